@@ -47,7 +47,7 @@ function countProperties(value: unknown): number {
 /**
  * Returns the index of the quote that closes the string opened at `start`; -1 if the string is not closed.
  */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0) {
     let backslashes = 0;

@@ -1,7 +1,7 @@
 /** The Logger of a running process: writes one line per event to standard error, through consola. */
 import { type ConsolaInstance, createConsola, type LogObject } from 'consola/core';
 import type { Fields, Logger } from './log.ts';
-import { type LogLevel, type LogLevels, levelOf } from './log-levels.ts';
+import { type LogLevel, type LogLevels, levelOf, unknownComponents } from './log-levels.ts';
 import { jsonLine, type LogFormat, textLine } from './log-line.ts';
 
 /** consola's numbers of the levels. */
@@ -14,8 +14,17 @@ export interface LoggerOptions {
   readonly write?: (line: string) => void;
 }
 
+export interface ProcessLogger extends Logger {
+  /**
+   * Writes one warning if the levels name components for which no logger has been made. Must be called when
+   * the process is ready, because components make their loggers during the start; later calls do nothing.
+   * `later` names the components that are made later still, for the warning.
+   */
+  warnOfUnknownComponents(later?: string): void;
+}
+
 /** Returns a logger that writes the events at its component's level or above. */
-export function createLogger({ levels, format, write = writeError }: LoggerOptions): Logger {
+export function createLogger({ levels, format, write = writeError }: LoggerOptions): ProcessLogger {
   const line = format === 'json' ? jsonLine : textLine;
   const reporter = {
     log: ({ date, type, tag, args }: LogObject) => {
@@ -24,12 +33,34 @@ export function createLogger({ levels, format, write = writeError }: LoggerOptio
     },
   };
   const consola = createConsola({ throttle: 0, reporters: [reporter] });
-  return fromConsola(consola, levels, '');
+  const made = new Set<string>();
+  const log = fromConsola({ consola, levels, made }, '');
+  let isChecked = false;
+  return {
+    ...log,
+    warnOfUnknownComponents(later) {
+      if (isChecked) return;
+      isChecked = true;
+      const problems = unknownComponents(levels, made);
+      if (problems.length === 0) return;
+      const except = later === undefined ? '' : ` (${later})`;
+      log.warn(`--log-level: ${problems.join('; ')}${except}`);
+    },
+  };
+}
+
+interface Root {
+  readonly consola: ConsolaInstance;
+  readonly levels: LogLevels;
+  /** Paths of all components for which a logger was made. */
+  readonly made: Set<string>;
 }
 
 const writeError = (line: string) => process.stderr.write(line);
 
-function fromConsola(consola: ConsolaInstance, levels: LogLevels, component: string): Logger {
+function fromConsola(root: Root, component: string): Logger {
+  const { consola, levels, made } = root;
+  if (component !== '') made.add(component);
   const level = levelOf(levels, component);
   const tagged = consola.create({ level: numbers[level], defaults: { tag: component } });
   return {
@@ -38,6 +69,6 @@ function fromConsola(consola: ConsolaInstance, levels: LogLevels, component: str
     info: (message, fields) => tagged.info(message, fields),
     warn: (message, fields) => tagged.warn(message, fields),
     error: (message, fields) => tagged.error(message, fields),
-    named: (name) => fromConsola(consola, levels, component === '' ? name : `${component}/${name}`),
+    named: (name) => fromConsola(root, component === '' ? name : `${component}/${name}`),
   };
 }

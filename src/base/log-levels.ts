@@ -1,4 +1,5 @@
 /** Log levels: one for all components, and others for selected components. Pure. */
+import { nearest } from './nearest.ts';
 
 /** Levels from the most to the least severe. */
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
@@ -8,7 +9,7 @@ export type LogLevel = (typeof logLevels)[number];
 export interface LogLevels {
   readonly others: LogLevel;
   /**
-   * Levels by component path as the log shows it, such as `kubelet/probes`; a level applies to all components
+   * Levels by component path as the log shows it, such as `kubelet/informer`; a level applies to all components
    * below the path.
    */
   readonly components: ReadonlyMap<string, LogLevel>;
@@ -17,7 +18,7 @@ export interface LogLevels {
 const isLevel = (text: string): text is LogLevel => (logLevels as readonly string[]).includes(text);
 const componentPath = /^[a-z0-9][a-z0-9.-]*(?:\/[a-z0-9][a-z0-9.-]*)*$/i;
 const allowedLevels = [...logLevels].reverse().join(', ');
-const shape = `expected one of ${allowedLevels}, or levels of components such as info,apiserver=debug,kubelet/probes=warn`;
+const shape = `expected one of ${allowedLevels}, or levels of components such as info,apiserver=debug,kubelet/informer=warn`;
 
 /**
  * Parses a text such as `info,apiserver=debug`. Throws an Error that lists the allowed values; the default
@@ -36,7 +37,7 @@ export function parseLogLevels(text: string): LogLevels {
     }
     if (level === undefined || more.length > 0) throw new Error(shapeProblem(part));
     if (!componentPath.test(name))
-      throw new Error(`"${name}" is no component; write it as the log shows it, such as kubelet/probes`);
+      throw new Error(`"${name}" is no component; write it as the log shows it, such as kubelet/informer`);
     if (!isLevel(level))
       throw new Error(`"${level}" is no level for ${name}; expected one of ${allowedLevels}`);
     if (components.has(name)) throw new Error(`component ${name} is given twice`);
@@ -58,4 +59,34 @@ export function levelOf({ others, components }: LogLevels, component: string): L
     if (level !== undefined) return level;
   }
   return others;
+}
+
+/**
+ * Returns one sentence for each configured component that has no logger: neither the component nor one below
+ * it is among `loggers`, the paths of all loggers of the process. The sentence names similar components, or
+ * else all that are not below another.
+ */
+export function unknownComponents({ components }: LogLevels, loggers: Iterable<string>): string[] {
+  const known = withParents(loggers);
+  return [...components.keys()]
+    .filter((path) => !known.has(path))
+    .map((path) => `no component is named "${path}"; ${suggestion(path, known)}`);
+}
+
+function suggestion(path: string, known: ReadonlySet<string>): string {
+  const below = [...known].filter((one) => one.endsWith(`/${path}`)).slice(0, 3);
+  const similar = below.length > 0 ? below : nearest(path, known);
+  if (similar.length > 0) return `did you mean ${similar.join(' or ')}?`;
+  const top = [...known].filter((one) => !one.includes('/')).sort();
+  return `the components are ${top.join(', ')}`;
+}
+
+/** Returns the paths and every path above one of them. */
+function withParents(paths: Iterable<string>): ReadonlySet<string> {
+  return new Set(
+    [...paths].flatMap((path) => {
+      const parts = path.split('/');
+      return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+    }),
+  );
 }

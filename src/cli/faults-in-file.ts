@@ -5,20 +5,15 @@ import { openApiPath, schemaOfKind } from './apply/merge-schema.ts';
 import type { Cluster } from './cluster.ts';
 import { adviseToConvert } from './convert-advice.ts';
 import { inContext } from './errors.ts';
-import { manifestFaults, pathOf } from './manifest-faults-plan.ts';
+import { hintsFor } from './hints-plan.ts';
+import { manifestFaults, oneFieldOf, pathOf } from './manifest-faults-plan.ts';
 import { recordAt } from './objects.ts';
 import type { ManifestTarget } from './targets.ts';
 import type { VerbContext } from './verb.ts';
 
 /**
- * Matches the server's message about one field: `Pod in version "v1" cannot be handled as a Pod: spec.x:
- * why`.
- */
-const oneField = /cannot be handled as an? \w+: ([a-z][\w.[\]-]*): (.*)$/s;
-
-/**
  * Reports why a command failed for an object of a manifest: its faults, or else the error itself, after
- * `doing`. Rejects with the error if the command must end.
+ * `doing`; then the hints for it. Rejects with the error if the command must end.
  */
 export async function reportInFile(
   { io, report, cluster }: Pick<VerbContext, 'io' | 'report' | 'cluster'>,
@@ -30,6 +25,9 @@ export async function reportInFile(
   const { file, line } = target.manifest;
   const whole = doing === undefined ? error : inContext(error, `${doing} "${file}:${line}"`);
   for (const one of (await faultsInFile(cluster(), target, error)) ?? [whole]) report(one);
+  if (error instanceof StatusError)
+    for (const { path, text } of hintsFor(error, target.manifest.object))
+      io.err(`Note: ${file}:${target.manifest.lineOf(path)}: ${text}\n`);
   if (isRefused(error)) await adviseToConvert({ io }, target.manifest);
 }
 
@@ -52,9 +50,9 @@ async function faultsInFile(
   const schema = document && schemaOfKind(document, resource);
   const { file, object } = manifest;
   const found = schema ? manifestFaults(recordAt(document, 'components', 'schemas'), schema, object) : [];
-  const [, path, why] = oneField.exec(error.message) ?? [];
-  if (found.length === 0 && path !== undefined)
-    found.push({ path: pathOf(path), message: `${path}: ${why}` });
+  const one = oneFieldOf(error.message);
+  if (found.length === 0 && one)
+    found.push({ path: pathOf(one.field), message: `${one.field}: ${one.message}` });
   if (found.length === 0) return undefined;
   return found.map(
     (fault) => new Error(`${file}:${manifest.lineOf(fault.path)}: ${fault.message}`, { cause: error.cause }),

@@ -37,6 +37,22 @@ export const pathOf = (text: string): Path =>
     index === undefined ? word : Number(index),
   );
 
+/** The server's message about one field. */
+export interface FieldCause {
+  /** Text of the path, such as `spec.containers[0].image`. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/**
+ * Returns the field and its fault from a message such as `Secret in version "v1" cannot be handled as a
+ * Secret: data.a: why`; undefined for other messages.
+ */
+export function oneFieldOf(message: string): FieldCause | undefined {
+  const [, field, why] = /cannot be handled as an? \w+: ([a-z][\w.[\]-]*): (.*)$/s.exec(message) ?? [];
+  return field === undefined || why === undefined ? undefined : { field, message: why };
+}
+
 class Checker {
   readonly faults: Fault[] = [];
   readonly #schemas: JsonObject;

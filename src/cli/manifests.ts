@@ -14,6 +14,7 @@ import { errorMessage } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
 import type { Flags } from './flags.ts';
 import type { Io } from './io.ts';
+import { jsonParts, type TextPart } from './json-stream.ts';
 import { fetchManifest, withoutPassword } from './remote-manifest.ts';
 
 export interface Manifest {
@@ -117,31 +118,53 @@ export function parseManifests(
 ): ManifestEntry[] {
   if (controlCharacter.test(text)) return [failure(binary(file))];
   const entries: ManifestEntry[] = [];
-  const isJson = beginsAsJson.test(text);
-  for (const { body, line } of splitDocuments(text)) {
-    const fault = isJson ? jsonFault(body) : undefined;
-    if (fault !== undefined) {
-      entries.push(failure(`error parsing ${file}: json: ${fault}`));
-      break;
-    }
+  for (const part of partsOf(text)) {
+    if (part.fault !== undefined) return [...entries, failure(`error parsing ${file}: ${part.fault}`)];
     try {
-      // Blank lines in front make the parser count lines like the file.
-      const source = '\n'.repeat(line - 1) + body;
-      for (const { value, duplicates, booleanWords, offsetOf } of parseYamlStream(source)) {
-        for (const word of booleanWords) warn(booleanWarning(word, file, source));
-        if (duplicates[0] !== undefined)
-          entries.push(failure(`${file}:${line}: the key ${duplicates[0]} is given twice; keep one`));
-        else {
-          const lineOf = (path: Path) => lineAt(source, offsetOf(path));
-          entries.push(...fromValue(value, { file, line: firstLine(body, line), lineOf }, kindless));
-        }
-      }
+      entries.push(...entriesOf(part, file, warn, kindless));
     } catch (error) {
       if (!(error instanceof TextError)) throw error;
-      const [, at = line, why = error.message] =
-        /^invalid YAML at line (\d+): (.*)$/s.exec(error.message) ?? [];
-      entries.push(failure(`error parsing ${file}:${at}: ${why}`));
+      entries.push(failure(parsingFailure(error.message, file, part.line)));
       break;
+    }
+  }
+  return entries;
+}
+
+/** Yields each document, and each value of a JSON text with its fault. */
+function* partsOf(text: string): Generator<TextPart & { readonly fault?: string | undefined }> {
+  const isJson = beginsAsJson.test(text);
+  for (const { body, line } of splitDocuments(text)) {
+    if (isJson) for (const part of jsonParts(body, line)) yield { ...part, fault: jsonFault(part, body) };
+    else yield { text: body, line, start: 0 };
+  }
+}
+
+/**
+ * Returns the message for a document that starts on `line` of the file; `message` may have a line of the
+ * document.
+ */
+function parsingFailure(message: string, file: string, line: number): string {
+  const [, inPart = 1, why = message] = /^invalid YAML at line (\d+): (.*)$/s.exec(message) ?? [];
+  return `error parsing ${file}:${Number(inPart) + line - 1}: ${why}`;
+}
+
+/** Returns the manifests of one document, or of one value of a JSON text. Throws TextError if it is invalid. */
+function entriesOf(
+  { text, line }: TextPart,
+  file: string,
+  warn: (warning: string) => void,
+  kindless: boolean,
+): ManifestEntry[] {
+  const lineIn = (offset: number) => lineAt(text, offset) + line - 1;
+  const entries: ManifestEntry[] = [];
+  for (const { value, duplicates, booleanWords, offsetOf } of parseYamlStream(text)) {
+    for (const word of booleanWords) warn(booleanWarning(word, `${file}:${lineIn(word.offset)}`));
+    if (duplicates[0] !== undefined)
+      entries.push(failure(`${file}:${line}: the key ${duplicates[0]} is given twice; keep one`));
+    else {
+      const lineOf = (path: Path) => lineIn(offsetOf(path));
+      entries.push(...fromValue(value, { file, line: firstLine(text, line), lineOf }, kindless));
     }
   }
   return entries;
@@ -155,21 +178,24 @@ export function parseManifests(
 const beginsAsJson = /^\uFEFF?\s*\{\s*["}]/;
 
 /**
- * Returns what is wrong with a JSON text, in kubectl's form: the offset is the number of bytes up to and
- * including the wrong one. Returns undefined for valid JSON.
+ * Returns what is wrong with a value of a JSON text, in kubectl's form: the offset is the number of bytes of
+ * `body` up to and including the wrong one. Returns undefined for valid JSON.
  */
-function jsonFault(text: string): string | undefined {
+function jsonFault({ text, line, start }: TextPart, body: string): string | undefined {
   try {
     parseJson(text, false, Number.POSITIVE_INFINITY);
     return undefined;
   } catch (error) {
     if (!(error instanceof TextError)) throw error;
-    const [, line, column, why] =
+    const [, inPart, inLine, why] =
       /^invalid JSON at line (\d+), column (\d+): (.*)$/s.exec(error.message) ?? [];
-    if (why === undefined) return error.message;
-    const lines = text.split('\n').slice(0, Number(line));
-    const before = [...lines.slice(0, -1), lines.at(-1)?.slice(0, Number(column))].join('\n');
-    return `offset ${Buffer.byteLength(before)}: ${why} (line ${line}, column ${column})`;
+    if (why === undefined) return `json: ${error.message}`;
+    const lines = text.split('\n').slice(0, Number(inPart));
+    const wrong = [...lines.slice(0, -1), lines.at(-1)?.slice(0, Number(inLine))].join('\n');
+    const before = body.slice(0, start) + wrong;
+    const column = before.length - (before.lastIndexOf('\n') + 1);
+    const place = `line ${Number(inPart) + line - 1}, column ${column}`;
+    return `json: offset ${Buffer.byteLength(before)}: ${why} (${place})`;
   }
 }
 
@@ -182,10 +208,9 @@ const binary = (file: string) => `error parsing ${file}: it is binary or not UTF
 /**
  * kubectl reads such words the same way without a warning, and the server's error does not show the cause.
  */
-function booleanWarning({ path, word, offset, isKey }: BooleanWord, file: string, source: string): string {
-  const line = lineAt(source, offset);
+function booleanWarning({ path, word, isKey }: BooleanWord, where: string): string {
   const what = isKey ? `the key ${path}` : path;
-  return `${file}:${line}: ${what}: YAML reads ${word} as ${/^[yo](?!f)/i.test(word)}; write "${word}" for the word`;
+  return `${where}: ${what}: YAML reads ${word} as ${/^[yo](?!f)/i.test(word)}; write "${word}" for the word`;
 }
 
 const lineAt = (text: string, offset: number) => text.slice(0, offset).split('\n').length;

@@ -1,7 +1,7 @@
 /** `minik8s master`: the control plane alone. */
 import { defineCommand } from 'citty';
 import { isAbort, stopSignal } from '../base/abort.ts';
-import { controlPlaneSettings, startControlPlane } from './control-plane/control-plane.ts';
+import { controlPlaneSettings, laterComponents, startControlPlane } from './control-plane/control-plane.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
 import { clusterRanges, requireDisjointRanges, requireFreePort } from './preflight.ts';
@@ -43,6 +43,7 @@ async function master(settings: MasterSettings, signal: AbortSignal): Promise<vo
     const server = `https://${advertiseAddress}:${settings.port}`;
     const plane = await startControlPlane({ ...context, settings, server, advertiseAddress }, signal);
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${plane.kubeconfig})\n`);
+    context.log.warnOfUnknownComponents(laterComponents(settings));
     await plane.stopped;
   } catch (error) {
     // A stop request before the master was ready is not a failure.

@@ -4,10 +4,9 @@
  */
 import { surviveHangup } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { createLogger } from '../base/consola-logger.ts';
+import { createLogger, type ProcessLogger } from '../base/consola-logger.ts';
 import { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import type { Exec } from '../base/exec.ts';
-import type { Logger } from '../base/log.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import { residentShell } from '../base/resident-shell.ts';
 import type { Tracer } from '../base/tracing/span.ts';
@@ -22,7 +21,7 @@ type LogSettings = Settings<(typeof logSettings)[number]>;
 export interface ProcessContext {
   readonly clock: Clock;
   readonly random: Random;
-  readonly log: Logger;
+  readonly log: ProcessLogger;
   /** Measures what blocks the event loop of this process, until the process ends. */
   readonly loopMeter: LoopMeter;
   /** Absent if tracing is off. */

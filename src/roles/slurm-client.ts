@@ -74,7 +74,11 @@ async function client(namespace: string, secretName: string, signal: AbortSignal
     const connection = await followConnection(slurmConnectionDirectory, log, signal);
     await informers.start(signal);
     const store = new ClusterStore({ client: api, namespace, secretName, informer });
-    const lead = (until: AbortSignal) => runSlurmClient({ ...context, store, connection, signal: until });
+    const lead = (until: AbortSignal) => {
+      const running = runSlurmClient({ ...context, store, connection, signal: until });
+      log.warnOfUnknownComponents();
+      return running;
+    };
     const config = { namespace, name: slurmClientLease(secretName), identity: hostname() };
     await runLeaderElection({ ...context, client: api, config, lead }, signal);
     await informers.stopped();

@@ -5,7 +5,7 @@ import { isAbort, onAbort, stopSignal, unlessAborted } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemExec } from '../base/exec.ts';
 import { beginWork, terminalLines } from '../base/live-lines.ts';
-import { controlPlaneSettings, startControlPlane } from './control-plane/control-plane.ts';
+import { controlPlaneSettings, laterComponents, startControlPlane } from './control-plane/control-plane.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
 import {
@@ -144,6 +144,7 @@ async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal)
     await unlessAborted(ended, ready.promise);
     work[Symbol.dispose]();
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${kubeconfig})\n`);
+    context.log.warnOfUnknownComponents(laterComponents(settings));
   };
   try {
     await Promise.all([...parts, announce()]);

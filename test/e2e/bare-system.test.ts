@@ -9,15 +9,15 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const checkout = join(import.meta.dirname, '../..');
-const root = join(checkout, 'node_modules/.cache/bare-debian-12');
+const releases = { 'Debian 12': 'bookworm', 'Debian 13': 'trixie' } as const;
 
 /** Creates the system once. A draft is renamed, so that an interrupted run leaves no incomplete system. */
-async function makeRoot(): Promise<void> {
+async function makeRoot(root: string, release: string): Promise<void> {
   if (await stat(root).catch(() => undefined)) return;
   await mkdir(join(root, '..'), { recursive: true });
   const draft = await mkdtemp(join(tmpdir(), 'minik8s-bare-'));
   try {
-    await run('mmdebstrap', ['--variant=apt', '--quiet', 'bookworm', join(draft, 'root')]);
+    await run('mmdebstrap', ['--variant=apt', '--quiet', release, join(draft, 'root')]);
     await run('mv', [join(draft, 'root'), `${root}.new`]);
     await rename(`${root}.new`, root);
   } finally {
@@ -25,7 +25,7 @@ async function makeRoot(): Promise<void> {
   }
 }
 
-async function inside(...argv: string[]): Promise<string> {
+async function inside(root: string, ...argv: string[]): Promise<string> {
   const namespaces = ['--mount', '--pid', '--fork', `--mount-proc=${join(root, 'proc')}`];
   const { stdout } = await run('unshare', [...namespaces, 'chroot', root, ...argv], {
     env: { PATH: '/usr/sbin:/usr/bin' },
@@ -33,15 +33,17 @@ async function inside(...argv: string[]): Promise<string> {
   return stdout;
 }
 
-test('the one file starts on a bare Debian 12, which has no libatomic', async (context) => {
-  await makeRoot();
-  const libraries = await readdir(join(root, 'usr/lib/x86_64-linux-gnu'));
-  assert.deepEqual(
-    libraries.filter((name) => name.startsWith('libatomic')),
-    [],
-  );
-  await copyFile(join(checkout, 'dist/minik8s'), join(root, 'minik8s'));
-  context.after(() => rm(join(root, 'minik8s')));
-  assert.match(await inside('/minik8s', 'version'), /^\d+\.\d+\.\d+/);
-  assert.match(await inside('/minik8s', 'up', '--help'), /Run a whole cluster on this machine/);
-});
+for (const [name, release] of Object.entries(releases))
+  test(`the one file starts on a bare ${name}, which has no libatomic`, async (context) => {
+    const root = join(checkout, `node_modules/.cache/bare-${name.toLowerCase().replace(' ', '-')}`);
+    await makeRoot(root, release);
+    const libraries = await readdir(join(root, 'usr/lib/x86_64-linux-gnu'));
+    assert.deepEqual(
+      libraries.filter((name) => name.startsWith('libatomic')),
+      [],
+    );
+    await copyFile(join(checkout, 'dist/minik8s'), join(root, 'minik8s'));
+    context.after(() => rm(join(root, 'minik8s')));
+    assert.match(await inside(root, '/minik8s', 'version'), /^\d+\.\d+\.\d+/);
+    assert.match(await inside(root, '/minik8s', 'up', '--help'), /Run a whole cluster on this machine/);
+  });

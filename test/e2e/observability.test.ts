@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { V1NodeList, V1Pod } from '@kubernetes/client-node';
 import { systemExec } from '../../src/base/exec.ts';
+import { troubleText } from '../fixtures/troubleshooting.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { Host } from './harness/host.ts';
 import { helloImage } from './harness/images.ts';
@@ -34,7 +35,7 @@ const talker = {
 
 test('what operators look at', async (context) => {
   const host = await Host.start(context);
-  const flags = ['--log-format=json', '--log-level=info,apiserver=debug'];
+  const flags = ['--log-format=json', '--log-level=info,apiserver=debug,deployment=info,kubelt=debug'];
   const rotation = ['--container-log-max-size=64Ki', '--container-log-max-files=2'];
   const cluster = await Cluster.start(context, { host, flags: [...flags, ...rotation] });
   const { kubectl } = cluster;
@@ -64,6 +65,22 @@ test('what operators look at', async (context) => {
       assert.deepEqual(
         [config.kubeletconfig.containerLogMaxSize, config.kubeletconfig.containerLogMaxFiles],
         ['64Ki', 2],
+      );
+    },
+  );
+
+  const noComponent = troubleText('no component is named');
+  await context.test(
+    'a component of --log-level that does not exist is reported in one warning',
+    async () => {
+      const warnings = await waitFor('the warning', () => {
+        const lines = cluster.log.split('\n').filter((line) => line.startsWith('{'));
+        const found = lines.map((line) => JSON.parse(line)).filter(({ msg }) => noComponent.test(msg));
+        return found.length > 0 && found;
+      });
+      assert.deepEqual(
+        warnings.map(({ level, msg }) => [level, msg]),
+        [['warn', '--log-level: no component is named "kubelt"; did you mean kubelet?']],
       );
     },
   );

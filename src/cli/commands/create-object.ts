@@ -6,6 +6,7 @@ import { collectionPath } from '../../client/resource-path.ts';
 import { bindingGenerators } from '../create/bindings.ts';
 import type { Generator } from '../create/generator.ts';
 import { limitGenerators } from '../create/limits.ts';
+import { namespaceGenerators } from '../create/namespaces.ts';
 import { roleGenerators } from '../create/roles.ts';
 import { findResource, kindName } from '../discovery.ts';
 import { dryRunFlag, dryRunOf, dryRunSuffix, outputFlag } from '../flags.ts';
@@ -50,6 +51,7 @@ const generators: Readonly<Record<string, Generator>> = {
   ...roleGenerators,
   ...bindingGenerators,
   ...limitGenerators,
+  ...namespaceGenerators,
 };
 
 /** Verbs by the word after `create`. */

@@ -21,9 +21,7 @@ export const create: Verb = {
   flags: { ...writeFlags, ...validateFlag },
   inner: { job: createJob, token: createToken, ...createObject },
   kubectlOnly:
-    'cm configmap cronjob cj deploy deployment ing ingress namespace ns sa secret service serviceaccount svc'.split(
-      ' ',
-    ),
+    'cm configmap cronjob cj deploy deployment ing ingress sa secret service serviceaccount svc'.split(' '),
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl create: say what to create: -f FILE');

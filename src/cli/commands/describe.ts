@@ -1,10 +1,13 @@
 /** `ctl describe`: all details of objects, with their recent events. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { StatusError } from '../../apimachinery/status-error.ts';
 import type { Cluster } from '../cluster.ts';
 import { resourceOfKind } from '../discovery.ts';
 import { type FlagTable, fileFlags, selectorFlag } from '../flags.ts';
+import { reportNothingIn } from '../nothing-found.ts';
 import { metadataOf, recordsAt } from '../objects.ts';
-import { describeObject } from '../printers/description.ts';
+import { describeObject, type Entry } from '../printers/description.ts';
+import { endpointsText } from '../service-endpoints-plan.ts';
 import { listPath, type ObjectTarget, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb } from '../verb.ts';
 
@@ -23,18 +26,17 @@ export const describe: Verb = {
     const { flags, io } = context;
     const cluster = context.cluster();
     const targets = await resolveObjects(context);
-    if (targets.length === 0)
-      io.err(
-        flags.on('all-namespaces')
-          ? 'No resources found\n'
-          : `No resources found in ${cluster.namespace} namespace.\n`,
-      );
+    if (targets.length === 0) {
+      if (flags.on('all-namespaces')) io.err('No resources found\n');
+      else await reportNothingIn(cluster, io);
+    }
     let first = true;
     for (const target of targets) {
       try {
         const object = await cluster.get(targetPath(target));
         const events = flags.on('show-events') ? await eventsOf(cluster, target, object) : [];
-        io.out(`${first ? '' : '\n\n'}${describeObject(object, events, io.clock.now())}`);
+        const more = await moreOf(cluster, target, object);
+        io.out(`${first ? '' : '\n\n'}${describeObject(object, events, io.clock.now(), more)}`);
         first = false;
       } catch (error) {
         if (io.signal.aborted) throw error;
@@ -43,6 +45,22 @@ export const describe: Verb = {
     }
   },
 };
+
+/** Resolves to the lines that other objects give; none if the user may not read those. */
+async function moreOf(cluster: Cluster, target: ObjectTarget, object: JsonObject): Promise<Entry[]> {
+  const { resource, namespace, name } = target;
+  if (resource.kind !== 'Service' || resource.group !== '') return [];
+  const slices = resourceOfKind(await cluster.resources(), 'discovery.k8s.io/v1', 'EndpointSlice');
+  if (!slices) return [];
+  const labelSelector = `kubernetes.io/service-name=${name}`;
+  const path = listPath({ resource: slices, namespace, labelSelector, fieldSelector: undefined });
+  try {
+    return [['Endpoints', endpointsText(object, recordsAt(await cluster.get(path), 'items'))]];
+  } catch (error) {
+    if (error instanceof StatusError) return [];
+    throw error;
+  }
+}
 
 async function eventsOf(cluster: Cluster, target: ObjectTarget, object: JsonObject): Promise<JsonObject[]> {
   const resource = resourceOfKind(await cluster.resources(), 'v1', 'Event');

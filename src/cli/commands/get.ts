@@ -4,6 +4,7 @@ import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { kindName } from '../discovery.ts';
 import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags.ts';
+import { reportNothingIn } from '../nothing-found.ts';
 import { recordsAt } from '../objects.ts';
 import { chunkSizeFlag, chunkSizeOf, type PageOptions, pages } from '../pages.ts';
 import { printBody } from '../print-body.ts';
@@ -155,13 +156,14 @@ class Getter {
       io.out(separator + new TableWriter(palette).format(rowsOf(table, view), headers));
       printed++;
     }
-    if (printed === 0 && !this.#failed && !flags.on('ignore-not-found')) io.err(this.#nothingFound(targets));
+    if (printed === 0 && !this.#failed && !flags.on('ignore-not-found')) await this.#reportNothing(targets);
   }
 
-  #nothingFound(targets: readonly Target[]): string {
-    const { flags, cluster } = this.#context;
+  async #reportNothing(targets: readonly Target[]): Promise<void> {
+    const { flags, cluster, io } = this.#context;
     const inNamespace = targets.every(({ resource }) => resource.namespaced) && !flags.on('all-namespaces');
-    return inNamespace ? `No resources found in ${cluster().namespace} namespace.\n` : 'No resources found\n';
+    if (inNamespace) await reportNothingIn(cluster(), io);
+    else io.err('No resources found\n');
   }
 
   /** Resolves to one table of all targets; undefined if none could be read. */

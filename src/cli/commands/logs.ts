@@ -8,6 +8,7 @@ import { isTransportError } from '../../client/transport-error.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
 import { type Flags, type FlagTable, selectorFlag } from '../flags.ts';
+import { reportNothingIn } from '../nothing-found.ts';
 import { podSelectorOf, textAt } from '../objects.ts';
 import { containersOf, defaultContainer, type Pod, selectPods } from '../pods.ts';
 import { printBody } from '../print-body.ts';
@@ -91,7 +92,7 @@ async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
   if (selector !== undefined) {
     if (flags.words.length > 0) throw new UsageError('only a selector (-l) or a pod name is allowed');
     const { pods } = await selectPods(cluster, cluster.namespace, selector);
-    if (pods.length === 0) io.err(`No resources found in ${cluster.namespace} namespace.\n`);
+    if (pods.length === 0) await reportNothingIn(cluster, io);
     return { pods };
   }
   const [word, container, ...more] = flags.words;

@@ -2,6 +2,7 @@
 
 import { UsageError } from '../../base/usage-error.ts';
 import type { FlagTable } from '../flags.ts';
+import { reportNothingIn } from '../nothing-found.ts';
 import { itemsOf, metadataOf } from '../objects.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import {
@@ -69,7 +70,8 @@ const pod: Verb = {
     const byContainer = flags.on('containers');
     const found = podRows(await read(context, path), byContainer);
     if (found.length === 0) {
-      io.err(`No resources found${everywhere ? '' : ` in ${namespace} namespace.`}\n`);
+      if (everywhere) io.err('No resources found\n');
+      else await reportNothingIn(context.cluster(), io);
       return;
     }
     const cellsOf = ({ namespace: of, pod: owner, name, use }: TopRow) => [

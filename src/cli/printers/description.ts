@@ -7,7 +7,13 @@ import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, recordsAt, textAt, valueAt } from '../objects.ts';
 import { shown, TableWriter } from './table-writer.ts';
 
-export function describeObject(object: JsonObject, events: readonly JsonObject[], now: number): string {
+/** `more` are lines of the head that come from other objects, such as the endpoints of a Service. */
+export function describeObject(
+  object: JsonObject,
+  events: readonly JsonObject[],
+  now: number,
+  more: readonly Entry[] = [],
+): string {
   const { name, namespace, labels, annotations, creationTimestamp, deletionTimestamp } = metadataOf(object);
   const { apiVersion, kind, metadata: _, ...rest } = object;
   const owners = recordsAt(object, 'metadata', 'ownerReferences').map(
@@ -31,6 +37,7 @@ export function describeObject(object: JsonObject, events: readonly JsonObject[]
     ['Created', `${creationTimestamp ?? '<unknown>'} (${ageSince(creationTimestamp, now)} ago)`],
     ...(deletionTimestamp ? [['Terminating', `since ${deletionTimestamp}`] as const] : []),
     ...(owners.length > 0 ? [['Controlled By', owners.join(', ')] as const] : []),
+    ...more,
   ];
   const body = kind === 'Secret' ? withSizes(rest) : rest;
   return shown(alignEntries(head, '') + sections(body, '') + eventTable(events, now));
@@ -39,7 +46,7 @@ export function describeObject(object: JsonObject, events: readonly JsonObject[]
 /** The last-applied annotation is not shown in descriptions. */
 const isLong = (annotation: string) => annotation === 'kubectl.kubernetes.io/last-applied-configuration';
 
-type Entry = readonly [label: string, value: string];
+export type Entry = readonly [label: string, value: string];
 
 const multiline = (label: string, values: readonly string[]): Entry[] =>
   values.length === 0

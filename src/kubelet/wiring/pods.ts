@@ -48,7 +48,8 @@ export function wirePods(before: Before) {
 function given(before: Before) {
   const { runtime, client, events, clock, random, log, nodeIP, allocatable, facts, dataDir } = before;
   const { files, names, volumes, sources, images, cache, sandboxes, mirrors, localPods } = before;
-  const { knownServices, imageProviders, podObserver, nodeDevices, usage, engine, tracer, loopMeter } = before;
+  const { knownServices, imageProviders, podObserver, nodeDevices, usage, engine, tracer, loopMeter } =
+    before;
   const turns = new StartTurns(sandboxes);
   return {
     ...{ runtime, client, events, clock, random, log, nodeIP, allocatable },

@@ -206,6 +206,10 @@ export async function startControlPlane(
   return { authority, certificateManager, kubeconfig, stopped };
 }
 
+/** Returns which components make their loggers after the start, for the warning of `--log-level`. */
+export const laterComponents = (settings: Settings<'etcd-endpoints'>): string | undefined =>
+  settings['etcd-endpoints'] && 'controllers have none until this master leads';
+
 const admissionSettings = (file: string | undefined): ReturnType<typeof readAdmissionFile> =>
   file === undefined ? Promise.resolve({}) : readAdmissionFile(file);
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onAbort, unlessAborted } from '../../base/abort.ts';
 import { extractAsset } from '../../base/assets.ts';
 import { inBackground } from '../../base/in-background.ts';
+import type { Logger } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { runCompactor } from '../../storage/compactor.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../storage/embedded-etcd.ts';
@@ -18,7 +19,8 @@ import type { Settings } from '../settings/settings.ts';
  */
 const etcdStartMs = 300_000;
 
-export interface StorageOptions extends Omit<ProcessContext, 'loopMeter'> {
+export interface StorageOptions extends Omit<ProcessContext, 'loopMeter' | 'log'> {
+  readonly log: Logger;
   readonly settings: Settings<'data-dir' | 'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'>;
 }
 

@@ -187,6 +187,7 @@ class Member {
       if (announced) return;
       announced = true;
       say(`minik8s is ready: node ${nodeName} of ${this.#options.servers.join(', ')}`);
+      this.#options.log.warnOfUnknownComponents();
     };
     try {
       await runWorker(

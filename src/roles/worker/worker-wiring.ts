@@ -21,8 +21,8 @@ import { RoutedPodNetwork } from '../../network/pod-network.ts';
 import { createProxier } from '../../proxy/proxier.ts';
 import { requireFreeHostPort } from '../preflight.ts';
 import { createNodeDns, podDns } from './node-dns.ts';
-import { agentLife, logRotationOf } from './node-life.ts';
 import { nodeFeatures } from './node-features.ts';
+import { agentLife, logRotationOf } from './node-life.ts';
 import { createNodeRouting } from './node-routing.ts';
 import { pauseImage, type WorkerOptions, workerRuntime } from './worker-options.ts';
 

@@ -156,6 +156,7 @@ const starts = (pid: number, address: string): readonly Trouble[] => [
       ends: inUse,
     })),
   },
+  { entry: 'no component is named', elsewhere: 'test/e2e/observability.test.ts' },
   {
     entry: 'no server is given',
     errors: [

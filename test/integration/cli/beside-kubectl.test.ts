@@ -170,6 +170,24 @@ describe('beside kubectl', { timeout: 300_000, skip: unlessKubectl('1.32') }, ()
     });
   }
 
+  const map = (name: string) => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"}}`;
+  for (const [what, text, status] of [
+    ['two JSON objects on lines of their own', `${map('one')}\n${map('two')}\n`, 0],
+    ['two JSON objects on one line', `${map('one')}${map('two')}`, 0],
+    ['two JSON objects and other text after them', `${map('one')}\n${map('two')}\nend\n`, 1],
+    ['two JSON objects, the second not closed', `${map('one')}\n${map('two').slice(0, -1)}`, 1],
+    ['a JSON object that is closed twice', `${map('one')}}`, 1],
+  ] as const) {
+    it(`reads ${what} as kubectl does`, async () => {
+      const args = ['create', '--dry-run=client', '--validate=false', '-o', 'name', '-f', '-'];
+      const [ours, theirs] = await Promise.all([ctl(args, { stdin: text }), kubectl(args, { stdin: text })]);
+      assert.deepEqual([ours.status, theirs.status], [status, status], ours.err + theirs.err);
+      assert.equal(ours.out, theirs.out);
+      if (status === 1)
+        assert.match(ours.err, /^error: error parsing STDIN: json: offset \d+: .* \(line \d, /);
+    });
+  }
+
   for (const line of commandLines) {
     it(`ends as kubectl does: ${line || 'without a word'}`, async () => {
       const words = line.split(' ').filter(Boolean);

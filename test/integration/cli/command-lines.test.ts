@@ -29,6 +29,32 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.deepEqual(await none('-n', 'kube-public'), { status: 0, out: '', err: inOne });
   });
 
+  for (const command of ['get pods', 'get pods,svc', 'describe pods', 'logs -l a=b'])
+    it(`${command} in a namespace that does not exist says so, after kubectl's words`, async () => {
+      const { status, out, err } = await ctl([...command.split(' '), '-n', 'nowhere']);
+      const note = 'Note: namespace "nowhere" does not exist; ctl get namespaces lists those that do';
+      assert.deepEqual([status, out, err], [0, '', `No resources found in nowhere namespace.\n${note}\n`]);
+    });
+
+  it('describe shows the endpoints of a Service, or why it has none', async () => {
+    const lineOf = async () => /^Endpoints: +(.*)$/m.exec((await ctl(['describe', 'svc', 'shown'])).out)?.[1];
+    const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'shown' } };
+    const spec = { selector: { app: 'shown' }, ports: [{ port: 80 }] };
+    await ctl(['apply', '-f', '-'], { stdin: JSON.stringify({ ...service, spec }) });
+    assert.equal(await lineOf(), '<none> (no running pod has the labels app=shown)');
+    const slice = {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: 'shown-1', labels: { 'kubernetes.io/service-name': 'shown' } },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['10.244.0.9'] }],
+      ports: [{ port: 9999 }],
+    };
+    const made = await ctl(['apply', '-f', '-'], { stdin: JSON.stringify(slice) });
+    assert.equal(made.status, 0, made.err);
+    assert.equal(await lineOf(), '10.244.0.9:9999');
+  });
+
   it('config: the current context and its namespace are changed in the file, and nothing else', async () => {
     const file = join(server.directory, 'two.conf');
     const text = JSON.parse(readFileSync(kubeconfig, 'utf8'));

@@ -73,6 +73,19 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
         await ctl(['delete', kind, 'one']);
       });
 
+    // No controller ends a deleted namespace here.
+    for (const kind of ['namespace', 'ns'])
+      it(`${kind} NAME`, async () => {
+        const ours = await ctl(['create', kind, `ours-${kind}`]);
+        const theirs = await kubectl(['create', kind, `theirs-${kind}`]);
+        assert.deepEqual(
+          [ours.status, ours.out.replace('ours', 'theirs'), ours.err],
+          [theirs.status, theirs.out, theirs.err],
+        );
+        const [mine, other] = [await stored('ns', `ours-${kind}`), await stored('ns', `theirs-${kind}`)];
+        assert.equal(JSON.stringify(mine).replaceAll('ours', 'theirs'), JSON.stringify(other));
+      });
+
     for (const line of [
       'role one --resource=pods',
       'role one --verb=get',

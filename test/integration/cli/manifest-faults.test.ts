@@ -173,6 +173,78 @@ describe('a file in which a later document is wrong', () => {
   });
 });
 
+describe("a hint follows an error in Kubernetes' words", () => {
+  const pod = (more: string, container = '') =>
+    `apiVersion: v1\nkind: Pod\nmetadata: {name: hinted}\nspec:\n  containers:\n  - {name: c, image: i${container}}\n${more}`;
+  const mount = ', volumeMounts: [{name: data, mountPath: /d}]';
+  for (const [what, text, note] of [
+    [
+      'plain text in the data of a Secret',
+      'apiVersion: v1\nkind: Secret\nmetadata: {name: hinted}\ndata:\n  a: YQ==\n  password: "let me in!"\n',
+      'web.yaml:6: data takes base64, such as the output of base64 -w0; write plain text under stringData',
+    ],
+    [
+      'plain text in the binaryData of a ConfigMap',
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hinted}\nbinaryData: {a: "let me in!"}\n',
+      'web.yaml:4: binaryData takes base64, such as the output of base64 -w0; write plain text under data',
+    ],
+    [
+      'a mount in a pod without volumes',
+      pod('', mount),
+      'web.yaml:6: this pod has no volumes; define "data" under spec.volumes',
+    ],
+    [
+      'a mount of a volume of another name',
+      pod('  volumes: [{name: tmp, emptyDir: {}}, {name: dta, emptyDir: {}}]\n', mount),
+      'web.yaml:6: volumes of this pod: tmp, dta; did you mean dta?',
+    ],
+    [
+      'a selector that is not that of the template',
+      deployment.replace('metadata: {labels: {app: web}}', 'metadata: {labels: {app: other}}'),
+      'web.yaml:10: spec.template.metadata.labels must have what the selector has: {app: web}',
+    ],
+    [
+      'a Deployment whose pods may end',
+      `${deployment}      restartPolicy: Never\n`,
+      'web.yaml:16: pods that run to completion belong to a Job or a CronJob',
+    ],
+    [
+      'a namespace that does not exist',
+      'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: hinted\n  namespace: nowhere\n',
+      'web.yaml:5: create the namespace first: ctl create namespace nowhere',
+    ],
+  ] as const) {
+    for (const verb of ['apply', 'create'])
+      it(`to ${verb} ${what}`, async () => {
+        const lines = await errorsOf(text, verb);
+        assert.deepEqual(
+          lines.filter((line) => line.startsWith('Note: ')),
+          [`Note: ${note}`],
+          lines.join('\n'),
+        );
+        assert.notEqual(lines[0], `Note: ${note}`);
+      });
+  }
+
+  it('to change what cannot be changed, but not for a kind whose deletion deletes data', async () => {
+    const file = join(directory, 'web.yaml');
+    await writeFile(file, deployment);
+    assert.equal((await ctl(['apply', '-f', file])).status, 0);
+    const changed = deployment
+      .replaceAll('{app: web}}', '{app: changed}}')
+      .replace('matchLabels: {app: web}', 'matchLabels: {app: changed}');
+    const lines = await errorsOf(changed, 'apply');
+    assert.deepEqual(lines.slice(1), [
+      'Note: web.yaml:8: this cannot be changed in place; ctl replace --force deletes the object and creates it again',
+    ]);
+    const claim = (size: string, mode: string) =>
+      `apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: hinted}\nspec:\n  storageClassName: ""\n  accessModes: [${mode}]\n  resources: {requests: {storage: ${size}}}\n`;
+    await writeFile(file, claim('1Mi', 'ReadWriteOnce'));
+    assert.equal((await ctl(['apply', '-f', file])).status, 0);
+    assert.doesNotMatch((await errorsOf(claim('1Mi', 'ReadWriteMany'), 'apply')).join('\n'), /Note:/);
+  });
+});
+
 it("other clients still get Kubernetes' words", async () => {
   const answer = await server.call('POST', '/apis/apps/v1/namespaces/default/deployments', {
     metadata: { name: 'x' },

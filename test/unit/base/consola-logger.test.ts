@@ -122,3 +122,24 @@ test('each component has its own level', () => {
     ['DEBUG kubelet/probes: yes\n', 'DEBUG kubelet/probes/web: yes\n'],
   );
 });
+
+test('the levels of components without a logger are reported once, in one warning', () => {
+  const { log, lines } = loggerOf('warn,kubelt=debug,kubelet/probes=debug,dns=info', 'text');
+  log.named('kubelet').named('probes');
+  log.warnOfUnknownComponents('some come later');
+  log.warnOfUnknownComponents();
+  assert.deepEqual(
+    lines.map((line) => line.slice(25)),
+    [
+      'WARN  --log-level: no component is named "kubelt"; did you mean kubelet?; ' +
+        'no component is named "dns"; the components are kubelet (some come later)\n',
+    ],
+  );
+});
+
+test('levels of components that all have loggers are no cause for a warning', () => {
+  const { log, lines } = loggerOf('info,kubelet=debug', 'text');
+  log.named('kubelet');
+  log.warnOfUnknownComponents();
+  assert.deepEqual(lines, []);
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { levelOf, parseLogLevels } from '../../../src/base/log-levels.ts';
+import { levelOf, parseLogLevels, unknownComponents } from '../../../src/base/log-levels.ts';
 
 test('the longest path that leads to a component says its level', () => {
   const levels = parseLogLevels('warn,apiserver=debug,kubelet=error, kubelet/probes=info');
@@ -40,4 +40,27 @@ for (const [text, message] of [
   ['dns=info,dns=debug', /^component dns is given twice$/],
 ] as const) {
   test(`"${text}" is refused`, () => assert.throws(() => parseLogLevels(text), { message }));
+}
+
+const loggers = ['apiserver', 'deployment', 'kubelet', 'kubelet/informer/pods', 'informer/pods'];
+
+test('a component with a logger, or with one below it, is known', () => {
+  const levels = parseLogLevels(
+    'warn,deployment=info,kubelet/informer=debug,informer/pods=debug,kubelet=error',
+  );
+  assert.deepEqual(unknownComponents(levels, loggers), []);
+});
+
+for (const [component, hint] of [
+  ['kubelt', 'did you mean kubelet?'],
+  ['deploymetn', 'did you mean deployment?'],
+  ['kubelet/infromer', 'did you mean kubelet/informer?'],
+  ['pods', 'did you mean kubelet/informer/pods or informer/pods?'],
+  ['nothing', 'the components are apiserver, deployment, informer, kubelet'],
+] as const) {
+  test(`the component "${component}", which has no logger, is reported: ${hint}`, () => {
+    const levels = parseLogLevels(`info,${component}=debug,apiserver=debug`);
+    const problem = `no component is named "${component}"; ${hint}`;
+    assert.deepEqual(unknownComponents(levels, loggers), [problem]);
+  });
 }

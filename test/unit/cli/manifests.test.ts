@@ -37,6 +37,35 @@ const texts: [what: string, text: string, expected: (string | RegExp)[]][] = [
     ['Pod at 1', /^error parsing f\.yaml: json: offset \d+: expected a key in double quotes, found "#"/],
   ],
   [
+    'JSON objects one after another, on lines of their own and on one line',
+    '{"kind": "Pod"}\n{"kind": "Secret", "a": "}{\\"["}{"kind": "Node",\n"b": [{}]}\n\n{"kind": "Job"}\n',
+    ['Pod at 1', 'Secret at 2', 'Node at 2', 'Job at 5'],
+  ],
+  [
+    'JSON objects one after another in several documents',
+    '{"kind": "Pod"}{"kind": "Secret"}\n---\n{"kind": "Node"}\n{"kind": "Job"}',
+    ['Pod at 1', 'Secret at 1', 'Node at 3', 'Job at 4'],
+  ],
+  [
+    'JSON with other text after it; what came before stays',
+    '{"kind": "Pod"}\n{"kind": "Job"} # end\n',
+    [
+      'Pod at 1',
+      'Job at 2',
+      'error parsing f.yaml: json: offset 33: expected a value, found "#" (line 2, column 17)',
+    ],
+  ],
+  [
+    'JSON whose second object is not closed',
+    '{"kind": "Pod"}\n{"kind": "Job"',
+    ['Pod at 1', /^error parsing f\.yaml: json: offset 30: .*\(line 2, column 14\)$/],
+  ],
+  [
+    'a key twice in the second object',
+    '{"kind": "Pod"}\n{"kind": "Job",\n"kind": "Job"}',
+    ['Pod at 1', 'f.yaml:2: the key kind is given twice; keep one'],
+  ],
+  [
     'a List',
     'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod}\n- {apiVersion: v1, kind: Secret}\n',
     ['Pod at 1', 'Secret at 1'],

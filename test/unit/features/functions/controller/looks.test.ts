@@ -5,13 +5,13 @@ import { type Lease, leaseResource } from '../../../../../src/api/coordination/v
 import { masterLabel } from '../../../../../src/api/coordination/v1/master-lease.ts';
 import { type Node, nodeResource } from '../../../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { objectKey } from '../../../../../src/apimachinery/meta.ts';
+import { newStatusError } from '../../../../../src/apimachinery/status-error.ts';
 import { type Fn, functionResource } from '../../../../../src/features/functions/api/function.ts';
 import {
   type FunctionVersion,
   functionVersionResource,
 } from '../../../../../src/features/functions/api/function-version.ts';
-import { objectKey } from '../../../../../src/apimachinery/meta.ts';
-import { newStatusError } from '../../../../../src/apimachinery/status-error.ts';
 import { functionController } from '../../../../../src/features/functions/controller/function.ts';
 import { warmPoolController } from '../../../../../src/features/functions/controller/warm-pool.ts';
 import { at, meta } from '../../../controllers/objects.ts';

@@ -17,18 +17,18 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { systemClock } from '../../../../../src/base/clock.ts';
-import { eventually } from '../../../../fixtures/eventually.ts';
 import {
   newAlreadyExists,
   newNotFound,
   newStatusError,
 } from '../../../../../src/apimachinery/status-error.ts';
+import { systemClock } from '../../../../../src/base/clock.ts';
 import type { Client } from '../../../../../src/client/client.ts';
 import { FolderMemory } from '../../../../../src/features/triggers/agent/folder-memory.ts';
 import { WatchedFolder } from '../../../../../src/features/triggers/agent/watched-folder.ts';
 import type { FolderWatch } from '../../../../../src/features/triggers/api/folder-watch.ts';
 import { triggerEventResource } from '../../../../../src/features/triggers/api/trigger-event.ts';
+import { eventually } from '../../../../fixtures/eventually.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../../../fixtures/seeded-random.ts';
