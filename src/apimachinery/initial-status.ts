@@ -1,8 +1,8 @@
 /**
  * The status of a new object before a controller or an agent has written one. In Go the status of Kubernetes'
  * kinds is a struct that JSON always shows, with the numbers and texts that have no `omitempty`; clients read
- * fields of it without asking whether there is a status. Kinds of minik8s have none until one is written, like
- * those of a CustomResourceDefinition. Pure.
+ * fields of it without asking whether there is a status. Kinds of minik8s have none until one is written,
+ * like those of a CustomResourceDefinition. Pure.
  */
 import { deepCopy, type JsonObject } from './equality.ts';
 import type { Field, ObjectType } from './field-types.ts';

@@ -9,8 +9,8 @@ export type LogLevel = (typeof logLevels)[number];
 export interface LogLevels {
   readonly others: LogLevel;
   /**
-   * Levels by component path as the log shows it, such as `kubelet/informer`; a level applies to all components
-   * below the path.
+   * Levels by component path as the log shows it, such as `kubelet/informer`; a level applies to all
+   * components below the path.
    */
   readonly components: ReadonlyMap<string, LogLevel>;
 }

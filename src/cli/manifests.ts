@@ -149,7 +149,9 @@ function parsingFailure(message: string, file: string, line: number): string {
   return `error parsing ${file}:${Number(inPart) + line - 1}: ${why}`;
 }
 
-/** Returns the manifests of one document, or of one value of a JSON text. Throws TextError if it is invalid. */
+/**
+ * Returns the manifests of one document, or of one value of a JSON text. Throws TextError if it is invalid.
+ */
 function entriesOf(
   { text, line }: TextPart,
   file: string,

@@ -17,8 +17,8 @@ import type { Cache } from '../storage/cache.ts';
 
 /**
  * Rejects with the error for an object that cannot be written. `cache` has the existing objects; `features`
- * are the roles besides those of Kubernetes' own kinds. Returns the names of objects for which the store has no
- * room: a server must start all the same, since room is made through it.
+ * are the roles besides those of Kubernetes' own kinds. Returns the names of objects for which the store has
+ * no room: a server must start all the same, since room is made through it.
  */
 export async function reconcilePolicy(
   client: Client,

@@ -1,4 +1,4 @@
-/** What happens to a pod that no node can take: it waits, is explained, and may preempt other pods. */
+/** Handles pods that no node can take: they wait, are explained, and may preempt other pods. */
 import type { Pod } from '../api/core/v1/pod.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import type { Clock } from '../base/clock.ts';

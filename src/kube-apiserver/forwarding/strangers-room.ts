@@ -1,6 +1,6 @@
 /**
- * Limits unfinished work of anonymous users, which is stored, and may wait for a year: a limit for each object
- * that everybody may call, and one for its namespace.
+ * Limits unfinished work of anonymous users, which is stored, and may wait for a year: a limit for each
+ * object that everybody may call, and one for its namespace.
  */
 import { newStatusError } from '../../apimachinery/status-error.ts';
 import type { Cache, IndexDeclaration } from '../../storage/cache.ts';
@@ -25,8 +25,8 @@ export const roomKeys = (namespace: string | undefined, name: string) => [
 ];
 
 /**
- * Throws 429 if the index has as much as the limits permit. The keys of the index are `roomKeys`; `what` names
- * its objects, in the plural.
+ * Throws 429 if the index has as much as the limits permit. The keys of the index are `roomKeys`; `what`
+ * names its objects, in the plural.
  */
 export function checkRoom(
   cache: Cache,

@@ -1,4 +1,4 @@
-/** What a feature of minik8s adds to a node agent. */
+/** Contract of a feature of minik8s on a node. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Exec } from '../../base/exec.ts';

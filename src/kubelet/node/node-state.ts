@@ -1,6 +1,6 @@
 /**
- * What the agent knows of its own Node. The value is made before every part that reads it; NodeAgent is its
- * only writer.
+ * Facts that the agent knows of its own Node. The value is made before every part that reads it; NodeAgent is
+ * its only writer.
  */
 import type { Node } from '../../api/core/v1/node.ts';
 

@@ -132,8 +132,8 @@ export class Sandboxes {
   }
 
   /**
-   * Closes the network of a closed pod before the sandbox is assigned to the pod: if the agent ends in between,
-   * the sandbox belongs to no pod and is removed.
+   * Closes the network of a closed pod before the sandbox is assigned to the pod: if the agent ends in
+   * between, the sandbox belongs to no pod and is removed.
    */
   async #close({ ip }: SandboxState, pod: Pod): Promise<void> {
     if (ip !== undefined && this.#options.isClosed(pod)) await this.#options.network.close(ip);

@@ -77,7 +77,10 @@ describe('node agent on Docker', () => {
       containers: [shell('exec sleep 1000')],
     });
     const before = await node.waitFor('homeless', isReady);
-    const { stdout } = await systemExec('docker', ['ps', '-q', '--filter', 'name=k8s_POD_homeless_']);
+    const { stdout } = await systemExec('docker', [
+      ...['ps', '-q', '--filter', 'name=k8s_POD_homeless_'],
+      ...['--filter', `label=minik8s.io/node=${node.owner}`],
+    ]);
     await systemExec('docker', ['kill', '-s', 'KILL', stdout.trim()]);
     const again = await node.waitFor(
       'homeless',

@@ -134,7 +134,7 @@ export const controllers: readonly Equivalent[] = [
   },
   {
     file: 'src/controllers/nodes/taint-eviction.ts',
-    line: 'const left = pod && node ? timeLeft(key, pod, node) : undefined;',
+    line: 'const left = pod && node ? this.#timeLeft(key, pod, node) : undefined;',
     change: 'pod && node → (node)',
     because: 'the node is that of the pod',
   },
@@ -267,7 +267,7 @@ export const controllers: readonly Equivalent[] = [
       because: 'a Map gives undefined for what it does not have: it only saves memory',
     }),
   ),
-  ...[['const node = spec.nodeName ? nodes.get(spec.nodeName) : undefined;', 'spec.nodeName → true']].map(
+  ...[['const node = spec.nodeName ? this.#nodes.get(spec.nodeName) : undefined;', 'spec.nodeName → true']].map(
     ([line = '', change = '']) => ({
       file: 'src/controllers/nodes/node-lifecycle.ts',
       line,
@@ -277,8 +277,8 @@ export const controllers: readonly Equivalent[] = [
   ),
   ...[
     [
-      'const silence = heartbeats.silenceSince(heardAt.get(name) ?? clock.now());',
-      'heardAt.get(name) ?? clock.now() → (heardAt.get(name))',
+      'const silence = this.#heartbeats.silenceSince(this.#heardAt.get(name) ?? clock.now());',
+      'this.#heardAt.get(name) ?? clock.now() → (this.#heardAt.get(name))',
     ],
   ].map(([line = '', change = '']) => ({
     file: 'src/controllers/nodes/node-lifecycle.ts',
@@ -286,7 +286,7 @@ export const controllers: readonly Equivalent[] = [
     change,
     because: 'a node that is in the cache was seen, and that time is known',
   })),
-  ...[['warned.delete(uid);', 'warned.delete(uid); → ;']].map(([line = '', change = '']) => ({
+  ...[['this.#warned.delete(uid);', 'this.#warned.delete(uid); → ;']].map(([line = '', change = '']) => ({
     file: 'src/controllers/nodes/node-lifecycle.ts',
     line,
     change,

@@ -24,8 +24,8 @@ export function problemOf(pod: Pod): InstanceProblem | undefined {
     const ended = state?.terminated ?? lastState?.terminated;
     if (ended && ended.exitCode !== 0) {
       const said = (ended.message ?? '').trim() || `it ended with code ${ended.exitCode}`;
-      // The runtimes write file, line and cause first (src/features/functions/agent/programs); an image's output has
-      // any form.
+      // The runtimes write file, line and cause first (src/features/functions/agent/programs); an image's
+      // output has any form.
       if (/^[^\s:]+:\d+: /.test(said)) return { reason: 'StartFailed', message: said.slice(0, longest) };
       return { reason: 'StartFailed', message: `the program cannot be started: ${said.slice(-longest)}` };
     }
