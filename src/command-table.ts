@@ -1,6 +1,7 @@
 /** The commands of the executable, each loaded when it is called; one line per command. */
 import { version } from './base/version.ts';
 import type { Entry } from './dispatch.ts';
+import { ctlFeatures } from './features/ctl.ts';
 import { kubernetesFields } from './roles/kubernetes-fields.ts';
 
 export const commands: Readonly<Record<string, Entry>> = {
@@ -32,7 +33,8 @@ export const commands: Readonly<Record<string, Entry>> = {
   ctl: {
     about: 'the client: get, apply, delete, logs, …',
     like: 'kubectl',
-    load: async () => (await import('./cli/ctl.ts')).processCommand({ kubernetesFields }),
+    load: async () =>
+      (await import('./cli/ctl.ts')).processCommand({ kubernetesFields, features: ctlFeatures }),
   },
   'slurm-client': {
     about: 'what the pods of SlurmJobs run',

@@ -14,7 +14,7 @@ import type { Io, Stdio } from './io.ts';
 import { type AnyCommand, toCommand, withKubectlHints } from './verb.ts';
 
 export function ctlCommand(io: Io): AnyCommand {
-  const subCommands = Object.entries(verbs).map(([name, load]) => [
+  const subCommands = Object.entries({ ...verbs, ...io.features.verbs }).map(([name, load]) => [
     name,
     async () => toCommand(await load(), io, `ctl ${name}`),
   ]);
@@ -26,7 +26,7 @@ export function ctlCommand(io: Io): AnyCommand {
   return withKubectlHints(command, kubectlOnly);
 }
 
-type Ports = Pick<Io, 'kubernetesFields'>;
+type Ports = Pick<Io, 'kubernetesFields' | 'features'>;
 
 /** Returns the client of this process. Call it once. */
 export const processCommand = (ports: Ports): AnyCommand => ctlCommand(processIo(ports));

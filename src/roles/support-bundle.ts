@@ -5,6 +5,7 @@ import { errorMessage } from '../base/log.ts';
 import { replaceFile } from '../base/replace-file.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { processIo } from '../cli/ctl.ts';
+import { noFeatures } from '../cli/ctl-features.ts';
 import type { FlagTable } from '../cli/flags.ts';
 import type { Io } from '../cli/io.ts';
 import { type AnyCommand, toCommand, type Verb } from '../cli/verb.ts';
@@ -80,4 +81,5 @@ const supportBundle: Verb = {
 export const supportBundleCommand = (io: Io): AnyCommand => toCommand(supportBundle, io, 'support-bundle');
 
 /** Returns the command for this process. Call it once. */
-export const processCommand = (): AnyCommand => supportBundleCommand(processIo({ kubernetesFields }));
+export const processCommand = (): AnyCommand =>
+  supportBundleCommand(processIo({ kubernetesFields, features: noFeatures }));

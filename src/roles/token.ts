@@ -13,6 +13,7 @@ import { UsageError } from '../base/usage-error.ts';
 import type { Cluster } from '../cli/cluster.ts';
 import { resolveConnection } from '../cli/connection.ts';
 import { processIo } from '../cli/ctl.ts';
+import { noFeatures } from '../cli/ctl-features.ts';
 import { doing } from '../cli/errors.ts';
 import type { FlagTable } from '../cli/flags.ts';
 import type { Io } from '../cli/io.ts';
@@ -105,7 +106,8 @@ export const tokenCommand = (io: Io): AnyCommand =>
   );
 
 /** Returns the command for this process. Call it once. */
-export const processCommand = (): AnyCommand => tokenCommand(processIo({ kubernetesFields }));
+export const processCommand = (): AnyCommand =>
+  tokenCommand(processIo({ kubernetesFields, features: noFeatures }));
 
 /** Returns the id of a token, which may be given as the id alone or as the whole token. */
 function idOf(word: string): string {

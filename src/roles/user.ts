@@ -13,6 +13,7 @@ import { rfc3339 } from '../base/time.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { resolveConnection } from '../cli/connection.ts';
 import { processIo } from '../cli/ctl.ts';
+import { noFeatures } from '../cli/ctl-features.ts';
 import type { Flags, FlagTable } from '../cli/flags.ts';
 import type { Io } from '../cli/io.ts';
 import { TableWriter } from '../cli/printers/table-writer.ts';
@@ -207,4 +208,5 @@ export const userCommand = (io: Io): AnyCommand =>
   );
 
 /** Returns the command for this process. Call it once. */
-export const processCommand = (): AnyCommand => userCommand(processIo({ kubernetesFields }));
+export const processCommand = (): AnyCommand =>
+  userCommand(processIo({ kubernetesFields, features: noFeatures }));

@@ -12,9 +12,9 @@ import {
 } from '../convert/convert-plan.ts';
 import { workflowOfLines } from '../convert/workflow-lines.ts';
 import { type FlagTable, fileFlags } from '../flags.ts';
-import { readSource } from '../functions/source.ts';
 import { readManifests } from '../manifests.ts';
 import { objectFormat } from '../printers/object-format.ts';
+import { readSource } from '../source-files.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {

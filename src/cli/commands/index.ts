@@ -1,4 +1,4 @@
-/** The commands of `ctl`: one line each, loaded when they are called. */
+/** The commands of `ctl` besides those of features: one line each, loaded when they are called. */
 import type { Verb, VerbGroup } from '../verb.ts';
 
 export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = {
@@ -31,12 +31,6 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   drain: async () => (await import('./drain.ts')).drain,
   taint: async () => (await import('./taint.ts')).taint,
   top: async () => (await import('./top.ts')).top,
-  function: async () => (await import('./function.ts')).functions,
-  trigger: async () => (await import('./trigger.ts')).triggers,
-  workflow: async () => (await import('./workflow.ts')).workflows,
-  slurm: async () => (await import('./slurm.ts')).slurm,
-  execute: async () => (await import('./execute.ts')).execute,
-  update: async () => (await import('./update.ts')).update,
   add: async () => (await import('./add.ts')).add,
   auth: async () => (await import('./auth.ts')).auth,
   certificate: async () => (await import('./certificate.ts')).certificate,

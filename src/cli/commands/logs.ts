@@ -1,6 +1,6 @@
 /**
  * `ctl logs`: prints the logs of containers, of a pod, of the pods of a workload, or of pods with a label;
- * also the output of a SlurmJob.
+ * also what a feature prints as the log of an object.
  */
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
@@ -12,7 +12,6 @@ import { reportNothingIn } from '../nothing-found.ts';
 import { podSelectorOf, textAt } from '../objects.ts';
 import { containersOf, defaultContainer, type Pod, selectPods } from '../pods.ts';
 import { printBody } from '../print-body.ts';
-import { printSlurmLog } from '../slurm/job-files.ts';
 import { type ObjectTarget, resolveTargets, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
@@ -49,8 +48,7 @@ export const logs: Verb = {
   async run(context) {
     const cluster = context.cluster();
     const found = await podsOf(context, cluster);
-    if ('slurmJob' in found)
-      return printSlurmLog(context.io, cluster, found.slurmJob, slurmLog(context.flags));
+    if ('print' in found) return found.print();
     const { pods } = found;
     const sources = pods.flatMap((pod) => sourcesOf(context, pod));
     const options = logQuery(context.flags);
@@ -77,7 +75,7 @@ function requireFew(flags: Flags, count: number): void {
     );
 }
 
-type LogOf = { readonly pods: readonly Pod[] } | { readonly slurmJob: ObjectTarget };
+type LogOf = { readonly pods: readonly Pod[] } | { readonly print: () => Promise<void> };
 
 interface Source {
   readonly pod: ObjectTarget;
@@ -103,7 +101,12 @@ async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
   const [target] = await resolveTargets(context, [word.includes('/') ? word : `pods/${word}`]);
   if (!target || target.name === undefined) throw new UsageError(`ctl logs: ${word} does not name an object`);
   const { group, plural } = target.resource;
-  if (group === 'minik8s.io' && plural === 'slurmjobs') return { slurmJob: target };
+  const load = Object.entries(io.features.logs).find(([kind]) => kind === `${plural}.${group}`)?.[1];
+  if (load) {
+    const print = await load();
+    const given = Object.keys(flagTable).filter((flag) => flags.given(flag));
+    return { print: () => print(context, target, given) };
+  }
   const object = await cluster.get(targetPath(target));
   if (target.resource.subresources.includes('log')) return { pods: [{ target, object }] };
   const labels = podSelectorOf(object);
@@ -114,16 +117,6 @@ async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
   if (flags.on('all-pods')) return { pods };
   if (pods.length > 1) io.err(`Found ${pods.length} pods, using pod/${first.target.name}\n`);
   return { pods: [first] };
-}
-
-/** Returns the options for a SlurmJob, whose output is kept in objects, one file per stream. */
-function slurmLog(flags: Flags): { file: string | undefined; following: boolean } {
-  const other = Object.keys(flagTable).find(
-    (flag) => flag !== 'follow' && flag !== 'container' && flags.given(flag),
-  );
-  if (other !== undefined)
-    throw new UsageError(`ctl logs: --${other} is for pods; a SlurmJob has -f and -c FILE`);
-  return { file: flags.text('container') ?? flags.words[1], following: flags.on('follow') };
 }
 
 function sourcesOf({ flags, io }: VerbContext, { target, object }: Pod): Source[] {

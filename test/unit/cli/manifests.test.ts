@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemRandom } from '../../../src/base/random.ts';
+import { noFeatures } from '../../../src/cli/ctl-features.ts';
 import { Flags, fileFlags } from '../../../src/cli/flags.ts';
 import type { Io } from '../../../src/cli/io.ts';
 import { type ManifestEntry, parseManifests, readManifests } from '../../../src/cli/manifests.ts';
@@ -112,6 +113,7 @@ const io: Io = {
   homeDirectory: '/nonexistent',
   clock: systemClock,
   random: systemRandom,
+  features: noFeatures,
   kubernetesFields: async () => kubernetesFields,
   signal: new AbortController().signal,
   exitWith() {},

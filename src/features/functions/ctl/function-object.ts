@@ -1,8 +1,8 @@
 /** The Function that flags describe, and its changes in an update. */
-import type { JsonObject } from '../../apimachinery/equality.ts';
-import { UsageError } from '../../base/usage-error.ts';
-import type { Flags, FlagTable } from '../flags.ts';
-import { readSource, type Source } from './source.ts';
+import type { JsonObject } from '../../../apimachinery/equality.ts';
+import { UsageError } from '../../../base/usage-error.ts';
+import type { Flags, FlagTable } from '../../../cli/flags.ts';
+import { readSource, type Source } from '../../../cli/source-files.ts';
 
 export const functionFlags = {
   from: { type: 'string', hint: 'FOLDER|FILE.zip', about: 'the program: a folder or a zip archive' },

@@ -1,11 +1,11 @@
 /** `ctl trigger` against a server; the controller that delivers events does not run here. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { systemClock } from '../../../src/base/clock.ts';
-import type { Trigger } from '../../../src/features/triggers/api/trigger.ts';
-import type { TriggerEvent } from '../../../src/features/triggers/api/trigger-event.ts';
-import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { systemClock } from '../../../../../src/base/clock.ts';
+import type { Trigger } from '../../../../../src/features/triggers/api/trigger.ts';
+import type { TriggerEvent } from '../../../../../src/features/triggers/api/trigger-event.ts';
+import { type Ctl, ctlFor } from '../../../../fixtures/ctl.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../../../fixtures/https-api-server.ts';
 
 const group = '/apis/minik8s.io/v1/namespaces/default';
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };

@@ -1,6 +1,6 @@
 /** The history of a run, as rows of a table. Pure. */
-import { isRecord } from '../../apimachinery/equality.ts';
-import { goDuration } from '../../base/time.ts';
+import { isRecord } from '../../../apimachinery/equality.ts';
+import { goDuration } from '../../../base/time.ts';
 
 export interface Entry {
   readonly id: number;

@@ -1,12 +1,12 @@
 /** Definitions of workflows in files: alone, or in the manifest of a Workflow. */
 import { readFile } from 'node:fs/promises';
-import { isRecord } from '../../apimachinery/equality.ts';
-import { parseYaml } from '../../apimachinery/yaml.ts';
-import { errorMessage } from '../../base/log.ts';
-import { checkDefinition } from '../../states-language/definition/check-definition.ts';
-import type { Definition } from '../../states-language/definition/types.ts';
-import { FaultsError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { isRecord } from '../../../apimachinery/equality.ts';
+import { parseYaml } from '../../../apimachinery/yaml.ts';
+import { errorMessage } from '../../../base/log.ts';
+import { FaultsError } from '../../../cli/errors.ts';
+import type { Io } from '../../../cli/io.ts';
+import { checkDefinition } from '../../../states-language/definition/check-definition.ts';
+import type { Definition } from '../../../states-language/definition/types.ts';
 
 /**
  * Reads JSON or YAML from a file, or from standard input for `-`. Rejects with the name of the file if it is

@@ -1,7 +1,8 @@
 /** `ctl execute NAMESPACE/NAME JSON`: calls a function. */
-import { UsageError } from '../../base/usage-error.ts';
-import { callBody, functionTarget, printCall } from '../functions/call.ts';
-import type { Verb } from '../verb.ts';
+import { UsageError } from '../../../base/usage-error.ts';
+import { callBody } from '../../../cli/call-body.ts';
+import type { Verb } from '../../../cli/verb.ts';
+import { functionTarget, printCall } from './call.ts';
 
 export const execute: Verb = {
   about: 'call a function, and print what it answers',

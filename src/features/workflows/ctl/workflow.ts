@@ -1,27 +1,27 @@
 /** `ctl workflow`: manages workflows, defined in the States Language, and their runs. */
-import type { JsonObject } from '../../apimachinery/equality.ts';
-import { patchTypes } from '../../apimachinery/patch.ts';
-import { UsageError } from '../../base/usage-error.ts';
-import { collectionPath } from '../../client/resource-path.ts';
-import { graph as drawn } from '../../states-language/graph/render.ts';
-import type { Json } from '../../states-language/json.ts';
-import { createExpressionThread } from '../../states-language/jsonata/thread.ts';
-import { findResource } from '../discovery.ts';
-import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, outputFlag } from '../flags.ts';
-import { follow } from '../follow.ts';
-import { callBody } from '../functions/call.ts';
-import { numberAt, recordAt, recordsAt, textAt, valueAt } from '../objects.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { TableWriter } from '../printers/table-writer.ts';
-import { listPath, type ObjectTarget, targetPath } from '../targets.ts';
-import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
-import { checkedDefinition, readDefinition, readValue } from '../workflows/definition-file.ts';
-import { type Entry, historyHeaders, historyRows } from '../workflows/history-rows.ts';
-import { readAnswers, runLocally } from '../workflows/local-run.ts';
-import { writeQuery } from '../write-options.ts';
-import { remove } from './delete.ts';
-import { describe } from './describe.ts';
-import { get } from './get.ts';
+import type { JsonObject } from '../../../apimachinery/equality.ts';
+import { patchTypes } from '../../../apimachinery/patch.ts';
+import { UsageError } from '../../../base/usage-error.ts';
+import { callBody } from '../../../cli/call-body.ts';
+import { remove } from '../../../cli/commands/delete.ts';
+import { describe } from '../../../cli/commands/describe.ts';
+import { get } from '../../../cli/commands/get.ts';
+import { findResource } from '../../../cli/discovery.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, outputFlag } from '../../../cli/flags.ts';
+import { follow } from '../../../cli/follow.ts';
+import { numberAt, recordAt, recordsAt, textAt, valueAt } from '../../../cli/objects.ts';
+import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
+import { TableWriter } from '../../../cli/printers/table-writer.ts';
+import { listPath, type ObjectTarget, targetPath } from '../../../cli/targets.ts';
+import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
+import { writeQuery } from '../../../cli/write-options.ts';
+import { collectionPath } from '../../../client/resource-path.ts';
+import { graph as drawn } from '../../../states-language/graph/render.ts';
+import type { Json } from '../../../states-language/json.ts';
+import { createExpressionThread } from '../../../states-language/jsonata/thread.ts';
+import { checkedDefinition, readDefinition, readValue } from './definition-file.ts';
+import { type Entry, historyHeaders, historyRows } from './history-rows.ts';
+import { readAnswers, runLocally } from './local-run.ts';
 
 const definitionFlag = {
   definition: {

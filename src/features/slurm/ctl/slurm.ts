@@ -1,18 +1,18 @@
 /** `ctl slurm`: submits jobs to Slurm clusters from a folder, and fetches their results. */
-import type { JsonObject } from '../../apimachinery/equality.ts';
-import { patchTypes } from '../../apimachinery/patch.ts';
-import { UsageError } from '../../base/usage-error.ts';
-import { collectionPath } from '../../client/resource-path.ts';
-import { findResource } from '../discovery.ts';
-import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, outputFlag } from '../flags.ts';
-import { recordsAt, textAt } from '../objects.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { shown } from '../printers/table-writer.ts';
-import { hasEnded, writeResults } from '../slurm/job-files.ts';
-import { slurmFlags, slurmSpec } from '../slurm/job-object.ts';
-import { type ObjectTarget, targetPath } from '../targets.ts';
-import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
-import { writeQuery } from '../write-options.ts';
+import type { JsonObject } from '../../../apimachinery/equality.ts';
+import { patchTypes } from '../../../apimachinery/patch.ts';
+import { UsageError } from '../../../base/usage-error.ts';
+import { findResource } from '../../../cli/discovery.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, outputFlag } from '../../../cli/flags.ts';
+import { recordsAt, textAt } from '../../../cli/objects.ts';
+import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
+import { shown } from '../../../cli/printers/table-writer.ts';
+import { type ObjectTarget, targetPath } from '../../../cli/targets.ts';
+import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
+import { writeQuery } from '../../../cli/write-options.ts';
+import { collectionPath } from '../../../client/resource-path.ts';
+import { hasEnded, writeResults } from './job-files.ts';
+import { slurmFlags, slurmSpec } from './job-object.ts';
 
 async function targetOf(context: VerbContext, verb: string): Promise<ObjectTarget> {
   const [name, ...more] = context.flags.words;

@@ -1,9 +1,13 @@
 /** `ctl function`: manages functions (HTTP-invoked programs), created and updated from folders. */
-import type { JsonObject } from '../../apimachinery/equality.ts';
-import { patchTypes } from '../../apimachinery/patch.ts';
-import { beginWork } from '../../base/live-lines.ts';
-import { UsageError } from '../../base/usage-error.ts';
-import { collectionPath } from '../../client/resource-path.ts';
+import type { JsonObject } from '../../../apimachinery/equality.ts';
+import { patchTypes } from '../../../apimachinery/patch.ts';
+import { beginWork } from '../../../base/live-lines.ts';
+import { UsageError } from '../../../base/usage-error.ts';
+import { callBody } from '../../../cli/call-body.ts';
+import { remove } from '../../../cli/commands/delete.ts';
+import { describe } from '../../../cli/commands/describe.ts';
+import { get } from '../../../cli/commands/get.ts';
+import { logs as podLogs } from '../../../cli/commands/logs.ts';
 import {
   connectionFlags,
   dryRunFlag,
@@ -12,19 +16,16 @@ import {
   Flags,
   type FlagTable,
   outputFlag,
-} from '../flags.ts';
-import { follow } from '../follow.ts';
-import { callBody, functionTarget, printCall } from '../functions/call.ts';
-import { changed, functionFlags, specOf } from '../functions/function-object.ts';
-import { numberAt, recordAt, recordsAt, textAt } from '../objects.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { type ObjectTarget, targetPath } from '../targets.ts';
-import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
-import { writeQuery } from '../write-options.ts';
-import { remove } from './delete.ts';
-import { describe } from './describe.ts';
-import { get } from './get.ts';
-import { logs as podLogs } from './logs.ts';
+} from '../../../cli/flags.ts';
+import { follow } from '../../../cli/follow.ts';
+import { numberAt, recordAt, recordsAt, textAt } from '../../../cli/objects.ts';
+import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
+import { type ObjectTarget, targetPath } from '../../../cli/targets.ts';
+import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
+import { writeQuery } from '../../../cli/write-options.ts';
+import { collectionPath } from '../../../client/resource-path.ts';
+import { functionTarget, printCall } from './call.ts';
+import { changed, functionFlags, specOf } from './function-object.ts';
 
 /** Label of an instance: the name of its Function. */
 const functionLabel = 'minik8s.io/function';

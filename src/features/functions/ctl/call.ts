@@ -1,13 +1,12 @@
 /** A call of a function, and its answer. */
-import { readFile } from 'node:fs/promises';
-import { StatusError } from '../../apimachinery/status-error.ts';
-import { UsageError } from '../../base/usage-error.ts';
-import { unexpectedBody } from '../../client/response-error.ts';
-import { findResource } from '../discovery.ts';
-import { textAt } from '../objects.ts';
-import { printBody } from '../print-body.ts';
-import { type ObjectTarget, targetPath } from '../targets.ts';
-import type { VerbContext } from '../verb.ts';
+import { StatusError } from '../../../apimachinery/status-error.ts';
+import { UsageError } from '../../../base/usage-error.ts';
+import { findResource } from '../../../cli/discovery.ts';
+import { textAt } from '../../../cli/objects.ts';
+import { printBody } from '../../../cli/print-body.ts';
+import { type ObjectTarget, targetPath } from '../../../cli/targets.ts';
+import type { VerbContext } from '../../../cli/verb.ts';
+import { unexpectedBody } from '../../../client/response-error.ts';
 
 /** Reads `NAME` or `NAMESPACE/NAME`. */
 export async function functionTarget({ cluster }: VerbContext, word: string): Promise<ObjectTarget> {
@@ -18,26 +17,6 @@ export async function functionTarget({ cluster }: VerbContext, word: string): Pr
   const resource = findResource(await cluster().resources(), 'functions.v1.minik8s.io');
   const namespace = second === undefined ? cluster().namespace : first;
   return { resource, namespace, name: second ?? first, manifest: undefined } as ObjectTarget;
-}
-
-/**
- * Resolves to the text itself, the text of a file for `@FILE`, or standard input for `@-`. Throws if it is
- * not JSON.
- */
-export async function callBody({ io }: VerbContext, word: string | undefined): Promise<string> {
-  if (word === undefined) return '{}';
-  const text =
-    word === '@-'
-      ? await io.readStdin()
-      : word.startsWith('@')
-        ? await readFile(word.slice(1), 'utf8')
-        : word;
-  try {
-    JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(`the argument of a call is JSON, and this is none: ${(error as Error).message}`);
-  }
-  return text;
 }
 
 /** Returns the error of a call, in the function's own words if the function itself answered. */

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { unzipSync } from 'fflate';
-import { errorMessage } from '../../base/log.ts';
+import { errorMessage } from '../base/log.ts';
 
 export interface Source {
   /** Text by path. */

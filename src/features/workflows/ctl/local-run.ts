@@ -1,13 +1,13 @@
 /** A run of a workflow on this machine: a table has the results of tasks, and waiting times pass at once. */
-import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
-import type { Random } from '../../base/random.ts';
-import type { Definition } from '../../states-language/definition/types.ts';
-import type { Json } from '../../states-language/json.ts';
-import type { Evaluate } from '../../states-language/jsonata/expression.ts';
-import { type Advanced, advance, type RunEvent, startRun } from '../../states-language/run/advance.ts';
-import { type Command, pending } from '../../states-language/run/commands.ts';
-import type { RunState } from '../../states-language/run/state.ts';
-import type { HistoryEntry } from '../../states-language/run/turn.ts';
+import { isRecord, type JsonObject } from '../../../apimachinery/equality.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Definition } from '../../../states-language/definition/types.ts';
+import type { Json } from '../../../states-language/json.ts';
+import type { Evaluate } from '../../../states-language/jsonata/expression.ts';
+import { type Advanced, advance, type RunEvent, startRun } from '../../../states-language/run/advance.ts';
+import { type Command, pending } from '../../../states-language/run/commands.ts';
+import type { RunState } from '../../../states-language/run/state.ts';
+import type { HistoryEntry } from '../../../states-language/run/turn.ts';
 
 type Task = Extract<Command, { type: 'startTask' }>;
 

@@ -1,9 +1,12 @@
 /** `ctl trigger`: manages triggers, which call functions on events. */
-import type { JsonObject } from '../../apimachinery/equality.ts';
-import { patchTypes } from '../../apimachinery/patch.ts';
-import { UsageError } from '../../base/usage-error.ts';
-import { collectionPath } from '../../client/resource-path.ts';
-import { findResource } from '../discovery.ts';
+import type { JsonObject } from '../../../apimachinery/equality.ts';
+import { patchTypes } from '../../../apimachinery/patch.ts';
+import { UsageError } from '../../../base/usage-error.ts';
+import { callBody } from '../../../cli/call-body.ts';
+import { remove } from '../../../cli/commands/delete.ts';
+import { describe } from '../../../cli/commands/describe.ts';
+import { get } from '../../../cli/commands/get.ts';
+import { findResource } from '../../../cli/discovery.ts';
 import {
   connectionFlags,
   dryRunFlag,
@@ -12,18 +15,15 @@ import {
   Flags,
   type FlagTable,
   outputFlag,
-} from '../flags.ts';
-import { callBody } from '../functions/call.ts';
-import { metadataOf, numberAt, recordsAt, textAt } from '../objects.ts';
-import { printBody } from '../print-body.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { listPath, type ObjectTarget, targetPath } from '../targets.ts';
-import { triggerFlags, triggerSpec } from '../triggers/trigger-object.ts';
-import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
-import { writeQuery } from '../write-options.ts';
-import { remove } from './delete.ts';
-import { describe } from './describe.ts';
-import { get } from './get.ts';
+} from '../../../cli/flags.ts';
+import { metadataOf, numberAt, recordsAt, textAt } from '../../../cli/objects.ts';
+import { printBody } from '../../../cli/print-body.ts';
+import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
+import { listPath, type ObjectTarget, targetPath } from '../../../cli/targets.ts';
+import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
+import { writeQuery } from '../../../cli/write-options.ts';
+import { collectionPath } from '../../../client/resource-path.ts';
+import { triggerFlags, triggerSpec } from './trigger-object.ts';
 
 async function targetOf({ cluster }: VerbContext, type: string, name: string): Promise<ObjectTarget> {
   const resource = findResource(await cluster().resources(), `${type}.v1.minik8s.io`);

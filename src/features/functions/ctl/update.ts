@@ -1,6 +1,6 @@
 /** `ctl update function NAME`: replaces the program of a function. */
-import { UsageError } from '../../base/usage-error.ts';
-import type { Verb } from '../verb.ts';
+import { UsageError } from '../../../base/usage-error.ts';
+import type { Verb } from '../../../cli/verb.ts';
 import { updateFlags, updateFunction } from './function.ts';
 
 export const update: Verb = {

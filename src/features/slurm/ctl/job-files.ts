@@ -1,17 +1,17 @@
 /** Output and results of a SlurmJob: the output as it arrives, the results as files. */
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { JsonObject } from '../../apimachinery/equality.ts';
-import { onAbort } from '../../base/abort.ts';
-import { beginWork } from '../../base/live-lines.ts';
-import type { Cluster } from '../cluster.ts';
-import { findResource } from '../discovery.ts';
-import { follow, followAll } from '../follow.ts';
-import type { Io } from '../io.ts';
-import { metadataOf, numberAt, recordsAt, textAt } from '../objects.ts';
-import { pages } from '../pages.ts';
-import { stateText } from '../progress/object-progress.ts';
-import { type CollectionTarget, type ObjectTarget, targetPath } from '../targets.ts';
+import type { JsonObject } from '../../../apimachinery/equality.ts';
+import { onAbort } from '../../../base/abort.ts';
+import { beginWork } from '../../../base/live-lines.ts';
+import type { Cluster } from '../../../cli/cluster.ts';
+import { findResource } from '../../../cli/discovery.ts';
+import { follow, followAll } from '../../../cli/follow.ts';
+import type { Io } from '../../../cli/io.ts';
+import { metadataOf, numberAt, recordsAt, textAt } from '../../../cli/objects.ts';
+import { pages } from '../../../cli/pages.ts';
+import { stateText } from '../../../cli/progress/object-progress.ts';
+import { type CollectionTarget, type ObjectTarget, targetPath } from '../../../cli/targets.ts';
 
 const ends: readonly string[] = ['Succeeded', 'Failed', 'Canceled'];
 export const hasEnded = (job: JsonObject): boolean => ends.includes(textAt(job, 'status', 'phase'));

@@ -4,11 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { systemClock } from '../../../src/base/clock.ts';
-import type { Workflow } from '../../../src/features/workflows/api/workflow.ts';
-import type { WorkflowRun } from '../../../src/features/workflows/api/workflow-run.ts';
-import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { systemClock } from '../../../../../src/base/clock.ts';
+import type { Workflow } from '../../../../../src/features/workflows/api/workflow.ts';
+import type { WorkflowRun } from '../../../../../src/features/workflows/api/workflow-run.ts';
+import { type Ctl, ctlFor } from '../../../../fixtures/ctl.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../../../fixtures/https-api-server.ts';
 
 const api = '/apis/minik8s.io/v1/namespaces/default';
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };

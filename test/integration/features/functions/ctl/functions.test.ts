@@ -9,15 +9,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
-import { systemClock } from '../../../src/base/clock.ts';
-import type { Fn } from '../../../src/features/functions/api/function.ts';
+import { systemClock } from '../../../../../src/base/clock.ts';
+import type { Fn } from '../../../../../src/features/functions/api/function.ts';
 import {
   functionLabel,
   functionVersionLabel,
   instancePort,
-} from '../../../src/features/functions/api/function-instance.ts';
-import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+} from '../../../../../src/features/functions/api/function-instance.ts';
+import { type Ctl, ctlFor } from '../../../../fixtures/ctl.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../../../fixtures/https-api-server.ts';
 
 const functions = '/apis/minik8s.io/v1/namespaces/default/functions';
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };

@@ -1,0 +1,24 @@
+/** The argument of a call. */
+import { readFile } from 'node:fs/promises';
+import { UsageError } from '../base/usage-error.ts';
+import type { VerbContext } from './verb.ts';
+
+/**
+ * Resolves to the text itself, the text of a file for `@FILE`, or standard input for `@-`. Throws if it is
+ * not JSON.
+ */
+export async function callBody({ io }: VerbContext, word: string | undefined): Promise<string> {
+  if (word === undefined) return '{}';
+  const text =
+    word === '@-'
+      ? await io.readStdin()
+      : word.startsWith('@')
+        ? await readFile(word.slice(1), 'utf8')
+        : word;
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`the argument of a call is JSON, and this is none: ${(error as Error).message}`);
+  }
+  return text;
+}

@@ -1,0 +1,16 @@
+/** Verbs and logs of the features in ctl: one line each. */
+import type { CtlFeatures } from '../cli/ctl-features.ts';
+
+export const ctlFeatures: CtlFeatures = {
+  verbs: {
+    function: async () => (await import('./functions/ctl/function.ts')).functions,
+    trigger: async () => (await import('./triggers/ctl/trigger.ts')).triggers,
+    workflow: async () => (await import('./workflows/ctl/workflow.ts')).workflows,
+    slurm: async () => (await import('./slurm/ctl/slurm.ts')).slurm,
+    execute: async () => (await import('./functions/ctl/execute.ts')).execute,
+    update: async () => (await import('./functions/ctl/update.ts')).update,
+  },
+  logs: {
+    'slurmjobs.minik8s.io': async () => (await import('./slurm/ctl/job-log.ts')).printJobLog,
+  },
+};

@@ -1,0 +1,14 @@
+/** `ctl logs slurmjob/NAME`: the output of a job, which is kept in objects, one file a stream. */
+import { UsageError } from '../../../base/usage-error.ts';
+import type { PrintLog } from '../../../cli/ctl-features.ts';
+import { printSlurmLog } from './job-files.ts';
+
+const known: ReadonlySet<string> = new Set(['follow', 'container']);
+
+export const printJobLog: PrintLog = async ({ io, flags, cluster }, target, given) => {
+  const other = given.find((flag) => !known.has(flag));
+  if (other !== undefined)
+    throw new UsageError(`ctl logs: --${other} is for pods; a SlurmJob has -f and -c FILE`);
+  const file = flags.text('container') ?? flags.words[1];
+  await printSlurmLog(io, cluster(), target, { file, following: flags.on('follow') });
+};
