@@ -267,14 +267,14 @@ export const controllers: readonly Equivalent[] = [
       because: 'a Map gives undefined for what it does not have: it only saves memory',
     }),
   ),
-  ...[['const node = spec.nodeName ? this.#nodes.get(spec.nodeName) : undefined;', 'spec.nodeName → true']].map(
-    ([line = '', change = '']) => ({
-      file: 'src/controllers/nodes/node-lifecycle.ts',
-      line,
-      change,
-      because: 'there is no node without a name',
-    }),
-  ),
+  ...[
+    ['const node = spec.nodeName ? this.#nodes.get(spec.nodeName) : undefined;', 'spec.nodeName → true'],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/controllers/nodes/node-lifecycle.ts',
+    line,
+    change,
+    because: 'there is no node without a name',
+  })),
   ...[
     [
       'const silence = this.#heartbeats.silenceSince(this.#heardAt.get(name) ?? clock.now());',
