@@ -25,5 +25,8 @@ test('a folder is selected by its name or by its path, however deep it is', () =
   const deep = chosen('test/unit/features/triggers/agent');
   assert.ok(deep.length > 0 && deep.every((file) => file.startsWith('test/unit/features/triggers/agent/')));
   assert.deepEqual(chosen('features/triggers/agent/', join(root, 'test/unit')), deep);
-  assert.throws(() => chosen('test/unit/nowhere'), /no test file or folder of unit tests: test\/unit\/nowhere/);
+  assert.throws(
+    () => chosen('test/unit/nowhere'),
+    /no test file or folder of unit tests: test\/unit\/nowhere/,
+  );
 });
