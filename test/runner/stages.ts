@@ -74,7 +74,8 @@ export function folderOf(stage: Stage, file: string): string {
 
 /**
  * Returns the files of a stage, relative to `root` and sorted, or those that `names` select: folders of the
- * stage, or paths of test files, which may be in any folder. Throws UnknownTests for a name that is neither.
+ * stage by name or path, or paths of test files, which may be in any folder. Throws UnknownTests for a name
+ * that is neither.
  */
 export function filesOf(stage: Stage, names: readonly string[], root: string, cwd: string): string[] {
   const all = globSync(stage.files, { cwd: root })
@@ -82,7 +83,8 @@ export function filesOf(stage: Stage, names: readonly string[], root: string, cw
     .sort();
   if (names.length === 0) return all;
   const chosen = names.map((name) => {
-    const inFolder = all.filter((file) => folderOf(stage, file) === name);
+    const path = `${relative(root, resolve(cwd, name)).split(sep).join('/')}/`;
+    const inFolder = all.filter((file) => folderOf(stage, file) === name || file.startsWith(path));
     return inFolder.length > 0 ? inFolder : globSync(resolve(cwd, name)).map((path) => relative(root, path));
   });
   const unknown = names.filter((_, index) => !chosen[index]?.some((file) => /\.test\.m?[jt]s$/.test(file)));

@@ -234,7 +234,7 @@ describe('a request for a certificate', () => {
     assert.equal(first.status, 201, first.text);
     const made = first.json<CertificateSigningRequest>();
     assert.equal(made.spec.username, 'system:admin');
-    assert.equal(made.status, undefined);
+    assert.deepEqual(made.status, {});
     const path = `${collection}/alice`;
     const put = (at: string, object: object) =>
       server.call('PUT', at, { ...object, metadata: { name: 'alice' } });

@@ -44,10 +44,13 @@ export interface Asked {
   readonly signal?: AbortSignal;
 }
 
-export interface GatewayWorldOptions extends Pick<HttpsTestServerOptions, 'tracer'> {
-  /** First N of the instances' addresses 127.0.0.N; each test file has a range of its own. */
-  readonly firstAddress?: number;
-}
+export interface GatewayWorldOptions extends Pick<HttpsTestServerOptions, 'tracer'> {}
+
+/**
+ * First three bytes of the instances' addresses. They are the process's own, since files that run at the same
+ * time listen at the same port.
+ */
+const ownNetwork = `127.${1 + (process.pid % 250)}.${Math.floor(process.pid / 250) % 250}`;
 
 export interface InstanceOptions {
   /** Version of the instance; default v1, the version that is called. */
@@ -67,12 +70,11 @@ export class GatewayWorld {
   readonly #stop: () => Promise<void>;
   readonly #cleanUps: CleanUp[] = [];
   #made = 0;
-  #addresses: number;
+  #addresses = 1;
 
   constructor(
     parts: Pick<GatewayWorld, 'server' | 'port' | 'asAdmin' | 'demands'> & {
       stop: () => Promise<void>;
-      firstAddress: number;
     },
   ) {
     this.server = parts.server;
@@ -80,7 +82,6 @@ export class GatewayWorld {
     this.asAdmin = parts.asAdmin;
     this.demands = parts.demands;
     this.#stop = parts.stop;
-    this.#addresses = parts.firstAddress;
   }
 
   stop(): Promise<void> {
@@ -146,7 +147,7 @@ export class GatewayWorld {
     answer?: RequestListener,
     { version = 'v1', owned = true }: InstanceOptions = {},
   ): Promise<{ name: string; ip: string }> {
-    const ip = `127.0.0.${this.#addresses++}`;
+    const ip = `${ownNetwork}.${this.#addresses++}`;
     if (answer) await this.listening(ip, answer);
     const name = `p${this.#made++}`;
     const owner = {
@@ -196,10 +197,7 @@ export class GatewayWorld {
   }
 }
 
-export async function startGatewayWorld({
-  firstAddress = 10,
-  ...traced
-}: GatewayWorldOptions = {}): Promise<GatewayWorld> {
+export async function startGatewayWorld(traced: GatewayWorldOptions = {}): Promise<GatewayWorld> {
   const demands: string[] = [];
   const runs = '/apis/minik8s.io/v1/namespaces/default/workflowruns';
   const server: HttpsTestServer = await startHttpsTestServer({
@@ -250,7 +248,6 @@ export async function startGatewayWorld({
     port: listener.port,
     asAdmin,
     demands,
-    firstAddress,
     stop: async () => {
       asAdmin.destroy();
       stopping.abort();

@@ -7,9 +7,9 @@ import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
 
 const day = 86_400_000;
-/** Returns a time days ago, so that the printed age is the same for both tools. */
+/** Returns a time days and an hour and a half ago, so that the printed age is the same for both tools. */
 const ago = (days: number) =>
-  new Date(Date.now() - days * day - 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z');
+  new Date(Date.now() - days * day - 5_400_000).toISOString().replace(/\.\d+Z$/, 'Z');
 const micro = (days: number) => ago(days).replace('Z', '.123456Z');
 
 const about = (kind: string, name: string, namespace = 'default', apiVersion = 'v1') => ({

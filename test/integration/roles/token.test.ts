@@ -309,6 +309,6 @@ describe('a bootstrap token', () => {
     assert.equal(spec.username, `system:bootstrap:${whole.slice(0, 6)}`);
     assert.deepEqual(spec.groups, ['system:bootstrappers', 'system:authenticated']);
     assert.deepEqual(spec.extra, { 'minik8s.io/remote-address': ['127.0.0.1'] });
-    assert.equal(status, undefined);
+    assert.deepEqual(status, {});
   });
 });

@@ -4,56 +4,73 @@ import type { Equivalent } from '../equivalent.ts';
 type Lines = readonly (readonly [line: string, change: string])[];
 
 const of = (name: string, because: string, lines: Lines): Equivalent[] =>
-  lines.map(([line, change]) => ({ file: `src/kubelet/${name}`, line, change, because }));
+  lines.map(([line, change]) => ({ file: `src/${name}`, line, change, because }));
 
 const compiler = 'it is always there; only its type does not say so, and the compiler asks';
 
 export const nodeFunctions: readonly Equivalent[] = [
-  ...of('functions/build-engine.ts', 'an untagged image has this name alone: it begins and ends with it', [
+  ...of(
+    'features/functions/agent/build-engine.ts',
+    'an untagged image has this name alone: it begins and ends with it',
     [
-      "if (!RepoTags?.some((name) => !name.startsWith('<none>')))",
-      "name.startsWith('<none>') → name.endsWith('<none>')",
+      [
+        "if (!RepoTags?.some((name) => !name.startsWith('<none>')))",
+        "name.startsWith('<none>') → name.endsWith('<none>')",
+      ],
     ],
-  ]),
-  ...of('functions/build-engine.ts', 'no image has a name that its label does not say', [
+  ),
+  ...of('features/functions/agent/build-engine.ts', 'no image has a name that its label does not say', [
     [
       "const image = Labels?.[imageLabels.of] ?? '';",
       "Labels?.[imageLabels.of] ?? '' → (Labels?.[imageLabels.of])",
     ],
     ["const image = Labels?.[imageLabels.of] ?? '';", "'' → 'mutated'"],
   ]),
-  ...of('functions/build-engine.ts', 'a socket ends its side once the engine has ended the other', [
-    ['(output as Duplex).end();', '(output as Duplex).end(); → ;'],
-  ]),
-  ...of('functions/function-builder.ts', compiler, [
+  ...of(
+    'features/functions/agent/build-engine.ts',
+    'a socket ends its side once the engine has ended the other',
+    [['(output as Duplex).end();', '(output as Duplex).end(); → ;']],
+  ),
+  ...of('features/functions/agent/function-builder.ts', compiler, [
     [
       'const fault = version.spec.runtime && lockFault(version.spec.runtime, lock);',
       'version.spec.runtime && lockFault(version.spec.runtime, lock) → (lockFault(version.spec.runtime, lock))',
     ],
     ['return status?.lock ?? made;', 'status?.lock ?? made → (status?.lock)'],
   ]),
-  ...of('functions/function-builder.ts', 'none of these texts is JSON, and the message does not show it', [
+  ...of(
+    'features/functions/agent/function-builder.ts',
+    'none of these texts is JSON, and the message does not show it',
     [
-      "readLock: async (installed) => lock ?? lockOfReport((await installed.file('report.json')) ?? ''),",
-      "'' → 'mutated'",
+      [
+        "readLock: async (installed) => lock ?? lockOfReport((await installed.file('report.json')) ?? ''),",
+        "'' → 'mutated'",
+      ],
+      [
+        "readLock: async (installed) => lock ?? lockOfReport((await installed.file('report.json')) ?? ''),",
+        "(await installed.file('report.json')) ?? '' → ((await installed.file('report.json')))",
+      ],
+      [
+        "lock ?? locked ?? portableLock((await installed.file('package-lock.json')) ?? ''),",
+        "(await installed.file('package-lock.json')) ?? '' → ((await installed.file('package-lock.json')))",
+      ],
+      [
+        "lock ?? locked ?? portableLock((await installed.file('package-lock.json')) ?? ''),",
+        "'' → 'mutated'",
+      ],
     ],
+  ),
+  ...of(
+    'features/functions/agent/function-chores.ts',
+    'only errors of the engine have a reason; the compiler asks',
     [
-      "readLock: async (installed) => lock ?? lockOfReport((await installed.file('report.json')) ?? ''),",
-      "(await installed.file('report.json')) ?? '' → ((await installed.file('report.json')))",
+      [
+        "if (problem instanceof RuntimeError && problem.reason === 'Conflict') return;",
+        "problem instanceof RuntimeError && problem.reason === 'Conflict' → (problem.reason === 'Conflict')",
+      ],
     ],
-    [
-      "lock ?? locked ?? portableLock((await installed.file('package-lock.json')) ?? ''),",
-      "(await installed.file('package-lock.json')) ?? '' → ((await installed.file('package-lock.json')))",
-    ],
-    ["lock ?? locked ?? portableLock((await installed.file('package-lock.json')) ?? ''),", "'' → 'mutated'"],
-  ]),
-  ...of('functions/function-chores.ts', 'only errors of the engine have a reason; the compiler asks', [
-    [
-      "if (problem instanceof RuntimeError && problem.reason === 'Conflict') return;",
-      "problem instanceof RuntimeError && problem.reason === 'Conflict' → (problem.reason === 'Conflict')",
-    ],
-  ]),
-  ...of('functions/function-images.ts', compiler, [
+  ),
+  ...of('features/functions/agent/function-images.ts', compiler, [
     [
       "const name = metadata.labels?.[functionVersionLabel] ?? '';",
       "metadata.labels?.[functionVersionLabel] ?? '' → (metadata.labels?.[functionVersionLabel])",
@@ -61,31 +78,39 @@ export const nodeFunctions: readonly Equivalent[] = [
     ["const name = metadata.labels?.[functionVersionLabel] ?? '';", "'' → 'mutated'"],
     ["const { runtime, baseImage: image = '' } = spec;", "'' → 'mutated'"],
   ]),
-  ...of('functions/function-images.ts', 'a text without a line break is not shown', [
+  ...of('features/functions/agent/function-images.ts', 'a text without a line break is not shown', [
     ["const lines = failure instanceof BuildError ? log.message : '';", "'' → 'mutated'"],
   ]),
-  ...of('functions/function-images.ts', 'other errors do not have what the engine said; the compiler asks', [
+  ...of(
+    'features/functions/agent/function-images.ts',
+    'other errors do not have what the engine said; the compiler asks',
     [
-      'const said = (failure instanceof RuntimeError ? failure.said : undefined) ?? errorMessage(failure);',
-      'failure instanceof RuntimeError → true',
+      [
+        'const said = (failure instanceof RuntimeError ? failure.said : undefined) ?? errorMessage(failure);',
+        'failure instanceof RuntimeError → true',
+      ],
     ],
-  ]),
-  ...of('functions/own-image.ts', 'both ways read the same bytes of a file that does not change', [
+  ),
+  ...of(
+    'features/functions/agent/own-image.ts',
+    'both ways read the same bytes of a file that does not change',
     [
-      'if (size < 16 * 1024 ** 2) yield exactly(await readFile(source), size, source);',
-      'size < 16 * 1024 ** 2 → size <= 16 * 1024 ** 2',
+      [
+        'if (size < 16 * 1024 ** 2) yield exactly(await readFile(source), size, source);',
+        'size < 16 * 1024 ** 2 → size <= 16 * 1024 ** 2',
+      ],
+      ['if (size < 16 * 1024 ** 2) yield exactly(await readFile(source), size, source);', '16 → 17'],
+      ['if (size < 16 * 1024 ** 2) yield exactly(await readFile(source), size, source);', '1024 → 1025'],
     ],
-    ['if (size < 16 * 1024 ** 2) yield exactly(await readFile(source), size, source);', '16 → 17'],
-    ['if (size < 16 * 1024 ** 2) yield exactly(await readFile(source), size, source);', '1024 → 1025'],
-  ]),
-  ...of('functions/version-status.ts', compiler, [
+  ),
+  ...of('features/functions/agent/version-status.ts', compiler, [
     ["const { name, namespace = '', uid } = metadata;", "'' → 'mutated'"],
   ]),
-  ...of('devices/device-manager.ts', 'a JSON text is read from its bytes as well', [
+  ...of('kubelet/devices/device-manager.ts', 'a JSON text is read from its bytes as well', [
     ["const value: unknown = JSON.parse(await readFile(this.#file, 'utf8'));", "'utf8' → ''"],
   ]),
   ...of(
-    'devices/kernel-log.ts',
+    'kubelet/devices/kernel-log.ts',
     'a reader of a file reads no standard input, and errors are read from a pipe by default',
     [
       [
@@ -98,7 +123,7 @@ export const nodeFunctions: readonly Equivalent[] = [
       ],
     ],
   ),
-  ...of('functions/machine-settings.ts', 'a function that ends without a result has none', [
+  ...of('features/functions/agent/machine-settings.ts', 'a function that ends without a result has none', [
     ['return undefined;', 'return undefined; → ;'],
   ]),
 ];

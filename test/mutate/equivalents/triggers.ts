@@ -149,7 +149,7 @@ export const triggers: readonly Equivalent[] = [
   ...of(
     'features/triggers/agent/plan/folder-changes.ts',
     'one of the two is there where they differ; the compiler asks',
-    [['else if (is) changes.push({ type: typeOf(old, mark), path, mark: is });', 'is → true']],
+    [['} else if (is) changes.push({ type: typeOf(old, mark), path, mark: is });', 'is → true']],
   ),
   ...of('features/triggers/agent/open-folder.ts', asked, [
     [

@@ -129,14 +129,14 @@ export const volumes: readonly Equivalent[] = [
   ...of(
     'volumes/persistent-volume-binder.ts',
     'only volumes with a claim come here',
-    ["const cached = claims.get(claimKeyOf(volume) ?? '');", "'' → 'mutated'"],
+    ["const cached = this.#claims.get(claimKeyOf(volume) ?? '');", "'' → 'mutated'"],
     [
-      "const cached = claims.get(claimKeyOf(volume) ?? '');",
+      "const cached = this.#claims.get(claimKeyOf(volume) ?? '');",
       "claimKeyOf(volume) ?? '' → (claimKeyOf(volume))",
     ],
-    ["const claim = claims.get(claimKeyOf(volume) ?? '');", "'' → 'mutated'"],
+    ["const claim = this.#claims.get(claimKeyOf(volume) ?? '');", "'' → 'mutated'"],
     [
-      "const claim = claims.get(claimKeyOf(volume) ?? '');",
+      "const claim = this.#claims.get(claimKeyOf(volume) ?? '');",
       "claimKeyOf(volume) ?? '' → (claimKeyOf(volume))",
     ],
   ),
@@ -144,11 +144,11 @@ export const volumes: readonly Equivalent[] = [
     'volumes/persistent-volume-binder.ts',
     'a reference to a claim with a uid has a name',
     [
-      "const found = await ifPresent(claimsClient.get(claimRef.name ?? '', claimRef.namespace));",
+      "const found = await ifPresent(this.#claimsClient.get(claimRef.name ?? '', claimRef.namespace));",
       "'' → 'mutated'",
     ],
     [
-      "const found = await ifPresent(claimsClient.get(claimRef.name ?? '', claimRef.namespace));",
+      "const found = await ifPresent(this.#claimsClient.get(claimRef.name ?? '', claimRef.namespace));",
       "claimRef.name ?? '' → (claimRef.name)",
     ],
   ),
@@ -178,8 +178,8 @@ export const volumes: readonly Equivalent[] = [
     'volumes/persistent-volume-binder.ts',
     'it frees memory: another volume of the name has another uid',
     [
-      'volumeInformer.addEventHandler({ onDelete: ({ metadata }) => written.forget(metadata.name) });',
-      'volumeInformer.addEventHandler({ onDelete: ({ metadata }) => written.forget(metadata.name) }); → ;',
+      'volumeInformer.addEventHandler({ onDelete: ({ metadata }) => this.#written.forget(metadata.name) });',
+      'volumeInformer.addEventHandler({ onDelete: ({ metadata }) => this.#written.forget(metadata.name) }); → ;',
     ],
   ),
   ...of('volumes/pods-by-claim.ts', 'an index may have any name that no other has', [
@@ -274,7 +274,10 @@ export const volumes: readonly Equivalent[] = [
   ...of(
     'volumes/volume-provisioner.ts',
     'no node is without a name, and nothing is taken out of nothing',
-    ['const node = chosen === undefined ? undefined : nodes.get(chosen);', 'chosen === undefined → false'],
+    [
+      'const node = chosen === undefined ? undefined : this.#nodes.get(chosen);',
+      'chosen === undefined → false',
+    ],
     [
       'const { [selectedNode]: _, ...annotations } = claim.metadata.annotations ?? {};',
       'claim.metadata.annotations ?? {} → (claim.metadata.annotations)',

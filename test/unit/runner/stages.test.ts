@@ -16,3 +16,17 @@ for (const stage of stages) {
     assert.deepEqual(filesOf(stage, [], root, root), all.sort());
   });
 }
+
+test('a folder is selected by its name or by its path, however deep it is', () => {
+  const unit = stages.find(({ name }) => name === 'unit') ?? assert.fail('no stage unit');
+  const chosen = (name: string, cwd = root) => filesOf(unit, [name], root, cwd);
+  assert.ok(chosen('runner').includes('test/unit/runner/stages.test.ts'));
+  assert.deepEqual(chosen('test/unit/runner'), chosen('runner'));
+  const deep = chosen('test/unit/features/triggers/agent');
+  assert.ok(deep.length > 0 && deep.every((file) => file.startsWith('test/unit/features/triggers/agent/')));
+  assert.deepEqual(chosen('features/triggers/agent/', join(root, 'test/unit')), deep);
+  assert.throws(
+    () => chosen('test/unit/nowhere'),
+    /no test file or folder of unit tests: test\/unit\/nowhere/,
+  );
+});

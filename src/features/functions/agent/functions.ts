@@ -50,7 +50,7 @@ export const nodeFunctions = ({
     const images = new FunctionImages({ ...context, builder, ready: chores.ready });
     return {
       imageProviders: [ownImage, images],
-      podObserver: observerOf(warm),
+      podObserver: warmObserver(warm),
       chores,
       podGone: () => chores.podGone(),
       run: (signal) => chores.run(signal),
@@ -58,7 +58,7 @@ export const nodeFunctions = ({
   },
 });
 
-const observerOf = (warm: WarmInstances): PodObserver => ({
+const warmObserver = (warm: WarmInstances): PodObserver => ({
   async see(pod, observed) {
     const message = await warm.see(pod, observed);
     return message === undefined ? undefined : { reason: 'FunctionRefused', message };

@@ -16,7 +16,14 @@ import { dockerSocket } from '../../../../fixtures/docker-socket.ts';
 import { lockMachine } from '../../../../fixtures/machine-lock.ts';
 import { type PackageIndexes, startPackageIndexes } from '../../../../fixtures/package-indexes.ts';
 import { eventually } from '../../../kubelet/node-harness.ts';
-import { docker, type FunctionWorld, image, runtimeImages, startFunctionWorld } from './function-world.ts';
+import {
+  contentHash,
+  docker,
+  type FunctionWorld,
+  image,
+  runtimeImages,
+  startFunctionWorld,
+} from './function-world.ts';
 
 await lockMachine();
 
@@ -94,7 +101,10 @@ describe('libraries of functions', () => {
         assert.match(packages['node_modules/inner']?.integrity ?? '', /^sha512-/);
         assert.ok(!lock.includes('127.0.0.1'));
       }
-      const log = await readFile(join(world.node.dataDir, `function-builds/default_${name}_h1.log`), 'utf8');
+      const log = await readFile(
+        join(world.node.dataDir, `function-builds/default_${name}_${contentHash}.log`),
+        'utf8',
+      );
       const kept = [
         ...[JSON.stringify(status), log, world.node.events.join('\n')],
         ...[

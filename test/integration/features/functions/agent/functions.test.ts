@@ -154,7 +154,10 @@ describe('functions on a node', () => {
       });
     }
     assert.equal(await buildContainers(), '');
-    const log = await readFile(join(node.dataDir, 'function-builds/default_option_h1.log'), 'utf8');
+    const log = await readFile(
+      join(node.dataDir, `function-builds/default_option_${contentHash}.log`),
+      'utf8',
+    );
     assert.match(log, /no options/);
   });
 

@@ -22,7 +22,7 @@ async function start(context: TestContext, rate: number | undefined) {
   const take = (span: FinishedSpan) => void spans.push(span);
   const tracer =
     rate === undefined ? undefined : createTracer({ clock, random: new SeededRandom(1), rate, take });
-  const world = await startGatewayWorld({ firstAddress: 170, ...(tracer && { tracer }) });
+  const world = await startGatewayWorld(tracer && { tracer });
   context.after(async () => {
     await world.cleanUp();
     await world.stop();
