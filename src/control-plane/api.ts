@@ -90,7 +90,7 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
     ...options,
     cache,
     features,
-    objectMetrics: featureObjectMetrics,
+    objectMetrics: featureObjectMetrics(options.features),
     authenticate: authenticate(cache),
     ...(nodes && { nodeConnection: nodes }),
   });
@@ -105,7 +105,7 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
   const prepare = async (made: SystemObjects, signal: AbortSignal) => {
     await bootstrapObjects(server, made);
     const client = clientOf(systemUser('apiserver'), 'kube-apiserver');
-    const unwritten = await reconcilePolicy(client, cache, featureRoles);
+    const unwritten = await reconcilePolicy(client, cache, featureRoles(options.features));
     if (unwritten.length > 0)
       log.error('the store has no room for roles of the system: delete objects and start this master again', {
         unwritten,

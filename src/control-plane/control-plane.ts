@@ -13,7 +13,7 @@ import { identityOf } from '../controllers/masters/masters-plan.ts';
 import { podRangeClaims } from '../controllers/nodes/node-ipam.ts';
 import { functionResource } from '../features/functions/api/function.ts';
 import type { ReachesPod } from '../features/functions/server/reached-pods.ts';
-import { type FeatureSettings, features } from '../features/index.ts';
+import type { FeatureSettings } from '../features/index.ts';
 import type { TriggerOptions } from '../features/triggers/controller/trigger.ts';
 import { workflowRunResource } from '../features/workflows/api/workflow-run.ts';
 import { defaultPlaces } from '../kube-apiserver/bootstrap.ts';
@@ -24,6 +24,7 @@ import { type Api, type ApiOptions, createApi } from './api.ts';
 import { functionCaller } from './function-caller.ts';
 import { countObjects, planeMetrics } from './metric-pages.ts';
 import { runControllers } from './run-controllers.ts';
+import { featuresOf } from './server-features.ts';
 
 export interface ControlPlaneOptions
   extends Omit<
@@ -105,7 +106,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const managed = {
     controllers: [
       ...controllers({ ...options, signSecretToken }),
-      ...features.flatMap((feature) => feature.controllers(settings)),
+      ...featuresOf(options.features).flatMap((feature) => feature.controllers(settings)),
     ],
     scheduler: scheduler({ ...options.scheduler, metrics: metrics.scheduling }),
   };

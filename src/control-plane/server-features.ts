@@ -10,23 +10,33 @@ import {
   functionsServer,
 } from '../features/functions/server/functions-server.ts';
 import { features } from '../features/index.ts';
+import { type FeatureName, featureNames } from '../features/names.ts';
 import { triggersServer } from '../features/triggers/server/triggers-server.ts';
 import type { RunClient } from '../features/workflows/server/invoke.ts';
 import { workflowsServer } from '../features/workflows/server/workflows-server.ts';
+import type { ResultListener } from '../kube-apiserver/forwarding/result-listener.ts';
 import type { NodeConnection } from '../kube-apiserver/node-connection.ts';
 import type { ObjectMetrics } from '../kube-apiserver/object-metrics/family.ts';
 import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import type { ServerFeatureFactory } from '../kube-apiserver/server-feature.ts';
 import type { Cache } from '../storage/cache.ts';
 
-export const featureRoles: readonly FeatureRoles[] = features.map(({ roles }) => roles);
+type Chosen = readonly FeatureName[];
 
-export const featureObjectMetrics: readonly ObjectMetrics[] = features.flatMap(
-  ({ objectMetrics = [] }) => objectMetrics,
-);
+/** Returns the features that a master runs: those of `names`, by default all. */
+export const featuresOf = (names: Chosen = featureNames) =>
+  features.filter(({ name }) => names.includes(name));
+
+export const featureRoles = (names?: Chosen): readonly FeatureRoles[] =>
+  featuresOf(names).map(({ roles }) => roles);
+
+export const featureObjectMetrics = (names?: Chosen): readonly ObjectMetrics[] =>
+  featuresOf(names).flatMap(({ objectMetrics = [] }) => objectMetrics);
 
 /** Settings of the features. */
 export interface FeatureOptions {
+  /** Features of this master; default all. Their kinds must be among those of the server. */
+  readonly features?: Chosen;
   /** Domains below which hosts of Dns objects are allowed; default `example` and `test`. */
   readonly dnsDomains?: readonly string[];
   /** Creates runs of called workflows; if absent, workflows cannot be called. */
@@ -52,17 +62,21 @@ export interface ServerFeatures {
 }
 
 export function serverFeatures(
-  { dnsDomains, workflowCalls, functionCalls }: FeatureOptions,
+  { features: names = featureNames, dnsDomains, workflowCalls, functionCalls }: FeatureOptions,
   context: FeatureContext,
 ): ServerFeatures {
-  const triggers = triggersServer(context);
+  const triggers = names.includes('triggers') ? triggersServer(context) : undefined;
+  const results = triggers?.results ?? noListener;
+  const hasFunctions = names.includes('functions');
   const functions =
-    functionCalls && functionsServer({ ...context, ...functionCalls, results: triggers.results });
+    hasFunctions && functionCalls ? functionsServer({ ...context, ...functionCalls, results }) : undefined;
   const list = [
-    ...features.flatMap((feature) => feature.server?.({ dnsDomains }) ?? []),
-    functionsFeature(functions?.call),
-    triggers.feature,
-    workflowsServer(workflowCalls),
+    ...featuresOf(names).flatMap((feature) => feature.server?.({ dnsDomains }) ?? []),
+    ...(hasFunctions ? [functionsFeature(functions?.call)] : []),
+    ...(triggers ? [triggers.feature] : []),
+    ...(names.includes('workflows') ? [workflowsServer(workflowCalls)] : []),
   ];
   return { list, functions };
 }
+
+const noListener: ResultListener = { listens: () => false, around: (call) => call };

@@ -3,9 +3,11 @@ import type { AccountedController } from '../controller-runtime/definition.ts';
 import type { ObjectMetrics } from '../kube-apiserver/object-metrics/family.ts';
 import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import type { ServerFeatureFactory } from '../kube-apiserver/server-feature.ts';
+import type { FeatureName } from './names.ts';
 
 /** `Settings`: what the feature reads of the settings of a master. */
 export interface Feature<Settings = object> {
+  readonly name: FeatureName;
   readonly roles: FeatureRoles;
   /** Metrics of its objects, for /metrics/objects. */
   readonly objectMetrics?: readonly ObjectMetrics[];

@@ -6,6 +6,7 @@ import type { ResourceDefinition } from '../apimachinery/resource-definition.ts'
 import { functionResource } from './functions/api/function.ts';
 import { functionVersionResource } from './functions/api/function-version.ts';
 import { dnsResource } from './host-names/api/dns.ts';
+import { type FeatureName, featureNames } from './names.ts';
 import { slurmFileResource } from './slurm/api/slurm-file.ts';
 import { slurmJobResource } from './slurm/api/slurm-job.ts';
 import { folderWatchResource } from './triggers/api/folder-watch.ts';
@@ -16,21 +17,22 @@ import { workflowHistoryResource } from './workflows/api/workflow-history.ts';
 import { workflowRunResource } from './workflows/api/workflow-run.ts';
 
 /** Kinds of the features: a new kind is a file, and a line here. */
-const featureKinds = [
-  dnsResource,
-  functionResource,
-  functionVersionResource,
-  slurmFileResource,
-  slurmJobResource,
-  folderWatchResource,
-  triggerResource,
-  triggerEventResource,
-  workflowResource,
-  workflowHistoryResource,
-  workflowRunResource,
-] as readonly object[] as readonly ResourceDefinition[];
+const featureKinds = {
+  functions: [functionResource, functionVersionResource],
+  'host-names': [dnsResource],
+  slurm: [slurmFileResource, slurmJobResource],
+  triggers: [folderWatchResource, triggerResource, triggerEventResource],
+  workflows: [workflowResource, workflowHistoryResource, workflowRunResource],
+} satisfies Record<FeatureName, readonly object[]>;
 
-export const registry: readonly ResourceDefinition[] = [...kubernetesKinds, ...featureKinds];
+/** Returns the kinds of a server with some of the features. */
+export const kindsWith = (names: readonly FeatureName[]): readonly ResourceDefinition[] => [
+  ...kubernetesKinds,
+  ...(names.flatMap<object>((name) => featureKinds[name]) as readonly ResourceDefinition[]),
+];
+
+/** Kinds of a server with all features. */
+export const registry: readonly ResourceDefinition[] = kindsWith(featureNames);
 
 export const kindFields: FieldTable = fieldsOf(registry);
 

@@ -19,6 +19,7 @@ export interface FunctionSettings {
 const account = 'function-controller';
 
 export const functions: Feature<FunctionSettings> = {
+  name: 'functions',
   roles: functionRoles,
   objectMetrics: [functionMetrics],
   controllers({ runtimeImages, warmPool }) {

@@ -12,6 +12,7 @@ export interface HostNameSettings {
 }
 
 export const hostNames: Feature<HostNameSettings> = {
+  name: 'host-names',
   roles: hostNameRoles,
   server: ({ dnsDomains }) => dnsServer(dnsDomains),
   controllers: (settings) => [{ account: 'dns-controller', controller: dnsController(settings) }],

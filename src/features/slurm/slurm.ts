@@ -5,6 +5,7 @@ import { slurmRoles } from './roles.ts';
 import { slurmJobs } from './server/object-metrics.ts';
 
 export const slurm: Feature = {
+  name: 'slurm',
   roles: slurmRoles,
   objectMetrics: [slurmJobs],
   controllers: () => [{ account: 'slurm-controller', controller: slurmController }],

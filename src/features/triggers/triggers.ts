@@ -10,6 +10,7 @@ export interface TriggerSettings {
 }
 
 export const triggers: Feature<TriggerSettings> = {
+  name: 'triggers',
   roles: triggerRoles,
   objectMetrics: [triggerMetrics],
   controllers: ({ triggers: options }) =>

@@ -10,6 +10,7 @@ export interface WorkflowSettings extends WorkflowOptions {}
 const account = 'workflow-controller';
 
 export const workflows: Feature<WorkflowSettings> = {
+  name: 'workflows',
   roles: workflowRoles,
   objectMetrics: [workflowRuns],
   controllers: (options) => [

@@ -19,7 +19,8 @@ import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { gatewayApp } from '../../features/functions/server/gateway-app.ts';
 import { podsOfNode } from '../../features/functions/server/reached-pods.ts';
 import { defaultDnsDomains } from '../../features/host-names/api/dns-host-problem.ts';
-import { kindFields, registry } from '../../features/kinds.ts';
+import { kindFields, kindsWith } from '../../features/kinds.ts';
+import { featureNames } from '../../features/names.ts';
 import { triggerPaths } from '../../features/triggers/server/trigger-paths.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
@@ -61,6 +62,7 @@ export const controlPlaneSettings = [
   'admission-control-config-file',
   'service-cidr',
   'service-external-ip-ranges',
+  'features',
   'dns-domains',
   'cluster-cidr',
   'cluster-dns',
@@ -134,7 +136,8 @@ export async function startControlPlane(
   void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
   const controlPlane = createControlPlane({
     store,
-    kinds: new KindSet(registry),
+    kinds: new KindSet(kindsWith(settings.features ?? featureNames)),
+    ...(settings.features && { features: settings.features }),
     fields: kindFields,
     authenticate: authenticatorOf(tokens, clock),
     certificates: certificateRequests(credentials.authority),
@@ -191,7 +194,9 @@ export async function startControlPlane(
         port: settings['gateway-port'],
         flag: '--gateway-port',
       });
-    const gateway = keepGatewayPort({ cache: controlPlane.cache, listen, clock, log }, until);
+    const gateway = hasCalls(settings)
+      ? keepGatewayPort({ cache: controlPlane.cache, listen, clock, log }, until)
+      : undefined;
     return { closed: Promise.all([server.closed, gateway]).then(() => undefined) };
   });
   await Promise.race([controlPlane.ready, running]);
@@ -209,6 +214,9 @@ export async function startControlPlane(
 /** Returns which components make their loggers after the start, for the warning of `--log-level`. */
 export const laterComponents = (settings: Settings<'etcd-endpoints'>): string | undefined =>
   settings['etcd-endpoints'] && 'controllers have none until this master leads';
+
+/** Everything that the gateway calls needs the functions. */
+const hasCalls = ({ features = featureNames }: Settings<'features'>) => features.includes('functions');
 
 const admissionSettings = (file: string | undefined): ReturnType<typeof readAdmissionFile> =>
   file === undefined ? Promise.resolve({}) : readAdmissionFile(file);

@@ -17,6 +17,7 @@ const shared = [
   'cluster-domain',
   'service-external-ip-ranges',
   'dns-domains',
+  'features',
 ] as const;
 
 export type SharedSettings = Settings<(typeof shared)[number]>;
@@ -78,5 +79,6 @@ const isTexts = (value: unknown): value is readonly string[] =>
 /** Returns the value as it is written on the command line. */
 function flagOf(value: unknown): string {
   if (value === null || value === undefined) return 'unset';
+  if (Array.isArray(value) && value.length === 0) return 'none';
   return Array.isArray(value) ? value.join(isTexts(value) ? ',' : '-') : String(value);
 }

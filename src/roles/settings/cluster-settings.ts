@@ -6,6 +6,7 @@ import { defaultLimits } from '../../apiserver/load/in-flight.ts';
 import { parseRange } from '../../base/addresses.ts';
 import { share } from '../../base/share.ts';
 import { defaultDnsDomains } from '../../features/host-names/api/dns-host-problem.ts';
+import { featureNames, readFeatures } from '../../features/names.ts';
 import { parseScoringStrategy, type ScoringStrategy } from '../../scheduler/scoring-strategy.ts';
 import { domain, domains, nameServers } from './dns-values.ts';
 import { duration } from './duration.ts';
@@ -159,6 +160,12 @@ export const clusterSettings = define({
     hint: 'RANGE,…',
     usual: 'none: externalIPs are refused',
     read: ranges,
+  },
+  features: {
+    about: 'what the cluster has besides Kubernetes, comma-separated; none for nothing',
+    hint: 'FEATURE,…',
+    usual: `all: ${featureNames.join(',')}`,
+    read: readFeatures,
   },
   'dns-domains': {
     about: 'domains that hosts of Dns objects may be below, comma-separated',

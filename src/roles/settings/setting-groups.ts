@@ -14,6 +14,7 @@ export const settingSubjects = subjects('src/roles/settings/setting-groups.ts', 
     'max-watches-per-user',
     'max-connections',
     'http2',
+    'features',
   ],
   'Tokens of service accounts': [
     'service-account-issuer',

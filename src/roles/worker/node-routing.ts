@@ -1,7 +1,8 @@
 /** The routing of Dns objects on a node, from its settings. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { InformerFactory } from '../../client/informer.ts';
+import type { Service } from '../../api/core/v1/service.ts';
+import type { Informer, InformerFactory } from '../../client/informer.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { dockerClient } from '../../docker/client.ts';
 import { createDnsRouting, type DnsRouting } from '../../features/host-names/agent/dns-routing.ts';
@@ -22,6 +23,7 @@ interface RoutingNode {
   readonly nodeIP: string;
   /** Informers that are not started yet. */
   readonly informers: InformerFactory;
+  readonly services: Informer<Service>;
   readonly events: EventRecorder;
   readonly onState: (state: DnsServed) => void;
 }
@@ -36,7 +38,7 @@ const containerOf = (dataDir: string) =>
 export function createNodeRouting(
   { clock, log }: ProcessContext,
   settings: RoutingSettings,
-  { nodeName, nodeIP, informers, events, onState }: RoutingNode,
+  { nodeName, nodeIP, informers, services, events, onState }: RoutingNode,
 ): DnsRouting {
   const dataDir = settings['data-dir'];
   const nginx = new Nginx({
@@ -54,6 +56,7 @@ export function createNodeRouting(
   });
   return createDnsRouting({
     informers,
+    services,
     events,
     clock,
     log: log.named('routing'),

@@ -73,11 +73,14 @@ function connect(options: WorkerOptions) {
     nodeInformers: createInformerFactory({ client, clock, random, log }),
     /** Informers of the objects that all nodes read. */
     proxyInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
+    /** Informers of Dns objects: a master without this feature does not serve them. */
+    dnsInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
   };
 }
 
 /** Makes the service proxy, the routing of Dns objects and the cluster DNS. */
-function wireServices(options: WorkerOptions, { events, proxyInformers, nodeInformers }: Connection) {
+function wireServices(options: WorkerOptions, connection: Connection) {
+  const { events, proxyInformers, nodeInformers, dnsInformers } = connection;
   const { settings, clock, log, exec, nodeName, nodeIP } = options;
   const conditions = replaceable<ReportedConditions>({});
   const proxier = createProxier({
@@ -89,7 +92,8 @@ function wireServices(options: WorkerOptions, { events, proxyInformers, nodeInfo
   });
   const routing = createNodeRouting(options, settings, {
     ...{ nodeName, nodeIP, events },
-    informers: proxyInformers,
+    services: proxyInformers.informerFor(serviceResource),
+    informers: dnsInformers,
     onState: (state) => conditions.replace({ [dnsServedType]: dnsServedCondition(state) }),
   });
   const dns = createNodeDns(options, settings, proxyInformers, routing.hostAddresses);

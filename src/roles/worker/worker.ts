@@ -19,7 +19,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   } finally {
     stop.abort();
     await Promise.allSettled(parts);
-    await worker.proxyInformers.stopped();
+    await Promise.all([worker.proxyInformers.stopped(), worker.dnsInformers.stopped()]);
     await worker.events.stop();
   }
 }
@@ -29,7 +29,7 @@ function runParts(
   worker: Awaited<ReturnType<typeof wireWorker>>,
   ended: AbortSignal,
 ): readonly Promise<void>[] {
-  const { kubelet, proxier, routing, dns, proxyInformers, overlay, registered } = worker;
+  const { kubelet, proxier, routing, dns, proxyInformers, dnsInformers, overlay, registered } = worker;
   /**
    * Objects that all nodes read are watched only after registration: the API server would reject these
    * requests earlier.
@@ -44,7 +44,11 @@ function runParts(
   };
   const proxy = async () => {
     await proxyInformers.start(ended);
-    await Promise.all([proxier.run(ended), routing.run(ended)]);
+    const serveDns = async () => {
+      await dnsInformers.start(ended);
+      await routing.run(ended);
+    };
+    await Promise.all([proxier.run(ended), serveDns()]);
   };
   return [kubelet.run(ended), member(proxy), member(() => runOverlay(overlay, ended)), dns.run(ended)];
 }

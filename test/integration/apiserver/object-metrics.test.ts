@@ -55,7 +55,7 @@ describe('/metrics/objects', () => {
 
   it('tells of every kind', async () => {
     const families = await page();
-    const missing = [...objectKinds, ...featureObjectMetrics].filter(
+    const missing = [...objectKinds, ...featureObjectMetrics()].filter(
       (kind) => !kind.families.some(({ name }) => families.has(name)),
     );
     assert.deepEqual(

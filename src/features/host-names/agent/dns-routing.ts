@@ -4,12 +4,12 @@
  * while a Dns object exists.
  */
 import type { Node } from '../../../api/core/v1/node.ts';
-import { serviceResource } from '../../../api/core/v1/service.ts';
+import type { Service } from '../../../api/core/v1/service.ts';
 import { onAbort } from '../../../base/abort.ts';
 import { Backoff } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { errorMessage, type Logger } from '../../../base/log.ts';
-import type { InformerFactory } from '../../../client/informer.ts';
+import type { Informer, InformerFactory } from '../../../client/informer.ts';
 import type { EventRecorder } from '../../../controller-runtime/events.ts';
 import { dnsResource } from '../api/dns.ts';
 import type { DnsServed } from '../api/dns-served.ts';
@@ -20,8 +20,9 @@ import { NotServedError } from './not-served.ts';
 import { routesOf } from './routes.ts';
 
 export interface DnsRoutingOptions {
-  /** Informers that are not started yet: the routing registers the informers it reads. */
+  /** Informers that are not started yet: the routing registers the informer of Dns objects. */
   readonly informers: InformerFactory;
+  readonly services: Informer<Service>;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;
@@ -56,9 +57,8 @@ const lookAgainMs = 60_000;
 const retry = { initialMs: 500, maxMs: 30_000 };
 
 export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
-  const { informers, events, clock, log, nginx, nodeName, clusterDomain } = options;
+  const { informers, services, events, clock, log, nginx, nodeName, clusterDomain } = options;
   const dnses = informers.informerFor(dnsResource);
-  const services = informers.informerFor(serviceResource);
   const addresses = [options.hosts.address];
   let names: ReadonlySet<string> = new Set();
   let dirty = true;

@@ -16,7 +16,7 @@ import {
 } from '../../../../src/kube-apiserver/rbac/bootstrap/policy-objects.ts';
 import { planReconciliation } from '../../../../src/kube-apiserver/rbac/bootstrap/reconcile-plan.ts';
 
-const policy = bootstrapPolicy(featureRoles);
+const policy = bootstrapPolicy(featureRoles());
 const all = policy.flat();
 const wanted = (kind: string, name: string): PolicyObject['draft'] => {
   const found = all.find(({ draft }) => draft.kind === kind && draft.metadata.name === name);

@@ -15,6 +15,7 @@ const settings = (over: Partial<SharedSettings> = {}): SharedSettings => ({
   'cluster-domain': 'cluster.local',
   'service-external-ip-ranges': undefined,
   'dns-domains': undefined,
+  features: undefined,
   ...over,
 });
 
@@ -53,6 +54,15 @@ test('masters have the same external ranges and domains of Dns objects, in any o
   await assert.rejects(
     agreeOnSettings(store, settings({ ...open, 'dns-domains': ['com'] })),
     /--dns-domains/,
+  );
+});
+
+test('masters have the same features, and the message says how to give them', async () => {
+  const store = createMemoryStore();
+  await agreeOnSettings(store, settings({ features: [] }));
+  await assert.rejects(
+    agreeOnSettings(store, settings({ features: ['functions'] })),
+    /--features none \(here functions\)/,
   );
 });
 

@@ -2,6 +2,7 @@
  * States that a node reports for Dns objects that it cannot serve; the engine and the port behave as a test
  * sets them.
  */
+import { serviceResource } from '../../../../../src/api/core/v1/service.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,6 +55,7 @@ describe('a node that serves Dns objects', () => {
     };
     const routing = createDnsRouting({
       informers,
+      services: informers.informerFor(serviceResource),
       events: { event: (_about, _type, reason, message) => void events.push(`${reason} ${message}`) },
       clock,
       log: silentLogger,

@@ -57,6 +57,7 @@ class Stand {
     };
     this.routing = createDnsRouting({
       informers: this.informers,
+      services: this.informers.informerFor(serviceResource),
       events: { event: (_about, _type, _reason, message) => void this.events.push(message) },
       clock: this.clock,
       log: new RecordingLogger(),

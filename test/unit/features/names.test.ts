@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { featureNames, readFeatures } from '../../../src/features/names.ts';
+
+test('features are read in one order, each once', () => {
+  assert.deepEqual(readFeatures('workflows, functions,functions'), ['functions', 'workflows']);
+  assert.deepEqual(readFeatures(featureNames.join(',')), featureNames);
+});
+
+test('none is no feature at all', () => {
+  assert.deepEqual(readFeatures('none'), []);
+});
+
+for (const [value, message] of [
+  ['', 'there is no feature : expected none, or some of functions,host-names,slurm,triggers,workflows'],
+  ['functons', /there is no feature functons \(did you mean functions\?\)/],
+  ['none,slurm', /there is no feature none/],
+  ['triggers', { message: 'triggers needs functions and workflows too' }],
+  ['workflows,slurm', { message: 'workflows needs functions too' }],
+] as const) {
+  test(`"${value}" is refused, with what is missing or unknown`, () => {
+    assert.throws(() => readFeatures(value), typeof message === 'string' ? { message } : message);
+  });
+}
