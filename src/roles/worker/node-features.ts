@@ -1,13 +1,21 @@
-/** The features of minik8s on a node, from its settings. */
+/**
+ * The features of minik8s on a node, from its settings. The part of functions is always there: pods of others
+ * use its image of this program.
+ */
 import { isSea } from 'node:sea';
 import { BuildEngine } from '../../features/functions/agent/build-engine.ts';
 import { nodeFunctions } from '../../features/functions/agent/functions.ts';
+import type { FeatureName } from '../../features/names.ts';
 import { watchedFolders } from '../../features/triggers/agent/watched-folders.ts';
 import type { NodeFeature } from '../../kubelet/node/node-feature.ts';
 import type { Settings } from '../settings/settings.ts';
 import { ownerOf } from './owner.ts';
 
-export const nodeFeatureSettings = ['data-dir', 'docker-socket', 'watch-folder'] as const;
+export const nodeFeatureSettings = ['data-dir', 'docker-socket', 'watch-folder', 'features'] as const;
+
+/** `features`: default all. */
+export const runsFeature = ({ features }: Settings<'features'>, name: FeatureName): boolean =>
+  features?.includes(name) ?? true;
 
 export const nodeFeatures = (
   settings: Settings<(typeof nodeFeatureSettings)[number]>,
@@ -20,5 +28,5 @@ export const nodeFeatures = (
     environment: process.env,
     ...(isSea() && { program: process.execPath }),
   }),
-  watchedFolders(settings['watch-folder'] ?? []),
+  ...(runsFeature(settings, 'triggers') ? [watchedFolders(settings['watch-folder'] ?? [])] : []),
 ];

@@ -1,7 +1,10 @@
 /** The node's part of a process: the agent, the pod network and the service proxy. */
 import { unlessAborted } from '../../base/abort.ts';
+import { errorMessage } from '../../base/log.ts';
 import { runOverlay } from '../../network/overlay/overlay.ts';
+import { runsFeature } from './node-features.ts';
 import { shutdownPeriods, signalAfterPods } from './node-life.ts';
+import { removeNodeRouting } from './node-routing.ts';
 import type { WorkerOptions } from './worker-options.ts';
 import { wireWorker } from './worker-wiring.ts';
 
@@ -13,7 +16,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   const stop = new AbortController();
   const going = signalAfterPods({ kubelet: worker.kubelet, periods, exec, log }, signal);
   const ended = AbortSignal.any([going, stop.signal]);
-  const parts = runParts(worker, ended);
+  const parts = runParts(options, worker, ended);
   try {
     await Promise.all(parts);
   } finally {
@@ -26,6 +29,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
 
 /** Runs each part until the signal aborts. */
 function runParts(
+  { settings, log }: WorkerOptions,
   worker: Awaited<ReturnType<typeof wireWorker>>,
   ended: AbortSignal,
 ): readonly Promise<void>[] {
@@ -45,8 +49,14 @@ function runParts(
   const proxy = async () => {
     await proxyInformers.start(ended);
     const serveDns = async () => {
-      await dnsInformers.start(ended);
-      await routing.run(ended);
+      if (runsFeature(settings, 'host-names')) {
+        await dnsInformers.start(ended);
+        await routing.run(ended);
+      } else {
+        await removeNodeRouting(settings['data-dir'], settings['docker-socket']).catch((error) =>
+          log.warn('cannot remove the web server of Dns objects', { error: errorMessage(error) }),
+        );
+      }
     };
     await Promise.all([proxier.run(ended), serveDns()]);
   };
