@@ -60,6 +60,33 @@ describe('links of the docs', () => {
     });
 });
 
+describe('pages of the architecture', () => {
+  const internals = pages.filter((path) => /^docs\/architecture(\.md|\/)/.test(path));
+
+  it('are at most 120 lines long', () => {
+    const lengths = internals.map((path) => [
+      path,
+      readFileSync(join(root, path), 'utf8').split('\n').length,
+    ]);
+    assert.deepEqual(
+      lengths.filter(([, lines]) => Number(lines) > 120),
+      [],
+    );
+  });
+
+  for (const page of internals.filter((path) => path.startsWith('docs/architecture/')))
+    it(`${page} names source files that exist`, () => {
+      const text = readFileSync(join(root, page), 'utf8');
+      const home = /relative to `([^`]+)`/.exec(text)?.[1] ?? assert.fail('paths relative to which folder?');
+      const named = [...text.matchAll(/`([\w.-]+\/[\w./-]+\.ts)`/g)].map(([, path = '']) => path);
+      const isThere = (path: string) => [home, '.'].some((from) => existsSync(join(root, from, path)));
+      assert.deepEqual(
+        named.filter((path) => !isThere(path)),
+        [],
+      );
+    });
+});
+
 describe('docs/security.md', () => {
   it('names tests that exist', () => {
     const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
