@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
+import { anchorOf } from '../../config/docs/heading-anchor.ts';
 
 const root = join(import.meta.dirname, '../..');
 const pages = execFileSync('git', ['ls-files', '-z', '*.md'], { cwd: root, encoding: 'utf8' })
@@ -12,16 +13,6 @@ const pages = execFileSync('git', ['ls-files', '-z', '*.md'], { cwd: root, encod
 
 /** Removes blocks and spans of code, in which brackets are not links. */
 const proseOf = (text: string) => text.replace(/^ *(`{3,})[\s\S]*?^ *\1/gm, '').replace(/`[^`\n]*`/g, 'code');
-
-/** Returns the anchor of a heading as GitHub makes it: lower case, dashes for blanks, no other marks. */
-const anchorOf = (heading: string) =>
-  heading
-    .replace(/`/g, '')
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .trim()
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replace(/\s/g, '-');
 
 const anchorsOf = (page: string) =>
   readFileSync(page, 'utf8')
