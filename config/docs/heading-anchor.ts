@@ -1,5 +1,6 @@
 /**
- * Returns the anchor of a heading in Markdown as GitHub makes it: lower case, dashes for blanks, no other marks.
+ * Returns the anchor of a heading in Markdown as GitHub makes it: lower case, dashes for blanks, no other
+ * marks.
  */
 export const anchorOf = (heading: string): string =>
   heading

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { Marked } from 'marked';
 import { anchorOf } from './heading-anchor.ts';
 
-/** What a reader can search for: a part of a page under one heading. */
+/** Part of a page under one heading: the unit that a search finds. */
 export interface Section {
   readonly anchor: string;
   readonly title: string;
