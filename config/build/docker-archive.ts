@@ -3,6 +3,7 @@
  * image ID, on every machine and in every build.
  */
 import { createHash } from 'node:crypto';
+import { archiveEnd, memberHeader, padding } from '../../src/base/tar-archive.ts';
 
 export interface OneProgramImage {
   /** Repository and tag, such as `minik8s/pause:1`. */
@@ -38,35 +39,14 @@ interface TarEntry {
   readonly content: Uint8Array;
 }
 
-/** Returns a POSIX (ustar) archive of regular files that belong to root and were last changed in 1970. */
+/** Returns an archive of regular files that belong to root and were last changed in 1970. */
 function tar(entries: readonly TarEntry[]): Buffer {
-  const blocks = entries.flatMap(({ name, mode, content }) => [
-    header(name, mode, content.length),
+  const members = entries.flatMap(({ name, mode, content }) => [
+    memberHeader({ name, type: 'file', mode, uid: 0, gid: 0, size: content.length, modified: 0 }),
     content,
-    Buffer.alloc((512 - (content.length % 512)) % 512),
+    padding(content.length),
   ]);
-  return Buffer.concat([...blocks, Buffer.alloc(1024)]);
-}
-
-function header(name: string, mode: number, size: number): Buffer {
-  if (Buffer.byteLength(name) > 100) throw new Error(`${name}: longer than a ustar name can be`);
-  const block = Buffer.alloc(512);
-  block.write(name, 0);
-  block.write(octal(mode, 8), 100);
-  block.write(octal(0, 8), 108);
-  block.write(octal(0, 8), 116);
-  block.write(octal(size, 12), 124);
-  block.write(octal(0, 12), 136);
-  block.write('        ', 148);
-  block.write('0', 156);
-  block.write('ustar\u000000', 257);
-  const checksum = block.reduce((sum, byte) => sum + byte, 0);
-  block.write(`${checksum.toString(8).padStart(6, '0')}\u0000 `, 148);
-  return block;
-}
-
-function octal(value: number, width: number): string {
-  return `${value.toString(8).padStart(width - 1, '0')}\u0000`;
+  return Buffer.concat([...members, archiveEnd]);
 }
 
 function json(value: unknown): Buffer {

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
+import { anchorOf } from '../../config/docs/heading-anchor.ts';
 
 const root = join(import.meta.dirname, '../..');
 const pages = execFileSync('git', ['ls-files', '-z', '*.md'], { cwd: root, encoding: 'utf8' })
@@ -12,16 +13,6 @@ const pages = execFileSync('git', ['ls-files', '-z', '*.md'], { cwd: root, encod
 
 /** Removes blocks and spans of code, in which brackets are not links. */
 const proseOf = (text: string) => text.replace(/^ *(`{3,})[\s\S]*?^ *\1/gm, '').replace(/`[^`\n]*`/g, 'code');
-
-/** Returns the anchor of a heading as GitHub makes it: lower case, dashes for blanks, no other marks. */
-const anchorOf = (heading: string) =>
-  heading
-    .replace(/`/g, '')
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .trim()
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replace(/\s/g, '-');
 
 const anchorsOf = (page: string) =>
   readFileSync(page, 'utf8')
@@ -55,6 +46,33 @@ describe('links of the docs', () => {
       );
       assert.deepEqual(
         targets.map((target) => problemOf(page, target)).filter((problem) => problem !== undefined),
+        [],
+      );
+    });
+});
+
+describe('pages of the architecture', () => {
+  const internals = pages.filter((path) => /^docs\/architecture(\.md|\/)/.test(path));
+
+  it('are at most 120 lines long', () => {
+    const lengths = internals.map((path) => [
+      path,
+      readFileSync(join(root, path), 'utf8').split('\n').length,
+    ]);
+    assert.deepEqual(
+      lengths.filter(([, lines]) => Number(lines) > 120),
+      [],
+    );
+  });
+
+  for (const page of internals.filter((path) => path.startsWith('docs/architecture/')))
+    it(`${page} names source files that exist`, () => {
+      const text = readFileSync(join(root, page), 'utf8');
+      const home = /relative to `([^`]+)`/.exec(text)?.[1] ?? assert.fail('paths relative to which folder?');
+      const named = [...text.matchAll(/`([\w.-]+\/[\w./-]+\.ts)`/g)].map(([, path = '']) => path);
+      const isThere = (path: string) => [home, '.'].some((from) => existsSync(join(root, from, path)));
+      assert.deepEqual(
+        named.filter((path) => !isThere(path)),
         [],
       );
     });

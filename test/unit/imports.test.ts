@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { breaches } from '../fixtures/import-rules.ts';
-import { importsOf } from '../fixtures/imports.ts';
+import { importsIn, importsOf, sourceFiles } from '../fixtures/imports.ts';
 
-const root = join(import.meta.dirname, '../..');
-
-const files = globSync('src/**/*.ts', { cwd: root }).sort();
-const imports = files.flatMap((file) => importsOf(file, readFileSync(join(root, file), 'utf8')));
+const files = sourceFiles();
+const imports = importsIn(files);
 
 test('the source keeps to its layers, its pure places, its owners of packages, and has no cycle', () => {
   assert.ok(files.length > 30 && imports.length > files.length, 'the source was not found');

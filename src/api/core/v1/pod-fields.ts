@@ -1,6 +1,6 @@
 /**
  * The support of minik8s for each field of a pod, in one place: the API server and the node agent read it,
- * and docs/decisions/0022-pods-not-started.md prints it. A field that protects, or that defines an order, is
+ * and docs/pod-fields.md prints it. A field that protects, or that defines an order, is
  * honoured or the pod does not run; a field is ignored only where that does no harm. A field that is not in
  * this table keeps a pod from starting.
  */
