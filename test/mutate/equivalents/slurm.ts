@@ -40,4 +40,25 @@ export const slurm: readonly Equivalent[] = [
   ...of('job-files', 'half of no limit is no limit', [
     ['const whole = { size, limit: Number.POSITIVE_INFINITY, atEnd: true };', 'true → false'],
   ]),
+  ...of('host-answers', 'the text undefined is no exit status', [
+    ['exitCode: exit === undefined ? undefined : exitStatus(exit),', 'exit === undefined → false'],
+  ]),
+  ...of('host-answers', 'a line that matches has both', [
+    [
+      'if (folder === undefined || name === undefined) continue;',
+      'folder === undefined || name === undefined → (name === undefined)',
+    ],
+    [
+      'if (folder === undefined || name === undefined) continue;',
+      'folder === undefined || name === undefined → (folder === undefined)',
+    ],
+  ]),
+  ...of('sbatch-options', 'neither is a letter', [
+    ["comment: '',", "'' → 'mutated'"],
+    ["'open-mode': '',", "'' → 'mutated'"],
+    ["export: '',", "'' → 'mutated'"],
+  ]),
+  ...of('job-plan', 'a job whose tasks have all ended has a state', [
+    ["{ state = '', exitCode, conditions }: SlurmJobStatus,", "'' → 'mutated'"],
+  ]),
 ];
