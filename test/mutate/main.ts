@@ -56,7 +56,7 @@ const further: Readonly<Record<string, readonly string[]>> = {
   // These tests use an SSH server in this process; jobs.test.ts, on a real Slurm, would occupy the machine
   // for a minute.
   'src/features/slurm/client/': [
-    'test/integration/features/slurm/client/{client,connection,failed-steps,host-scripts,odd-results}.test.ts',
+    'test/integration/features/slurm/client/{client,connection,failed-steps,host-scripts,odd-results,ssh}.test.ts',
   ],
   // These tests use a program, or a server in this process, in place of etcd, and take seconds. Unit tests
   // cover the rest of the store.

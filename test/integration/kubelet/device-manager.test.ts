@@ -3,7 +3,7 @@
  * files of their driver.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
@@ -173,6 +173,26 @@ test('a container has what it had last, after a restart and after a device was s
   assert.deepEqual(await give('one'), ['b']);
 });
 
+test('a source is asked for its preference where there is a choice beside what the container had', async (context) => {
+  const { manager, give } = start(context);
+  const source = new Source('a', 'b', 'c');
+  const asked: unknown[] = [];
+  const preferring = Object.assign(source, {
+    preferred: async (...question: unknown[]) => {
+      asked.push(question);
+      return ['c', 'a'];
+    },
+  });
+  manager.set(preferring);
+  assert.deepEqual(await give('one', 1), ['c']);
+  assert.deepEqual(await give('one', 2), ['c', 'a']);
+  assert.deepEqual(await give('one', 3), ['c', 'a', 'b'], 'there is no choice');
+  assert.deepEqual(asked, [
+    [['a', 'b', 'c'], [], 1],
+    [['c', 'a', 'b'], ['c'], 2],
+  ]);
+});
+
 test('what the engine has says who has what, after a restart of the agent', async (context) => {
   const { manager, give, active, has } = start(context);
   manager.set(new Source('a', 'b', 'c', 'd'));
@@ -293,6 +313,17 @@ test("where the engine can give NVIDIA's cards itself, it is told which", async 
   active.add('pod');
   const given = await manager.giveTo(asking('pod', 1, nvidia), 'main');
   assert.deepEqual([given.nvidia, given.nodes, given.env], [[one], [], {}]);
+});
+
+test("a folder of NVIDIA's driver that describes no card is none, and keeps no other from being found", async (context) => {
+  const { manager } = start(context);
+  const machine = nvidiaDriver(directoryOf());
+  mkdirSync(join(machine.directory, '0000:09:00.0'), { recursive: true });
+  const one = machine.card(1);
+  const options = { ...machine, manager, clock: new FakeClock(), log: silentLogger };
+  const cards = new NvidiaCards({ ...options, hasHook: () => false });
+  await cards.look();
+  assert.deepEqual(cards.devices, [{ id: one, healthy: true }]);
 });
 
 test("a card of NVIDIA's that the driver has no more is not given", async (context) => {

@@ -53,6 +53,20 @@ function node(base: string, settings: DeviceSettings | undefined) {
 const mknod = (path: string, type: 'b' | 'c', major: number, minor: number) =>
   execFileSync('mknod', [path, type, String(major), String(minor)]);
 
+test('a node without settings of devices forgets those of an earlier agent after five minutes', async () => {
+  const base = directoryOf();
+  mkdirSync(join(base, 'data'));
+  writeFileSync(join(base, 'data/devices.json'), '{"example.com/gpu":2}');
+  const { devices, run, end, clock } = node(base, undefined);
+  await devices.load();
+  run();
+  await clock.advance(299_999);
+  assert.deepEqual(devices.manager.counts.value.get('example.com/gpu'), { capacity: 2, allocatable: 0 });
+  await clock.advance(1);
+  assert.equal(devices.manager.counts.value.get('example.com/gpu'), undefined);
+  await end();
+});
+
 test('what is there when the agent starts is known before the Node says what it has, and kept for root alone', async () => {
   const base = directoryOf();
   mkdirSync(join(base, 'dev'));

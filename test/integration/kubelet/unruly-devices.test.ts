@@ -93,7 +93,14 @@ class UnrulyDevices {
     for (let round = 1; ; round++) {
       await this.#ready();
       const open = [...this.pods].filter(([uid]) => this.devicesOf(uid).length === 0);
-      const results = await Promise.allSettled(open.map(([uid, count]) => this.#start(uid, count)));
+      // The engine creates the containers after all have their devices: until then only the agent knows them.
+      const given = open.map(([uid, count]) => this.#give(uid, count));
+      await Promise.allSettled(given);
+      const results = await Promise.allSettled(
+        open.map(async ([uid, count], at) => this.#create(uid, count, (await given[at]) ?? [])),
+      );
+      for (const one of results)
+        if (one.status === 'rejected' && one.reason instanceof assert.AssertionError) throw one.reason;
       if (this.#isDead) continue;
       const faults = results.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
       const isFinal = faults.every((fault) => fault.includes('Available: 0'));
@@ -128,11 +135,13 @@ class UnrulyDevices {
     rmSync(this.#base, { recursive: true });
   }
 
-  async #start(uid: string, count: number): Promise<void> {
-    const agent = this.#agent;
-    const { ids } = await agent.devices.manager.giveTo(podWith(uid, count), 'main');
-    const given = ids[resource] ?? [];
-    const met = agent === this.#agent ? this.#next() : 'cut';
+  async #give(uid: string, count: number): Promise<readonly string[]> {
+    const { ids } = await this.#agent.devices.manager.giveTo(podWith(uid, count), 'main');
+    return ids[resource] ?? [];
+  }
+
+  #create(uid: string, count: number, given: readonly string[]): void {
+    const met = this.#next();
     if (met === 'refused' || met === 'cut') throw new Error('the engine does not create it');
     assert.equal(new Set(given).size, count, `${uid} has ${given}`);
     assert.ok(this.#prepared.has([...given].toSorted().join('')), `${given} were not prepared`);

@@ -7,6 +7,7 @@ import { kubelet } from './kubelet.ts';
 import { nodeFunctions } from './node-functions.ts';
 import { proxy } from './proxy.ts';
 import { scheduler } from './scheduler.ts';
+import { slurm } from './slurm.ts';
 import { storage } from './storage.ts';
 import { triggers } from './triggers.ts';
 import { volumes } from './volumes.ts';
@@ -20,6 +21,7 @@ export const equivalents: readonly Equivalent[] = [
   ...nodeFunctions,
   ...proxy,
   ...scheduler,
+  ...slurm,
   ...storage,
   ...triggers,
   ...volumes,

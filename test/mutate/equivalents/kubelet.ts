@@ -9,6 +9,18 @@ const of = (name: string, because: string, lines: Lines): Equivalent[] =>
 const asked = 'only the type does not say that it is there; the compiler asks';
 
 export const kubelet: readonly Equivalent[] = [
+  ...of('devices/device-plugins.ts', 'the path of a field is only in the texts of problems', [
+    [
+      "if (!isExtended(resource) || validateContainerResourceName(resource, '').length > 0)",
+      "'' → 'mutated'",
+    ],
+  ]),
+  ...of('devices/nvidia-cards.ts', 'no error is of a card without an address', [
+    [
+      'if (address !== undefined && !cards.some((card) => card.address === address))',
+      'address !== undefined && !cards.some((card) => card.address === address) → (!cards.some((card) => card.address === address))',
+    ],
+  ]),
   ...of(
     'usage/plan/kernel-files.ts',
     'neither NaN nor Infinity is less than a number; a limit is never below zero',

@@ -17,10 +17,10 @@ export function directiveFaults(script: string): string[] {
   return directives(script).flatMap((line) => {
     const words = line.split(/\s+(?=-)/);
     return words.flatMap((word) => {
-      const name = optionName(word.trim());
+      const name = optionName(word);
       if (name !== undefined && (Object.hasOwn(scriptOptions, name) || Object.hasOwn(overridden, name)))
         return [];
-      return [`#SBATCH ${word.trim()}: not among the options that a job may set`];
+      return [`#SBATCH ${word}: not among the options that a job may set`];
     });
   });
 }
@@ -40,12 +40,12 @@ export function directives(script: string): string[] {
   return found;
 }
 
-/** Returns the long name of an option, or undefined if the word is not an option. */
+/** Returns the long name of an option, or undefined if the word is not an option or is an unknown letter. */
 function optionName(word: string): string | undefined {
   const [, long] = /^--([a-z][a-z-]*)(?:[= ].*)?$/s.exec(word) ?? [];
   if (long !== undefined) return long;
   const [, letter] = /^-([A-Za-z])/.exec(word) ?? [];
   if (letter === undefined) return undefined;
   const known = [...Object.entries(scriptOptions), ...Object.entries(overridden)];
-  return known.find(([, short]) => short === letter)?.[0] ?? letter;
+  return known.find(([, short]) => short === letter)?.[0];
 }

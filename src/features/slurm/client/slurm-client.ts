@@ -146,7 +146,7 @@ class SlurmClient {
         entry.again = false;
         entry.step = nextStep(entry.job, entry.status, clock.now());
         more = await this.#steps.take(entry.step, entry);
-        if (entry.step !== 'follow') entry.backoff.reset();
+        entry.backoff.reset();
       }
       // The job was just submitted, or this client has just started.
       if (entry.followed && entry.queue === undefined) this.#follower.wake();

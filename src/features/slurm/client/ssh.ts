@@ -2,6 +2,7 @@
 
 import type { Client, ClientChannel, SFTPWrapper } from 'ssh2';
 import ssh2 from 'ssh2';
+import { errorMessage } from '../../../base/log.ts';
 import type { ConnectionSettings } from './connection-settings.ts';
 import { fingerprint, hostKeys, signatures } from './known-hosts.ts';
 
@@ -44,15 +45,21 @@ export class SshConnection {
   #sftp: Promise<SFTPWrapper> | undefined;
   /** Resolves when the connection has ended, with the reason. */
   readonly over: Promise<ConnectionError>;
-  #lost: (error: ConnectionError) => void;
+  readonly #lost: (error: ConnectionError) => void;
+  #ended: ConnectionError | undefined;
 
   private constructor(client: Client) {
     const { promise, resolve } = Promise.withResolvers<ConnectionError>();
     this.#client = client;
     this.over = promise;
-    this.#lost = resolve;
+    this.#lost = (error) => {
+      this.#ended ??= error;
+      resolve(this.#ended);
+    };
     const away = (error?: Error) =>
-      resolve(new ConnectionError('HostAway', `the connection was lost${error ? `: ${error.message}` : ''}`));
+      this.#lost(
+        new ConnectionError('HostAway', `the connection was lost${error ? `: ${error.message}` : ''}`),
+      );
     client
       .on('error', away)
       .on('close', () => away())
@@ -204,7 +211,11 @@ export class SshConnection {
     try {
       call((error, value) => (error ? reject(error) : resolve(value as T)));
     } catch (error) {
-      reject(error);
+      // ssh2 throws where the connection has ended, before `over` is handled here.
+      reject(
+        this.#ended ??
+          new ConnectionError('HostAway', `the connection was lost: ${errorMessage(error)}`, error),
+      );
     }
     return promise;
   }

@@ -2,17 +2,19 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { after, describe, it } from 'node:test';
-import { silentLogger } from '../../../../../src/base/log.ts';
 import { Follower } from '../../../../../src/features/slurm/client/follower.ts';
 import { JobEntry } from '../../../../../src/features/slurm/client/job-entry.ts';
 import { observedStatus, type Verdict } from '../../../../../src/features/slurm/client/job-plan.ts';
 import type { SlurmJobSpec } from '../../../../../src/features/slurm/client/slurm-job.ts';
 import type { Ran } from '../../../../../src/features/slurm/client/ssh.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../../../fixtures/seeded-random.ts';
 
-const stop = new AbortController();
-after(() => stop.abort());
+const stops: AbortController[] = [];
+after(() => {
+  for (const stop of stops) stop.abort();
+});
 
 const says = (stdout: string): Ran => ({ code: 0, stdout, stderr: '' });
 const fails = (code: number, stderr: string): Ran => ({ code, stdout: '', stderr });
@@ -22,6 +24,8 @@ const at = '2026-01-01T00:00:00';
 /** A host whose answers the test sets, and a client's follower of the job 7. */
 class World {
   readonly clock = new FakeClock();
+  readonly log = new RecordingLogger();
+  readonly stop = new AbortController();
   queue = says('');
   account = says('');
   look = says('');
@@ -41,6 +45,7 @@ class World {
   readonly follower: Follower;
 
   constructor(spec: SlurmJobSpec = { run: ['true'] }) {
+    stops.push(this.stop);
     const status = {
       phase: 'Submitted',
       acceptedTime: `${at}Z`,
@@ -53,8 +58,8 @@ class World {
     this.follower = new Follower({
       host: { run: async (_, script) => this.#answer(script) },
       clock: this.clock,
-      log: silentLogger,
-      signal: stop.signal,
+      log: this.log,
+      signal: this.stop.signal,
       entries: () => [this.entry],
       onNews: (entry) => {
         this.news++;
@@ -110,10 +115,13 @@ describe('a job that Slurm does not know', () => {
     assert.equal(await world.seconds(60), 'JobLost');
     assert.equal(world.verdict?.type, 'Failed');
   });
-  it('is lost after ten minutes where accounting may only be late', async () => {
-    const world = new World();
-    assert.equal(await world.seconds(599), undefined);
-    assert.equal(await world.seconds(60), 'JobLost');
+  it('is lost after ten minutes where accounting may only be late, whatever else it warns of', async () => {
+    for (const stderr of ['', 'sacct: warning: plugin not found\n']) {
+      const world = new World();
+      world.account = { ...says(''), stderr };
+      assert.equal(await world.seconds(599), undefined);
+      assert.equal(await world.seconds(60), 'JobLost');
+    }
   });
   it('has ended as its folder says, at once, where there is no accounting', async () => {
     for (const [status, reason] of [
@@ -151,6 +159,30 @@ describe('a job that Slurm does not know', () => {
     world.queue = says('');
     assert.equal(await world.seconds(50), undefined);
     assert.equal(await world.seconds(60), 'JobLost');
+  });
+  it('is one whose array has a task that the queue lacks, of which accounting knows the end', async () => {
+    const line = (task: number) => `7_${task}|RUNNING|${at}|${at}|N/A|n1|None\n`;
+    for (const [queue, asked] of [
+      [line(0) + line(1), 0],
+      [line(0), 1],
+      ['', 1],
+    ] as const) {
+      const world = new World({ run: ['true'], array: '0-1' });
+      world.queue = says(queue);
+      world.account = says(`7_1|COMPLETED|0:0|${at}|${at}|${at}|n1\n`);
+      await world.seconds(4);
+      assert.equal(world.accounted.length, asked, JSON.stringify(queue));
+      assert.equal(world.entry.unknownSince === undefined, queue !== '', JSON.stringify(queue));
+    }
+  });
+  it('is not asked after in vain in silence: the log has the words of accounting, 500 characters of them', async () => {
+    const world = new World();
+    world.account = fails(1, `  ${'x'.repeat(600)}\n`);
+    await world.seconds(4);
+    assert.deepEqual(
+      world.log.of('warn').map(({ message, fields }) => [message, fields]),
+      [['sacct does not answer', { why: 'x'.repeat(500) }]],
+    );
   });
   it('is lost as one where tasks of its array are, which are missed one by one', async () => {
     const world = new World({ run: ['true'], array: '0-2' });
@@ -206,7 +238,7 @@ describe('the host', () => {
   it('is not asked while nothing is followed, and whoever waits for that leaves nothing behind', async () => {
     const world = new World();
     Object.assign(world.entry, { status: { ...world.entry.status, phase: 'Building' } });
-    const listeners = getEventListeners(stop.signal, 'abort').length;
+    const listeners = getEventListeners(world.stop.signal, 'abort').length;
     await world.seconds(60);
     const asked = world.queued;
     for (let i = 0; i < 20; i++) {
@@ -214,7 +246,7 @@ describe('the host', () => {
       await world.seconds(10);
     }
     assert.equal(world.queued, asked);
-    assert.ok(getEventListeners(stop.signal, 'abort').length <= listeners + 1);
+    assert.ok(getEventListeners(world.stop.signal, 'abort').length <= listeners + 1);
   });
   it('is asked for accounting four times a minute at most, and not for what the queue knows', async () => {
     const world = new World();
@@ -252,7 +284,34 @@ describe('the host', () => {
   });
 });
 
+it('a host that cannot be asked is in the log, unless the client has ended meanwhile', async () => {
+  const world = new World();
+  world.queue = fails(2, '  Unable to contact slurm controller\n');
+  await world.seconds(4);
+  world.queue = fails(2, '');
+  await world.seconds(15);
+  assert.deepEqual(
+    world.log.of('warn').map(({ fields }) => fields),
+    [{ why: 'squeue: Unable to contact slurm controller' }, { why: 'squeue: exit status 2' }],
+  );
+  world.onQueue = () => world.stop.abort();
+  await world.seconds(60);
+  assert.equal(world.log.of('warn').length, 2);
+  assert.equal(world.clock.pending, 0);
+});
+
 describe('a job that begins', () => {
+  it('is asked after when a task of its array has output, and not at each file of another kind', async () => {
+    const world = new World({ run: ['true'], array: '0-1' });
+    world.queue = says(`7_[0-1]|PENDING|${at}|N/A|N/A||Resources\n`);
+    await world.seconds(3);
+    world.look = says('0|/w/.minik8s/stderr-0\n0|/w/.minik8s/build.log\n');
+    await world.seconds(5);
+    assert.equal(world.queued, 1);
+    world.look = says('0|/w/.minik8s/stderr-0\n0|/w/.minik8s/stdout-0\n');
+    await world.seconds(5);
+    assert.equal(world.queued, 2);
+  });
   it('is asked after when its output is there, and not only at the next round', async () => {
     const world = new World();
     const line = (state: string) => says(`7|${state}|${at}|${at}|N/A|n1|None\n`);

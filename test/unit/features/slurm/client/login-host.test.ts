@@ -286,3 +286,48 @@ it('a client that ends while its host is away waits no longer', async () => {
   await clock.advance(0);
   assert.deepEqual([outcomes, clock.pending], [['ask: the client ends'], 0]);
 });
+
+it('a request ends with the client, though its connection does not notice that it is closed', async () => {
+  const { clock, stop, outcomes } = begin();
+  const never = new Promise<never>(() => undefined);
+  let closed = 0;
+  const login = new LoginHost({
+    ...{ connection: replaceable<ConnectionSettings | string>(settings), clock, random: random as never },
+    ...{ log: new RecordingLogger(), signal: stop.signal, onState: () => undefined },
+    open: async () => ({
+      ...{ over: never, write: () => never, read: () => never, close: () => void closed++ },
+      run: (_, signal) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+        ),
+    }),
+  });
+  login.run('build', quick).catch((error: Error) => outcomes.push(error.message));
+  await clock.advance(0);
+  stop.abort(new Error('the client ends'));
+  await clock.advance(0);
+  assert.deepEqual([outcomes, closed], [['the client ends'], 1]);
+});
+
+it('an attempt that is under way when the client ends is closed, or is no news where it fails', async () => {
+  for (const isRefused of [false, true]) {
+    const { host, clock, log, stop, connection, states, outcomes } = begin();
+    const held = Promise.withResolvers<void>();
+    const own = new LoginHost({
+      ...{ connection, clock, log, signal: stop.signal, random: random as never },
+      onState: (state) => states.push(state),
+      open: async (wanted) => {
+        await held.promise;
+        if (isRefused) throw away();
+        return host.open(wanted);
+      },
+    });
+    own.run('ask', quick).catch((error: Error) => outcomes.push(error.message));
+    await clock.advance(0);
+    stop.abort(isRefused ? new Error('the client ends') : undefined);
+    held.resolve();
+    await clock.advance(60_000);
+    assert.deepEqual([host.connections, states, log.lines, clock.pending], [0, [], [], 0]);
+    assert.deepEqual(outcomes, [isRefused ? 'it cannot be reached' : 'This operation was aborted']);
+  }
+});

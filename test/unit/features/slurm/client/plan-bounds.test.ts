@@ -125,6 +125,9 @@ it('a failure of a step without a condition is none, and others say that they ar
     ...{ type: 'Submitted', status: 'False', reason: 'TryingAgain', message: 'x' },
   });
   assert.equal(problemOf('fetch', new Error('x'))?.status, 'Unknown');
+  // An answer of the API has a reason too, which is none of a step.
+  const refused = Object.assign(new Error('no'), { reason: 'Forbidden', condition: 'Failed' });
+  assert.equal(problemOf('upload', refused)?.reason, 'TryingAgain');
 });
 
 it('a job has ended in twelve of Slurm’s states, and in no other', () => {
