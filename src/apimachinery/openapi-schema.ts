@@ -35,8 +35,8 @@ export type OpenApiVersion = 2 | 3;
 const fieldBytes = 100;
 
 /**
- * Collects the schemas of types and of all types that they contain. A pod has hundreds of types, so that each is
- * described in a step of its own.
+ * Collects the schemas of types and of all types that they contain. A pod has hundreds of types, so that each
+ * is described in a step of its own.
  */
 export class SchemaCollector {
   /** Complete once `describe` has ended. */

@@ -1,8 +1,8 @@
 /**
  * The OpenAPI documents that clients read before a write: kubectl looks for the `dryRun` and
  * `fieldValidation` parameters of PATCH, for merge keys and for descriptions. Pure functions from the served
- * kinds to documents, in steps: a whole document takes longer than a turn of the event loop may, so the caller
- * decides after each step whether it goes on. The server caches the results.
+ * kinds to documents, in steps: a whole document takes longer than a turn of the event loop may, so the
+ * caller decides after each step whether it goes on. The server caches the results.
  */
 import type { FieldTable, ObjectType } from './field-types.ts';
 import {
@@ -103,8 +103,8 @@ export function* openApiV2Document(source: OpenApiSource): DocumentSteps<OpenApi
 }
 
 /**
- * Yields the JSON of a document in pieces, of which none is larger than one path or schema. The pieces are parts
- * of the same text as that of JSON.stringify.
+ * Yields the JSON of a document in pieces, of which none is larger than one path or schema. Together they are
+ * the text that JSON.stringify returns.
  */
 export function jsonPieces(document: OpenApiV2Document | OpenApiV3Document): Generator<string> {
   // Schemas of version 3 are in an object of an object.

@@ -1,7 +1,7 @@
 /**
  * `/openapi/v2` and `/openapi/v3`. All documents are built on the first request, and on the first request
- * after a kind was added or removed, in many short turns, and then cached as bytes: kubectl reads them before it
- * writes, and most processes that run a server never receive such a request.
+ * after a kind was added or removed, in many short turns, and then cached as bytes: kubectl reads them before
+ * it writes, and most processes that run a server never receive such a request.
  */
 import { createHash } from 'node:crypto';
 import type { Kinds } from '../apimachinery/kind-set.ts';

@@ -98,7 +98,7 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
   const nextPiece = inTurns(clock, loopMeter);
   const clientOf: Api['clientOf'] = (user, agent, through) => {
     const handle = server.handlerFor(user, through);
-    // Informers and controllers send a hundred requests at once, which must not be one turn of the event loop.
+    // Informers and controllers send a hundred requests at once, too many for one turn of the event loop.
     const transport = inProcessTransport(async (request) => {
       await nextPiece();
       return handle(request);

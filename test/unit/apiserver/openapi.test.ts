@@ -76,7 +76,7 @@ describe('the description of the API', () => {
     const all = createOpenApi(new KindSet(core), tables, { next });
     const answer = await all(new Request('https://apiserver/openapi/v3/api/v1'));
     const size = (await answer?.arrayBuffer())?.byteLength ?? 0;
-    // Of version 3 and of version 2 the schemas and their JSON, 64 KiB and one more schema in a turn.
+    // Schemas and JSON of versions 3 and 2: a turn has 64 KiB and at most one more schema.
     const least = 4 * Math.floor(size / (96 * 1024));
     assert.ok(least >= 16, `${size} bytes`);
     assert.ok(turns >= least, `${turns} turns for ${size} bytes`);
