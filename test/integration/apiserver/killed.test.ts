@@ -98,7 +98,7 @@ test(
     const lease = { metadata: { name: 'beat' }, spec: { holderIdentity: 'a' } };
     assert.equal((await server.call('POST', leases, lease)).status, 201);
     let made = 0;
-    // What was sent in the last two seconds is counted twice, so one refusal may come too early.
+    // Bytes of the last two seconds are counted twice, so one refusal may come too early.
     for (let refusals = 0; refusals < 5; ) {
       const { status, text } = await server.call('POST', at(made), large(`m${made}`));
       assert.ok(status === 201 || status === 429, text);
@@ -108,7 +108,7 @@ test(
       if (status === 429) await sleep(700);
     }
     const gone = new Set<number>();
-    // So few that they leave no room for another large object.
+    // Deletions that leave no room for another large object.
     const doomed = [0, 1];
     const removing = doomed.map(async (n) => {
       if ((await server.call('DELETE', `${at(n)}/m${n}`)).status === 200) gone.add(n);
