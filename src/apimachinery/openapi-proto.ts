@@ -16,7 +16,7 @@ export function* encodeOpenApiV2({
   info,
   paths,
   definitions,
-}: OpenApiV2Document): Generator<number, Uint8Array> {
+}: OpenApiV2Document): Generator<number, Uint8Array, void> {
   const items: Uint8Array[] = [];
   for (const [path, item] of Object.entries(paths)) {
     const bytes = named(2, path, pathItem(item));

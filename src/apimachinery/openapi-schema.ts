@@ -31,9 +31,19 @@ export interface GroupVersionKind {
 
 export type OpenApiVersion = 2 | 3;
 
-/** Collects the schemas of types and of all types that they contain. */
+/** Approximate number of bytes of a field without its description. */
+const fieldBytes = 100;
+
+/**
+ * Collects the schemas of types and of all types that they contain. A pod has hundreds of types, so that each
+ * is described in a step of its own.
+ */
 export class SchemaCollector {
+  /** Complete once `describe` has ended. */
   readonly schemas: Record<string, SchemaObject> = {};
+  /** Types that have an empty schema so far. */
+  readonly #waiting: ObjectType[] = [];
+  readonly #kinds = new Map<string, GroupVersionKind>();
   readonly #version: OpenApiVersion;
   readonly #docs: FieldDocs;
 
@@ -44,8 +54,7 @@ export class SchemaCollector {
 
   /** Adds the type of a kind, marked with the kind. */
   addKind(type: ObjectType, gvk: GroupVersionKind): void {
-    const name = this.#add(type);
-    this.schemas[name] = { ...this.schemas[name], 'x-kubernetes-group-version-kind': [gvk] };
+    this.#kinds.set(this.#add(type), gvk);
   }
 
   /** Returns a reference to the type's schema. */
@@ -61,10 +70,26 @@ export class SchemaCollector {
   #add(type: ObjectType): string {
     const name = schemaName(type);
     if (Object.hasOwn(this.schemas, name)) return name;
-    // The entry exists before the fields are walked, so that a type may contain itself.
     this.schemas[name] = {};
+    this.#waiting.push(type);
+    return name;
+  }
+
+  /** Describes the types in steps of one each. Yields the approximate number of bytes of each step. */
+  *describe(): Generator<number, void, void> {
+    for (let type = this.#waiting.shift(); type; type = this.#waiting.shift()) yield this.#describe(type);
+  }
+
+  #describe(type: ObjectType): number {
+    const name = schemaName(type);
     const properties: Record<string, SchemaObject> = {};
-    for (const field of type.fields.values()) properties[field.name] = this.#property(type, field);
+    let size = fieldBytes;
+    for (const field of type.fields.values()) {
+      const property = this.#property(type, field);
+      properties[field.name] = property;
+      size += fieldBytes + (property.description?.length ?? 0);
+    }
+    const gvk = this.#kinds.get(name);
     const required = [...type.fields.values()].filter((field) => field.required).map((field) => field.name);
     this.schemas[name] = {
       ...described(this.#docs[type.name]?.[''] ?? type.description),
@@ -72,8 +97,9 @@ export class SchemaCollector {
       ...(required.length > 0 && { required }),
       ...(type.fields.size > 0 && { properties }),
       ...(type.atomic && { 'x-kubernetes-map-type': 'atomic' }),
+      ...(gvk && { 'x-kubernetes-group-version-kind': [gvk] }),
     };
-    return name;
+    return size;
   }
 
   #property(owner: ObjectType, field: Field): SchemaObject {

@@ -1,7 +1,8 @@
 /**
  * The OpenAPI documents that clients read before a write: kubectl looks for the `dryRun` and
  * `fieldValidation` parameters of PATCH, for merge keys and for descriptions. Pure functions from the served
- * kinds to documents; the server caches the results.
+ * kinds to documents, in steps: a whole document takes longer than a turn of the event loop may, so the
+ * caller decides after each step whether it goes on. The server caches the results.
  */
 import type { FieldTable, ObjectType } from './field-types.ts';
 import {
@@ -81,18 +82,47 @@ export function openApiV3Index(documents: readonly { readonly path: string; read
   };
 }
 
+/** Work that yields the approximate number of bytes of each step. */
+export type DocumentSteps<T> = Generator<number, T, void>;
+
 /** Returns the document of one group-version; undefined when no kind is served there. */
-export function openApiV3Document(source: OpenApiSource, path: string): OpenApiV3Document | undefined {
+export function* openApiV3Document(
+  source: OpenApiSource,
+  path: string,
+): DocumentSteps<OpenApiV3Document | undefined> {
   const definitions = source.definitions.filter((definition) => groupVersionPath(definition) === path);
   if (definitions.length === 0) return undefined;
-  const { paths, schemas } = describe(source, definitions, 3);
+  const { paths, schemas } = yield* describe(source, definitions, 3);
   return { openapi: '3.0.0', info: info(source), paths, components: { schemas } };
 }
 
 /** Returns one document with all kinds. */
-export function openApiV2Document(source: OpenApiSource): OpenApiV2Document {
-  const { paths, schemas } = describe(source, source.definitions, 2);
+export function* openApiV2Document(source: OpenApiSource): DocumentSteps<OpenApiV2Document> {
+  const { paths, schemas } = yield* describe(source, source.definitions, 2);
   return { swagger: '2.0', info: info(source), paths, definitions: schemas };
+}
+
+/**
+ * Yields the JSON of a document in pieces, of which none is larger than one path or schema. Together they are
+ * the text that JSON.stringify returns.
+ */
+export function jsonPieces(document: OpenApiV2Document | OpenApiV3Document): Generator<string> {
+  // Schemas of version 3 are in an object of an object.
+  return piecesOf(document, 3);
+}
+
+function* piecesOf(value: unknown, depth: number): Generator<string> {
+  if (depth === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) {
+    yield JSON.stringify(value);
+    return;
+  }
+  let before = '{';
+  for (const [name, inner] of Object.entries(value)) {
+    yield `${before}${JSON.stringify(name)}:`;
+    yield* piecesOf(inner, depth - 1);
+    before = ',';
+  }
+  yield before === '{' ? '{}' : '}';
 }
 
 const info = ({ version }: OpenApiSource) => ({ title: 'Kubernetes', version });
@@ -100,11 +130,14 @@ const info = ({ version }: OpenApiSource) => ({ title: 'Kubernetes', version });
 const groupVersionPath = (definition: ResourceDefinition) =>
   `${definition.group ? 'apis' : 'api'}/${apiVersionOf(definition)}`;
 
-function describe(
+/** Approximate number of bytes of the paths of a kind. */
+const kindBytes = 8 * 1024;
+
+function* describe(
   source: OpenApiSource,
   definitions: readonly ResourceDefinition[],
   version: OpenApiVersion,
-) {
+): DocumentSteps<{ readonly paths: Record<string, PathItem>; readonly schemas: SchemaCollector['schemas'] }> {
   const collector = new SchemaCollector(version, source.docs);
   const paths: Record<string, PathItem> = {};
   for (const definition of definitions) {
@@ -115,7 +148,9 @@ function describe(
       paths,
       pathsOf(definition, { version, body, strategic: hasStrategicPatch(type, source.fields) }),
     );
+    yield kindBytes;
   }
+  yield* collector.describe();
   return { paths, schemas: collector.schemas };
 }
 

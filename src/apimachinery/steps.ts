@@ -2,7 +2,7 @@
 export type Steps<T> = Generator<void, T, void>;
 
 /** Runs all steps without yielding and returns the result. */
-export function inOneGo<T>(steps: Steps<T>): T {
+export function inOneGo<T>(steps: Generator<unknown, T, void>): T {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;

@@ -7,6 +7,7 @@ import { type Context, Hono } from 'hono';
 import { booleanParameter } from '../apimachinery/list-options.ts';
 import { storedKind } from '../apimachinery/resource-definition.ts';
 import { newForbidden, newStatusError, StatusError } from '../apimachinery/status-error.ts';
+import { inTurns } from '../base/event-loop/pieces.ts';
 import { Registry } from '../base/metrics/registry.ts';
 import { inChildSpan } from '../base/tracing/current-span.ts';
 import type { Store } from '../storage/store.ts';
@@ -99,7 +100,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const engine: EngineContext = {
     store: options.store,
     cache: options.cache,
-    latest: new LatestRevision(options.store, options.clock),
+    latest: new LatestRevision(options.store, options.clock, inTurns(options.clock, options.loopMeter)),
     kinds: options.kinds,
     fields: options.fields,
     messages: options.messages,

@@ -2,10 +2,12 @@
  * Latest revision of the store, with one request shared by concurrent readers. A read may use the answer to a
  * request that was sent after the read began, because that answer includes every write that was acknowledged
  * before; it must not use an earlier one. So at most one request is in progress, and one collects the readers
- * that arrive meanwhile. A store that knows its revision is not asked.
+ * that arrive meanwhile. A store that knows its revision is not asked. Readers of one answer continue in
+ * pieces: a thousand lists that waited for it must not be one turn of the event loop.
  */
 import { unlessAborted } from '../base/abort.ts';
 import type { Clock, Timer } from '../base/clock.ts';
+import { inTurns, type NextPiece } from '../base/event-loop/pieces.ts';
 import type { Store } from '../storage/store.ts';
 
 /**
@@ -24,14 +26,16 @@ interface Question {
 export class LatestRevision {
   readonly #store: RevisionSource;
   readonly #clock: Clock;
+  readonly #nextPiece: NextPiece;
   #underWay = 0;
   /** Request that has not been sent yet. */
   #next: Question | undefined;
   #timer: Timer | undefined;
 
-  constructor(store: RevisionSource, clock: Clock) {
+  constructor(store: RevisionSource, clock: Clock, nextPiece: NextPiece = inTurns(clock)) {
     this.#store = store;
     this.#clock = clock;
+    this.#nextPiece = nextPiece;
   }
 
   /**
@@ -45,11 +49,15 @@ export class LatestRevision {
     this.#next ??= this.#gather();
     const question = this.#next;
     question.waiting++;
+    let revision: number;
     try {
-      return await unlessAborted(signal, question.answer.promise);
+      revision = await unlessAborted(signal, question.answer.promise);
     } finally {
       question.waiting--;
     }
+    await this.#nextPiece();
+    signal.throwIfAborted();
+    return revision;
   }
 
   #gather(): Question {

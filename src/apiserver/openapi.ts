@@ -1,13 +1,14 @@
 /**
  * `/openapi/v2` and `/openapi/v3`. All documents are built on the first request, and on the first request
- * after a kind was added or removed, each in a turn of its own, and then cached as bytes: kubectl reads them
- * before it writes, and most processes that run a server never receive such a request.
+ * after a kind was added or removed, in many short turns, and then cached as bytes: kubectl reads them before
+ * it writes, and most processes that run a server never receive such a request.
  */
 import { createHash } from 'node:crypto';
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import {
+  type DocumentSteps,
+  jsonPieces,
   type OpenApiSource,
-  type OpenApiV2Document,
   openApiPaths,
   openApiV2Document,
   openApiV3Document,
@@ -38,12 +39,12 @@ function document(body: Uint8Array): Document {
   return { body, hash };
 }
 
-const jsonDocument = (value: unknown) => document(Buffer.from(JSON.stringify(value)));
+type Pauses = Pick<Turns, 'next'>;
 
 async function makeDocuments(
   definitions: readonly ResourceDefinition[],
   { fieldDocs, fields }: Pick<ApiServerOptions, 'fieldDocs' | 'fields'>,
-  turns: Pick<Turns, 'next'>,
+  turns: Pauses,
 ): Promise<Documents> {
   const source: OpenApiSource = {
     definitions,
@@ -54,26 +55,40 @@ async function makeDocuments(
   const v3 = new Map<string, Document>();
   for (const path of openApiPaths(definitions)) {
     await turns.next();
-    v3.set(path, jsonDocument(openApiV3Document(source, path)));
+    const described = await inPieces(openApiV3Document(source, path), turns);
+    if (described) v3.set(path, document(await inPieces(json(described), turns)));
   }
   const index = openApiV3Index([...v3].map(([path, { hash }]) => ({ path, hash })));
   await turns.next();
-  const v2 = openApiV2Document(source);
+  const v2 = await inPieces(openApiV2Document(source), turns);
   await turns.next();
-  const v2Json = jsonDocument(v2);
+  const v2Json = document(await inPieces(json(v2), turns));
   await turns.next();
-  const v2Proto = document(await encoded(v2, turns));
-  return { v2: v2Json, v2Proto, v3Index: jsonDocument(index), v3 };
+  const v2Proto = document(await inPieces(encodeOpenApiV2(v2), turns, protoCost));
+  return { v2: v2Json, v2Proto, v3Index: document(Buffer.from(JSON.stringify(index))), v3 };
 }
 
-/** Returns the protobuf form of a document, which takes several turns. */
-async function encoded(v2: OpenApiV2Document, turns: Pick<Turns, 'next'>): Promise<Uint8Array> {
-  const steps = encodeOpenApiV2(v2);
+/** Encodes a document as JSON. Yields the number of bytes of each step. */
+function* json(value: Parameters<typeof jsonPieces>[0]): DocumentSteps<Uint8Array> {
+  const pieces: Buffer[] = [];
+  for (const piece of jsonPieces(value)) {
+    const bytes = Buffer.from(piece);
+    pieces.push(bytes);
+    yield bytes.length;
+  }
+  return Buffer.concat(pieces);
+}
+
+/** Work of a byte of protobuf, which is put together of many small arrays, in bytes of JSON. */
+const protoCost = 4;
+
+/** Does all steps and resolves to their result; the other work of the process gets its turns between them. */
+async function inPieces<T>(steps: DocumentSteps<T>, turns: Pauses, cost = 1): Promise<T> {
   let turn = new Turn();
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    if (!turn.took(step.value)) continue;
+    if (!turn.took(step.value * cost)) continue;
     await turns.next();
     turn = new Turn();
   }
@@ -85,7 +100,7 @@ async function encoded(v2: OpenApiV2Document, turns: Pick<Turns, 'next'>): Promi
 export function createOpenApi(
   kinds: Pick<Kinds, 'all'>,
   { clock, ...tables }: Pick<ApiServerOptions, 'clock' | 'fieldDocs' | 'fields'>,
-  turns: Pick<Turns, 'next'>,
+  turns: Pauses,
 ): (request: Request) => Promise<Response | undefined> {
   let made: { readonly of: Kinds['all']; readonly documents: Promise<Documents> } | undefined;
   return async (request) => {

@@ -1,3 +1,10 @@
+/** Users of requests, and the groups of the system. */
+import {
+  serviceAccountGroups,
+  serviceAccountOf,
+  serviceAccountUserName,
+} from '../apimachinery/account-user.ts';
+
 /** The user of a request (authentication.k8s.io UserInfo). */
 export interface UserInfo {
   readonly name: string;
@@ -43,29 +50,6 @@ export function isPartOfCluster({ name, groups }: UserInfo): boolean {
 }
 
 const systemNamespace = 'kube-system';
-
-const serviceAccountPrefix = 'system:serviceaccount:';
-
-export interface ServiceAccountName {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export const serviceAccountUserName = (namespace: string, name: string) =>
-  `${serviceAccountPrefix}${namespace}:${name}`;
-
-/** Returns the ServiceAccount that a user name stands for; undefined for a name of another form. */
-export function serviceAccountOf(user: string): ServiceAccountName | undefined {
-  if (!user.startsWith(serviceAccountPrefix)) return undefined;
-  const [namespace, name, ...more] = user.slice(serviceAccountPrefix.length).split(':');
-  return namespace && name && more.length === 0 ? { namespace, name } : undefined;
-}
-
-/** Returns the groups of every ServiceAccount of a namespace. */
-export const serviceAccountGroups = (namespace: string): readonly string[] => [
-  'system:serviceaccounts',
-  `system:serviceaccounts:${namespace}`,
-];
 
 export const serviceAccountUser = (namespace: string, name: string): UserInfo => ({
   name: serviceAccountUserName(namespace, name),

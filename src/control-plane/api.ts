@@ -8,6 +8,7 @@ import type { Authenticator } from '../apiserver/authentication/authenticator.ts
 import type { DirectServe } from '../apiserver/serve.ts';
 import { systemUser, type UserInfo } from '../apiserver/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
+import { inTurns } from '../base/event-loop/pieces.ts';
 import { inBackground } from '../base/in-background.ts';
 import type { PlacedCalls } from '../base/placed-calls.ts';
 import type { Client } from '../client/client.ts';
@@ -94,8 +95,14 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
     authenticate: authenticate(cache),
     ...(nodes && { nodeConnection: nodes }),
   });
+  const nextPiece = inTurns(clock, loopMeter);
   const clientOf: Api['clientOf'] = (user, agent, through) => {
-    const transport = inProcessTransport(server.handlerFor(user, through), agent);
+    const handle = server.handlerFor(user, through);
+    // Informers and controllers send a hundred requests at once, too many for one turn of the event loop.
+    const transport = inProcessTransport(async (request) => {
+      await nextPiece();
+      return handle(request);
+    }, agent);
     return createClient(tracer ? tracedTransport(transport, 'writes') : transport, { clock, random });
   };
 

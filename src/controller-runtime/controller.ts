@@ -9,6 +9,7 @@ import { isConflict, isNamespaceTerminating } from '../apimachinery/status-error
 import { onAbort } from '../base/abort.ts';
 import type { BackoffOptions } from '../base/backoff.ts';
 import { nextTurn } from '../base/clock.ts';
+import { inTurns, type NextPiece } from '../base/event-loop/pieces.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Informer, Lister } from '../client/informer.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type Watched,
 } from './definition.ts';
 import { ReconcileTraces } from './reconcile-traces.ts';
-import { inTurns, type NextPiece } from './turns.ts';
 import { WorkQueue } from './workqueue.ts';
 
 /**

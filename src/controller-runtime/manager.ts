@@ -8,10 +8,10 @@
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import { Backoff } from '../base/backoff.ts';
 import { sleep } from '../base/clock.ts';
+import { inTurns } from '../base/event-loop/pieces.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
 import type { ControllerContext, ControllerFactory } from './definition.ts';
-import { inTurns } from './turns.ts';
 
 export interface ManagerOptions extends ControllerContext {
   readonly controller?: ControllerOptions;
@@ -36,10 +36,14 @@ export function createManager(options: ManagerOptions): Manager {
     async run(signal) {
       // A kind may be added while the caches are filled.
       const known = options.kinds.stored;
-      const nextPiece = inTurns(options.clock);
-      const controllers = factories.flatMap((factory) =>
-        build(factory, { ...options, controller: { nextPiece, ...options.controller } }, log),
-      );
+      const nextPiece = inTurns(options.clock, options.loopMeter);
+      const controllers: Controller[] = [];
+      for (const factory of factories) {
+        await nextPiece();
+        controllers.push(
+          ...build(factory, { ...options, controller: { nextPiece, ...options.controller } }, log),
+        );
+      }
       try {
         await options.informers.start(signal);
       } catch (error) {

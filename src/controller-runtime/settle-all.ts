@@ -3,7 +3,7 @@
  * started all at once, because that would be one turn of the event loop, in which no other work proceeds.
  */
 import type { Clock } from '../base/clock.ts';
-import { inTurns } from './turns.ts';
+import { inTurns } from '../base/event-loop/pieces.ts';
 
 /**
  * Maximum number of items in progress. A larger number would not be faster, because the store syncs

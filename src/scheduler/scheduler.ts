@@ -9,6 +9,7 @@ import { nodeResource } from '../api/core/v1/node.ts';
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
 import { priorityOf } from '../api/core/v1/priority.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import { inTurns, type NextPiece } from '../base/event-loop/pieces.ts';
 import { Registry } from '../base/metrics/registry.ts';
 import { inChildSpanNow } from '../base/tracing/current-span.ts';
 import type { InformerFactory, Lister } from '../client/informer.ts';
@@ -19,7 +20,6 @@ import {
   type ReconcileResult,
   watched,
 } from '../controller-runtime/definition.ts';
-import { inTurns, type NextPiece } from '../controller-runtime/turns.ts';
 import { Bindings } from './bindings.ts';
 import type { ClusterEvent } from './cluster-events.ts';
 import { type ClusterSources, clusterSources } from './cluster-sources.ts';

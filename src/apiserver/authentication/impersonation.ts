@@ -4,18 +4,15 @@
  * endpoints/filters/impersonation.go). A request with an impersonation header that cannot be parsed is
  * rejected, because the answer would show the sender's own rights. Pure except for the calls of `authorize`.
  */
-import { checkDns1123Label, checkDns1123Subdomain } from '../../apimachinery/names.ts';
-import { newBadRequest, newForbidden } from '../../apimachinery/status-error.ts';
-import { type AccessRequest, type Authorize, refusal } from '../authorization/authorizer.ts';
 import {
-  anonymousUser,
-  authenticatedGroup,
   type ServiceAccountName,
   serviceAccountGroups,
   serviceAccountOf,
-  type UserInfo,
-  unauthenticatedGroup,
-} from '../user.ts';
+} from '../../apimachinery/account-user.ts';
+import { checkDns1123Label, checkDns1123Subdomain } from '../../apimachinery/names.ts';
+import { newBadRequest, newForbidden } from '../../apimachinery/status-error.ts';
+import { type AccessRequest, type Authorize, refusal } from '../authorization/authorizer.ts';
+import { anonymousUser, authenticatedGroup, type UserInfo, unauthenticatedGroup } from '../user.ts';
 
 /** A header as received: its name in any case, and each byte of its value as one character. */
 export type Field = readonly [name: string, value: string];

@@ -12,6 +12,7 @@ import { intervalSeconds } from '../../api/autoscaling/v2/scale-interval.ts';
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
+import { inTurns, type NextPiece } from '../../base/event-loop/pieces.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Lister } from '../../client/informer.ts';
 import {
@@ -22,7 +23,6 @@ import {
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
-import { inTurns, type NextPiece } from '../../controller-runtime/turns.ts';
 import {
   afterScaling,
   type Measured,

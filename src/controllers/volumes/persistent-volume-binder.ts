@@ -29,6 +29,7 @@ import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { isTerminating, objectKey, splitKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
+import { inTurns, type NextPiece } from '../../base/event-loop/pieces.ts';
 import type { ResourceClient } from '../../client/client.ts';
 import type { Lister } from '../../client/informer.ts';
 import {
@@ -37,7 +38,6 @@ import {
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
-import { inTurns, type NextPiece } from '../../controller-runtime/turns.ts';
 import { indexVolumes, type VolumeIndex } from '../../controller-runtime/volume-index.ts';
 import { type ClaimStep, planClaim, type Told } from './claim-plan.ts';
 import { claimKeysOf, podsByClaim } from './pods-by-claim.ts';

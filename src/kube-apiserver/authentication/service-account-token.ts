@@ -10,6 +10,7 @@ import { podResource } from '../../api/core/v1/pod.ts';
 import { secretResource } from '../../api/core/v1/secret.ts';
 import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import { serviceAccountTokenType } from '../../api/core/v1/service-account-secret.ts';
+import { serviceAccountUserName } from '../../apimachinery/account-user.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import type { Authenticator, KnownUser } from '../../apiserver/authentication/authenticator.ts';
@@ -18,12 +19,7 @@ import { findObject } from '../../apiserver/stored-object.ts';
 import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Cache } from '../../storage/cache.ts';
 import type { Store } from '../../storage/store.ts';
-import {
-  type AccountClaims,
-  accountUserName,
-  type ObjectRef,
-  readClaims,
-} from '../service-accounts/claims.ts';
+import { type AccountClaims, type ObjectRef, readClaims } from '../service-accounts/claims.ts';
 import type { Issuer } from '../service-accounts/issuer.ts';
 import { type ReadToken, tokenReader } from '../service-accounts/jws.ts';
 
@@ -147,7 +143,7 @@ function userOf({ namespace, account, pod, node, id }: AccountClaims): KnownUser
   };
   const entries = Object.entries(extra).map(([key, value]) => [`${extraPrefix}${key}`, [value]] as const);
   return {
-    name: accountUserName(namespace, account.name),
+    name: serviceAccountUserName(namespace, account.name),
     uid: account.uid,
     groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
     ...(entries.length > 0 && { extra: Object.fromEntries(entries) }),

@@ -1,4 +1,5 @@
 /** Claims of service account tokens (upstream: pkg/serviceaccount, claims.go and legacy.go). Pure. */
+import { serviceAccountUserName } from '../../apimachinery/account-user.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 
@@ -34,9 +35,6 @@ export interface AccountClaims extends Bounds {
 
 /** Issuer in the tokens of Secrets, whatever the cluster's issuer is. */
 export const legacyIssuer = 'kubernetes/serviceaccount';
-const userPrefix = 'system:serviceaccount:';
-
-export const accountUserName = (namespace: string, name: string) => `${userPrefix}${namespace}:${name}`;
 
 export const refOf = ({ metadata: { name, uid } }: KubeObject): ObjectRef => ({ name, uid });
 
@@ -71,7 +69,7 @@ export function writeClaims(terms: Terms): JsonObject {
       ...(warnAfter !== undefined && { warnafter: warnAfter }),
     },
     nbf: now,
-    sub: accountUserName(namespace, account.name),
+    sub: serviceAccountUserName(namespace, account.name),
   };
 }
 
@@ -90,7 +88,7 @@ export const writeLegacyClaims = (
   [`${legacyPrefix}/secret.name`]: secret,
   [`${legacyPrefix}/service-account.name`]: account.name,
   [`${legacyPrefix}/service-account.uid`]: account.uid,
-  sub: accountUserName(namespace, account.name),
+  sub: serviceAccountUserName(namespace, account.name),
 });
 
 /**
@@ -103,7 +101,7 @@ export function readClaims(claims: JsonObject, issuers: readonly string[]): Acco
     iss === legacyIssuer ? legacyClaims(claims) : issuers.some((one) => one === iss) && boundClaims(claims);
   if (!read) return undefined;
   const isWhole = read.namespace && read.account.name && read.account.uid;
-  const isHis = claims.sub === accountUserName(read.namespace, read.account.name);
+  const isHis = claims.sub === serviceAccountUserName(read.namespace, read.account.name);
   return isWhole && isHis ? read : undefined;
 }
 

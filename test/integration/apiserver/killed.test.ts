@@ -32,8 +32,8 @@ class Killed {
     this.#settings = { ...settings, etcd: etcd.etcd.endpoints };
   }
 
-  static async start(settings: MeteredSettings = {}): Promise<Killed> {
-    const etcd = await startTestEtcd();
+  static async start(settings: MeteredSettings = {}, quotaBytes?: number): Promise<Killed> {
+    const etcd = await startTestEtcd('etcd', { ...(quotaBytes !== undefined && { quotaBytes }) });
     const killed = new Killed(etcd, settings);
     await killed.again();
     return killed;
@@ -55,9 +55,9 @@ class Killed {
   }
 
   /** Resolves to the status and text of the answer; status 0 if there is none. */
-  async call(method: string, path: string, body?: object | string, type = 'application/json') {
+  async call(method: string, path: string, body?: object | string, type = 'application/json', as = {}) {
     const text = typeof body === 'object' ? JSON.stringify(body) : body;
-    const headers = { 'content-type': type };
+    const headers = { 'content-type': type, ...as };
     const sent = await this.process.send({ what: path, method, path, headers, ...(text && { body: text }) });
     return { status: sent.failed === undefined ? sent.status : 0, text: sent.body.toString() };
   }
@@ -75,8 +75,8 @@ class Killed {
 }
 
 let server: Killed;
-const start = async (settings?: MeteredSettings) => {
-  server = await Killed.start(settings);
+const start = async (settings?: MeteredSettings, quotaBytes?: number) => {
+  server = await Killed.start(settings, quotaBytes);
 };
 afterEach(() => server?.stop());
 
@@ -84,6 +84,57 @@ const makeNamespaces = async (...names: string[]) => {
   for (const name of names)
     assert.equal((await server.call('POST', '/api/v1/namespaces', { metadata: { name } })).status, 201);
 };
+
+test(
+  'a full store takes no new objects after a kill in the middle of deletions, until these have gone on',
+  limit,
+  async () => {
+    await start({}, 64 << 20);
+    const places = ['space-0', 'space-1', 'space-2', 'space-3'];
+    await makeNamespaces(...places);
+    const at = (n: number) => `/api/v1/namespaces/${places[n % places.length]}/configmaps`;
+    const large = (name: string) => ({ metadata: { name }, data: { text: 'x'.repeat(900_000) } });
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+    const lease = { metadata: { name: 'beat' }, spec: { holderIdentity: 'a' } };
+    assert.equal((await server.call('POST', leases, lease)).status, 201);
+    let made = 0;
+    // Bytes of the last two seconds are counted twice, so one refusal may come too early.
+    for (let refusals = 0; refusals < 5; ) {
+      const { status, text } = await server.call('POST', at(made), large(`m${made}`));
+      assert.ok(status === 201 || status === 429, text);
+      made += status === 201 ? 1 : 0;
+      refusals = status === 201 ? 0 : refusals + 1;
+      assert.ok(made < 90, 'nothing was refused');
+      if (status === 429) await sleep(700);
+    }
+    const gone = new Set<number>();
+    // Deletions that leave no room for another large object.
+    const doomed = [0, 1];
+    const removing = doomed.map(async (n) => {
+      if ((await server.call('DELETE', `${at(n)}/m${n}`)).status === 200) gone.add(n);
+    });
+    while (gone.size < 1) await sleep(1);
+    await server.kill();
+    await Promise.allSettled(removing);
+    await server.again();
+    const first = await server.call('POST', at(0), large('first'));
+    assert.equal(first.status, 429, first.text);
+    assert.match((await server.call('GET', '/readyz')).text, /\[-\]etcd-room failed/);
+    const merge = 'application/merge-patch+json';
+    const renewed = await server.call('PATCH', `${leases}/beat`, { spec: { holderIdentity: 'b' } }, merge);
+    assert.equal(renewed.status, 200, renewed.text);
+    for (const n of gone) assert.equal((await server.call('GET', `${at(n)}/m${n}`)).status, 404, `m${n}`);
+    for (let n = 0; n < made; n++) {
+      const { status, text } = await server.call('DELETE', `${at(n)}/m${n}`);
+      assert.ok(status === 200 || (status === 404 && n < doomed.length), text);
+    }
+    await eventually(
+      systemClock,
+      'there is room again',
+      async () => (await server.call('POST', maps, large('again'))).status === 201,
+    );
+  },
+);
 
 test(
   'an external address and a host that were claimed just before a kill have one namespace after it',
@@ -231,5 +282,49 @@ test(
     await server.kill();
     await server.again();
     assert.equal(await open(), 4);
+  },
+);
+
+test(
+  'a node reads no claim of another by a mirror pod that was stored, or was on its way, at a kill',
+  limit,
+  async () => {
+    await start();
+    const node = { 'impersonate-user': 'system:node:n1', 'impersonate-group': 'system:nodes' };
+    const made = await server.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
+    const { uid } = (JSON.parse(made.text) as { metadata: { uid: string } }).metadata;
+    const pods = '/api/v1/namespaces/default/pods';
+    const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+    const owner = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid, controller: true };
+    const mirror = (name: string) => ({
+      metadata: { name, annotations: { 'kubernetes.io/config.mirror': 'h' }, ownerReferences: [owner] },
+      spec: {
+        nodeName: 'n1',
+        automountServiceAccountToken: false,
+        containers: [{ name: 'a', image: 'b' }],
+        volumes: [{ name: 'db', ephemeral: { volumeClaimTemplate: { spec } } }],
+      },
+    });
+    const names = ['stored', 'sent'];
+    for (const name of names)
+      assert.equal(
+        (await server.call('POST', claims, { metadata: { name: `${name}-db` }, spec })).status,
+        201,
+      );
+    // An administrator may store such a pod, as nodes could before.
+    const stored = await server.call('POST', pods, mirror('stored'));
+    assert.equal(stored.status, 201, stored.text);
+    const read = async (name: string) =>
+      (await server.call('GET', `${claims}/${name}-db`, undefined, 'application/json', node)).status;
+    assert.equal(await read('stored'), 403);
+    const onItsWay = server.call('POST', pods, mirror('sent'), 'application/json', node);
+    await sleep(2);
+    await server.kill();
+    assert.ok([0, 403].includes((await onItsWay).status));
+    await server.again();
+    for (const name of names) assert.equal(await read(name), 403, name);
+    const again = await server.call('POST', pods, mirror('sent'), 'application/json', node);
+    assert.equal(again.status, 403, again.text);
   },
 );

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { openApiV3Document } from '../../../src/apimachinery/openapi.ts';
 import type { SchemaObject } from '../../../src/apimachinery/openapi-schema.ts';
+import { inOneGo } from '../../../src/apimachinery/steps.ts';
 import { registry } from '../../../src/features/kinds.ts';
 
 test('every kind of our own and each of its fields has a description in the OpenAPI document', () => {
@@ -13,7 +14,7 @@ test('every kind of our own and each of its fields has a description in the Open
   assert.ok(groups.size > 0);
   for (const group of groups) {
     const schemas: Readonly<Record<string, SchemaObject>> =
-      openApiV3Document(source, `apis/${group}/v1`)?.components.schemas ?? {};
+      inOneGo(openApiV3Document(source, `apis/${group}/v1`))?.components.schemas ?? {};
     const own = Object.entries(schemas).filter(([name]) => name.startsWith('io.minik8s.'));
     const kinds = own.filter(([, schema]) => schema['x-kubernetes-group-version-kind'] !== undefined);
     assert.ok(kinds.length > 0);

@@ -5,8 +5,10 @@ import { fieldDocs } from '../../../config/build/field-docs.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import {
+  jsonPieces,
   type OpenApiSource,
   type OpenApiV2Document,
+  type OpenApiV3Document,
   openApiPaths,
   openApiV2Document,
   openApiV3Document,
@@ -16,6 +18,7 @@ import { encodeOpenApiV2 } from '../../../src/apimachinery/openapi-proto.ts';
 import type { SchemaObject } from '../../../src/apimachinery/openapi-schema.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { objectMetaSchema, struct } from '../../../src/apimachinery/schema.ts';
+import { inOneGo } from '../../../src/apimachinery/steps.ts';
 import { registry } from '../../../src/features/kinds.ts';
 
 const template = registry.find(({ kind }) => kind === 'Pod');
@@ -60,9 +63,9 @@ describe('descriptions', () => {
   ]);
   const isSilent = (field: string) =>
     silent.has(field) || /\.(JSONSchemaProps|ExternalDocumentation)\./.test(field);
-  const schemasOf = (path: string) => openApiV3Document(source, path)?.components.schemas ?? {};
+  const schemasOf = (path: string) => inOneGo(openApiV3Document(source, path))?.components.schemas ?? {};
   const documents: readonly [string, Readonly<Record<string, SchemaObject>>][] = [
-    ['version 2', openApiV2Document(source).definitions],
+    ['version 2', inOneGo(openApiV2Document(source)).definitions],
     ...openApiPaths(registry).map((path): [string, Record<string, SchemaObject>] => [path, schemasOf(path)]),
   ];
   for (const [name, schemas] of documents) {
@@ -82,7 +85,8 @@ describe('descriptions', () => {
 
   it('of a field are its own, whatever its type says of itself', () => {
     const described = (type: string, field: string) =>
-      openApiV2Document(source).definitions[`io.k8s.api.${type}`]?.properties?.[field]?.description ?? '';
+      inOneGo(openApiV2Document(source)).definitions[`io.k8s.api.${type}`]?.properties?.[field]
+        ?.description ?? '';
     assert.match(described('core.v1.Container', 'resources'), /^Compute Resources required by/);
     assert.match(described('apps.v1.RollingUpdateDeployment', 'maxSurge'), /^The maximum number of pods/);
     assert.match(described('core.v1.Pod', 'spec'), /^Specification of the desired behavior/);
@@ -97,12 +101,12 @@ test('the index names a document for each group-version', () => {
   assert.deepEqual(openApiV3Index([{ path: 'api/v1', hash: 'A=' }]), {
     paths: { 'api/v1': { serverRelativeURL: '/openapi/v3/api/v1?hash=A%3D' } },
   });
-  for (const path of paths) assert.ok(openApiV3Document(source, path), path);
-  assert.equal(openApiV3Document(source, 'apis/nothing/v1'), undefined);
+  for (const path of paths) assert.ok(inOneGo(openApiV3Document(source, path)), path);
+  assert.equal(inOneGo(openApiV3Document(source, 'apis/nothing/v1')), undefined);
 });
 
 test('a number that is described is of its own kind of number', () => {
-  const document = openApiV3Document(source, 'apis/minik8s.io/v1');
+  const document = inOneGo(openApiV3Document(source, 'apis/minik8s.io/v1'));
   const [port] = Object.values(document?.components.schemas ?? {}).flatMap(
     ({ properties = {} }) => properties.servicePort ?? [],
   );
@@ -115,18 +119,18 @@ test('a number that is described is of its own kind of number', () => {
 });
 
 test('every reference has a definition, in both versions', () => {
-  const v2 = openApiV2Document(source);
+  const v2 = inOneGo(openApiV2Document(source));
   for (const ref of references(v2))
     assert.ok(Object.hasOwn(v2.definitions, ref.replace('#/definitions/', '')), ref);
   for (const path of openApiPaths(source.definitions)) {
-    const v3 = openApiV3Document(source, path);
+    const v3 = inOneGo(openApiV3Document(source, path));
     for (const ref of references(v3))
       assert.ok(Object.hasOwn(v3?.components.schemas ?? {}, ref.replace('#/components/schemas/', '')), ref);
   }
 });
 
 test('PATCH of a kind has the parameters that kubectl looks for', () => {
-  const document = openApiV3Document(source, 'apis/apps/v1');
+  const document = inOneGo(openApiV3Document(source, 'apis/apps/v1'));
   const patch = document?.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']?.patch;
   assert.deepEqual(patch?.['x-kubernetes-group-version-kind'], {
     group: 'apps',
@@ -141,7 +145,7 @@ test('PATCH of a kind has the parameters that kubectl looks for', () => {
 });
 
 test('schemas carry kinds, merge keys and descriptions', () => {
-  const schemas = openApiV3Document(source, 'api/v1')?.components.schemas ?? {};
+  const schemas = inOneGo(openApiV3Document(source, 'api/v1'))?.components.schemas ?? {};
   assert.deepEqual(schemas['io.k8s.api.core.v1.Pod']?.['x-kubernetes-group-version-kind'], [
     { group: '', version: 'v1', kind: 'Pod' },
   ]);
@@ -160,7 +164,7 @@ test('schemas carry kinds, merge keys and descriptions', () => {
 });
 
 test('a kind of our own is described by its schema and takes no strategic patch', () => {
-  const document = openApiV3Document(source, 'apis/minik8s.io/v1');
+  const document = inOneGo(openApiV3Document(source, 'apis/minik8s.io/v1'));
   const spec = document?.components.schemas['io.minik8s.v1.ThingSpec'];
   assert.deepEqual(spec?.required, ['mode']);
   assert.deepEqual(spec?.properties?.mode, { type: 'string', enum: ['a', 'b'] });
@@ -175,12 +179,12 @@ test('a kind of our own is described by its schema and takes no strategic patch'
 test('quantities and int-or-strings are definitions with Kubernetes’ names, in both versions', () => {
   const quantity = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
   const intOrString = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
-  const v2 = openApiV2Document(source).definitions;
+  const v2 = inOneGo(openApiV2Document(source)).definitions;
   assert.equal(v2[quantity]?.type, 'string');
   assert.deepEqual([v2[intOrString]?.type, v2[intOrString]?.format], ['string', 'int-or-string']);
   const limits = v2['io.k8s.api.core.v1.ResourceRequirements']?.properties?.limits;
   assert.deepEqual(limits?.additionalProperties, { $ref: `#/definitions/${quantity}` });
-  const v3 = openApiV3Document(source, 'apis/apps/v1')?.components.schemas ?? {};
+  const v3 = inOneGo(openApiV3Document(source, 'apis/apps/v1'))?.components.schemas ?? {};
   assert.deepEqual(v3[quantity]?.oneOf, [{ type: 'string' }, { type: 'number' }]);
   assert.deepEqual(v3[intOrString]?.oneOf, [{ type: 'integer' }, { type: 'string' }]);
   assert.equal(v3[intOrString]?.format, 'int-or-string');
@@ -189,7 +193,9 @@ test('quantities and int-or-strings are definitions with Kubernetes’ names, in
 });
 
 test('operation names are unique', () => {
-  const operations = Object.values(openApiV2Document(source).paths).flatMap((item) => Object.values(item));
+  const operations = Object.values(inOneGo(openApiV2Document(source)).paths).flatMap((item) =>
+    Object.values(item),
+  );
   const names = operations.map((operation) => operation.operationId);
   assert.equal(new Set(names).size, names.length);
 });
@@ -253,17 +259,28 @@ const field = (message: Message | string | undefined, number: number): (Message 
 const entry = (messages: (Message | string)[], name: string) =>
   messages.find((message) => field(message, 1)[0] === name);
 
-/** Returns what the last step of an encoding returns. */
-function encoded(json: OpenApiV2Document): Uint8Array {
-  const steps = encodeOpenApiV2(json);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
+const encoded = (json: OpenApiV2Document): Uint8Array => inOneGo(encodeOpenApiV2(json));
+
+for (const [name, document] of [
+  ['version 2', () => openApiV2Document(source)],
+  ['version 3 of the core group', () => openApiV3Document(source, 'api/v1')],
+] as const)
+  test(`the document of ${name} is described and written in steps, of which none is long`, () => {
+    const described = [...document()];
+    const made = inOneGo<OpenApiV2Document | OpenApiV3Document | undefined>(document());
+    assert.ok(made);
+    const pieces = [...jsonPieces(made)];
+    const whole = JSON.stringify(made);
+    assert.equal(pieces.join(''), whole);
+    const sum = described.reduce((all, size) => all + size, 0);
+    assert.ok(sum > whole.length / 2 && sum < whole.length * 2, `${sum} of ${whole.length} bytes`);
+    // Half of a turn of 64 KiB.
+    const longest = [Math.max(...described), Math.max(...pieces.map(({ length }) => length))];
+    assert.ok(Math.max(...longest) < 32 * 1024, `${longest} bytes`);
+  });
 
 test('the protobuf form is encoded in a step for each path and definition', () => {
-  const json = openApiV2Document(source);
+  const json = inOneGo(openApiV2Document(source));
   const sizes = [...encodeOpenApiV2(json)];
   assert.equal(sizes.length, Object.keys(json.paths).length + Object.keys(json.definitions).length);
   const inSteps = sizes.reduce((sum, size) => sum + size, 0);
@@ -272,7 +289,7 @@ test('the protobuf form is encoded in a step for each path and definition', () =
 });
 
 test('the protobuf form holds what the document holds', () => {
-  const json = openApiV2Document(source);
+  const json = inOneGo(openApiV2Document(source));
   const document = decode(Buffer.from(encoded(json)), documentShape);
   assert.deepEqual(field(document, 1), ['2.0']);
   const paths = field(field(document, 8)[0], 2);

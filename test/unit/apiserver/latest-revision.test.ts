@@ -50,6 +50,49 @@ test('a store that knows is not asked, and is when it knows no more', async () =
   assert.equal(await read, 7);
 });
 
+test('readers of one answer continue in several turns, in their order', async () => {
+  const { latest, clock, questions } = asked();
+  let turn = 0;
+  const turns: number[] = [];
+  const order: number[] = [];
+  const reads = Array.from({ length: 100 }, async (_, n) => {
+    await latest.ask(signal);
+    order.push(n);
+    turns[turn] = (turns[turn] ?? 0) + 1;
+    clock.spend(4);
+  });
+  const hear = () => {
+    turn++;
+    if (order.length < 100) setImmediate(hear);
+  };
+  await clock.settle();
+  questions[0]?.resolve(7);
+  setImmediate(hear);
+  await Promise.all(reads);
+  assert.deepEqual(
+    order,
+    Array.from({ length: 100 }, (_, n) => n),
+  );
+  // Ten milliseconds are over after three of them; some more are on their way by then.
+  assert.ok(Math.max(...turns.filter(Boolean)) <= 8, `${turns}`);
+});
+
+test('a reader who leaves while others continue gets its reason', async () => {
+  const { latest, clock, questions } = asked();
+  const leaving = new AbortController();
+  const first = latest.ask(signal).then(() => {
+    clock.spend(20);
+    leaving.abort(new Error('left'));
+  });
+  const second = assert.rejects(
+    first.then(() => latest.ask(leaving.signal)),
+    /left/,
+  );
+  await clock.settle();
+  questions[0]?.resolve(7);
+  await second;
+});
+
 test('all who come before the question is sent share its answer', async () => {
   const { latest, clock, questions } = asked();
   const reads = [latest.ask(signal), latest.ask(signal), Promise.resolve().then(() => latest.ask(signal))];

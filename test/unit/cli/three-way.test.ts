@@ -5,13 +5,15 @@ import { deepCopy, type JsonObject } from '../../../src/apimachinery/equality.ts
 import { openApiV3Document } from '../../../src/apimachinery/openapi.ts';
 import { applyMergePatch } from '../../../src/apimachinery/patch-merge.ts';
 import { applyStrategicPatch } from '../../../src/apimachinery/patch-strategic.ts';
+import { inOneGo } from '../../../src/apimachinery/steps.ts';
 import { type MergeSchema, mergeSchemaOf, plainSchema } from '../../../src/cli/apply/merge-schema.ts';
 import { threeWayPatch } from '../../../src/cli/apply/three-way.ts';
 import { registry } from '../../../src/features/kinds.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const source = { definitions: registry, fields: kubernetesFields, docs: {}, version: 'v1.32.0' };
-const document = (path: string): JsonObject => JSON.parse(JSON.stringify(openApiV3Document(source, path)));
+const document = (path: string): JsonObject =>
+  JSON.parse(JSON.stringify(inOneGo(openApiV3Document(source, path))));
 
 const podRef = { group: '', version: 'v1', kind: 'Pod' };
 function podSchema(): MergeSchema {

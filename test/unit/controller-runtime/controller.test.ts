@@ -59,6 +59,29 @@ const controller =
   ): ControllerFactory =>
   () => ({ name: 'test', watches: [watched(configMapResource, ownKey)], reconcile, ...more });
 
+test('builds many controllers in several turns, and runs each', async () => {
+  const { server, clock, manager, start, end } = setUp();
+  server.put('a');
+  let turn = 0;
+  let reconciled = 0;
+  const built: number[] = [];
+  for (let n = 0; n < 50; n++)
+    manager.add((context) => {
+      built[turn] = (built[turn] ?? 0) + 1;
+      clock.spend(4);
+      return controller(async () => void reconciled++)(context);
+    });
+  const hear = () => {
+    turn++;
+    if (reconciled < 50) setImmediate(hear);
+  };
+  setImmediate(hear);
+  await start();
+  assert.equal(reconciled, 50);
+  assert.ok(Math.max(...built.filter(Boolean)) <= 4, `${built}`);
+  await end();
+});
+
 test('reconciles every object there is, then each that changes, old state and new', async () => {
   const { server, clock, manager, start, end } = setUp();
   const keys: string[] = [];

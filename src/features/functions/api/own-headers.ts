@@ -2,6 +2,7 @@
  * Headers between the cluster and the programs of functions. If others send them, only an id is accepted.
  * Pure.
  */
+import { serviceAccountUserName } from '../../../apimachinery/account-user.ts';
 
 /**
  * Header with the id of a call: the caller's own, to find the call in the logs of the function, or a new one.
@@ -22,7 +23,7 @@ export const onceHeader = 'function-once';
 export const isOwnHeader = (name: string): boolean => /^function[-_]/.test(name);
 
 /** Account of the trigger controller, which delivers events. */
-const deliverer = 'system:serviceaccount:kube-system:trigger-controller';
+const deliverer = serviceAccountUserName('kube-system', 'trigger-controller');
 
 /** Headers of a call. */
 interface CallHeaders {

@@ -3,9 +3,9 @@
  * receive its events.
  */
 import { jobResource } from '../../../api/batch/v1/job.ts';
+import { serviceAccountUserName } from '../../../apimachinery/account-user.ts';
 import { newForbidden } from '../../../apimachinery/status-error.ts';
 import type { AdmissionPlugin } from '../../../apiserver/admission/plugin.ts';
-import { serviceAccountUserName } from '../../../apiserver/user.ts';
 import { workflowRunResource } from '../../workflows/api/workflow-run.ts';
 import { chainAnnotation } from '../api/trigger-chain.ts';
 

@@ -7,6 +7,7 @@ import { subjectAccessReviewResource } from '../../../api/authorization/v1/subje
 import { cronJobResource } from '../../../api/batch/v1/cron-job.ts';
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
 import { podResource } from '../../../api/core/v1/pod.ts';
+import { serviceAccountGroups, serviceAccountUserName } from '../../../apimachinery/account-user.ts';
 import { type Draft, isTerminating, type KubeObject } from '../../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
 import { isAlreadyExists, StatusError } from '../../../apimachinery/status-error.ts';
@@ -202,8 +203,8 @@ export class TaskObjects {
         kind: 'SubjectAccessReview',
         metadata: {},
         spec: {
-          user: `system:serviceaccount:${home}:${account}`,
-          groups: ['system:serviceaccounts', `system:serviceaccounts:${home}`, 'system:authenticated'],
+          user: serviceAccountUserName(home, account),
+          groups: [...serviceAccountGroups(home), 'system:authenticated'],
           resourceAttributes,
         },
       });

@@ -3,9 +3,10 @@
  * as the output of its task, and the caller reads the output by the run's name.
  */
 
+import { serviceAccountUserName } from '../../../apimachinery/account-user.ts';
 import { newForbidden } from '../../../apimachinery/status-error.ts';
 import type { AdmissionPlugin } from '../../../apiserver/admission/plugin.ts';
-import { mastersGroup, serviceAccountUserName } from '../../../apiserver/user.ts';
+import { mastersGroup } from '../../../apiserver/user.ts';
 import { callerAnnotation, type WorkflowRun, workflowRunResource } from '../api/workflow-run.ts';
 
 const controller = serviceAccountUserName('kube-system', 'workflow-controller');
