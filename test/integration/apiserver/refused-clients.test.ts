@@ -1,5 +1,5 @@
 /**
- * What client libraries, unmodified, make of 410 and 429: a version that the store has forgotten, and a user
+ * Unmodified client libraries that get 410, for a version that the store has forgotten, and 429, for a user
  * who has as many requests in progress as one user may have.
  */
 import assert from 'node:assert/strict';
