@@ -1,10 +1,11 @@
-/** `npm run bench:api [NAME…]`: the API server beside Kubernetes' own, and its own cost. */
+/** `npm run bench:api [NAME…]`: the API server beside Kubernetes' own, its own cost, and HTTP/2. */
 import { parseArgs } from 'node:util';
 import { runBenchmarks } from '../run-benchmarks.ts';
 import { compare } from './compare.ts';
 import { deployment } from './deployment.ts';
 import { quick, usual } from './lines.ts';
 import { masterAlone } from './master-alone.ts';
+import { protocolsOf } from './protocols.ts';
 import { up } from './up.ts';
 
 const help = `usage: npm run bench:api -- [--quick] [--rounds=N] [--only=REGEX] [NAME…]
@@ -37,4 +38,8 @@ const options = {
   ...(values.only !== undefined && { only: new RegExp(values.only) }),
 };
 const isQuick = values.quick === true;
-await runBenchmarks([compare(options), deployment(rounds), masterAlone(isQuick), up(isQuick)], positionals);
+const protocols = protocolsOf({ rounds, ms: options.amounts.ms });
+await runBenchmarks(
+  [compare(options), deployment(rounds), protocols, masterAlone(isQuick), up(isQuick)],
+  positionals,
+);
