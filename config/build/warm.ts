@@ -9,8 +9,11 @@ import type { CommandDef } from 'citty';
 
 interface CommandModule {
   readonly command?: CommandDef;
-  processCommand?(): CommandDef;
+  processCommand?(ports: typeof ports): CommandDef;
 }
+
+/** The features' verbs are modules of the application too, so they are loaded without ctl. */
+const ports = { features: { verbs: {}, logs: {} } };
 
 const [source = '', cache = ''] = process.argv.slice(2);
 const script = new Script(readFileSync(source, 'latin1'), { filename: 'minik8s' });
@@ -27,7 +30,7 @@ async function load(command: CommandDef | undefined): Promise<void> {
 
 for (const open of Object.values(module.exports)) {
   const { command, processCommand } = open();
-  await load(processCommand?.() ?? command);
+  await load(processCommand?.(ports) ?? command);
 }
 writeFileSync(cache, script.createCachedData());
 // The process must be ended, because a command of the client listens for signals as soon as it is created.
