@@ -9,7 +9,7 @@ import type { CommandDef } from 'citty';
 
 interface CommandModule {
   readonly command?: CommandDef;
-  processCommand?(ports: typeof ports): CommandDef;
+  processCommand?(given: typeof ports): CommandDef;
 }
 
 /** The features' verbs are modules of the application too, so they are loaded without ctl. */
