@@ -15,6 +15,7 @@ import {
   requireFreeRanges,
   requireKernelNetwork,
   requireOwnAddress,
+  requirePrograms,
   requireReserved,
   requireRoot,
 } from './preflight.ts';
@@ -60,6 +61,7 @@ async function node(
   requireRoot();
   requireOwnAddress(nodeIP);
   await requireDocker(settings['docker-socket']);
+  await requirePrograms(systemExec);
   await requireKernelNetwork(systemExec, settings.overlay);
   await requireFreeRanges(systemExec, clusterRanges(settings));
   const directory = await openDataDirectory(settings['data-dir']);

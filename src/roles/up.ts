@@ -16,6 +16,7 @@ import {
   requireFreeRanges,
   requireKernelNetwork,
   requireOwnAddress,
+  requirePrograms,
   requireRoot,
 } from './preflight.ts';
 import { nodeContext } from './process-context.ts';
@@ -51,6 +52,7 @@ async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
   const ranges = clusterRanges(settings);
   requireDisjointRanges(ranges);
   await requireDocker(settings['docker-socket']);
+  await requirePrograms(systemExec);
   await Promise.all([
     requireKernelNetwork(systemExec, settings.overlay),
     requireFreeRanges(systemExec, ranges),
