@@ -61,8 +61,8 @@ async function node(
   requireRoot();
   requireOwnAddress(nodeIP);
   await requireDocker(settings['docker-socket']);
-  await requirePrograms(systemExec);
   await requireKernelNetwork(systemExec, settings.overlay);
+  await requirePrograms(systemExec);
   await requireFreeRanges(systemExec, clusterRanges(settings));
   const directory = await openDataDirectory(settings['data-dir']);
   let release: (() => Promise<void>) | undefined;
