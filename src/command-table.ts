@@ -47,6 +47,30 @@ export const commands: Readonly<Record<string, Entry>> = {
   version: { about: 'print the version', load: async () => ({ run: () => print(`${version()}\n`) }) },
 };
 
+/** Advice for words that are commands of similar programs and not of this one. */
+export const otherWords: Readonly<Record<string, string>> = {
+  ...alike(['start', 'init', 'cluster'], 'minik8s up starts a cluster on this machine'),
+  ...alike(
+    ['stop', 'down'],
+    "end the process of minik8s up: kill $(cut -d' ' -f1 /var/lib/minik8s/minik8s.pid)",
+  ),
+  ...alike(
+    ['status', 'ps', 'info'],
+    'minik8s ctl get nodes shows the state of the nodes, get pods -A that of the pods',
+  ),
+  ...alike(['server', 'controller'], 'minik8s master runs a control plane, minik8s up a whole cluster'),
+  ...alike(
+    ['agent', 'join'],
+    'minik8s node joins a cluster, with the lines that minik8s token create prints',
+  ),
+  ...alike(['kubectl'], 'minik8s ctl is the client'),
+  ...alike(['uninstall'], 'minik8s reset removes everything minik8s made on this machine'),
+};
+
+function alike(words: readonly string[], advice: string): Record<string, string> {
+  return Object.fromEntries(words.map((word) => [word, advice]));
+}
+
 function print(text: string): void {
   process.stdout.write(text);
 }

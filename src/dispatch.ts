@@ -44,15 +44,16 @@ export interface Output {
 
 /**
  * Runs the command of the table that `argv` names; never throws. A command may set process.exitCode for a
- * status of its own.
+ * status of its own. `otherWords` has advice for words that are commands of other programs only.
  */
 export async function dispatch(
   table: Readonly<Record<string, Entry>>,
   argv: readonly string[],
   output: Output,
+  otherWords: Readonly<Record<string, string>> = {},
 ): Promise<number> {
   const [name, ...rest] = argv;
-  if (name === 'help' && rest.length > 0) return dispatch(table, [...rest, '--help'], output);
+  if (name === 'help' && rest.length > 0) return dispatch(table, [...rest, '--help'], output, otherWords);
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     output.out(overview(table));
     return name === undefined ? 2 : 0;
@@ -61,9 +62,10 @@ export async function dispatch(
   const like = entry?.like;
   try {
     if (entry === undefined) {
-      throw new UsageError(
-        unknownCommand('minik8s', name, Object.keys(table), await groupWith(table, name, rest)),
-      );
+      const elsewhere = Object.hasOwn(otherWords, name)
+        ? otherWords[name]
+        : await groupWith(table, name, rest);
+      throw new UsageError(unknownCommand('minik8s', name, Object.keys(table), elsewhere));
     }
     return await run(
       { path: `minik8s ${name}`, command: await entry.load(), argv: rest, like, depth: 1 },
@@ -75,7 +77,7 @@ export async function dispatch(
   }
 }
 
-/** Returns the group of a word that is a command of the client alone, such as `get`. */
+/** Returns advice for a word that is, or resembles, a command of the client, such as `get`. */
 async function groupWith(
   table: Readonly<Record<string, Entry>>,
   name: string,
@@ -84,9 +86,27 @@ async function groupWith(
   for (const [group, { like, load }] of Object.entries(table)) {
     if (like !== 'kubectl') continue;
     const subCommands = (await resolve((await load()).subCommands)) ?? {};
-    if (Object.hasOwn(subCommands, name)) return `did you mean minik8s ${[group, name, ...rest].join(' ')}?`;
+    const isNearer = nearest(name, Object.keys(table)).length > 0;
+    const found = Object.hasOwn(subCommands, name) ? [name] : isNearer ? [] : await below(subCommands, name);
+    const meant = found.length > 0 || isNearer ? found : nearest(name, Object.keys(subCommands));
+    if (meant.length > 0) return didYouMean(meant.map((one) => `minik8s ${[group, one, ...rest].join(' ')}`));
   }
   return undefined;
+}
+
+const didYouMean = (commands: readonly string[]) => `did you mean ${commands.join(' or ')}?`;
+
+/** Maximum number of commands that an error suggests. */
+const maxSuggestions = 3;
+
+/** Returns the commands two words long whose second word is `name`, such as `rollout status`. */
+async function below(subCommands: SubCommands, name: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [group, load] of Object.entries(subCommands)) {
+    const inner = (await resolve((await resolve(load)).subCommands)) ?? {};
+    if (Object.hasOwn(inner, name)) found.push(`${group} ${name}`);
+  }
+  return found.slice(0, maxSuggestions);
 }
 
 interface Invocation {
@@ -135,8 +155,13 @@ async function innerCommand(
     return more.length === 0 ? 'help' : { ...rest, path, command, depth, argv: [...more, '--help'] };
   // A command that can run by itself checks the word itself.
   if (command.run !== undefined || takesPositionals((await resolve(command.args)) ?? {})) return undefined;
-  const elsewhere = (command as CommandHints).elsewhere?.(name);
-  throw new UsageError(unknownCommand(path, name, Object.keys(subCommands), elsewhere));
+  const known = Object.keys(subCommands);
+  let elsewhere = (command as CommandHints).elsewhere?.(name);
+  if (elsewhere === undefined && nearest(name, known).length === 0) {
+    const commands = await below(subCommands, name);
+    if (commands.length > 0) elsewhere = didYouMean(commands.map((one) => [path, one, ...more].join(' ')));
+  }
+  throw new UsageError(unknownCommand(path, name, known, elsewhere));
 }
 
 /** Handles a group of commands that was called without a command. */
@@ -293,7 +318,7 @@ function unknownCommand(path: string, name: string, known: readonly string[], el
   const what = `${path}: unknown ${name.startsWith('-') ? 'flag' : 'command'} ${name}`;
   if (elsewhere !== undefined) return `${what}: ${elsewhere}`;
   const meant = nearest(name, known);
-  if (meant.length > 0) return `${what}: did you mean ${meant.join(' or ')}?`;
+  if (meant.length > 0) return `${what}: ${didYouMean(meant)}`;
   return known.length <= fewCommands ? `${what}; known: ${known.join(', ')}` : `${what}; see ${path} --help`;
 }
 
@@ -301,7 +326,7 @@ function unknownFlag(path: string, flag: string, known: readonly string[], elsew
   const meant = nearest(flag.replace(/^-+(no-)?/, ''), known).map((name) => `--${name}`);
   const what = `${path}: unknown flag ${flag}`;
   if (elsewhere !== undefined) return `${what}: ${elsewhere}`;
-  return meant.length > 0 ? `${what}: did you mean ${meant.join(' or ')}?` : `${what}; see ${path} --help`;
+  return meant.length > 0 ? `${what}: ${didYouMean(meant)}` : `${what}; see ${path} --help`;
 }
 
 function firstSentence(message: string): string {

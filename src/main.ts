@@ -1,7 +1,7 @@
 /** The executable's root. It imports nothing else until the command is known. */
 import { colorModes, paletteFor } from './base/color.ts';
 import { flushed, isReaderGone } from './base/standard-output.ts';
-import { commands } from './command-table.ts';
+import { commands, otherWords } from './command-table.ts';
 import { dispatch } from './dispatch.ts';
 
 const argv = process.argv.slice(2);
@@ -36,7 +36,9 @@ async function end(status: number): Promise<void> {
   process.exit();
 }
 
-void dispatch(commands, Object.hasOwn(flags, first) ? [flags[first] ?? '', ...argv.slice(1)] : argv, {
-  out: (text) => stdout.write(text),
-  err: (text) => stderr.write(palette.message(text)),
-}).then(end);
+const output = {
+  out: (text: string) => void stdout.write(text),
+  err: (text: string) => void stderr.write(palette.message(text)),
+};
+const named = Object.hasOwn(flags, first) ? [flags[first] ?? '', ...argv.slice(1)] : argv;
+void dispatch(commands, named, output, otherWords).then(end);

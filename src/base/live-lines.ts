@@ -11,8 +11,10 @@ export interface Activity extends Disposable {
   say(detail: string): void;
 }
 
-/** Display of work in progress; absent when there is no terminal. */
+/** Display of work in progress. */
 export interface Progress {
+  /** Time in milliseconds until the first display, for which no state of the work is needed. */
+  readonly delayMs: number;
   begin(what: string): Activity;
 }
 
@@ -34,6 +36,7 @@ export const beginWork = (progress: Progress | undefined, what: string): Activit
   progress?.begin(what) ?? nothing;
 
 export class LiveLines implements Progress {
+  readonly delayMs = 0;
   readonly #options: LiveLinesOptions;
   readonly #works = new Set<{ what: string; detail: string; since: number } & Work>();
   #drawn: readonly string[] = [];

@@ -33,12 +33,16 @@ export function progressLines(
   const shown = works.length > most ? works.slice(0, most - 1) : works;
   const rest = works.length - shown.length;
   const sign = turns[Math.floor(now / turnMs) % turns.length] ?? '';
-  const lines = shown.map(({ what, detail, since }) => {
-    const said = detail === '' ? what : `${what}: ${detail}`;
-    return cut(`${sign} `, oneLine(said), ` (${age(now - since)})`, width);
-  });
+  const lines = shown.map((work) => cut(`${sign} `, stateOf(work), ageOf(work, now), width));
   return rest > 0 ? [...lines, cut('  ', `and ${rest} more`, '', width)] : lines;
 }
+
+/** Returns what the work is, its progress and its age, of any length. */
+export const workLine = (work: Work, now: number): string => `${stateOf(work)}${ageOf(work, now)}`;
+
+const stateOf = ({ what, detail }: Work) => oneLine(detail === '' ? what : `${what}: ${detail}`);
+
+const ageOf = ({ since }: Work, now: number) => ` (${age(now - since)})`;
 
 /** Returns a line with its beginning and end; text that does not fit between them is truncated with dots. */
 function cut(begin: string, text: string, end: string, width: number): string {

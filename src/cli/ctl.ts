@@ -7,6 +7,7 @@ import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { terminalLines } from '../base/live-lines.ts';
 import { systemRandom } from '../base/random.ts';
+import { sparseLines } from '../base/sparse-lines.ts';
 import { flushed, isReaderGone } from '../base/standard-output.ts';
 import { kubectlOnly, verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags.ts';
@@ -52,7 +53,7 @@ export function processIo(ports: Ports): Io {
     room: async () => {
       if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain', { signal });
     },
-    ...(live && { progress: live }),
+    progress: live ?? sparseLines((text) => void process.stderr.write(text), systemClock),
     readStdin,
     stdio: processStdio,
     columns: { out: columnsOf(process.stdout), err: columnsOf(process.stderr) },

@@ -22,7 +22,7 @@ export interface Io {
   stdio(): Stdio;
   /** Widths of the terminals of output and errors; absent if they are not terminals. */
   readonly columns?: { readonly out?: number | undefined; readonly err?: number | undefined };
-  /** Progress display for long operations; absent if errors go to no terminal. */
+  /** Display of long operations: lines of a terminal, or rare notes where errors go to no terminal. */
   readonly progress?: Progress;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;

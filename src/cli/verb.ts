@@ -8,6 +8,7 @@ import { type Cluster, connect } from './cluster.ts';
 import { ExitError, errorText, inContext, isOfServer, ReportedError } from './errors.ts';
 import { connectionFlags, Flags, type FlagTable, toArgs } from './flags.ts';
 import type { Io } from './io.ts';
+import { otherNamespaceNotes } from './other-namespaces.ts';
 import { tracedCommand } from './tracing.ts';
 
 export interface VerbContext {
@@ -99,7 +100,9 @@ async function runVerb(verb: Verb, flags: Flags, outside: Io): Promise<void> {
   const { message } = colorsOf(columns.err);
   const io: Io = { ...outside, err: (text) => outside.err(message(text)) };
   const verbosity = flags.whole('v') ?? 0;
+  const reported: unknown[] = [];
   const report = (error: unknown) => {
+    reported.push(error);
     currentSpan()?.fail(errorKind(error));
     io.err(`${errorText(withCredentialsProblem(error, cluster), columns.err)}\n`);
     if (verbosity >= 1 && cluster && isOfServer(error)) io.err(`request id: ${cluster.requestId}\n`);
@@ -126,8 +129,18 @@ async function runVerb(verb: Verb, flags: Flags, outside: Io): Promise<void> {
       if (error instanceof ExitError) io.exitWith(error.status);
     }
   } finally {
+    if (cluster && !io.signal.aborted && !flags.given('filename'))
+      await printOtherNamespaces(cluster, io, reported);
     cluster?.close();
   }
+}
+
+/** Prints where the objects of NotFound errors exist. The errors are printed already, so none is added. */
+async function printOtherNamespaces(cluster: Cluster, io: Io, reported: readonly unknown[]): Promise<void> {
+  const errors = reported.filter((error) => error instanceof StatusError);
+  if (errors.length === 0) return;
+  const notes = await otherNamespaceNotes(cluster, errors).catch(() => []);
+  for (const note of notes) io.err(`Note: ${note}\n`);
 }
 
 /** Returns the same error; a 401 without a reason gets the client's explanation of its credentials. */

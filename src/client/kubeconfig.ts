@@ -170,15 +170,32 @@ function contextEntry(
   context: string,
   { cluster, server }: ConnectionOverrides,
 ): ContextEntry {
-  if (!context) {
-    if (server || cluster) return {};
-    const from = config.files ? ` ${config.files.join(', ')}` : '';
-    throw new UsageError(`kubeconfig${from}: no context is current; choose one with --context`);
-  }
+  if (!context && (server || cluster)) return {};
+  const names = Object.keys(config.contexts);
+  const from = config.files ? ` ${config.files.join(', ')}` : '';
+  if (names.length === 0)
+    throw new UsageError(
+      `kubeconfig${from}: no contexts are defined; name another file with --kubeconfig or $KUBECONFIG`,
+    );
+  if (!context)
+    throw new UsageError(
+      `kubeconfig${from}: no context is current; choose one of ${listed(names)} with --context`,
+    );
   const entry = own(config.contexts, context);
-  if (!entry) throw new UsageError(`kubeconfig: there is no context ${JSON.stringify(context)}`);
+  if (!entry)
+    throw new UsageError(
+      `kubeconfig${from}: there is no context ${JSON.stringify(context)}; contexts: ${listed(names)}`,
+    );
   return entry;
 }
+
+/** Maximum number of names in an error message. */
+const maxListed = 5;
+
+const listed = (names: readonly string[]) =>
+  names.length > maxListed
+    ? `${names.slice(0, maxListed).join(', ')} and ${names.length - maxListed} more`
+    : names.join(', ');
 
 function clusterEntry(
   config: Kubeconfig,

@@ -15,6 +15,7 @@ import {
   requireFreeRanges,
   requireKernelNetwork,
   requireOwnAddress,
+  requirePrograms,
   requireReserved,
   requireRoot,
 } from './preflight.ts';
@@ -61,6 +62,7 @@ async function node(
   requireOwnAddress(nodeIP);
   await requireDocker(settings['docker-socket']);
   await requireKernelNetwork(systemExec, settings.overlay);
+  await requirePrograms(systemExec);
   await requireFreeRanges(systemExec, clusterRanges(settings));
   const directory = await openDataDirectory(settings['data-dir']);
   let release: (() => Promise<void>) | undefined;

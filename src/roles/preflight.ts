@@ -118,6 +118,27 @@ export async function requireReserved(
   allocatableOf(capacityOf({ facts: await readNodeFacts(dataDir, ''), maxPods }), reserved);
 }
 
+/** Programs that the node runs, with their Debian packages: a system with apt alone lacks them. */
+const programs = {
+  ip: 'iproute2',
+  mount: 'mount',
+  umount: 'mount',
+} as const;
+
+/** Rejects if the machine lacks a program that the node runs. */
+export async function requirePrograms(exec: Exec): Promise<void> {
+  const tries = Object.entries(programs).map(async ([program, packageName]) => {
+    try {
+      await exec(program, ['-V']);
+    } catch (error) {
+      // Each of the programs knows the option, but a variant of it, such as busybox's, may not.
+      if (error instanceof ExecError && error.failure.code !== undefined) return;
+      throw lacking(error, program, packageName, '');
+    }
+  });
+  await Promise.all(tries);
+}
+
 /** Rejects if the kernel or its tools lack a feature that the node's network requires. */
 export async function requireKernelNetwork(exec: Exec, overlay: 'vxlan' | 'host-routes'): Promise<void> {
   // The option -c changes nothing, but the kernel checks the rules.

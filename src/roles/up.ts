@@ -16,6 +16,7 @@ import {
   requireFreeRanges,
   requireKernelNetwork,
   requireOwnAddress,
+  requirePrograms,
   requireRoot,
 } from './preflight.ts';
 import { nodeContext } from './process-context.ts';
@@ -51,10 +52,8 @@ async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
   const ranges = clusterRanges(settings);
   requireDisjointRanges(ranges);
   await requireDocker(settings['docker-socket']);
-  await Promise.all([
-    requireKernelNetwork(systemExec, settings.overlay),
-    requireFreeRanges(systemExec, ranges),
-  ]);
+  await Promise.all([requireKernelNetwork(systemExec, settings.overlay), requirePrograms(systemExec)]);
+  await requireFreeRanges(systemExec, ranges);
   const directory = await openDataDirectory(settings['data-dir']);
   let release: (() => Promise<void>) | undefined;
   try {

@@ -25,7 +25,12 @@ function program(ran: unknown[]) {
       ...defineCommand({ subCommands: { create }, args: { ttl: { type: 'string', alias: 't' } } }),
       ...{ elsewhere: (name: string) => (name === 'expose' ? 'it is next door' : undefined) },
     }),
-    like: { ...entry(defineCommand({ subCommands: { create } })), like: 'kubectl' },
+    like: {
+      ...entry(
+        defineCommand({ subCommands: { create, deep: defineCommand({ subCommands: { state: create } }) } }),
+      ),
+      like: 'kubectl',
+    },
     exec: entry(
       defineCommand({
         args: { pod: { type: 'positional' }, host: { type: 'string', alias: 'h' } },
@@ -38,7 +43,8 @@ function program(ran: unknown[]) {
   return async (...argv: string[]) => {
     let [out, err] = ['', ''];
     const output = { out: (text: string) => (out += text), err: (text: string) => (err += text) };
-    return { status: await dispatch(table, argv, output), out, err };
+    const otherWords = { halt: 'end the process' };
+    return { status: await dispatch(table, argv, output, otherWords), out, err };
   };
 }
 
@@ -92,7 +98,7 @@ for (const [argv, expected] of runs) {
 const refusals: [argv: string[], status: number, err: RegExp][] = [
   [['nope'], 2, /^error: minik8s: unknown command nope; known: up, token, like, exec, broken, refuses\n$/],
   [['--nope'], 2, /^error: minik8s: unknown flag --nope; known: .*\n$/],
-  [['toString'], 2, /unknown command toString/],
+  [['valueOf'], 2, /^error: minik8s: unknown command valueOf; known: /],
   [['up', '--prot', '1'], 2, /^error: minik8s up: unknown flag --prot: did you mean --port\?\n$/],
   [['up', '--port'], 2, /^error: minik8s up: option '--port <value>' argument missing; .*\n$/],
   [
@@ -108,7 +114,15 @@ const refusals: [argv: string[], status: number, err: RegExp][] = [
   [['ups'], 2, /^error: minik8s: unknown command ups: did you mean up\?\n$/],
   [['token', 'craete'], 2, /^error: minik8s token: unknown command craete: did you mean create\?\n$/],
   [['token', 'expose'], 2, /^error: minik8s token: unknown command expose: it is next door\n$/],
-  [['like', 'nope'], 1, /^error: minik8s like: unknown command nope; known: create\n$/],
+  [['like', 'nope'], 1, /^error: minik8s like: unknown command nope; known: create, deep\n$/],
+  [['halt'], 2, /^error: minik8s: unknown command halt: end the process\n$/],
+  [['creat'], 2, /^error: minik8s: unknown command creat: did you mean minik8s like create\?\n$/],
+  [['state', 'x'], 2, /^error: minik8s: unknown command state: did you mean minik8s like deep state x\?\n$/],
+  [
+    ['like', 'state', 'x'],
+    1,
+    /^error: minik8s like: unknown command state: did you mean minik8s like deep state x\?\n$/,
+  ],
   [['like', 'create', '--nope'], 1, /^error: minik8s like create: unknown flag --nope; .*\n$/],
   [['like', '--nope'], 1, /^error: minik8s like: unknown flag --nope; .*\n$/],
   [['token', 'make'], 2, /^error: minik8s token: unknown command make; known: create\n$/],

@@ -1,7 +1,7 @@
 /**
- * Shows the progress of a pod, or of the pods of a workload, on a terminal: from a watch of the pods and,
- * while images are pulled, from the nodes' reports, once a second. Without a terminal no request is sent; a
- * user who may not read `nodes/proxy` sees no pulls.
+ * Shows the progress of a pod, or of the pods of a workload: from a watch of the pods and, while images are
+ * pulled, from the nodes' reports, once a second. No request is sent before the display needs one, so that a
+ * short wait without a terminal costs nothing; a user who may not read `nodes/proxy` sees no pulls.
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { onAbort } from '../../base/abort.ts';
@@ -38,7 +38,8 @@ async function tellOfPods(
   work: Activity,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!context.io.progress) return;
+  const { progress, clock } = context.io;
+  if (!progress) return;
   const over = new AbortController();
   const unlink = [signal, context.io.signal].map((one) => onAbort(one, () => over.abort()));
   const seen: Seen = { pods: [], pulls: [] };
@@ -47,9 +48,10 @@ async function tellOfPods(
     if (!isPod(target)) work.say(podsText(seen.pods, seen.pulls));
     else work.say(pod ? podText(pod, seen.pulls) : 'not there');
   };
+  const begun = progress.delayMs > 0 ? sleep(clock, progress.delayMs, over.signal) : Promise.resolve();
   await Promise.allSettled([
-    followPods(context, target, seen, say, over.signal).finally(() => over.abort()),
-    askNodes(context, seen, say, over.signal),
+    begun.then(() => followPods(context, target, seen, say, over.signal)).finally(() => over.abort()),
+    begun.then(() => askNodes(context, seen, say, over.signal)),
   ]);
   for (const forget of unlink) forget();
 }

@@ -7,6 +7,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { patchTypes } from '../../../src/apimachinery/patch.ts';
+import type { Progress } from '../../../src/base/live-lines.ts';
+import { ctlFor } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { Terminal } from '../../fixtures/terminal.ts';
 import { TerminalScreen } from '../../fixtures/terminal-screen.ts';
@@ -94,5 +96,64 @@ describe('ctl delete of an object that something holds', { timeout: 120_000 }, (
     await new Promise((resolve) => setTimeout(resolve, 1000));
     await release();
     assert.deepEqual(await ended, { out: said, err: '' });
+  });
+});
+
+describe('ctl rollout status without a terminal', { timeout: 120_000 }, () => {
+  let server: HttpsTestServer;
+  let kubeconfig: string;
+  before(async () => {
+    server = await startHttpsTestServer();
+    kubeconfig = await server.kubeconfigFor('admin', ['system:masters']);
+  });
+  after(() => server.stop());
+
+  it('reports what the pods wait for, after a delay, when it stands still', async () => {
+    const containers = [{ name: 'c', image: 'no/such' }];
+    const template = { metadata: { labels: { app: 'web' } }, spec: { containers } };
+    const selector = { matchLabels: { app: 'web' } };
+    const made = await server.call('POST', '/apis/apps/v1/namespaces/default/deployments', {
+      metadata: { name: 'web' },
+      spec: { selector, template },
+    });
+    assert.equal(made.status, 201, made.text);
+    const pods = '/api/v1/namespaces/default/pods';
+    const metadata = { name: 'web-1', labels: { app: 'web' } };
+    const pod = await server.call('POST', pods, { metadata, spec: template.spec });
+    assert.equal(pod.status, 201, pod.text);
+    const waiting = {
+      name: 'c',
+      state: { waiting: { reason: 'ErrImagePull' } },
+      ready: false,
+      image: '',
+      imageID: '',
+    };
+    const status = { containerStatuses: [{ ...waiting, restartCount: 0 }] };
+    const headers = { 'content-type': patchTypes.merge };
+    assert.equal((await server.call('PATCH', `${pods}/web-1/status`, { status }, { headers })).status, 200);
+    const stop = new AbortController();
+    const said: string[] = [];
+    const say = (text: string) => {
+      said.push(text);
+      if (text.includes('Err')) stop.abort();
+    };
+    const progress: Progress = { delayMs: 1, begin: () => ({ say, [Symbol.dispose]() {} }) };
+    await ctlFor(kubeconfig, { progress })(['rollout', 'status', 'deployment', 'web'], {
+      signal: stop.signal,
+    });
+    assert.equal(said.at(-1), '0 of 1 pods ready, ErrImagePull');
+  });
+
+  it('has a display that waits before its first note', async () => {
+    const module = join(main, '../cli/ctl.ts');
+    const script = `import { processIo } from ${JSON.stringify(module)};
+      console.log(processIo({}).progress.delayMs >= 10_000);
+      process.exit();`;
+    const out = await new Promise<string>((resolve, reject) =>
+      execFile(process.execPath, ['--input-type=module', '-e', script], (error, stdout) =>
+        error ? reject(error) : resolve(stdout),
+      ),
+    );
+    assert.equal(out, 'true\n');
   });
 });

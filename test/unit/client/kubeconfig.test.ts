@@ -75,9 +75,10 @@ test('a context becomes a connection; files are found beside the kubeconfig', ()
   assert.equal(resolveContext(config, 'anonymous').token, undefined);
 });
 
+const all = 'prod, dev, anonymous, plugin, broken and 1 more';
 for (const [context, error] of [
-  ['nothing', 'kubeconfig: there is no context "nothing"'],
-  ['constructor', 'kubeconfig: there is no context "constructor"'],
+  ['nothing', `kubeconfig: there is no context "nothing"; contexts: ${all}`],
+  ['constructor', `kubeconfig: there is no context "constructor"; contexts: ${all}`],
   ['broken', 'kubeconfig: context "broken" does not name a cluster with a server'],
   ['stranger', 'kubeconfig: context "stranger" names an unknown user nobody'],
   ['plugin', 'kubeconfig: user plugin needs a plugin; only tokens and certificates are supported'],
@@ -126,7 +127,11 @@ test('files that are not there are passed over', () => {
   const nothing = join(folder, 'nothing');
   writeFileSync(nothing, '');
   assert.throws(() => resolveContext(loadKubeconfig([join(folder, 'none'), nothing]) ?? assert.fail()), {
-    message: `kubeconfig ${nothing}: no context is current; choose one with --context`,
+    message: `kubeconfig ${nothing}: no contexts are defined; name another file with --kubeconfig or $KUBECONFIG`,
+  });
+  writeFileSync(nothing, 'contexts: [{name: a, context: {cluster: c}}]\n');
+  assert.throws(() => resolveContext(loadKubeconfig([nothing]) ?? assert.fail()), {
+    message: `kubeconfig ${nothing}: no context is current; choose one of a with --context`,
   });
   assert.throws(() => loadKubeconfig([folder]), {
     name: 'UsageError',

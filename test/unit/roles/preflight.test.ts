@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Exec, ExecError } from '../../../src/base/exec.ts';
-import { requireKernelNetwork, requireOwnAddress } from '../../../src/roles/preflight.ts';
+import { requireKernelNetwork, requireOwnAddress, requirePrograms } from '../../../src/roles/preflight.ts';
 
 /** A machine where the program `broken` fails with this code and error output. */
 const machine =
@@ -40,6 +40,23 @@ describe('what a node needs of its machine', () => {
       });
     });
   }
+
+  for (const [program, packageName] of [
+    ['ip', 'iproute2'],
+    ['mount', 'mount'],
+    ['umount', 'mount'],
+  ] as const)
+    test(`a machine without ${program} is refused, with the package to install`, async () => {
+      await assert.rejects(requirePrograms(machine(program, undefined)), {
+        message: new RegExp(
+          `^${program} is not there on this machine \\(.*\\); install it \\(apt-get install ${packageName}\\)$`,
+        ),
+      });
+    });
+
+  test('a program that does not know the option is taken as there', async () => {
+    await requirePrograms(machine('mount', 1, 'unrecognized option'));
+  });
 
   test('who has routes of the hosts needs no VXLAN', async () => {
     await requireKernelNetwork(machine('unshare', 2), 'host-routes');
