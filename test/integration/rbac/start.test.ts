@@ -18,7 +18,11 @@ const stored = async ({ store }: TestServer) =>
 /** Reconciles the policy as a start does, against the cache of the running server. */
 async function start(): Promise<void> {
   await first.clock.until(first.cache.waitUntil(await first.store.currentRevision()));
-  await reconcilePolicy(createClient(inProcessTransport(first.handlerFor(admin))), first.cache, featureRoles());
+  await reconcilePolicy(
+    createClient(inProcessTransport(first.handlerFor(admin))),
+    first.cache,
+    featureRoles(),
+  );
 }
 
 test('the first makes all of them', async () => {

@@ -2,12 +2,13 @@
  * States that a node reports for Dns objects that it cannot serve; the engine and the port behave as a test
  * sets them.
  */
-import { serviceResource } from '../../../../../src/api/core/v1/service.ts';
+
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { serviceResource } from '../../../../../src/api/core/v1/service.ts';
 import { silentLogger } from '../../../../../src/base/log.ts';
 import { call } from '../../../../../src/docker/call.ts';
 import { createDnsRouting } from '../../../../../src/features/host-names/agent/dns-routing.ts';
