@@ -2,7 +2,6 @@
  * States that a node reports for Dns objects that it cannot serve; the engine and the port behave as a test
  * sets them.
  */
-
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
