@@ -53,7 +53,8 @@ for (const [name, release] of Object.entries(releases))
 
 /**
  * Newest symbol versions of the libraries in Ubuntu 22.04 (glibc 2.35, libstdc++ of GCC 12.3), the oldest of
- * the named systems: Debian 12 has glibc 2.36 and the same libstdc++, Debian 13 and Ubuntu 24.04 have newer ones.
+ * the named systems: Debian 12 has glibc 2.36 and the same libstdc++, Debian 13 and Ubuntu 24.04 have newer
+ * ones.
  */
 const ubuntu2204 = { GLIBC: '2.35', GLIBCXX: '3.4.30', CXXABI: '1.3.13', GCC: '12.0.0' } as const;
 
