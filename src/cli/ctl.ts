@@ -1,5 +1,4 @@
 /** `minik8s ctl`: the client. It gets all information about kinds from the server. */
-import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
 import { homedir } from 'node:os';
 import { defineCommand } from 'citty';
@@ -12,6 +11,7 @@ import { flushed, isReaderGone } from '../base/standard-output.ts';
 import { kubectlOnly, verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags.ts';
 import type { Io, Stdio } from './io.ts';
+import { readText } from './standard-input.ts';
 import { type AnyCommand, toCommand, withKubectlHints } from './verb.ts';
 
 export function ctlCommand(io: Io): AnyCommand {
@@ -54,7 +54,7 @@ export function processIo(ports: Ports): Io {
       if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain', { signal });
     },
     progress: live ?? sparseLines((text) => void process.stderr.write(text), systemClock),
-    readStdin,
+    readStdin: () => readText(process.stdin),
     stdio: processStdio,
     columns: { out: columnsOf(process.stdout), err: columnsOf(process.stderr) },
     env: process.env,
@@ -87,12 +87,4 @@ function processStdio(): Stdio {
       setRaw: (on) => void stdin.setRawMode(on),
     },
   };
-}
-
-async function readStdin(): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk);
-  const all = Buffer.concat(chunks);
-  if (!isUtf8(all)) throw new Error('standard input is binary or not UTF-8: expected YAML or JSON');
-  return all.toString('utf8');
 }
