@@ -14,10 +14,17 @@ export interface LivenessOptions {
   readonly pingMs?: number;
   /** Timeout of a ping's response; default 30 s. */
   readonly answerMs?: number;
-  /** Time without a stream after which `onIdle` is called; default: never. */
+  /** Time without a stream after which `onIdle` is called, but see `unusedMs`; default: never. */
   readonly idleMs?: number;
   readonly onIdle?: () => void;
 }
+
+/**
+ * Minimum time for the first stream. A client of Go opens more connections than it needs, and sends the next
+ * request to one that was closed unused: the request fails if the connection is younger than five seconds
+ * (golang.org/x/net/http2, idleStateLocked).
+ */
+const unusedMs = 10_000;
 
 const usual = { pingMs: 15_000, answerMs: 30_000 };
 
@@ -25,6 +32,7 @@ export class Http2Liveness {
   readonly #session: Http2Session;
   readonly #options: LivenessOptions & typeof usual;
   #streams = 0;
+  #isUsed = false;
   #timer: Timer | undefined;
   /** True while a ping is in progress. */
   #asking = false;
@@ -41,6 +49,7 @@ export class Http2Liveness {
   carries(stream: Http2Stream): void {
     // A stream that is opened beside others does not delay the next ping.
     this.#streams++;
+    this.#isUsed = true;
     stream.once('close', () => {
       this.#streams--;
       if (this.#streams === 0 && !this.#asking) this.#rest();
@@ -55,7 +64,8 @@ export class Http2Liveness {
     this.#timer = undefined;
     if (this.#session.destroyed) return;
     if (this.#streams > 0) this.#timer = clock.after(pingMs, () => this.#ask());
-    else if (idleMs !== undefined) this.#timer = clock.after(idleMs, () => onIdle?.());
+    else if (idleMs !== undefined)
+      this.#timer = clock.after(this.#isUsed ? idleMs : Math.max(idleMs, unusedMs), () => onIdle?.());
   }
 
   #ask(): void {

@@ -1,8 +1,8 @@
 /**
  * Atomic replacement of a file: a reader finds the complete old or new file, even if the writer was killed.
  */
-import { open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 export interface ReplaceOptions {
   /**
@@ -15,8 +15,26 @@ export interface ReplaceOptions {
 
 let drafts = 0;
 
+const draftName = /\.minik8s-(\d+)-\d+$/;
+
 /** Returns true for the name of an unfinished draft, left by a writer that was killed. */
-export const isDraft = (name: string) => /\.minik8s-\d+-\d+$/.test(name);
+export const isDraft = (name: string) => draftName.test(name);
+
+/** Removes the drafts of writers that no longer run: they may hold keys. The directory must exist. */
+export async function removeLeftDrafts(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const pid = draftName.exec(name)?.[1];
+    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(directory, name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
 
 /**
  * Replaces the file. Resolves when the new file and its directory entry are on disk. On failure, rejects with

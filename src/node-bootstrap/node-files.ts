@@ -10,7 +10,7 @@
  */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../base/replace-file.ts';
+import { removeLeftDrafts, replaceFile } from '../base/replace-file.ts';
 import { belongTogether } from '../pki/key-pair.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 
@@ -23,6 +23,7 @@ export class NodeFiles {
 
   async prepare(): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
+    await removeLeftDrafts(this.directory);
   }
 
   authority(): Promise<string | undefined> {

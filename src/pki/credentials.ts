@@ -7,7 +7,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAddress } from '../base/addresses.ts';
-import { replaceFile } from '../base/replace-file.ts';
+import { removeLeftDrafts, replaceFile } from '../base/replace-file.ts';
 import { belongTogether, isAuthority } from './key-pair.ts';
 import type { CertificateRequest, KeyAndCertificate } from './x509.ts';
 
@@ -126,6 +126,7 @@ export async function openCredentials(
   agree: AgreeOnAuthority = ownOrNew,
 ): Promise<Credentials> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  await removeLeftDrafts(directory);
   const { createAuthority, issueCertificate } = await import('./x509.ts');
   const own = await readAuthority(directory);
   const signer = await agree(own, () =>

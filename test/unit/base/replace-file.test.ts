@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   lstatSync,
   mkdirSync,
@@ -13,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
-import { replaceFile } from '../../../src/base/replace-file.ts';
+import { removeLeftDrafts, replaceFile } from '../../../src/base/replace-file.ts';
 
 describe('a file that is replaced', () => {
   let directory: string;
@@ -50,6 +51,14 @@ describe('a file that is replaced', () => {
     assert.equal(lstatSync(path).isSymbolicLink(), false);
     assert.deepEqual([readFileSync(path, 'utf8'), modeOf(path)], ['secret', '600']);
     assert.equal(readFileSync(others, 'utf8'), '');
+  });
+
+  it('leaves the draft of a killed writer, which is removed; the draft of one that runs stays', async () => {
+    const { pid: ended } = spawnSync('true');
+    for (const name of [`file.minik8s-${ended}-3`, `file.minik8s-${process.pid}-900`, 'file', 'other'])
+      writeFileSync(join(directory, name), '');
+    await removeLeftDrafts(directory);
+    assert.deepEqual(readdirSync(directory).sort(), ['file', `file.minik8s-${process.pid}-900`, 'other']);
   });
 
   it('is whole when several write it at once', async () => {
