@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { FeatureName } from '../../../../src/features/names.ts';
+import { nodeFeatures, runsFeature } from '../../../../src/roles/worker/node-features.ts';
+
+const settings = (features: readonly FeatureName[] | undefined) => ({
+  'data-dir': '/var/lib/minik8s',
+  'docker-socket': '/run/docker.sock',
+  'watch-folder': ['/srv'],
+  features,
+});
+
+test('a node runs every feature unless its setting names others', () => {
+  assert.equal(runsFeature(settings(undefined), 'host-names'), true);
+  assert.equal(runsFeature(settings(['host-names']), 'host-names'), true);
+  assert.equal(runsFeature(settings(['slurm']), 'host-names'), false);
+  assert.equal(runsFeature(settings([]), 'host-names'), false);
+});
+
+test('a node watches no folders without triggers, and keeps the part of functions that other pods use', () => {
+  const isClosed = (features: readonly FeatureName[] | undefined) =>
+    nodeFeatures(settings(features)).map((feature) => feature.isClosed !== undefined);
+  assert.deepEqual(isClosed(undefined), [true, false]);
+  assert.deepEqual(isClosed(['functions', 'slurm']), [true]);
+  assert.deepEqual(isClosed([]), [true]);
+});
