@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { interfaceFiles } from './interfaces.ts';
 import { type ApiField, type ApiType, type ApiTypes, kubernetesTypes } from './kubernetes-types.ts';
+import { ownInterfaceFiles } from './own-interfaces.ts';
 
 const api = join(import.meta.dirname, '../../src/api');
 
@@ -28,6 +29,7 @@ export function generate(): ReadonlyMap<string, string> {
     ...[...interfaceFiles(types)].map(
       ([name, text]) => [join(api, ...name.split('.'), 'types.gen.ts'), text] as const,
     ),
+    ...ownInterfaceFiles(),
   ]);
 }
 

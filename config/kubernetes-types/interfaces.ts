@@ -20,6 +20,13 @@ export function interfaceFiles(api: ApiTypes): ReadonlyMap<string, string> {
   return new Map([...packages].map((name) => [name, fileOf(name, api, packages)]));
 }
 
+/** Returns the interfaces, with their imports, of types of minik8s, whose names have no package. */
+export function ownInterfaces(types: readonly ApiType[]): string {
+  const writer = new InterfaceWriter('', new Set(['']), new Map(), new Map());
+  const bodies = types.map((type) => writer.interfaceOf(type));
+  return `${writer.imports()}\n${bodies.join('\n')}`;
+}
+
 function fileOf(name: string, api: ApiTypes, packages: ReadonlySet<string>): string {
   const byName = new Map(api.types.map((type) => [type.name, type]));
   const writer = new InterfaceWriter(name, packages, api.choices, byName);
@@ -61,7 +68,10 @@ class InterfaceWriter {
 
   interfaceOf(type: ApiType): string {
     const rules = rulesByType[type.name];
-    const isKind = type.fields.some((field) => field.type === 'meta.v1.TypeMeta');
+    const isKind = type.fields.some(
+      (field) =>
+        field.type === 'meta.v1.TypeMeta' || (this.#package === '' && field.type === 'meta.v1.ObjectMeta'),
+    );
     const lines = this.#flat(type).map((field) => this.#line(field, rules, isKind));
     return `export interface ${shortName(type.name)} {\n${lines.join('')}}\n`;
   }
@@ -144,5 +154,5 @@ const scalars: Readonly<Record<string, string>> = {
   any: 'unknown',
 };
 
-const packageOf = (name: string) => name.slice(0, name.lastIndexOf('.'));
+const packageOf = (name: string) => name.slice(0, Math.max(0, name.lastIndexOf('.')));
 const shortName = (name: string) => name.slice(name.lastIndexOf('.') + 1);

@@ -1,5 +1,6 @@
 /** The definition of a kind, in one value for the server, the client and the printers. */
 import type { GenericSchema } from 'valibot';
+import type { DescribedTypes } from './described-types.ts';
 import type { ObjectType } from './field-types.ts';
 import type { KubeObject } from './meta.ts';
 import type { StatusCause } from './status-error.ts';
@@ -152,6 +153,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly typeName: string;
   /** Rules that minik8s adds to the types of the kind. */
   readonly rules?: RulesByType;
+  /** Types of a minik8s kind, which Kubernetes' table does not have. Each kind has an object of its own. */
+  readonly types?: DescribedTypes;
   /** Fields of a minik8s kind. */
   readonly schema?: GenericSchema<unknown, T>;
   /** Fields of a kind that was added while the server runs. */

@@ -1,5 +1,6 @@
 /** Reads a valibot schema as data: its fields, types and choices. No other module looks inside a schema. */
 import type { GenericSchema } from 'valibot';
+import { describedType } from './described-types.ts';
 import {
   any,
   type Field,
@@ -85,15 +86,16 @@ export function viewSchema(schema: Schema): SchemaView {
 }
 
 /**
- * Returns the fields of a kind: from its own object type if there is one, else from its schema, else from the
- * table.
+ * Returns the fields of a kind: from its own object type if there is one, else from its own types or its
+ * schema, else from the table.
  */
 export function objectTypeOf(
-  definition: Pick<ResourceDefinition, 'typeName' | 'kind' | 'objectType' | 'schema'>,
+  definition: Pick<ResourceDefinition, 'typeName' | 'kind' | 'objectType' | 'schema' | 'types' | 'rules'>,
   table: FieldTable,
 ): ObjectType {
-  const { typeName, kind, schema, objectType } = definition;
+  const { typeName, kind, schema, objectType, types, rules = {} } = definition;
   if (objectType) return objectType;
+  if (types) return describedType(types, typeName, rules, table);
   if (!schema) return requiredType(table, typeName);
   const known = fromSchemas.get(schema);
   if (known) return known;

@@ -28,6 +28,14 @@ import {
 } from './field-types.ts';
 import { type RulesByType, ruledField, type TypeRules } from './type-rules.ts';
 
+/** A table that adds described types to another table. */
+interface Added {
+  /** Has the types that the lines do not have. */
+  readonly base: FieldTable;
+  /** Descriptions by type, then by field; the empty field stands for the type itself. */
+  readonly texts: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
 /**
  * Creates the table. Lines are read on first use, so that types can contain themselves. `choices` are texts
  * by type name.
@@ -36,16 +44,20 @@ export function createTypeTable(
   lines: Readonly<Record<string, string>>,
   choices: Readonly<Record<string, string>>,
   rules: RulesByType = {},
+  added?: Added,
 ): FieldTable {
   const types = new Map<string, ObjectType>();
+  const textOf = (name: string, field: string) => {
+    const description = added?.texts[name]?.[field];
+    return description === undefined ? {} : { description };
+  };
   const typeOf = (name: string): ObjectType | undefined => {
     const known = types.get(name);
-    if (known || !Object.hasOwn(lines, name)) return known;
-    const made = new TableType(
-      name,
-      lines[name] ?? '',
-      Object.hasOwn(rules, name) ? rules[name] : undefined,
-      fieldOf,
+    if (known) return known;
+    if (!Object.hasOwn(lines, name)) return added?.base.typeOf(name);
+    const made = Object.assign(
+      new TableType(name, lines[name] ?? '', Object.hasOwn(rules, name) ? rules[name] : undefined, fieldOf),
+      textOf(name, ''),
     );
     types.set(name, made);
     return made;
@@ -65,6 +77,7 @@ export function createTypeTable(
       ...(omitsZero && { omitsZero: true as const }),
       ...(merge && { merge }),
       ...(texts !== undefined && inner === type.replace('*', '') && { choices: texts.split(',') }),
+      ...textOf(owner, name),
     };
   };
 
