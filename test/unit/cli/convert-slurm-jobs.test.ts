@@ -1,8 +1,8 @@
 /** Jobs for Slurm clusters of other systems, and the SlurmJobs that they are converted to. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import * as v from 'valibot';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
+import { convertObject } from '../../../src/apimachinery/decode.ts';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { convert, pathsOf } from '../../../src/cli/convert/convert-plan.ts';
 import { slurmJobResource } from '../../../src/features/slurm/api/slurm-job.ts';
@@ -30,9 +30,8 @@ function convertedJob(object: JsonObject) {
   const { objects, notes, errors } = convert([{ where: 'f', object, sources }], kubernetesFields);
   assert.deepEqual(errors, []);
   assert.equal(objects.length, 1);
-  assert.ok(slurmJobResource.schema);
-  const job = v.parse(slurmJobResource.schema, objects[0]);
-  assert.deepEqual(validateSlurmJob(job as Parameters<typeof validateSlurmJob>[0]), []);
+  const { object: job } = convertObject(kubernetesFields, slurmJobResource, objects[0], 'Strict');
+  assert.deepEqual(validateSlurmJob(job), []);
   return { object: objects[0] as JsonObject, notes: notes.map((note) => note.replace(/^f: /, '')) };
 }
 

@@ -1,52 +1,17 @@
 /** SlurmFile: a part of a file that a SlurmJob has fetched: its output, the log of its build, or a result. */
-import * as v from 'valibot';
 import { ageColumn, nameColumn } from '../../../api/columns.ts';
+import { headRules } from '../../../api/own-kind.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause, invalidTogetherCause } from '../../../apimachinery/field-error.ts';
 import { checkDns1123Label, nameCauses } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { int64, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { slurmFileTypes } from './slurm-file-types.ts';
+import type { SlurmFile } from './types.gen.ts';
+
+export type { SlurmFile } from './types.gen.ts';
 
 export const slurmFileKinds = ['Output', 'Error', 'Build', 'Result'] as const;
-
-const text = v.description<string, string>;
-
-const slurmFileSchema = v.pipe(
-  struct({
-    apiVersion: v.pipe(
-      v.literal('minik8s.io/v1'),
-      v.description('Group and version of this kind: minik8s.io/v1.'),
-    ),
-    kind: v.pipe(v.literal('SlurmFile'), v.description('The kind of the object: SlurmFile.')),
-    metadata: objectMetaSchema,
-    spec: v.pipe(
-      struct({
-        job: v.pipe(v.string(), text('Name of the SlurmJob.')),
-        jobUID: v.pipe(v.string(), text('Uid of the SlurmJob.')),
-        kind: v.pipe(
-          v.picklist(slurmFileKinds),
-          v.description('What the file is: Output, Error, Build (the log of the build) or Result.'),
-        ),
-        path: v.pipe(
-          v.string(),
-          text(
-            'Its path below the work folder; stdout, stderr or build.log; stdout-3 of task 3 of an array.',
-          ),
-        ),
-        offset: v.pipe(int64(), v.description('How many bytes of the file are before these.')),
-        length: v.pipe(int64(), v.description('How many bytes these are.')),
-        data: v.pipe(v.string(), text('The bytes in base64, no more than 512 KiB.')),
-      }),
-      v.description('A piece of a file. It cannot be changed.'),
-    ),
-  }),
-  v.description(
-    'SlurmFile is a piece of a file that a SlurmJob has brought back. The client of the job makes it.',
-  ),
-);
-
-export type SlurmFile = v.InferOutput<typeof slurmFileSchema>;
 
 /** Maximum bytes of one SlurmFile. */
 export const mostSlurmChunk = 512 * 1024;
@@ -80,7 +45,11 @@ export const slurmFileResource: ResourceDefinition<SlurmFile> = {
   categories: [],
   namespaced: true,
   typeName: 'SlurmFile',
-  schema: slurmFileSchema,
+  types: slurmFileTypes,
+  rules: {
+    SlurmFile: headRules('SlurmFile'),
+    SlurmFileSpec: { choices: { kind: slurmFileKinds } },
+  },
   strategy: {
     validate,
     validateUpdate: ({ spec }, old) =>

@@ -107,7 +107,7 @@ function gresOf({ gpus, gpuType }: SlurmJobSpec): string | undefined {
 const nanoPerMebibyte = 1_000_000_000n * 1024n * 1024n;
 
 /** Returns the memory in MiB, rounded up, since sbatch accepts only integers. */
-function mebibytes(memory: string | number): bigint {
+function mebibytes(memory: string): bigint {
   const quantity = tryParseQuantity(memory);
   if (quantity === undefined || quantity.nano <= 0n)
     throw new UnusableSpec(`memory: ${JSON.stringify(memory)} is no quantity above zero`);

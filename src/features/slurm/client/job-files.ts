@@ -1,11 +1,12 @@
 /** Copies the files of a job from the host to the cluster. */
 import { tryParseQuantity } from '../../../apimachinery/quantity.ts';
+import { mostSlurmChunk } from '../api/slurm-file.ts';
 import { controlFolder } from './batch-script.ts';
 import { chooseResults } from './choose-results.ts';
 import { listedFiles, lookedAt } from './host-answers.ts';
 import { folderGone, listScript, lookScript } from './host-scripts.ts';
 import { type JobEntry, nothingLooked } from './job-entry.ts';
-import { type FileName, type JobStore, mostChunk } from './job-store.ts';
+import type { FileName, JobStore } from './job-store.ts';
 import type { LoginHost } from './login-host.ts';
 import { nextPiece, type Piece } from './output-plan.ts';
 import type { DroppedFile, FetchedFile } from './slurm-job.ts';
@@ -127,7 +128,7 @@ export class JobFiles {
     return this.#host.read(
       `${status.workDir}/${below}`,
       piece.from,
-      Math.min(mostChunk, piece.to - piece.from),
+      Math.min(mostSlurmChunk, piece.to - piece.from),
     );
   }
 

@@ -2,10 +2,10 @@
  * Storage from which the client reads its jobs and to which it writes their results: an interface to the
  * cluster.
  */
+import type { SlurmFile } from '../api/slurm-file.ts';
 import type { SlurmJob, SlurmJobStatus } from './slurm-job.ts';
 
-export const slurmFileKinds = ['Output', 'Error', 'Build', 'Result'] as const;
-export type SlurmFileKind = (typeof slurmFileKinds)[number];
+export type SlurmFileKind = SlurmFile['spec']['kind'];
 
 /** Name of a file of a job. */
 export interface FileName {
@@ -47,16 +47,13 @@ export interface JobStore {
   /** Returns the stored files of the job. */
   storedFiles(job: SlurmJob): Promise<readonly StoredFile[]>;
   /**
-   * Appends bytes (at most `mostChunk`) to a file, which has `offset` bytes. The operation is idempotent: it
+   * Appends bytes (at most `mostSlurmChunk`) to a file, which has `offset` bytes. The operation is idempotent: it
    * resolves without a change if there are bytes at that offset already, or if the job was deleted.
    */
   appendFile(job: SlurmJob, file: FileName, offset: number, bytes: Uint8Array): Promise<void>;
   /** Removes the finalizer from a job that is being deleted. */
   release(job: SlurmJob): Promise<void>;
 }
-
-/** Maximum bytes of one SlurmFile. */
-export const mostChunk = 512 * 1024;
 
 /** A source is missing; the message names it. */
 export class MissingSource extends Error {

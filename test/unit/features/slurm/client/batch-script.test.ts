@@ -16,7 +16,7 @@ const options = (spec: SlurmJobSpec) =>
 describe('what sbatch is given', () => {
   for (const [spec, option] of [
     [{ memory: '1Gi' }, '--mem=1024M'],
-    [{ memory: 1 }, '--mem=1M'],
+    [{ memory: '1' }, '--mem=1M'],
     [{ time: 90 }, '--time=1:30'],
     [{ time: '2-12:00' }, '--time=2-12:00'],
     [{ gpus: 2, gpuType: 'a100' }, '--gres=gpu:a100:2'],

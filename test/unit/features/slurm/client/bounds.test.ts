@@ -1,11 +1,8 @@
-/** Bounds, words and names of the client of SlurmJobs, and constants that it shares with the cluster. */
+/** Bounds, words and names of the client of SlurmJobs. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
-import {
-  slurmFileKinds as kindsOfCluster,
-  mostSlurmChunk,
-} from '../../../../../src/features/slurm/api/slurm-file.ts';
+import { slurmPhases } from '../../../../../src/features/slurm/api/slurm-job.ts';
 import {
   batchScript,
   buildScript,
@@ -17,15 +14,10 @@ import { connectionSettings } from '../../../../../src/features/slurm/client/con
 import { listedFiles } from '../../../../../src/features/slurm/client/host-answers.ts';
 import { folderOf } from '../../../../../src/features/slurm/client/host-scripts.ts';
 import type { Step } from '../../../../../src/features/slurm/client/job-plan.ts';
-import { mostChunk, slurmFileKinds } from '../../../../../src/features/slurm/client/job-store.ts';
 import { fingerprint, hostKeys, signatures } from '../../../../../src/features/slurm/client/known-hosts.ts';
 import { directiveFaults } from '../../../../../src/features/slurm/client/sbatch-options.ts';
 import type { SlurmJob, SlurmJobSpec } from '../../../../../src/features/slurm/client/slurm-job.ts';
-import {
-  isFinished,
-  slurmJobConditions,
-  slurmJobPhases,
-} from '../../../../../src/features/slurm/client/slurm-job.ts';
+import { isFinished, slurmJobConditions } from '../../../../../src/features/slurm/client/slurm-job.ts';
 import { ConnectionError } from '../../../../../src/features/slurm/client/ssh.ts';
 import { NotNow, NotWritten, problemOf } from '../../../../../src/features/slurm/client/step-problem.ts';
 
@@ -33,15 +25,10 @@ const jobOf = (spec: SlurmJobSpec): SlurmJob => ({
   ...{ namespace: 'default', name: 'add', uid: 'u-1', spec, status: undefined, deleting: false },
 });
 
-it('a piece of a file and its kinds are what a SlurmFile may have', () => {
-  assert.equal(mostChunk, mostSlurmChunk);
-  assert.deepEqual(slurmFileKinds, kindsOfCluster);
-});
-
 it('a job is finished in the last three of its phases alone', () => {
-  const over = slurmJobPhases.filter((phase) => isFinished({ phase }));
+  const over = slurmPhases.filter((phase) => isFinished({ phase }));
   assert.deepEqual(over, ['Succeeded', 'Failed', 'Canceled']);
-  assert.equal(slurmJobPhases.length, 9);
+  assert.equal(slurmPhases.length, 9);
   assert.equal(isFinished(undefined), false);
   assert.deepEqual(slurmJobConditions, [
     ...['Connected', 'Uploaded', 'Built', 'Submitted', 'ResultsFetched', 'Complete', 'Failed'],

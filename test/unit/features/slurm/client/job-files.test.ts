@@ -184,7 +184,7 @@ describe('results', () => {
       [{ results: ['a', 'c'] }, ['a', 'c']],
       [{ results: ['b', 'c'] }, ['b']],
       [{ results: ['*'], resultsLimit: '21' }, ['a', 'b']],
-      [{ results: ['*'], resultsLimit: 20 }, ['a']],
+      [{ results: ['*'], resultsLimit: '20' }, ['a']],
       [{ results: ['*'], resultsLimit: 'no quantity' }, []],
     ] as const) {
       const { fetch } = world(sizes, { run: ['true'], ...spec });

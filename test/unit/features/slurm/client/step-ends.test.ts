@@ -71,7 +71,7 @@ describe('the end', () => {
     );
   });
   it('tells results that were left behind, a folder that is gone, and what cannot be listed', async () => {
-    const spec = { run: ['true'], results: ['*'], resultsLimit: 10 };
+    const spec = { run: ['true'], results: ['*'], resultsLimit: '10' };
     const listed = said('4\ta\x0020\tb\x00');
     const large = world(over([condition('Complete', 'Unknown')]), (script) => looks(script, listed), {
       spec,
