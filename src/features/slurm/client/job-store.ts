@@ -47,8 +47,9 @@ export interface JobStore {
   /** Returns the stored files of the job. */
   storedFiles(job: SlurmJob): Promise<readonly StoredFile[]>;
   /**
-   * Appends bytes (at most `mostSlurmChunk`) to a file, which has `offset` bytes. The operation is idempotent: it
-   * resolves without a change if there are bytes at that offset already, or if the job was deleted.
+   * Appends bytes (at most `mostSlurmChunk`) to a file, which has `offset` bytes. The operation is
+   * idempotent: it resolves without a change if there are bytes at that offset already, or if the job was
+   * deleted.
    */
   appendFile(job: SlurmJob, file: FileName, offset: number, bytes: Uint8Array): Promise<void>;
   /** Removes the finalizer from a job that is being deleted. */

@@ -2,18 +2,19 @@
  * TriggerEvent: an event of a Trigger. It is deleted after its delivery; an event in phase Failed is a dead
  * letter.
  */
-import * as v from 'valibot';
 import { ageColumn, nameColumn } from '../../../api/columns.ts';
+import { headRules } from '../../../api/own-kind.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause, tooLongCause } from '../../../apimachinery/field-error.ts';
 import { keepMeta } from '../../../apimachinery/meta.ts';
 import { checkDns1123Label, nameCauses } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { int32, objectMetaSchema, struct, time } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { longestChain } from './trigger-chain.ts';
+import { triggerEventTypes } from './trigger-event-types.ts';
+import type { TriggerEvent } from './types.gen.ts';
 
-const text = v.description<string, string>;
+export type { TriggerEvent } from './types.gen.ts';
 
 /** Maximum bytes of an event's data, as JSON. */
 export const mostEventData = 256 * 1024;
@@ -28,75 +29,6 @@ export const retriedHeader = 'function-trigger-retried';
 /** Maximum length of a chain of triggers in which each is caused by a call of the previous one. */
 export const deepestEvent = 16;
 const longestText = 1024;
-
-const specSchema = v.pipe(
-  struct({
-    trigger: v.pipe(v.string(), text('Name of the Trigger.')),
-    id: v.pipe(v.string(), text('The same for the same event, however often it is delivered.')),
-    type: v.pipe(v.string(), text('What has happened, such as minik8s.io/object.created.')),
-    source: v.pipe(v.string(), text('Of what, as a path.')),
-    subject: v.optional(v.pipe(v.string(), text('Which of it, such as the name of an object.'))),
-    time: v.pipe(time(), text('When.')),
-    data: v.optional(v.pipe(v.unknown(), v.description('More about it, any JSON of at most 256 KiB.'))),
-    depth: v.optional(
-      v.pipe(
-        int32(),
-        v.description('How many events are before this one in a chain of triggers. At most 16.'),
-      ),
-      0,
-    ),
-    chain: v.optional(
-      v.pipe(
-        v.array(v.string()),
-        v.description('NAMESPACE/NAME of each trigger that has led to it, the first one first.'),
-      ),
-    ),
-    replays: v.optional(
-      v.pipe(
-        int32(),
-        v.description(
-          'How often it is to be set going again: a number above status.replays begins a dead letter anew.',
-        ),
-      ),
-      0,
-    ),
-  }),
-  v.description('What has happened. Nothing but replays can be changed.'),
-);
-
-const statusSchema = v.pipe(
-  struct({
-    phase: v.optional(
-      v.pipe(
-        v.picklist(['Pending', 'Failed']),
-        v.description('Pending while it is to be delivered, Failed when it is given up.'),
-      ),
-    ),
-    attempts: v.optional(v.pipe(int32(), v.description('How often it was tried since it was set going.'))),
-    nextTime: v.optional(v.pipe(time(), v.description('When it is tried again.'))),
-    lastError: v.optional(v.pipe(v.string(), text('Why the last attempt failed.'))),
-    lastStatus: v.optional(v.pipe(int32(), v.description('The HTTP status of the last attempt.'))),
-    failedTime: v.optional(v.pipe(time(), v.description('When it was given up.'))),
-    replays: v.optional(v.pipe(int32(), v.description('How often it was set going again.'))),
-  }),
-  v.description('How its delivery goes, written by the cluster.'),
-);
-
-const triggerEventSchema = v.pipe(
-  struct({
-    apiVersion: v.pipe(
-      v.literal('minik8s.io/v1'),
-      v.description('Group and version of this kind: minik8s.io/v1.'),
-    ),
-    kind: v.pipe(v.literal('TriggerEvent'), v.description('The kind of the object: TriggerEvent.')),
-    metadata: objectMetaSchema,
-    spec: specSchema,
-    status: v.optional(statusSchema),
-  }),
-  v.description('TriggerEvent is one thing that a Trigger tells. It goes when it is delivered.'),
-);
-
-export type TriggerEvent = v.InferOutput<typeof triggerEventSchema>;
 
 export const eventPhase = ({ spec, status }: TriggerEvent): 'Pending' | 'Failed' =>
   status?.phase === 'Failed' && spec.replays <= (status.replays ?? 0) ? 'Failed' : 'Pending';
@@ -130,7 +62,12 @@ export const triggerEventResource: ResourceDefinition<TriggerEvent> = {
   categories: [],
   namespaced: true,
   typeName: 'TriggerEvent',
-  schema: triggerEventSchema,
+  types: triggerEventTypes,
+  rules: {
+    TriggerEvent: headRules('TriggerEvent'),
+    TriggerEventSpec: { defaults: { depth: 0, replays: 0 } },
+    TriggerEventStatus: { choices: { phase: ['Pending', 'Failed'] } },
+  },
   strategy: {
     // A status update keeps these fields, as upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>

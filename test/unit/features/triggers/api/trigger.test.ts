@@ -22,6 +22,11 @@ const trigger = (spec: object, name = 't'): Trigger =>
 const causes = (object: Trigger) =>
   (triggerResource.strategy.validate?.(object) ?? []).map(({ field, message }) => `${field}: ${message}`);
 
+it('a Trigger on changes of objects names their kind and its version', () => {
+  assert.throws(() => trigger({ object: { apiVersion: 'v1' } }), /spec\.object\.kind: Required value/);
+  assert.throws(() => trigger({ object: { kind: 'Pod' } }), /spec\.object\.apiVersion: Required value/);
+});
+
 describe('the defaults of a Trigger', () => {
   it('are those that the documents say', () => {
     const { target, retry, deadLetters, suspend, serviceAccountName } = trigger({
