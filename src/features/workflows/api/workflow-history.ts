@@ -1,32 +1,13 @@
 /** WorkflowHistory: history entries of a run that do not fit into its status. */
-import * as v from 'valibot';
 import { ageColumn, nameColumn } from '../../../api/columns.ts';
+import { headRules } from '../../../api/own-kind.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
-import { historyEntrySchema } from './workflow-history-entry.ts';
+import type { WorkflowHistory } from './types.gen.ts';
+import { workflowHistoryTypes } from './workflow-history-types.ts';
 
-const workflowHistorySchema = v.pipe(
-  struct({
-    apiVersion: v.pipe(
-      v.literal('minik8s.io/v1'),
-      v.description('Group and version of this kind: minik8s.io/v1.'),
-    ),
-    kind: v.pipe(v.literal('WorkflowHistory'), v.description('The kind of the object: WorkflowHistory.')),
-    metadata: objectMetaSchema,
-    spec: v.pipe(
-      struct({
-        run: v.pipe(v.string(), v.description<string, string>('Name of the WorkflowRun.')),
-        entries: v.pipe(v.array(historyEntrySchema), v.description('Entries of its history, in order.')),
-      }),
-      v.description('A part of the history of a run. It cannot be changed.'),
-    ),
-  }),
-  v.description('WorkflowHistory is a part of the history of a WorkflowRun, NAME-0001 the oldest.'),
-);
-
-export type WorkflowHistory = v.InferOutput<typeof workflowHistorySchema>;
+export type { WorkflowHistory } from './types.gen.ts';
 
 export const workflowHistoryResource: ResourceDefinition<WorkflowHistory> = {
   group: 'minik8s.io',
@@ -38,7 +19,10 @@ export const workflowHistoryResource: ResourceDefinition<WorkflowHistory> = {
   categories: [],
   namespaced: true,
   typeName: 'WorkflowHistory',
-  schema: workflowHistorySchema,
+  types: workflowHistoryTypes,
+  rules: {
+    WorkflowHistory: headRules('WorkflowHistory'),
+  },
   strategy: {
     validateUpdate: ({ spec }, old) =>
       deepEqual(spec, old.spec) ? [] : [forbiddenCause('spec', 'a WorkflowHistory cannot be changed')],

@@ -1,139 +1,23 @@
 /** WorkflowRun: one run of a Workflow, from its input to its output. Its whole state is in its status. */
-import * as v from 'valibot';
 import { ageColumn, nameColumn, none } from '../../../api/columns.ts';
+import { headRules } from '../../../api/own-kind.ts';
+import { conditionRules } from '../../../api/shared-rules.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause, tooLongCause } from '../../../apimachinery/field-error.ts';
 import { keepMeta } from '../../../apimachinery/meta.ts';
 import { checkDns1123Label, nameCauses } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { conditionSchema, int32, objectMetaSchema, struct, time } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { excessOf, type Json } from '../../../states-language/json.ts';
 import { mostData } from '../../../states-language/limits.ts';
+import type { WorkflowRun } from './types.gen.ts';
 import { workflowNameCauses } from './workflow.ts';
-import { historyEntrySchema } from './workflow-history-entry.ts';
+import { workflowRunTypes } from './workflow-run-types.ts';
+
+export type { WorkflowRun } from './types.gen.ts';
 
 export const runPhases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Aborted', 'TimedOut'] as const;
 export type RunPhase = (typeof runPhases)[number];
-
-const text = v.description<string, string>;
-
-const stopSchema = v.pipe(
-  struct({
-    error: v.optional(v.pipe(v.string(), text('The error with which it ends, at most 256 characters.'))),
-    cause: v.optional(v.pipe(v.string(), text('Why, for people, at most 32768 characters.'))),
-  }),
-  v.description(
-    'Ends the run, which becomes Aborted: its tasks are cancelled. It can be set at any time, and not be changed or removed.',
-  ),
-);
-
-const parentSchema = v.pipe(
-  struct({
-    namespace: v.pipe(v.string(), text('Namespace of the run.')),
-    name: v.pipe(v.string(), text('Name of the run.')),
-    uid: v.pipe(v.string(), text('Uid of the run.')),
-    task: v.pipe(v.string(), text('Id of the task that this run is.')),
-    depth: v.pipe(int32(), v.description('How many runs are above this one, from 1 to 10.')),
-  }),
-  v.description('The run that this one is a task of. Set by the cluster.'),
-);
-
-const specSchema = v.pipe(
-  struct({
-    workflow: v.pipe(v.string(), text('Name of the Workflow, in the namespace of the run.')),
-    input: v.optional(
-      v.pipe(
-        v.unknown(),
-        v.description('The input, any JSON of at most 256 KiB. Defaults to an empty object.'),
-      ),
-    ),
-    stop: v.optional(stopSchema),
-    parent: v.optional(parentSchema),
-  }),
-  v.description('What is run. Nothing but stop can be changed.'),
-);
-
-const taskSchema = struct({
-  id: v.pipe(v.string(), text('The id of the task: the way to it through the states.')),
-  instance: v.pipe(v.string(), text('Uid of the pod that the call may have been sent to.')),
-  time: v.pipe(time(), text('When this was written. The call was sent after that.')),
-});
-
-const statusSchema = v.pipe(
-  struct({
-    phase: v.optional(
-      v.pipe(
-        v.picklist(runPhases),
-        v.description(
-          'Pending before it has begun, then Running, and at the end Succeeded, Failed, Aborted or TimedOut.',
-        ),
-      ),
-    ),
-    startTime: v.optional(v.pipe(time(), v.description('When it began.'))),
-    completionTime: v.optional(v.pipe(time(), v.description('When it ended.'))),
-    output: v.optional(
-      v.pipe(v.unknown(), v.description('What it gave, any JSON. Of a run that has succeeded.')),
-    ),
-    error: v.optional(
-      v.pipe(v.string(), text('The name of the error with which it ended, such as States.Timeout.')),
-    ),
-    cause: v.optional(v.pipe(v.string(), text('Why it ended with that error.'))),
-    definition: v.optional(
-      v.pipe(
-        v.string(),
-        text('Name of the ControllerRevision that holds the definition with which it began.'),
-      ),
-    ),
-    state: v.optional(
-      v.pipe(
-        v.string(),
-        text('How far it is: the JSON with which it goes on. It is for the cluster, its form may change.'),
-      ),
-    ),
-    currentStates: v.optional(
-      v.pipe(v.array(v.string()), v.description('The names of the states that it is in, at most 20.')),
-    ),
-    calls: v.optional(
-      v.pipe(
-        v.array(taskSchema),
-        v.description('The calls of functions that may have been sent and have not been answered.'),
-      ),
-    ),
-    history: v.optional(
-      v.pipe(
-        v.array(historyEntrySchema),
-        v.description(
-          'The newest entries of the history. Those before are in WorkflowHistory objects NAME-0001 and so on.',
-        ),
-      ),
-    ),
-    historyCount: v.optional(v.pipe(int32(), v.description('How many entries the whole history has.'))),
-    conditions: v.optional(
-      v.pipe(
-        v.array(conditionSchema),
-        v.description('The condition of type Started says whether the run could begin, and if not, why.'),
-      ),
-    ),
-  }),
-  v.description('How far the run is and what came of it, written by the cluster.'),
-);
-
-const workflowRunSchema = v.pipe(
-  struct({
-    apiVersion: v.pipe(
-      v.literal('minik8s.io/v1'),
-      v.description('Group and version of this kind: minik8s.io/v1.'),
-    ),
-    kind: v.pipe(v.literal('WorkflowRun'), v.description('The kind of the object: WorkflowRun.')),
-    metadata: objectMetaSchema,
-    spec: specSchema,
-    status: v.optional(statusSchema),
-  }),
-  v.description('WorkflowRun is one run of a Workflow.'),
-);
-
-export type WorkflowRun = v.InferOutput<typeof workflowRunSchema>;
 
 /** Maximum bytes of an input, as JSON. */
 export const mostInput = mostData;
@@ -188,7 +72,12 @@ export const workflowRunResource: ResourceDefinition<WorkflowRun> = {
   categories: [],
   namespaced: true,
   typeName: 'WorkflowRun',
-  schema: workflowRunSchema,
+  types: workflowRunTypes,
+  rules: {
+    WorkflowRun: headRules('WorkflowRun'),
+    WorkflowRunStatus: { choices: { phase: runPhases } },
+    WorkflowRunStatusConditions: conditionRules,
+  },
   strategy: {
     // A status update keeps these fields, as upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>

@@ -1,99 +1,18 @@
 /** Workflow: a definition in Amazon States Language, which WorkflowRuns run. */
-import * as v from 'valibot';
 import { ageColumn, nameColumn, none } from '../../../api/columns.ts';
+import { headRules } from '../../../api/own-kind.ts';
+import { conditionRules } from '../../../api/shared-rules.ts';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import { keepMeta } from '../../../apimachinery/meta.ts';
 import { checkDns1123Label, checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { conditionSchema, int32, int64, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { outlineOf } from '../../../states-language/definition/check-definition.ts';
 import { isObject } from '../../../states-language/json.ts';
+import type { Workflow } from './types.gen.ts';
+import { workflowTypes } from './workflow-types.ts';
 
-const specSchema = v.pipe(
-  struct({
-    definition: v.pipe(
-      v.unknown(),
-      v.description(
-        'The definition in Amazon States Language. The Resource of a Task is function:NAME, workflow:NAME or job:NAME (a ' +
-          'CronJob, whose template the Job is made from), each also with NAMESPACE/ before the name.',
-      ),
-    ),
-    public: v.optional(
-      v.pipe(
-        v.boolean(),
-        v.description(
-          'Whether everybody may call it. Otherwise callers need the verb create on workflows/invoke. Defaults to false.',
-        ),
-      ),
-      false,
-    ),
-    serviceAccountName: v.optional(
-      v.pipe(
-        v.string(),
-        v.description<string, string>(
-          'Name of the ServiceAccount whose rights decide what tasks may call in other namespaces. Defaults to default.',
-        ),
-      ),
-      'default',
-    ),
-    runsHistoryLimit: v.optional(
-      v.pipe(
-        int32(),
-        v.description('How many runs that have ended are kept, from 0 to 10000. Defaults to 100.'),
-      ),
-      100,
-    ),
-    ttlSecondsAfterFinished: v.optional(
-      v.pipe(
-        int32(),
-        v.description(
-          'How many seconds after its end a run is deleted. Without it only the number of runs decides.',
-        ),
-      ),
-    ),
-  }),
-  v.description('What a run does, and how long ended runs are kept.'),
-);
-
-const statusSchema = v.pipe(
-  struct({
-    observedGeneration: v.optional(
-      v.pipe(int64(), v.description('The metadata.generation that this status was computed from.')),
-    ),
-    definition: v.optional(
-      v.pipe(
-        v.string(),
-        v.description('Name of the ControllerRevision that holds the definition with which runs begin now.'),
-      ),
-    ),
-    active: v.optional(v.pipe(int32(), v.description('How many runs have not ended.'))),
-    lastRunTime: v.optional(v.pipe(v.string(), v.description('When the newest run was created.'))),
-    conditions: v.optional(
-      v.pipe(
-        v.array(conditionSchema),
-        v.description('The state of the workflow. The condition of type Ready says whether runs can begin.'),
-      ),
-    ),
-  }),
-  v.description('The status of the workflow, written by the cluster.'),
-);
-
-const workflowSchema = v.pipe(
-  struct({
-    apiVersion: v.pipe(
-      v.literal('minik8s.io/v1'),
-      v.description('Group and version of this kind: minik8s.io/v1.'),
-    ),
-    kind: v.pipe(v.literal('Workflow'), v.description('The kind of the object: Workflow.')),
-    metadata: objectMetaSchema,
-    spec: specSchema,
-    status: v.optional(statusSchema),
-  }),
-  v.description('Workflow is a definition in Amazon States Language. Each WorkflowRun is one run of it.'),
-);
-
-export type Workflow = v.InferOutput<typeof workflowSchema>;
+export type { Workflow } from './types.gen.ts';
 
 /** Maximum length of a name; the names of runs, and of objects that runs create, are longer. */
 const longestName = 52;
@@ -138,7 +57,12 @@ export const workflowResource: ResourceDefinition<Workflow> = {
   categories: [],
   namespaced: true,
   typeName: 'Workflow',
-  schema: workflowSchema,
+  types: workflowTypes,
+  rules: {
+    Workflow: headRules('Workflow'),
+    WorkflowSpec: { defaults: { public: false, serviceAccountName: 'default', runsHistoryLimit: 100 } },
+    WorkflowStatusConditions: conditionRules,
+  },
   strategy: {
     // A status update keeps these fields, as upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>
