@@ -101,7 +101,7 @@ function amountOf(
   if (counted.length === 0) return undefined;
   let total = 0;
   for (const { usage } of counted) {
-    const text = amountIn(usage, resource);
+    const text = amountIn({ ...usage }, resource);
     if (text === undefined) return undefined;
     total += milliOf(text);
   }

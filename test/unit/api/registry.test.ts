@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { sharedRules } from '../../../src/api/shared-rules.ts';
+import { type DescribedTypes, describedFields } from '../../../src/apimachinery/described-types.ts';
 import type { FieldType, ObjectType } from '../../../src/apimachinery/field-types.ts';
 import type { RulesByType } from '../../../src/apimachinery/type-rules.ts';
 import { kindFields, registry, storedKinds } from '../../../src/features/kinds.ts';
@@ -22,10 +23,18 @@ test('no two kinds share a name of any sort', () => {
 const rules: RulesByType = Object.assign({}, sharedRules, ...registry.map((kind) => kind.rules));
 const words = (text = '') => text.split(' ').filter((word) => word !== '');
 
-test('every rule is of a type and of fields that Kubernetes has', () => {
+const described: DescribedTypes = Object.assign({}, ...registry.map((kind) => kind.types));
+const fieldNames = (type: string): ReadonlySet<string> | undefined => {
+  const own = described[type];
+  if (own) return new Set(describedFields(own).map(({ name }) => name));
+  const fields = kubernetesFields.typeOf(type)?.fields;
+  return fields && new Set(fields.keys());
+};
+
+test('every rule is of a type and of fields that Kubernetes or a kind of our own has', () => {
   const wrong = Object.entries(rules).flatMap(
     ([name, { acts, requires, mayLack, defaults, choices, limits, quiet }]) => {
-      const fields = kubernetesFields.typeOf(name)?.fields;
+      const fields = fieldNames(name);
       if (!fields) return [name];
       const named = [acts, requires, mayLack].flatMap(words);
       const keys = [defaults, choices, limits, quiet].flatMap((table) => Object.keys(table ?? {}));
@@ -90,7 +99,7 @@ test('what minik8s acts on has rules: without them nothing in a type is checked'
 const otherwise: Readonly<Record<string, object>> = { Namespace: { deleteAnswers: 'object' } };
 
 // Upstream's read-only kinds have no operation in the client by which the test could find them.
-for (const kind of registry.filter(({ schema, isMeasured }) => schema === undefined && !isMeasured))
+for (const kind of registry.filter(({ types, isMeasured }) => types === undefined && !isMeasured))
   test(`${kind.plural}.${kind.group}/${kind.version} is as Kubernetes has it`, () => {
     const { namespaced, hasStatus, deleteAnswers } = kind;
     const facts = upstreamFacts(kind) ?? assert.fail('the client of Kubernetes does not know it');
@@ -119,7 +128,7 @@ const strategies = {
 for (const [flag, lists] of Object.entries(strategies))
   test(`which kinds have ${flag}`, () => {
     const strategyOf = (plural: string) =>
-      registry.find((kind) => kind.plural === plural && !kind.schema)?.strategy ?? assert.fail(plural);
+      registry.find((kind) => kind.plural === plural && !kind.types)?.strategy ?? assert.fail(plural);
     const having = (list: string) =>
       words(list).filter((plural) => strategyOf(plural)[flag as keyof typeof strategies]);
     assert.deepEqual(having(lists.yes), words(lists.yes));

@@ -1,18 +1,19 @@
-import * as v from 'valibot';
+import type { DescribedTypes } from '../../../apimachinery/described-types.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { struct } from '../../../apimachinery/schema.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { measured, measuredFields, usageSchema, windowColumn } from './usage.ts';
+import type { NodeMetrics } from './types.gen.ts';
+import { measured, measuredFields, measuredRules, usageFields, windowColumn } from './usage.ts';
 
-const schema = v.pipe(
-  struct({
+export type { NodeMetrics } from './types.gen.ts';
+
+const types: DescribedTypes = {
+  NodeMetrics: {
+    '': 'What a node uses now: its pods and everything else on the machine.',
     ...measuredFields('NodeMetrics'),
-    usage: usageSchema,
-  }),
-  v.description('What a node uses now: its pods and everything else on the machine.'),
-);
-
-export type NodeMetrics = v.InferOutput<typeof schema>;
+    'usage!:NodeMetricsUsage': 'What was used.',
+  },
+  NodeMetricsUsage: usageFields,
+};
 
 export const nodeMetricsResource: ResourceDefinition<NodeMetrics> = {
   ...measured,
@@ -21,7 +22,8 @@ export const nodeMetricsResource: ResourceDefinition<NodeMetrics> = {
   singular: 'nodemetrics',
   namespaced: false,
   typeName: 'NodeMetrics',
-  schema,
+  types,
+  rules: { NodeMetrics: measuredRules('NodeMetrics') },
   columns: [
     nameColumn,
     { name: 'CPU', type: 'string', description: 'Processors in use.', cell: ({ usage }) => usage.cpu },

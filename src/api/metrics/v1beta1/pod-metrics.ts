@@ -1,26 +1,23 @@
-import * as v from 'valibot';
+import type { DescribedTypes } from '../../../apimachinery/described-types.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { struct } from '../../../apimachinery/schema.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { measured, measuredFields, usageSchema, windowColumn } from './usage.ts';
+import type { PodMetrics } from './types.gen.ts';
+import { measured, measuredFields, measuredRules, usageFields, windowColumn } from './usage.ts';
 
-const schema = v.pipe(
-  struct({
+export type { PodMetrics } from './types.gen.ts';
+
+const types: DescribedTypes = {
+  PodMetrics: {
+    '': 'What the containers of a pod use now.',
     ...measuredFields('PodMetrics'),
-    containers: v.pipe(
-      v.array(
-        struct({
-          name: v.pipe(v.string(), v.description('Name of the container.')),
-          usage: usageSchema,
-        }),
-      ),
-      v.description('The containers that run, each by itself.'),
-    ),
-  }),
-  v.description('What the containers of a pod use now.'),
-);
-
-export type PodMetrics = v.InferOutput<typeof schema>;
+    'containers!:[]PodMetricsContainers': 'The containers that run, each by itself.',
+  },
+  PodMetricsContainers: {
+    'name!:string': 'Name of the container.',
+    'usage!:PodMetricsContainersUsage': 'What was used.',
+  },
+  PodMetricsContainersUsage: usageFields,
+};
 
 export const podMetricsResource: ResourceDefinition<PodMetrics> = {
   ...measured,
@@ -29,7 +26,8 @@ export const podMetricsResource: ResourceDefinition<PodMetrics> = {
   singular: 'podmetrics',
   namespaced: true,
   typeName: 'PodMetrics',
-  schema,
+  types,
+  rules: { PodMetrics: measuredRules('PodMetrics') },
   columns: [
     nameColumn,
     {

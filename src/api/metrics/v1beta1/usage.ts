@@ -1,25 +1,28 @@
 /** Common parts of the two kinds of metrics.k8s.io (k8s.io/metrics/pkg/apis/metrics/v1beta1). */
-import * as v from 'valibot';
-import { objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
+import type { DescribedTypes } from '../../../apimachinery/described-types.ts';
+import type { TypeRules } from '../../../apimachinery/type-rules.ts';
+import type { NodeMetricsUsage } from './types.gen.ts';
 
-const text = v.description<string, string>;
+type Fields = DescribedTypes[string];
 
-export const usageSchema = v.pipe(
-  struct({
-    cpu: v.pipe(v.string(), text('Processors, over the window, such as 250000000n for a quarter of one.')),
-    memory: v.pipe(v.string(), text('Bytes of the working set: what could not be had back at once.')),
-  }),
-  v.description('What was used.'),
-);
+/** Fields of what was used. */
+export const usageFields: Fields = {
+  'cpu!:string': 'Processors, over the window, such as 250000000n for a quarter of one.',
+  'memory!:string': 'Bytes of the working set: what could not be had back at once.',
+};
 
-export type Usage = v.InferOutput<typeof usageSchema>;
+export type Usage = NodeMetricsUsage;
 
-export const measuredFields = <Kind extends string>(kind: Kind) => ({
-  apiVersion: v.pipe(v.literal('metrics.k8s.io/v1beta1'), v.description('metrics.k8s.io/v1beta1.')),
-  kind: v.pipe(v.literal(kind), v.description(`The kind of the object: ${kind}.`)),
-  metadata: objectMetaSchema,
-  timestamp: v.pipe(v.string(), text('When it was read.')),
-  window: v.pipe(v.string(), text('The time before it over which the use of processors was measured.')),
+export const measuredFields = (kind: string): Fields => ({
+  'apiVersion:string': 'metrics.k8s.io/v1beta1.',
+  'kind:string': `The kind of the object: ${kind}.`,
+  'metadata:meta.v1.ObjectMeta': '',
+  'timestamp!:string': 'When it was read.',
+  'window!:string': 'The time before it over which the use of processors was measured.',
+});
+
+export const measuredRules = (kind: string): TypeRules => ({
+  choices: { apiVersion: ['metrics.k8s.io/v1beta1'], kind: [kind] },
 });
 
 export const measured = {
