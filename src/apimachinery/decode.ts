@@ -26,7 +26,7 @@ import { metaCauses } from './validate-meta.ts';
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 
 export interface Decoded<T extends KubeObject> {
-  /** Has the constant defaults of its schema; shares nothing with the input. */
+  /** Has the constant defaults of its rules; shares nothing with the input. */
   readonly object: T;
   /** One `Warning` header each. */
   readonly warnings: readonly string[];

@@ -1,6 +1,6 @@
 /**
  * The value type of each field of a kind, its protobuf number, and its merge rules. The same model describes
- * Kubernetes' own kinds (from the generated table of types) and minik8s' kinds (from their schemas).
+ * Kubernetes' own kinds (from the generated table of types) and minik8s' kinds (from their described types).
  * Decoding, patching and the OpenAPI documents read it.
  */
 import type { FieldRule } from './type-rules.ts';

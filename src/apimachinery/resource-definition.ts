@@ -1,5 +1,4 @@
 /** The definition of a kind, in one value for the server, the client and the printers. */
-import type { GenericSchema } from 'valibot';
 import type { DescribedTypes } from './described-types.ts';
 import type { ObjectType } from './field-types.ts';
 import type { KubeObject } from './meta.ts';
@@ -73,7 +72,7 @@ export interface PartRules<T extends KubeObject> {
  * argument.
  */
 export interface Strategy<T extends KubeObject> {
-  /** Sets defaults that depend on other fields; constant defaults are in the schema. Idempotent. */
+  /** Sets defaults that depend on other fields; constant defaults are in the rules. Idempotent. */
   setDefaults?(object: T): void;
   /**
    * Clears fields that a creator must not set, and sets fields that only the server sets. The server clears
@@ -155,8 +154,6 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly rules?: RulesByType;
   /** Types of a minik8s kind, which Kubernetes' table does not have. Each kind has an object of its own. */
   readonly types?: DescribedTypes;
-  /** Fields of a minik8s kind. */
-  readonly schema?: GenericSchema<unknown, T>;
   /** Fields of a kind that was added while the server runs. */
   readonly objectType?: ObjectType;
   readonly strategy: Strategy<T>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as v from 'valibot';
 import { choiceLines, typeLines } from '../../../src/api/kubernetes-types.gen.ts';
+import { headFields, headRules } from '../../../src/api/own-kind.ts';
 import { sharedRules } from '../../../src/api/shared-rules.ts';
 import {
   convertObject,
@@ -11,7 +11,6 @@ import {
 import { parseJson } from '../../../src/apimachinery/json-decode.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
-import { objectMetaSchema, struct } from '../../../src/apimachinery/schema.ts';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
 import { createTypeTable } from '../../../src/apimachinery/type-table.ts';
 import { parseYaml } from '../../../src/apimachinery/yaml.ts';
@@ -33,7 +32,7 @@ function define(
   kind: string,
   typeName: string,
   apiVersion: string,
-  rest: Pick<ResourceDefinition, 'rules' | 'schema'>,
+  rest: Pick<ResourceDefinition, 'rules' | 'types'>,
 ): ResourceDefinition {
   const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
   return {
@@ -77,15 +76,14 @@ const table = createTypeTable(typeLines, choiceLines, {
 });
 
 const thing = define('Thing', 'Thing', 'minik8s.io/v1', {
-  schema: struct({
-    apiVersion: v.literal('minik8s.io/v1'),
-    kind: v.literal('Thing'),
-    metadata: objectMetaSchema,
-    spec: struct({
-      url: v.string(),
-      mode: v.optional(v.picklist(['fast', 'slow']), 'fast'),
-    }),
-  }) as unknown as NonNullable<ResourceDefinition['schema']>,
+  types: {
+    Thing: { ...headFields('Thing'), 'spec!:ThingSpec': 'What it does.' },
+    ThingSpec: { 'url!:string': 'Where.', 'mode:string': 'How.' },
+  },
+  rules: {
+    Thing: headRules('Thing'),
+    ThingSpec: { defaults: { mode: 'fast' }, choices: { mode: ['fast', 'slow'] } },
+  },
 });
 
 const container = { name: 'c', image: 'busybox' };

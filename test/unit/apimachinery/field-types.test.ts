@@ -1,18 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as v from 'valibot';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { typeLines } from '../../../src/api/kubernetes-types.gen.ts';
 import { shortTypeName } from '../../../src/apimachinery/field-types.ts';
-import {
-  int32,
-  int64,
-  intOrString,
-  objectMetaSchema,
-  quantity,
-  struct,
-} from '../../../src/apimachinery/schema.ts';
-import { objectTypeFromSchema } from '../../../src/apimachinery/schema-types.ts';
 import { createTypeTable } from '../../../src/apimachinery/type-table.ts';
 
 test('every type in the table can be read', () => {
@@ -113,53 +103,3 @@ for (const [name, short] of [
     assert.equal(shortTypeName(type), short);
   });
 }
-
-test('a schema gives the same model', () => {
-  const schema = struct({
-    apiVersion: v.literal('minik8s.io/v1'),
-    metadata: objectMetaSchema,
-    mode: v.optional(v.picklist(['a', 'b']), 'a'),
-    count: int32(),
-    big: v.optional(int64()),
-    port: v.optional(intOrString()),
-    size: v.optional(quantity()),
-    ratio: v.optional(v.number()),
-    env: v.optional(v.record(v.string(), v.boolean())),
-    steps: v.array(
-      struct({ type: v.pipe(v.string(), v.description('What it does.')), x: v.optional(v.string()) }),
-    ),
-    free: v.optional(v.unknown()),
-  });
-  const type = objectTypeFromSchema('Thing', schema, kubernetesFields);
-  const kindOf = (field: string) => {
-    const found = type.fields.get(field)?.type;
-    return found?.kind === 'scalar' ? found.scalar : found?.kind;
-  };
-  assert.deepEqual(['mode', 'count', 'big', 'port', 'size', 'ratio', 'env', 'steps', 'free'].map(kindOf), [
-    'string',
-    'int32',
-    'int64',
-    'intOrString',
-    'quantity',
-    'double',
-    'map',
-    'list',
-    'any',
-  ]);
-  const meta = type.fields.get('metadata')?.type;
-  assert.ok(meta?.kind === 'object' && meta.object.name === 'meta.v1.ObjectMeta');
-  assert.deepEqual(type.fields.get('mode')?.choices, ['a', 'b']);
-  assert.equal(type.fields.get('count')?.required, true);
-  const steps = type.fields.get('steps')?.type;
-  assert.ok(steps?.kind === 'list' && steps.items.kind === 'object');
-  assert.deepEqual([...steps.items.object.fields.keys()], ['type', 'x']);
-});
-
-test('a schema that says more than the decoder can do is refused', () => {
-  const fieldsOf = (field: v.GenericSchema) =>
-    objectTypeFromSchema('Thing', struct({ field }), kubernetesFields).fields;
-  assert.equal(fieldsOf(v.optional(v.pipe(int32(), v.description('A number.')))).size, 1);
-  assert.throws(() => fieldsOf(v.pipe(v.string(), v.minLength(1))), /Thing.field has the check min_length/);
-  assert.throws(() => fieldsOf(v.union([v.string(), v.boolean()])), /several types/);
-  assert.throws(() => fieldsOf(v.tuple([v.string()])), /schema type tuple/);
-});

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
-import * as v from 'valibot';
 import { fieldDocs } from '../../../config/build/field-docs.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
-import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import { headFields } from '../../../src/api/own-kind.ts';
 import {
   jsonPieces,
   type OpenApiSource,
@@ -17,7 +16,6 @@ import {
 import { encodeOpenApiV2 } from '../../../src/apimachinery/openapi-proto.ts';
 import type { SchemaObject } from '../../../src/apimachinery/openapi-schema.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
-import { objectMetaSchema, struct } from '../../../src/apimachinery/schema.ts';
 import { inOneGo } from '../../../src/apimachinery/steps.ts';
 import { registry } from '../../../src/features/kinds.ts';
 
@@ -30,13 +28,13 @@ const thing: ResourceDefinition = {
   version: 'v1',
   kind: 'Thing',
   plural: 'things',
-  typeName: 'none',
-  schema: struct({
-    apiVersion: v.literal('minik8s.io/v1'),
-    kind: v.literal('Thing'),
-    metadata: objectMetaSchema,
-    spec: struct({ mode: v.picklist(['a', 'b']), steps: v.optional(v.array(struct({ run: v.string() }))) }),
-  }) as unknown as v.GenericSchema<unknown, KubeObject>,
+  typeName: 'Thing',
+  types: {
+    Thing: { ...headFields('Thing'), 'spec!:ThingSpec': '' },
+    ThingSpec: { 'mode!:string': '', 'steps:[]ThingSpecSteps': '' },
+    ThingSpecSteps: { 'run!:string': '' },
+  },
+  rules: { ThingSpec: { choices: { mode: ['a', 'b'] } } },
   hasStatus: false,
 };
 
