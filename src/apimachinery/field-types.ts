@@ -74,7 +74,7 @@ export interface ObjectType {
   /**
    * Members by protobuf number; undefined for a type without numbers, such as those of minik8s' own kinds.
    */
-  readonly members?: ReadonlyMap<number, Member>;
+  readonly members?: ReadonlyMap<number, Member> | undefined;
   /** Purpose of a minik8s kind. */
   readonly description?: string;
 }

@@ -56,7 +56,13 @@ export function createTypeTable(
     if (known) return known;
     if (!Object.hasOwn(lines, name)) return added?.base.typeOf(name);
     const made = Object.assign(
-      new TableType(name, lines[name] ?? '', Object.hasOwn(rules, name) ? rules[name] : undefined, fieldOf),
+      new TableType(
+        name,
+        lines[name] ?? '',
+        Object.hasOwn(rules, name) ? rules[name] : undefined,
+        fieldOf,
+        added === undefined,
+      ),
       textOf(name, ''),
     );
     types.set(name, made);
@@ -110,6 +116,7 @@ class TableType implements ObjectType {
   readonly #entries: readonly string[];
   readonly #rules: TypeRules | undefined;
   readonly #fieldOf: (owner: string, entry: Entry) => Field;
+  readonly #hasNumbers: boolean;
   #fields: ReadonlyMap<string, Field> | undefined;
   #members: ReadonlyMap<number, Member> | undefined;
 
@@ -118,6 +125,7 @@ class TableType implements ObjectType {
     line: string,
     rules: TypeRules | undefined,
     fieldOf: (owner: string, entry: Entry) => Field,
+    hasNumbers: boolean,
   ) {
     const entries = line.split(' ').filter((text) => text !== '');
     this.name = name;
@@ -125,6 +133,7 @@ class TableType implements ObjectType {
     this.#entries = this.atomic ? entries.slice(1) : entries;
     this.#rules = rules;
     this.#fieldOf = fieldOf;
+    this.#hasNumbers = hasNumbers;
   }
 
   get fields(): ReadonlyMap<string, Field> {
@@ -132,7 +141,8 @@ class TableType implements ObjectType {
     return this.#fields ?? new Map();
   }
 
-  get members(): ReadonlyMap<number, Member> {
+  get members(): ReadonlyMap<number, Member> | undefined {
+    if (!this.#hasNumbers) return undefined;
     this.#members ?? this.#read();
     return this.#members ?? new Map();
   }

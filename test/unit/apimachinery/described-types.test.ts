@@ -53,7 +53,8 @@ test('a described type is decoded by its rules, and without a rule too', () => {
   assert.deepEqual(decode({}).causes, ['spec.count']);
 });
 
-test('a described kind has no strategic merge patch', () => {
+test('a described kind has no strategic merge patch, and no numbers of protobuf', () => {
+  assert.equal(thing.members, undefined);
   assert.equal(hasStrategicPatch(thing, kubernetesFields), false);
 });
 

@@ -1,6 +1,5 @@
 /** Sources of a Trigger, which has exactly one of these fields. */
 
-export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export const changeTypes = ['Created', 'Updated', 'Deleted'] as const;
 export type ChangeType = (typeof changeTypes)[number];
 export const outcomes = ['Success', 'Failure'] as const;
