@@ -4,7 +4,8 @@
  * which serves calls too.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApiServer, DirectRequest } from '../../../apiserver/app.ts';
+import type { ApiServer } from '../../../apiserver/app.ts';
+import type { DirectRequest } from '../../../apiserver/asked-request.ts';
 import { type DirectServe, type DirectWay, send } from '../../../apiserver/serve.ts';
 import { pipeAnswer } from '../../../apiserver/streamed-answer.ts';
 import { WholeAnswer } from '../../../apiserver/whole-answer.ts';
