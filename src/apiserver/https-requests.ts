@@ -1,4 +1,4 @@
-/** Requests over HTTP/1.1: whether they are read, who answers them, and whether their connection stays open. */
+/** Requests over HTTP/1.1: who answers them, and whether their connection stays open. */
 import type { EventEmitter } from 'node:events';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

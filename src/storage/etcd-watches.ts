@@ -64,7 +64,10 @@ export class EtcdWatches {
 
   #askProgress(prefix: string, stream: WatchStream): void {
     const { rpc, log, attemptMs, calls, isProgressOrdered } = this.#options;
-    if (isProgressOrdered) return stream.send({ progress_request: {} });
+    if (isProgressOrdered) {
+      stream.send({ progress_request: {} });
+      return;
+    }
     const put = { request_put: { key: markerKey(prefix, 'progress'), value: Buffer.alloc(0) } };
     rpc.txn({ compare: [], success: [put], failure: [] }, attemptMs).then(
       (response) => calls.onAnswer(response.header),

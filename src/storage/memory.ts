@@ -143,7 +143,7 @@ class MemoryStore implements Store {
     }
   }
 
-  /** Returns the events after a revision, at most `largestBatch`, and whether they reach the end of the log. */
+  /** Returns at most `largestBatch` events after a revision, and whether they end the log. */
   #logAfter(revision: number): { readonly events: readonly StoreEvent[]; readonly isLast: boolean } {
     const log = this.#log;
     const from = countBefore(log.length, (index) => (log[index] as StoreEvent).revision <= revision);
