@@ -65,17 +65,25 @@ function decodeObject(value: unknown, type: ObjectType, place: Place): JsonObjec
   for (const [key, inner] of Object.entries(value)) {
     const field = type.fields.get(key);
     const path = pathTo(key, place);
-    if (!field) report(findings.unknown, path);
-    else if (inner !== null && inner !== undefined) {
-      if (ruled && inner === '' && meansUnset(field)) continue;
-      const acts = field.rule === undefined || field.rule.acts;
-      const decoded = decodeValue(inner, field.type, { path, owner, ruled: ruled && acts, findings });
-      setOwn(result, key, decoded);
-      if (ruled && field.rule) judge(decoded, field, path, findings);
+    if (!field) {
+      report(findings.unknown, path);
+      continue;
     }
+    if (inner === null || inner === undefined) continue;
+    if (ruled && inner === '' && meansUnset(field)) continue;
+    const decoded = decodeValue(inner, field.type, { path, owner, ruled: ruled && acts(field), findings });
+    setOwn(result, key, decoded);
+    if (ruled && field.rule) judge(decoded, field, path, findings);
   }
-  if (ruled) for (const field of completedFields(type)) complete(result, field, owner, place);
+  if (ruled) completeAll(result, type, owner, place);
   return result;
+}
+
+const acts = ({ rule }: Field): boolean => rule === undefined || rule.acts;
+
+/** Sets the defaults of missing fields. */
+function completeAll(result: JsonObject, type: ObjectType, owner: string, place: Place): void {
+  for (const field of completedFields(type)) complete(result, field, owner, place);
 }
 
 function judge(value: unknown, { rule, choices, type }: Field, path: string, findings: Findings): void {

@@ -202,6 +202,12 @@ const holdsPath = ({ paths, prefixes }: Holder, path: string) =>
 /** Yields the single permissions of a rule. A duplicate word in a list counts once. */
 export function* permissionsOf(rule: PolicyRule): Generator<PolicyRule> {
   const verbs = new Set(rule.verbs);
+  yield* resourcePermissions(rule, verbs);
+  for (const path of new Set(rule.nonResourceURLs))
+    for (const verb of verbs) yield { nonResourceURLs: [path], verbs: [verb] };
+}
+
+function* resourcePermissions(rule: PolicyRule, verbs: ReadonlySet<string>): Generator<PolicyRule> {
   const names = new Set(rule.resourceNames);
   for (const group of new Set(rule.apiGroups)) {
     for (const resource of new Set(rule.resources)) {
@@ -212,8 +218,6 @@ export function* permissionsOf(rule: PolicyRule): Generator<PolicyRule> {
       }
     }
   }
-  for (const path of new Set(rule.nonResourceURLs))
-    for (const verb of verbs) yield { nonResourceURLs: [path], verbs: [verb] };
 }
 
 /** Joins permissions that differ only in their verbs into one rule. Keeps their order. */

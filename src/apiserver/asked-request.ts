@@ -7,3 +7,10 @@ export interface AskedRequest {
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
+
+/** A request for a resource that the app does not serve. */
+export interface DirectRequest extends AskedRequest {
+  /** Path of the resource that the request stands for. */
+  readonly address: string;
+  readonly query: URLSearchParams;
+}

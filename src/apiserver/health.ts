@@ -64,22 +64,33 @@ export function createHealth(server: ServerContext, cacheSynced: (() => boolean)
     const excluded = new Set(url.searchParams.getAll('exclude'));
     const wanted = [...known].filter(([name]) => (one ? name === one : !excluded.has(name)));
     if (one && wanted.length === 0) return respondText(404, '404 page not found\n');
-    const lines: string[] = [];
-    let failed = false;
-    for (const [name, check] of wanted) {
-      const reason = await outcome(check);
-      failed ||= reason !== undefined;
-      if (reason === undefined) {
-        lines.push(`[+]${name} ok`);
-        continue;
-      }
-      lines.push(`[-]${name} failed: ${(await isKnown()) ? reason : withheld}`);
-      server.log.debug('a health check failed', { endpoint, check: name, reason });
-    }
+    const { lines, failed } = await runChecks(server, endpoint, wanted, isKnown);
     if (failed) return respondText(500, `${lines.join('\n')}\n${endpoint} check failed\n`);
     if (!url.searchParams.has('verbose')) return respondText(200, 'ok');
     return respondText(200, `${lines.join('\n')}\n${endpoint} check passed\n`);
   };
+}
+
+/** Runs the checks one after the other; resolves to a line for each. */
+async function runChecks(
+  server: ServerContext,
+  endpoint: string,
+  checks: readonly (readonly [string, Check])[],
+  isKnown: () => Promise<boolean>,
+): Promise<{ readonly lines: readonly string[]; readonly failed: boolean }> {
+  const lines: string[] = [];
+  let failed = false;
+  for (const [name, check] of checks) {
+    const reason = await outcome(check);
+    failed ||= reason !== undefined;
+    if (reason === undefined) {
+      lines.push(`[+]${name} ok`);
+      continue;
+    }
+    lines.push(`[-]${name} failed: ${(await isKnown()) ? reason : withheld}`);
+    server.log.debug('a health check failed', { endpoint, check: name, reason });
+  }
+  return { lines, failed };
 }
 
 async function outcome(check: Check): Promise<string | undefined> {

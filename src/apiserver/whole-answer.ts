@@ -3,6 +3,8 @@
  * that costs more than the rest of a small answer; a caller that sends this answer itself takes the body as
  * it is. A caller that reads it as a Response gets one that is created then.
  */
+import type { ServerResponse } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
 import type { Headers as Fields } from './respond.ts';
 
 export class WholeAnswer extends Response {
@@ -36,4 +38,11 @@ for (const name of ['arrayBuffer', 'blob', 'bytes', 'clone', 'formData', 'json',
       return this.readable()[name]();
     },
   });
+}
+
+/** Sends an answer whose body is complete in memory. */
+export function sendWhole(outgoing: HttpBindings['outgoing'], { status, headers, whole }: WholeAnswer): void {
+  const fields: Record<string, string | number> = { 'content-length': Buffer.byteLength(whole) };
+  for (const [name, value] of headers) fields[name] = value;
+  (outgoing as ServerResponse).writeHead(status, fields).end(whole);
 }

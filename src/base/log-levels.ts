@@ -36,14 +36,19 @@ export function parseLogLevels(text: string): LogLevels {
       continue;
     }
     if (level === undefined || more.length > 0) throw new Error(shapeProblem(part));
-    if (!componentPath.test(name))
-      throw new Error(`"${name}" is no component; write it as the log shows it, such as kubelet/informer`);
-    if (!isLevel(level))
-      throw new Error(`"${level}" is no level for ${name}; expected one of ${allowedLevels}`);
+    const checked = levelOfComponent(name, level);
     if (components.has(name)) throw new Error(`component ${name} is given twice`);
-    components.set(name, level);
+    components.set(name, checked);
   }
   return { others: others ?? 'info', components };
+}
+
+function levelOfComponent(name: string, level: string): LogLevel {
+  if (!componentPath.test(name))
+    throw new Error(`"${name}" is no component; write it as the log shows it, such as kubelet/informer`);
+  if (!isLevel(level))
+    throw new Error(`"${level}" is no level for ${name}; expected one of ${allowedLevels}`);
+  return level;
 }
 
 /** Returns the error message for a part that is neither a level nor a component with a level. */

@@ -74,59 +74,77 @@ interface Work extends Turn {
  * programs run in separate shells.
  */
 export function residentShell({ clock, limitMs = 30_000 }: ResidentShellOptions): Exec {
-  const usual = queue(clock, limitMs);
-  const lengthy = queue(clock, undefined);
-  return (file, args, options) => (options?.lengthy ? lengthy : usual)(file, args, options);
+  const usual = new ProgramQueue(clock, limitMs);
+  const lengthy = new ProgramQueue(clock, undefined);
+  return (file, args, options) => (options?.lengthy ? lengthy : usual).exec(file, args, options);
 }
 
-/** Returns an `Exec` with a queue of its own. Without a limit, programs have no default timeout. */
-function queue(clock: Clock, usualLimitMs: number | undefined): Exec {
-  const waiting: Work[] = [];
-  const running = new Set<Work>();
+/** A queue of programs. Without a limit, programs have no default timeout. */
+class ProgramQueue {
+  readonly #clock: Clock;
+  readonly #usualLimitMs: number | undefined;
+  readonly #waiting: Work[] = [];
+  readonly #running = new Set<Work>();
   /** The resident shell, unless a program runs in it. */
-  const idle: Shell[] = [];
+  readonly #idle: Shell[] = [];
 
-  function startNext(): void {
-    for (let work = nextToStart(waiting, running); work; work = nextToStart(waiting, running)) {
-      waiting.splice(waiting.indexOf(work), 1);
-      void take(work);
+  constructor(clock: Clock, usualLimitMs: number | undefined) {
+    this.#clock = clock;
+    this.#usualLimitMs = usualLimitMs;
+  }
+
+  exec(file: string, args: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
+    return new Promise<ExecResult>((resolve, reject) => {
+      const { signal } = options;
+      if (signal?.aborted) return reject(signal.reason);
+      const run = () => {
+        forget?.();
+        return this.#limited(file, args, options).then(resolve, reject);
+      };
+      const work: Work = { turn: turnOf(file, args), slow: false, run };
+      this.#waiting.push(work);
+      const forget = signal && onAbort(signal, () => this.#leave(work, () => reject(signal.reason)));
+      this.#startNext();
+    });
+  }
+
+  #startNext(): void {
+    for (
+      let work = nextToStart(this.#waiting, this.#running);
+      work;
+      work = nextToStart(this.#waiting, this.#running)
+    ) {
+      this.#waiting.splice(this.#waiting.indexOf(work), 1);
+      void this.#take(work);
     }
   }
 
-  async function take(work: Work): Promise<void> {
-    running.add(work);
-    const patience = clock.after(patienceMs, () => {
+  async #take(work: Work): Promise<void> {
+    this.#running.add(work);
+    const patience = this.#clock.after(patienceMs, () => {
       work.slow = true;
-      startNext();
+      this.#startNext();
     });
     await work.run();
     patience.cancel();
-    running.delete(work);
-    startNext();
+    this.#running.delete(work);
+    this.#startNext();
   }
 
-  async function inShell(
-    file: string,
-    args: readonly string[],
-    input: string | undefined,
-    signal: AbortSignal,
-  ) {
-    const kept = idle.pop();
-    const shell = kept?.alive ? kept : new Shell();
-    try {
-      return await shell.run({ file, args, input, signal });
-    } finally {
-      if (idle.length > 0) shell.kill();
-      else if (shell.alive) idle.push(shell);
-    }
+  /** Removes a program that is still waiting. */
+  #leave(work: Work, left: () => void): void {
+    const index = this.#waiting.indexOf(work);
+    if (index < 0) return;
+    this.#waiting.splice(index, 1);
+    left();
   }
 
-  async function limited(file: string, args: readonly string[], options: ExecOptions): Promise<ExecResult> {
-    const { input, cwd, env, timeoutMs = usualLimitMs } = options;
+  async #limited(file: string, args: readonly string[], options: ExecOptions): Promise<ExecResult> {
+    const { input, cwd, env, timeoutMs = this.#usualLimitMs } = options;
     const late = new AbortController();
     const timer =
       timeoutMs !== undefined &&
-      clock.after(timeoutMs, () => {
+      this.#clock.after(timeoutMs, () => {
         late.abort(new ExecError({ file, args, stdout: '', stderr: '' }, timeoutMessage(timeoutMs)));
       });
     const signal = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal;
@@ -135,31 +153,25 @@ function queue(clock: Clock, usualLimitMs: number | undefined): Exec {
       if (own || input instanceof Uint8Array || (input !== undefined && input.length > mostInput)) {
         return await systemExec(file, args, { ...options, timeoutMs: undefined, signal });
       }
-      return await inShell(file, args, input, signal);
+      return await this.#inShell(file, args, input, signal);
     } finally {
       if (timer) timer.cancel();
     }
   }
 
-  return (file, args, options = {}) =>
-    new Promise<ExecResult>((resolve, reject) => {
-      const { signal } = options;
-      if (signal?.aborted) return reject(signal.reason);
-      const run = () => {
-        forget?.();
-        return limited(file, args, options).then(resolve, reject);
-      };
-      const work: Work = { turn: turnOf(file, args), slow: false, run };
-      waiting.push(work);
-      const forget = signal && onAbort(signal, () => leave(work, () => reject(signal.reason)));
-      startNext();
-    });
-
-  /** Removes a program that is still waiting. */
-  function leave(work: Work, left: () => void): void {
-    const index = waiting.indexOf(work);
-    if (index < 0) return;
-    waiting.splice(index, 1);
-    left();
+  async #inShell(
+    file: string,
+    args: readonly string[],
+    input: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ExecResult> {
+    const kept = this.#idle.pop();
+    const shell = kept?.alive ? kept : new Shell();
+    try {
+      return await shell.run({ file, args, input, signal });
+    } finally {
+      if (this.#idle.length > 0) shell.kill();
+      else if (shell.alive) this.#idle.push(shell);
+    }
   }
 }

@@ -58,8 +58,7 @@ async function* followUntil(
   while (!over.aborted) {
     if (!resourceVersion) {
       const list = await cluster.get(listPath(collection));
-      objects.clear();
-      for (const item of recordsAt(list, 'items')) objects.set(metadataOf(item).uid, item);
+      replaceAll(objects, recordsAt(list, 'items'));
       yield objects;
       resourceVersion = textAt(list, 'metadata', 'resourceVersion');
     }
@@ -74,6 +73,11 @@ async function* followUntil(
       resourceVersion = '';
     }
   }
+}
+
+function replaceAll(objects: Map<string, JsonObject>, items: readonly JsonObject[]): void {
+  objects.clear();
+  for (const item of items) objects.set(metadataOf(item).uid, item);
 }
 
 /** Applies an event; returns true if it was about an object. */

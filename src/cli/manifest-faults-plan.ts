@@ -149,7 +149,10 @@ function advice(value: unknown, types: readonly string[], schema: JsonObject, pa
     return Number.isInteger(value) ? '; it is out of range' : '';
   }
   if (types.includes('boolean')) return value === 'true' || value === 'false' ? '; leave the quotes out' : '';
-  if (!types.includes('array')) return '';
+  return types.includes('array') ? listAdvice(value, schema, path) : '';
+}
+
+function listAdvice(value: unknown, schema: JsonObject, path: Path): string {
   if (isRecord(value)) return '; begin each item with "- "';
   const key = path.findLast((step) => typeof step === 'string');
   const items = textAt(schema, 'items', 'type');

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
-import { beginWork } from '../base/live-lines.ts';
+import { type Activity, beginWork } from '../base/live-lines.ts';
 import { errorMessage } from '../base/log.ts';
 import { goDuration } from '../base/time.ts';
 import { objectPath } from '../client/resource-path.ts';
@@ -84,8 +84,7 @@ async function evict(removal: Removal, pod: Metadata): Promise<string | undefine
   };
   for (;;) {
     io.out(`evicting pod ${namespace}/${name}${dryRunSuffix[settings.dryRun]}\n`);
-    if (io.clock.now() >= deadline)
-      return `error when evicting ${who}: global timeout reached: ${goDuration(settings.timeoutMs ?? 0)}`;
+    if (io.clock.now() >= deadline) return `error when evicting ${who}: ${globalTimeout(settings)}`;
     try {
       await cluster.send('POST', removal.pathOf(pod, 'eviction'), body);
       break;
@@ -100,13 +99,25 @@ async function evict(removal: Removal, pod: Metadata): Promise<string | undefine
     }
   }
   if (settings.dryRun === 'server') return undefined;
+  return await untilEvicted(removal, pod, work);
+}
+
+/** Resolves when an evicted pod is gone, or to the error that occurred. */
+async function untilEvicted(
+  { io, settings, presence }: Removal,
+  { name, namespace, uid }: Metadata,
+  work: Activity,
+): Promise<string | undefined> {
   work.say('stopping');
-  const end = await removal.presence.end(pod.uid);
+  const end = await presence.end(uid);
   if (end === 'late')
     return `error when waiting for pod ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)} to terminate: ${outOfTime}`;
   io.out(end === 'gone' ? `pod/${name} evicted\n` : skipping(name, settings));
   return undefined;
 }
+
+const globalTimeout = ({ timeoutMs = 0 }: RemovalSettings) =>
+  `global timeout reached: ${goDuration(timeoutMs)}`;
 
 const skipping = (name: string, { overdueSeconds }: RemovalSettings) =>
   `pod ${JSON.stringify(name)} has DeletionTimestamp older than ${overdueSeconds} seconds, skipping\n`;

@@ -122,16 +122,21 @@ async function runVerb(verb: Verb, flags: Flags, outside: Io): Promise<void> {
     if (io.signal.aborted) io.exitWith(whenInterrupted);
   } catch (error) {
     if (io.signal.aborted) io.exitWith(whenInterrupted);
-    else if (error instanceof UsageError) throw error;
-    else if (error instanceof ReportedError) io.exitWith(1);
-    else {
-      report(error);
-      if (error instanceof ExitError) io.exitWith(error.status);
-    }
+    else endWith(error, io, report);
   } finally {
     if (cluster && !io.signal.aborted && !flags.given('filename'))
       await printOtherNamespaces(cluster, io, reported);
     cluster?.close();
+  }
+}
+
+/** Reports the error that ended a verb and sets the exit status. Throws a UsageError again. */
+function endWith(error: unknown, io: Io, report: (error: unknown) => void): void {
+  if (error instanceof UsageError) throw error;
+  if (error instanceof ReportedError) io.exitWith(1);
+  else {
+    report(error);
+    if (error instanceof ExitError) io.exitWith(error.status);
   }
 }
 

@@ -10,6 +10,7 @@ import { systemUser, type UserInfo } from '../apiserver/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import { inTurns } from '../base/event-loop/pieces.ts';
 import { inBackground } from '../base/in-background.ts';
+import type { Logger } from '../base/log.ts';
 import type { PlacedCalls } from '../base/placed-calls.ts';
 import type { Client } from '../client/client.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
@@ -106,20 +107,6 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
     return createClient(tracer ? tracedTransport(transport, 'writes') : transport, { clock, random });
   };
 
-  /**
-   * Creates the initial objects and waits until the cache has them, because authorization reads the cache.
-   */
-  const prepare = async (made: SystemObjects, signal: AbortSignal) => {
-    await bootstrapObjects(server, made);
-    const client = clientOf(systemUser('apiserver'), 'kube-apiserver');
-    const unwritten = await reconcilePolicy(client, cache, featureRoles(options.features));
-    if (unwritten.length > 0)
-      log.error('the store has no room for roles of the system: delete objects and start this master again', {
-        unwritten,
-      });
-    await cache.waitUntil(await store.currentRevision(), signal);
-  };
-
   return {
     server,
     cache,
@@ -135,7 +122,10 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
         await unlessAborted(signal, watchCache.synced);
         await unlessAborted(signal, server.accountKeys.open());
         const keeping = inBackground(started, (until) => server.accountKeys.run(until));
-        if (objects) await prepare(objects, signal);
+        if (objects) {
+          const client = clientOf(systemUser('apiserver'), 'kube-apiserver');
+          await prepare({ server, client, cache, store, log }, objects, options.features, signal);
+        }
         functions?.gateway.start();
         started.defer(() => functions?.gateway.stop());
         signal.throwIfAborted();
@@ -146,4 +136,25 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
       }
     },
   };
+}
+
+/** Creates the initial objects and waits until the cache has them, because authorization reads the cache. */
+async function prepare(
+  { server, client, cache, store, log }: Pick<Api, 'server' | 'cache' | 'store'> & Reporting,
+  objects: SystemObjects,
+  features: FeatureOptions['features'],
+  signal: AbortSignal,
+): Promise<void> {
+  await bootstrapObjects(server, objects);
+  const unwritten = await reconcilePolicy(client, cache, featureRoles(features));
+  if (unwritten.length > 0)
+    log.error('the store has no room for roles of the system: delete objects and start this master again', {
+      unwritten,
+    });
+  await cache.waitUntil(await store.currentRevision(), signal);
+}
+
+interface Reporting {
+  readonly client: Client;
+  readonly log: Logger;
 }

@@ -69,117 +69,139 @@ const failure: Reply = {
 };
 
 export function createForwarder(options: ForwarderOptions): Forwarder {
-  const { servers, exchange, messageId, clock, log } = options;
-  const limits = { ...defaultLimits, ...options.limits };
-  const cache = new AnswerCache(clock, limits.cache);
-  const counts = new ForwardCounts();
-  const inFlight = new Map<string, Promise<Reply>>();
-  const failedAt = new Map<string, number>();
-  let waiting = 0;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  return new UpstreamForwarder(options);
+}
 
-  /**
-   * Logs a problem, at most once per interval: a name that does not resolve may be queried a thousand times a
-   * second.
-   */
-  function tell(message: string, fields: Record<string, unknown>): void {
-    if (clock.now() - toldAt < tellMs) return;
-    toldAt = clock.now();
-    log.warn(message, fields);
+class UpstreamForwarder implements Forwarder {
+  readonly #options: ForwarderOptions;
+  readonly #limits: ForwarderLimits;
+  readonly #cache: AnswerCache;
+  readonly #counts = new ForwardCounts();
+  readonly #inFlight = new Map<string, Promise<Reply>>();
+  readonly #failedAt = new Map<string, number>();
+  #waiting = 0;
+  #toldAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ForwarderOptions) {
+    this.#options = options;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#cache = new AnswerCache(options.clock, this.#limits.cache);
   }
 
-  const failedLately = (server: Server) => {
-    const at = failedAt.get(serverName(server));
-    return at !== undefined && clock.now() - at < avoidMs;
-  };
-
-  async function attempt(server: Server, request: Request, leftMs: number): Promise<UpstreamReply> {
-    const limit = new AbortController();
-    const timer = clock.after(Math.min(attemptMs, leftMs), () => limit.abort(new Error('no answer in time')));
-    const since = clock.monotonic();
-    counts.asked(serverName(server));
+  async resolve(asked: Forwarded): Promise<Reply> {
+    const key = keyOf(asked);
+    const kept = this.#cache.get(key);
+    if (kept) return kept;
+    const present = this.#inFlight.get(key);
+    const { waiting, inFlight } = this.#limits;
+    if (this.#waiting >= waiting || (!present && this.#inFlight.size >= inFlight)) {
+      this.#counts.rejected();
+      this.#tell('too many DNS queries wait for the upstream name servers; refusing more', {});
+      return failure;
+    }
+    this.#waiting++;
     try {
-      const reply = await exchange(server, request, limit.signal);
-      counts.answered(serverName(server), reply.rcode, (clock.monotonic() - since) / 1000);
-      return reply;
+      return await (present ?? this.#start(key, asked));
     } finally {
-      timer.cancel();
+      this.#waiting--;
     }
   }
 
-  async function ask(asked: Forwarded): Promise<Reply> {
+  families(): readonly Family[] {
+    return [...this.#cache.families(), ...this.#counts.families()];
+  }
+
+  #start(key: string, asked: Forwarded): Promise<Reply> {
+    const asking = this.#ask(asked)
+      .catch((error) => {
+        this.#tell('a DNS query could not be forwarded', { error: errorMessage(error) });
+        return failure;
+      })
+      .then((reply) => {
+        this.#cache.set(key, reply);
+        return reply;
+      })
+      .finally(() => this.#inFlight.delete(key));
+    this.#inFlight.set(key, asking);
+    return asking;
+  }
+
+  /** Queries the servers in turns until one has an answer, or the time is over. */
+  async #ask(asked: Forwarded): Promise<Reply> {
+    const { servers, messageId, clock } = this.#options;
     const all = await servers();
     if (all.length === 0) {
-      tell(
+      this.#tell(
         'names outside the cluster do not resolve: this machine has no name server; give --dns-upstream',
         {},
       );
       return failure;
     }
     const deadline = clock.now() + deadlineMs;
-    const turns = [...all.filter((one) => !failedLately(one)), ...all.filter(failedLately)];
     let last: unknown;
     let refusal: Reply | undefined;
-    for (const server of Array.from({ length: rounds }, () => turns).flat()) {
+    for (const server of this.#turnsOf(all)) {
       const leftMs = deadline - clock.now();
       if (leftMs <= 0) break;
       const id = messageId();
       try {
         const message = writeQuestion(id, asked);
-        const reply = await attempt(server, { id, message, question: asked.question }, leftMs);
+        const reply = await this.#attempt(server, { id, message, question: asked.question }, leftMs);
         if (reply.rcode === 'NOERROR' || reply.rcode === 'NXDOMAIN') {
-          failedAt.delete(serverName(server));
+          this.#failedAt.delete(serverName(server));
           return reply;
         }
         refusal = reply;
         last = `it answered ${reply.rcode}`;
       } catch (error) {
         last = errorMessage(error);
-        failedAt.set(serverName(server), clock.now());
+        this.#failedAt.set(serverName(server), clock.now());
       }
     }
-    tell('no upstream name server answers', {
+    this.#tell('no upstream name server answers', {
       servers: all.map(serverName).join(', '),
       error: last,
     });
     return refusal ?? failure;
   }
 
-  function start(key: string, asked: Forwarded): Promise<Reply> {
-    const asking = ask(asked)
-      .catch((error) => {
-        tell('a DNS query could not be forwarded', { error: errorMessage(error) });
-        return failure;
-      })
-      .then((reply) => {
-        cache.set(key, reply);
-        return reply;
-      })
-      .finally(() => inFlight.delete(key));
-    inFlight.set(key, asking);
-    return asking;
+  /** Returns the servers of all rounds; those that failed lately come last in each. */
+  #turnsOf(servers: readonly Server[]): readonly Server[] {
+    const failedLately = (server: Server) => this.#failedLately(server);
+    const turns = [...servers.filter((one) => !failedLately(one)), ...servers.filter(failedLately)];
+    return Array.from({ length: rounds }, () => turns).flat();
   }
 
-  return {
-    async resolve(asked) {
-      const key = keyOf(asked);
-      const kept = cache.get(key);
-      if (kept) return kept;
-      const present = inFlight.get(key);
-      if (waiting >= limits.waiting || (!present && inFlight.size >= limits.inFlight)) {
-        counts.rejected();
-        tell('too many DNS queries wait for the upstream name servers; refusing more', {});
-        return failure;
-      }
-      waiting++;
-      try {
-        return await (present ?? start(key, asked));
-      } finally {
-        waiting--;
-      }
-    },
-    families: () => [...cache.families(), ...counts.families()],
-  };
+  #failedLately(server: Server): boolean {
+    const at = this.#failedAt.get(serverName(server));
+    return at !== undefined && this.#options.clock.now() - at < avoidMs;
+  }
+
+  async #attempt(server: Server, request: Request, leftMs: number): Promise<UpstreamReply> {
+    const { exchange, clock } = this.#options;
+    const limit = new AbortController();
+    const timer = clock.after(Math.min(attemptMs, leftMs), () => limit.abort(new Error('no answer in time')));
+    const since = clock.monotonic();
+    this.#counts.asked(serverName(server));
+    try {
+      const reply = await exchange(server, request, limit.signal);
+      this.#counts.answered(serverName(server), reply.rcode, (clock.monotonic() - since) / 1000);
+      return reply;
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /**
+   * Logs a problem, at most once per interval: a name that does not resolve may be queried a thousand times a
+   * second.
+   */
+  #tell(message: string, fields: Record<string, unknown>): void {
+    const { clock, log } = this.#options;
+    if (clock.now() - this.#toldAt < tellMs) return;
+    this.#toldAt = clock.now();
+    log.warn(message, fields);
+  }
 }
 
 const serverName = ({ address, port }: Server) => `${address}:${port}`;

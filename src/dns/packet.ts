@@ -158,13 +158,7 @@ export function writeReply(query: Query, reply: Reply, limit: number): Buffer {
     }
   }
   const code = rcodes[reply.rcode];
-  const flags =
-    RECURSION_AVAILABLE |
-    (reply.authoritative ? AUTHORITATIVE_ANSWER : 0) |
-    (query.recursionDesired ? RECURSION_DESIRED : 0) |
-    (query.checkingDisabled ? CHECKING_DISABLED : 0) |
-    (truncated ? TRUNCATED_RESPONSE : 0) |
-    (code & 15);
+  const flags = flagsOf(query, reply, truncated) | (code & 15);
   const header = encode({ type: 'response', id: query.id, flags });
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(counts.answers, 6);
@@ -173,6 +167,14 @@ export function writeReply(query: Query, reply: Reply, limit: number): Buffer {
   const end = query.edns ? [optBytes(code >> 4, query.edns.dnssec)] : [];
   return Buffer.concat([header, query.question, ...parts, ...end]);
 }
+
+/** Returns the flags of a reply, without its code. */
+const flagsOf = (query: Query, reply: Reply, truncated: boolean): number =>
+  RECURSION_AVAILABLE |
+  (reply.authoritative ? AUTHORITATIVE_ANSWER : 0) |
+  (query.recursionDesired ? RECURSION_DESIRED : 0) |
+  (query.checkingDisabled ? CHECKING_DISABLED : 0) |
+  (truncated ? TRUNCATED_RESPONSE : 0);
 
 /** Encodes a refusal, also for a message whose question could not be parsed. */
 export function writeRefusal({ id, refusal, query }: Extract<Reading, { refusal: Rcode }>): Buffer {

@@ -20,7 +20,7 @@ export async function* outputPieces(chunks: AsyncIterable<Uint8Array>): AsyncIte
     while (data.length > 0) {
       if (left === 0) {
         if (data.length < 8) break;
-        stream = data[0] === stderr ? 'stderr' : 'stdout';
+        stream = streamOf(data);
         left = data.readUInt32BE(4);
         data = data.subarray(8);
       }
@@ -32,6 +32,9 @@ export async function* outputPieces(chunks: AsyncIterable<Uint8Array>): AsyncIte
     rest = data;
   }
 }
+
+/** Returns the stream to which the frame with this header belongs. */
+const streamOf = (header: Uint8Array) => (header[0] === stderr ? 'stderr' : 'stdout');
 
 /** Yields both outputs in the order of their arrival. */
 export async function* demultiplex(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {

@@ -22,7 +22,7 @@ import { deleteFlows } from '../base/conntrack.ts';
 import type { Exec } from '../base/exec.ts';
 import type { Family } from '../base/exposition.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import type { InformerFactory, Lister } from '../client/informer.ts';
+import type { Informer, InformerFactory, Lister } from '../client/informer.ts';
 import { ElementTable } from './element-table.ts';
 import { elementsOf } from './elements.ts';
 import { ProxyCounts } from './proxy-counts.ts';
@@ -82,113 +82,146 @@ function triggerOf([now, before]: readonly EndpointSlice[]): number | undefined 
 }
 
 export function createProxier(options: ProxierOptions): Proxier {
-  const { informers, exec, clock, log } = options;
-  const services = informers.informerFor(serviceResource);
-  const slices = informers.informerFor(endpointSliceResource);
-  slices.addIndex(bySlice, serviceKeysOf);
+  return new ServiceProxier(options);
+}
 
-  const elements = new ElementTable();
-  const changed = new Set<ObjectKey>();
-  let wake = () => {};
-  const mark = (key: ObjectKey) => {
-    changed.add(key);
-    wake();
-  };
-  const counts = new ProxyCounts(clock);
+class ServiceProxier implements Proxier {
+  readonly #options: ProxierOptions;
+  readonly #counts: ProxyCounts;
+  readonly #services: Informer<Service>;
+  readonly #slices: Informer<EndpointSlice>;
+  readonly #nodes: Informer<KubeObject>;
+  readonly #external: ExternalPorts;
+  readonly #elements = new ElementTable();
+  readonly #changed = new Set<ObjectKey>();
+  #wake = () => {};
   /** Objects that exist before the first round do not count as changed. */
-  let isStarted = false;
-  const external = new ExternalPorts(options);
-  const markAll = (keys: Iterable<ObjectKey>) => {
-    for (const key of keys) mark(key);
-  };
-  const serviceChanged = (service: Service) => {
-    counts.changed('service');
-    const key = objectKey(service);
-    markAll(external.setService(key, services.lister.get(key)));
-    mark(key);
-  };
-  const slicesChanged = (...all: readonly EndpointSlice[]) => {
-    counts.changed('endpoint', isStarted ? triggerOf(all) : undefined);
-    const keys = all.flatMap(serviceKeysOf);
-    keys.forEach(mark);
-    if (keys.includes(mastersKey)) markAll(external.setMasters(mastersIn(slices.lister)));
-  };
-  services.addEventHandler({ onAdd: serviceChanged, onUpdate: serviceChanged, onDelete: serviceChanged });
-  slices.addEventHandler({
-    onAdd: (slice) => slicesChanged(slice),
-    onUpdate: (slice, old) => slicesChanged(slice, old),
-    onDelete: (slice) => slicesChanged(slice),
-  });
-
-  const nodes = options.nodeInformers.informerFor<KubeObject>({ ...nodeResource, part: 'metadata' });
-  const nodeChanged = ({ metadata: { name } }: KubeObject) =>
-    markAll(external.setNode(name, nodes.lister.get(name)));
-  nodes.addEventHandler({ onAdd: nodeChanged, onUpdate: nodeChanged, onDelete: nodeChanged });
-
+  #isStarted = false;
   /** The chains in the kernel; undefined if the whole table must be written. */
-  let chains: ReadonlySet<string> | undefined;
+  #chains: ReadonlySet<string> | undefined;
 
-  function readChanged(): void {
-    for (const key of changed) {
-      const service = services.lister.get(key);
+  constructor(options: ProxierOptions) {
+    const { informers, nodeInformers, clock } = options;
+    this.#options = options;
+    this.#counts = new ProxyCounts(clock);
+    this.#external = new ExternalPorts(options);
+    this.#services = informers.informerFor(serviceResource);
+    this.#slices = informers.informerFor(endpointSliceResource);
+    this.#slices.addIndex(bySlice, serviceKeysOf);
+    this.#nodes = nodeInformers.informerFor<KubeObject>({ ...nodeResource, part: 'metadata' });
+    this.#listen();
+  }
+
+  families(): readonly Family[] {
+    return this.#counts.families();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    // The proxier waits for the Nodes, since an address of a node must never be routed to a Service.
+    try {
+      await unlessAborted(signal, this.#nodes.synced);
+    } catch {
+      return;
+    }
+    const backoff = new Backoff(retry);
+    const stopped = aborted(signal);
+    while (!signal.aborted) {
+      this.#readChanged();
+      const isApplied = await this.#round(backoff, signal);
+      if (!isApplied || this.#changed.size > 0) continue;
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      await Promise.race([woken, stopped]);
+    }
+  }
+
+  #listen(): void {
+    const serviceChanged = (service: Service) => this.#serviceChanged(service);
+    this.#services.addEventHandler({
+      onAdd: serviceChanged,
+      onUpdate: serviceChanged,
+      onDelete: serviceChanged,
+    });
+    this.#slices.addEventHandler({
+      onAdd: (slice) => this.#slicesChanged(slice),
+      onUpdate: (slice, old) => this.#slicesChanged(slice, old),
+      onDelete: (slice) => this.#slicesChanged(slice),
+    });
+    const nodeChanged = ({ metadata: { name } }: KubeObject) =>
+      this.#mark(this.#external.setNode(name, this.#nodes.lister.get(name)));
+    this.#nodes.addEventHandler({ onAdd: nodeChanged, onUpdate: nodeChanged, onDelete: nodeChanged });
+  }
+
+  #serviceChanged(service: Service): void {
+    this.#counts.changed('service');
+    const key = objectKey(service);
+    this.#mark(this.#external.setService(key, this.#services.lister.get(key)));
+    this.#mark([key]);
+  }
+
+  #slicesChanged(...all: readonly EndpointSlice[]): void {
+    this.#counts.changed('endpoint', this.#isStarted ? triggerOf(all) : undefined);
+    const keys = all.flatMap(serviceKeysOf);
+    this.#mark(keys);
+    if (keys.includes(mastersKey)) this.#mark(this.#external.setMasters(mastersIn(this.#slices.lister)));
+  }
+
+  /** Marks services for the next round. */
+  #mark(keys: Iterable<ObjectKey>): void {
+    for (const key of keys) {
+      this.#changed.add(key);
+      this.#wake();
+    }
+  }
+
+  #readChanged(): void {
+    for (const key of this.#changed) {
+      const service = this.#services.lister.get(key);
       const rules = service
-        ? serviceRules(service, slices.lister.byIndex(bySlice, key), options.nodeName, (...port) =>
-            external.isServed(key, ...port),
+        ? serviceRules(
+            service,
+            this.#slices.lister.byIndex(bySlice, key),
+            this.#options.nodeName,
+            (...port) => this.#external.isServed(key, ...port),
           )
         : [];
-      elements.replace(key, elementsOf(rules));
+      this.#elements.replace(key, elementsOf(rules));
     }
-    changed.clear();
+    this.#changed.clear();
   }
 
-  async function apply(): Promise<void> {
-    const difference = elements.difference();
-    const added = chains ? difference.added : elements.all();
-    const script = chains ? renderDifference(chains, difference) : renderTable(options.serviceCIDR, added);
+  /** Applies the differences. Resolves to false after a failure, when it is time to try again. */
+  async #round(backoff: Backoff, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#counts.sync(() => this.#apply());
+      this.#isStarted = true;
+      backoff.reset();
+      return true;
+    } catch (error) {
+      this.#chains = undefined;
+      const delay = backoff.next();
+      this.#options.log.error('the nft rules of Services were not applied; writing all of them again', {
+        error: errorMessage(error),
+        inMs: delay,
+      });
+      // The sleep rejects only when the signal aborts, which ends the loop.
+      await sleep(this.#options.clock, delay, signal).catch(() => undefined);
+      return false;
+    }
+  }
+
+  async #apply(): Promise<void> {
+    const { exec, log, serviceCIDR } = this.#options;
+    const chains = this.#chains;
+    const difference = this.#elements.difference();
+    const added = chains ? difference.added : this.#elements.all();
+    const script = chains ? renderDifference(chains, difference) : renderTable(serviceCIDR, added);
     if (script) await exec('nft', ['-f', '-'], { input: script });
-    chains = new Set([...(chains ?? []), ...chainsOf(added)]);
-    elements.commit();
+    this.#chains = new Set([...(chains ?? []), ...chainsOf(added)]);
+    this.#elements.commit();
     await deleteFlows(exec, log, 'a removed endpoint', staleFlows(difference));
   }
-
-  return {
-    families: () => counts.families(),
-    async run(signal) {
-      // The proxier waits for the Nodes, since an address of a node must never be routed to a Service.
-      try {
-        await unlessAborted(signal, nodes.synced);
-      } catch {
-        return;
-      }
-      const backoff = new Backoff(retry);
-      const stopped = aborted(signal);
-      while (!signal.aborted) {
-        readChanged();
-        try {
-          await counts.sync(apply);
-          isStarted = true;
-          backoff.reset();
-        } catch (error) {
-          chains = undefined;
-          const delay = backoff.next();
-          log.error('the nft rules of Services were not applied; writing all of them again', {
-            error: errorMessage(error),
-            inMs: delay,
-          });
-          // The sleep rejects only when the signal aborts, which ends the loop.
-          await sleep(clock, delay, signal).catch(() => undefined);
-          continue;
-        }
-        if (changed.size > 0) continue;
-        await Promise.race([
-          new Promise<void>((resolve) => {
-            wake = resolve;
-          }),
-          stopped,
-        ]);
-      }
-    },
-  };
 }
 
 /** Removes everything that the proxy created in the kernel; does nothing if there is nothing. */

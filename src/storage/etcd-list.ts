@@ -62,18 +62,17 @@ export async function listPages(ranges: Ranges, prefix: string, options: ListOpt
   let targetBytes = pageBytes;
   for (;;) {
     const limit = Math.min(wanted - items.length, page);
-    let response: RangeResponse;
-    try {
-      response = await rangeFor(ranges, limit)(`listing ${prefix}`, {
+    const response = await orFailure(
+      rangeFor(ranges, limit)(`listing ${prefix}`, {
         key: startAfter === undefined ? Buffer.from(prefix) : Buffer.from(`${startAfter}\0`),
         range_end: rangeEnd,
         limit,
         revision,
-      });
-    } catch (error) {
-      const isSlow = isTooSlow(error, limit);
-      if (!isSlow && !isTooLong(error, limit)) throw error;
-      if (isSlow) targetBytes = Math.max(targetBytes / pageShrinkage, minPageBytes);
+      }),
+      limit,
+    );
+    if (typeof response === 'string') {
+      if (response === 'too slow') targetBytes = Math.max(targetBytes / pageShrinkage, minPageBytes);
       page = Math.ceil(limit / pageShrinkage);
       continue;
     }
@@ -84,6 +83,20 @@ export async function listPages(ranges: Ranges, prefix: string, options: ListOpt
     if (!response.more || items.length >= wanted) return { items, revision, more: response.more, remaining };
     startAfter = items.at(-1)?.key;
     page = nextPage(response.kvs, targetBytes);
+  }
+}
+
+/** Resolves to the reason if a smaller page may succeed; rejects if not. */
+async function orFailure(
+  pending: Promise<RangeResponse>,
+  limit: number,
+): Promise<RangeResponse | 'too slow' | 'too long'> {
+  try {
+    return await pending;
+  } catch (error) {
+    if (isTooSlow(error, limit)) return 'too slow';
+    if (isTooLong(error, limit)) return 'too long';
+    throw error;
   }
 }
 

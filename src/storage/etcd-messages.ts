@@ -133,15 +133,34 @@ export function readWatch(message: Buffer): WatchResponse {
   };
   while (!reader.done) {
     const { field, wire } = reader.tag();
-    if (field === 1) response.header = headerOf(reader.within(wire));
-    else if (field === 2) response.watch_id = reader.int64(wire);
-    else if (field === 3) response.created = reader.bool(wire);
-    else if (field === 4) response.canceled = reader.bool(wire);
-    else if (field === 5) response.compact_revision = reader.int64(wire);
-    else if (field === 6) response.cancel_reason = reader.string(wire);
-    else if (field === 7) response.fragment = reader.bool(wire);
-    else if (field === 11) events.push(eventOf(reader.within(wire)));
-    else reader.skip(wire);
+    switch (field) {
+      case 1:
+        response.header = headerOf(reader.within(wire));
+        break;
+      case 2:
+        response.watch_id = reader.int64(wire);
+        break;
+      case 3:
+        response.created = reader.bool(wire);
+        break;
+      case 4:
+        response.canceled = reader.bool(wire);
+        break;
+      case 5:
+        response.compact_revision = reader.int64(wire);
+        break;
+      case 6:
+        response.cancel_reason = reader.string(wire);
+        break;
+      case 7:
+        response.fragment = reader.bool(wire);
+        break;
+      case 11:
+        events.push(eventOf(reader.within(wire)));
+        break;
+      default:
+        reader.skip(wire);
+    }
   }
   return response;
 }
@@ -170,14 +189,29 @@ export function readStatus(message: Buffer): MemberStatus {
   };
   while (!reader.done) {
     const { field, wire } = reader.tag();
-    if (field === 1) status.revision = headerOf(reader.within(wire)).revision;
-    else if (field === 2) status.version = reader.string(wire);
-    else if (field === 3) status.size = reader.int64(wire);
-    // Field 8 contains the alarms, as text.
-    else if (field === 8) status.isFull = reader.string(wire).includes('NOSPACE') || status.isFull;
-    else if (field === 9) status.inUse = reader.int64(wire);
-    else if (field === 12) status.quota = reader.int64(wire) || undefined;
-    else reader.skip(wire);
+    switch (field) {
+      case 1:
+        status.revision = headerOf(reader.within(wire)).revision;
+        break;
+      case 2:
+        status.version = reader.string(wire);
+        break;
+      case 3:
+        status.size = reader.int64(wire);
+        break;
+      // Field 8 contains the alarms, as text.
+      case 8:
+        status.isFull = reader.string(wire).includes('NOSPACE') || status.isFull;
+        break;
+      case 9:
+        status.inUse = reader.int64(wire);
+        break;
+      case 12:
+        status.quota = reader.int64(wire) || undefined;
+        break;
+      default:
+        reader.skip(wire);
+    }
   }
   return status;
 }

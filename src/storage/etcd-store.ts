@@ -1,25 +1,17 @@
 /**
  * The Store contract on etcd's RPCs: reads are retried, writes are settled (etcd-write.ts), watches resume.
  */
-import { type Clock, sleep } from '../base/clock.ts';
-import { errorMessage, type Logger } from '../base/log.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import { EtcdCalls } from './etcd-calls.ts';
 import { listPages, toStoredValue } from './etcd-list.ts';
 import { EtcdRoom } from './etcd-room.ts';
-import {
-  type EtcdRpc,
-  isUnanswered,
-  markerKey,
-  nothingElse,
-  type RangeRequest,
-  type RangeResponse,
-  type ResponseHeader,
-  RpcError,
-  type WatchStream,
-} from './etcd-rpc.ts';
-import { progressIsOrdered, watchEtcd } from './etcd-watch.ts';
+import { type EtcdRpc, nothingElse } from './etcd-rpc.ts';
+import { progressIsOrdered } from './etcd-watch.ts';
+import { EtcdWatches } from './etcd-watches.ts';
 import { createWriter } from './etcd-write.ts';
-import { CompactedError, type Store, StoreRejectedError, StoreUnavailableError } from './store.ts';
+import { CompactedError, type Store } from './store.ts';
 
 export interface EtcdStoreOptions {
   readonly rpc: EtcdRpc;
@@ -47,77 +39,17 @@ export interface EtcdStoreOptions {
   readonly isOnlyWriter?: boolean | undefined;
 }
 
-const retryMs = 50;
+const readingRevision = 'reading the revision';
 
 /** Creates the store. Resolves when etcd answers, or rejects with StoreUnavailableError after `startMs`. */
 export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store> {
-  const { rpc, clock, log, attemptMs } = options;
-  const closed = new AbortController();
-  const watches = new Set<{ readonly prefix: string; stream: WatchStream | undefined }>();
-  let lastRevision = 0;
-  let cluster: number | undefined;
-  const onAnswer = (header: ResponseHeader) => {
-    const revision = header.revision;
-    // A database that was wiped or restored starts counting again.
-    if (header.cluster_id !== cluster || revision > lastRevision) lastRevision = revision;
-    cluster = header.cluster_id;
-  };
-
-  /** Retries a call without side effects until it is answered. */
-  const ask = async <T>(
-    what: string,
-    call: (timeoutMs: number) => Promise<T>,
-    withinMs = options.settleMs,
-  ): Promise<T> => {
-    const deadline = clock.now() + withinMs;
-    for (;;) {
-      try {
-        return await call(Math.min(attemptMs, Math.max(deadline - clock.now(), 1)));
-      } catch (error) {
-        // A retry with little time left would only replace the reason by a missed deadline.
-        const trouble = options.trouble?.();
-        const last = closed.signal.aborted || trouble || clock.now() + 2 * retryMs >= deadline;
-        if (last || !isUnanswered(error)) throw toStoreError(what, error, trouble);
-        await sleep(clock, retryMs);
-      }
-    }
-  };
-  const range = async (what: string, request: RangeRequest, withinMs?: number): Promise<RangeResponse> => {
-    const response = await ask(what, (timeoutMs) => rpc.range(request, timeoutMs), withinMs);
-    onAnswer(response.header);
-    return response;
-  };
-  const rangeOnce = async (what: string, request: RangeRequest): Promise<RangeResponse> => {
-    const response = await rpc.range(request, attemptMs).catch((error: unknown) => {
-      throw toStoreError(what, error, options.trouble?.());
-    });
-    onAnswer(response.header);
-    return response;
-  };
-  const readingRevision = 'reading the revision';
-  const currentRevision = async () => (await range(readingRevision, nothingElse)).header.revision;
-
-  const late = clock.after(options.settleMs, () =>
-    log.warn('etcd has not answered yet; with much data it takes minutes to start', {
-      startMs: options.startMs,
-    }),
-  );
-  await range(readingRevision, nothingElse, options.startMs).finally(() => late.cancel());
-  const version = await ask('reading the version of etcd', rpc.version);
-  const trustProgress = progressIsOrdered(version);
-  log.debug('connected to etcd', { version, revision: lastRevision });
-  const writer = createWriter({ ...options, onAnswer, lastRevision: () => lastRevision });
+  const { rpc } = options;
+  const calls = new EtcdCalls(options);
+  const version = await firstAnswer(options, calls);
+  const watches = new EtcdWatches({ ...options, calls, isProgressOrdered: progressIsOrdered(version) });
+  const { onAnswer, range } = calls;
+  const writer = createWriter({ ...options, onAnswer, lastRevision: () => calls.lastRevision });
   const room = new EtcdRoom(options);
-
-  const askProgress = (prefix: string, stream: WatchStream) => {
-    if (trustProgress) return stream.send({ progress_request: {} });
-    const put = { request_put: { key: markerKey(prefix, 'progress'), value: Buffer.alloc(0) } };
-    rpc.txn({ compare: [], success: [put], failure: [] }, attemptMs).then(
-      (response) => onAnswer(response.header),
-      (error) => log.debug('the progress marker key was not written', { error: errorMessage(error) }),
-    );
-  };
-
   const read = async (key: string) => (await range(`reading ${key}`, { key: Buffer.from(key) })).kvs[0];
 
   return {
@@ -126,13 +58,9 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
       return kv && toStoredValue(kv);
     },
     ownerOf: async (claim) => (await read(claim))?.value.toString(),
-    list: (prefix, listOptions) => listPages({ range, rangeOnce }, prefix, listOptions ?? {}),
-    currentRevision,
-    knownRevision() {
-      // An open watch shows that this is still the etcd to which all writes went.
-      const hears = [...watches].some(({ stream }) => stream !== undefined);
-      return options.isOnlyWriter && hears ? lastRevision : undefined;
-    },
+    list: (prefix, listOptions) => listPages(calls, prefix, listOptions ?? {}),
+    currentRevision: async () => (await range(readingRevision, nothingElse)).header.revision,
+    knownRevision: () => (options.isOnlyWriter && watches.hasStream ? calls.lastRevision : undefined),
     create: (key, value, claims) =>
       room.during(value.length, () => writer.write({ key, value, expected: 0, claims: claims ?? {} })),
     update: (key, value, expected, claims) =>
@@ -141,59 +69,35 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
       ),
     delete: (key, expected, claims) =>
       writer.write({ key, value: undefined, expected: existing(expected), claims: claims ?? {} }),
-    async *watch(prefix, after, signal) {
-      const open: { readonly prefix: string; stream: WatchStream | undefined } = {
-        prefix,
-        stream: undefined,
-      };
-      watches.add(open);
-      const onStream = (stream: WatchStream | undefined) => {
-        open.stream = stream;
-      };
-      const ended = AbortSignal.any([signal, closed.signal]);
-      try {
-        for await (const batch of watchEtcd({ rpc, clock, log, prefix, after, signal: ended, onStream })) {
-          if (batch.revision > lastRevision) lastRevision = batch.revision;
-          yield batch;
-        }
-      } finally {
-        watches.delete(open);
-      }
-      if (!signal.aborted) throw new StoreUnavailableError('the store is closed');
-    },
-    requestProgress() {
-      for (const { prefix, stream } of watches) if (stream) askProgress(prefix, stream);
-    },
+    watch: (prefix, after, signal) => watches.watch(prefix, after, signal),
+    requestProgress: () => watches.requestProgress(),
     room,
     async compact(revision) {
       // A compaction to this or a later revision has already happened, which is sufficient.
-      await ask(`compacting to ${revision}`, (timeoutMs) => rpc.compact(revision, timeoutMs)).catch(
-        (error) => {
+      await calls
+        .ask(`compacting to ${revision}`, (timeoutMs) => rpc.compact(revision, timeoutMs))
+        .catch((error) => {
           if (!(error instanceof CompactedError)) throw error;
-        },
-      );
+        });
     },
     async close() {
-      closed.abort();
-      rpc.close();
+      calls.close();
     },
   };
 }
 
-function toStoreError(what: string, error: unknown, trouble?: string): unknown {
-  if (!(error instanceof RpcError)) return error;
-  switch (error.failure) {
-    case 'compacted':
-      return new CompactedError(`${what}: ${error.message}`, undefined);
-    case 'refused':
-    case 'too long':
-      return new StoreRejectedError(`${what}: ${error.message}`, { cause: error });
-    case 'unanswered':
-      return new StoreUnavailableError(`${what}: etcd did not answer: ${trouble ?? error.message}`, {
-        cause: error,
-        trouble,
-      });
-  }
+/** Waits until etcd answers, and resolves to its version. */
+async function firstAnswer(
+  { rpc, clock, log, settleMs, startMs }: EtcdStoreOptions,
+  calls: EtcdCalls,
+): Promise<string> {
+  const late = clock.after(settleMs, () =>
+    log.warn('etcd has not answered yet; with much data it takes minutes to start', { startMs }),
+  );
+  await calls.range(readingRevision, nothingElse, startMs).finally(() => late.cancel());
+  const version = await calls.ask('reading the version of etcd', rpc.version);
+  log.debug('connected to etcd', { version, revision: calls.lastRevision });
+  return version;
 }
 
 /** Throws for 0, which is no revision of a key: it would compare as "does not exist". */

@@ -77,79 +77,97 @@ export interface Writer {
 }
 
 export function createWriter(options: WriterOptions): Writer {
-  const { clock, log } = options;
+  return new EtcdWriter(options);
+}
+
+class EtcdWriter implements Writer {
+  readonly #options: WriterOptions;
   /** Last known revision of each tree's fence; 0 if it was never written. */
-  const fences = new Map<string, number>();
+  readonly #fences = new Map<string, number>();
   /** Fences being written, so that writes that were lost together share one. */
-  const raising = new Map<string, Promise<number>>();
+  readonly #raising = new Map<string, Promise<number>>();
 
-  const raiseFence = (fenceKey: Buffer, deadline: number): Promise<number> => {
-    const name = fenceKey.toString();
-    const pending = raising.get(name);
-    if (pending !== undefined) return pending;
-    const raised = putFence(options, fenceKey, deadline)
-      .then((revision) => {
-        fences.set(name, revision);
-        return revision;
-      })
-      .finally(() => raising.delete(name));
-    raising.set(name, raised);
-    return raised;
-  };
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
 
-  const settle = async (
+  async write(wanted: Write): Promise<number> {
+    const options = this.#options;
+    const { clock } = options;
+    const write = { ...wanted, mark: Buffer.from(options.random.uuid()) };
+    const fenceName = markerKey(write.key, 'fence').toString();
+    const deadline = clock.now() + options.settleMs;
+    let owners: ReadonlyMap<string, string> = new Map();
+    for (;;) {
+      const before = options.lastRevision();
+      const outcome = await attempt(options, write, this.#fences.get(fenceName) ?? 0, owners);
+      if (outcome.type === 'done') return outcome.revision;
+      if (outcome.type === 'unanswered') {
+        const revision = await this.#readBack(write, before, deadline, outcome.error);
+        if (revision !== undefined) return revision;
+        continue;
+      }
+      const { found } = outcome;
+      // Answers may arrive in any order: an outdated fence only fails the next attempt.
+      this.#fences.set(fenceName, found.fence);
+      refuse(write, found);
+      if (clock.now() >= deadline)
+        throw new StoreUnavailableError(`the write of ${write.key} conflicted with other writes too often`);
+      owners = found.owners;
+    }
+  }
+
+  /**
+   * Resolves to the revision of a write whose answer was lost; undefined if it was not made and may be sent
+   * again. Rejects with StoreUnavailableError if the time is over.
+   */
+  async #readBack(
     write: MarkedWrite,
     before: number,
     deadline: number,
-  ): Promise<number | undefined> => {
+    lost: RpcError,
+  ): Promise<number | undefined> {
+    this.#options.log.debug('the answer to a write was lost, reading back', {
+      key: write.key,
+      error: errorMessage(lost),
+    });
+    const revision = await this.#settle(write, before, deadline);
+    if (revision === undefined && this.#options.clock.now() >= deadline) throw unknownOutcome(write, lost);
+    return revision;
+  }
+
+  async #settle(write: MarkedWrite, before: number, deadline: number): Promise<number | undefined> {
+    const { clock, trouble } = this.#options;
     const fenceKey = markerKey(write.key, 'fence');
     // A fence whose write began before this write was lost may have been applied before it: only a later one
     // counts.
-    await raising.get(fenceKey.toString())?.catch(() => undefined);
+    await this.#raising.get(fenceKey.toString())?.catch(() => undefined);
     for (;;) {
       try {
-        const fence = await raiseFence(fenceKey, deadline);
-        return await findInHistory(options, write, before, fence, deadline);
+        const fence = await this.#raiseFence(fenceKey, deadline);
+        return await findInHistory(this.#options, write, before, fence, deadline);
       } catch (error) {
         if (!isUnanswered(error)) throw unknownOutcome(write, error);
-        const trouble = options.trouble?.();
-        if (trouble || clock.now() >= deadline) throw unknownOutcome(write, error, trouble);
+        const reason = trouble?.();
+        if (reason || clock.now() >= deadline) throw unknownOutcome(write, error, reason);
         await sleep(clock, 50);
       }
     }
-  };
+  }
 
-  return {
-    async write(wanted) {
-      const write = { ...wanted, mark: Buffer.from(options.random.uuid()) };
-      const fenceName = markerKey(write.key, 'fence').toString();
-      const deadline = clock.now() + options.settleMs;
-      let owners: ReadonlyMap<string, string> = new Map();
-      for (;;) {
-        const before = options.lastRevision();
-        const fence = fences.get(fenceName) ?? 0;
-        const outcome = await attempt(options, write, fence, owners);
-        if (outcome.type === 'done') return outcome.revision;
-        if (outcome.type === 'unanswered') {
-          log.debug('the answer to a write was lost, reading back', {
-            key: write.key,
-            error: errorMessage(outcome.error),
-          });
-          const revision = await settle(write, before, deadline);
-          if (revision !== undefined) return revision;
-          if (clock.now() >= deadline) throw unknownOutcome(write, outcome.error);
-          continue;
-        }
-        const { found } = outcome;
-        // Answers may arrive in any order: an outdated fence only fails the next attempt.
-        fences.set(fenceName, found.fence);
-        refuse(write, found);
-        if (clock.now() >= deadline)
-          throw new StoreUnavailableError(`the write of ${write.key} conflicted with other writes too often`);
-        owners = found.owners;
-      }
-    },
-  };
+  #raiseFence(fenceKey: Buffer, deadline: number): Promise<number> {
+    const name = fenceKey.toString();
+    const pending = this.#raising.get(name);
+    if (pending !== undefined) return pending;
+    const raised = putFence(this.#options, fenceKey, deadline)
+      .then((revision) => {
+        this.#fences.set(name, revision);
+        return revision;
+      })
+      .finally(() => this.#raising.delete(name));
+    this.#raising.set(name, raised);
+    return raised;
+  }
 }
 
 type Outcome =

@@ -26,7 +26,7 @@ import {
   writeTxn,
   writeWatch,
 } from './etcd-messages.ts';
-import { type EtcdRpc, RpcError, type WatchResponse, type WatchStream } from './etcd-rpc.ts';
+import { type EtcdRpc, type FullMember, RpcError, type WatchResponse, type WatchStream } from './etcd-rpc.ts';
 import { createEtcdStore, type EtcdStoreOptions } from './etcd-store.ts';
 import type { Store } from './store.ts';
 
@@ -110,104 +110,127 @@ async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
   return rpcOver(clients, options);
 }
 
-/**
- * Implements the RPCs. Calls go to one endpoint until a call gets no answer, then to the next; watches at the
- * failed endpoint end, and resume at the next.
- */
-function rpcOver(clients: readonly GrpcClient[], { random, log, endpoints }: EtcdOptions): EtcdRpc {
-  const choice = new EndpointChoice(clients.length, random.next());
-  const watches = clients.map(() => new Set<WatchStream>());
-  const watchesAt = (index: number) => watches[index] as Set<WatchStream>;
-  const moveOn = (index: number, error: RpcError) => {
-    if (error.failure !== 'unanswered' || !choice.failed(index)) return;
-    log.debug('this etcd endpoint does not answer, using another one', {
-      endpoint: endpoints[index],
-      error: errorMessage(error),
-    });
-    for (const stream of watchesAt(index)) stream.cancel();
-  };
-  const call = async (
-    method: string,
-    timeoutMs: number,
-    size: number,
-    write: (writer: WireWriter) => void,
-  ): Promise<Buffer> => {
-    const index = choice.current;
-    try {
-      return await (clients[index] as GrpcClient).call(
-        `/etcdserverpb.${method}`,
-        framed(size, write),
-        timeoutMs,
-      );
-    } catch (cause) {
-      const error = toRpcError(cause);
-      moveOn(index, error);
-      throw error;
-    }
-  };
+/** Implements the RPCs over the endpoints. */
+function rpcOver(clients: readonly GrpcClient[], options: EtcdOptions): EtcdRpc {
+  const endpoints = new Endpoints(clients, options);
   return {
     range: async (request, ms) =>
-      readRange(await call('KV/Range', ms, shortRequest, (writer) => writeRange(writer, request))),
+      readRange(await endpoints.call('KV/Range', ms, shortRequest, (writer) => writeRange(writer, request))),
     txn: async (request, ms) =>
-      readTxn(await call('KV/Txn', ms, sizeOfTxn(request), (writer) => writeTxn(writer, request))),
+      readTxn(await endpoints.call('KV/Txn', ms, sizeOfTxn(request), (writer) => writeTxn(writer, request))),
     compact: async (revision, ms, isPhysical) => {
-      await call('KV/Compact', ms, shortRequest, (writer) => {
+      await endpoints.call('KV/Compact', ms, shortRequest, (writer) => {
         writer.varint(1, revision);
         if (isPhysical) writer.varint(2, 1);
       });
     },
     version: async (ms) =>
-      readStatus(await call('Maintenance/Status', ms, shortRequest, () => undefined)).version,
-    members: clients.map((client) => {
-      const ask = (method: string, ms: number) =>
-        client
-          .call(
-            `/etcdserverpb.Maintenance/${method}`,
-            framed(shortRequest, () => undefined),
-            ms,
-          )
-          .catch((cause) => {
-            throw toRpcError(cause);
-          });
-      return {
-        status: async (ms) => readStatus(await ask('Status', ms)),
-        defragment: async (ms) => void (await ask('Defragment', ms)),
-      };
-    }),
+      readStatus(await endpoints.call('Maintenance/Status', ms, shortRequest, writeNothing)).version,
+    members: clients.map(memberAt),
     async disarmFull(ms) {
-      const alarms = await call('Maintenance/Alarm', ms, shortRequest, (writer) => writeAlarm(writer));
-      for (const member of readFullMembers(alarms))
-        await call('Maintenance/Alarm', ms, shortRequest, (writer) => writeAlarm(writer, member));
+      const alarm = (member?: FullMember) =>
+        endpoints.call('Maintenance/Alarm', ms, shortRequest, (writer) => writeAlarm(writer, member));
+      for (const member of readFullMembers(await alarm())) await alarm(member);
     },
-    async openWatch() {
-      const index = choice.current;
-      const open = watchesAt(index);
-      const client = clients[index] as GrpcClient;
-      try {
-        const stream: WatchStream = toWatchStream(
-          // A member that loses its leader ends the stream, instead of staying silent until it finds a leader
-          // again.
-          client.stream(
-            '/etcdserverpb.Watch/Watch',
-            { hasleader: 'true' },
-            {
-              onFailure: (error) => moveOn(index, toRpcError(error)),
-              onEnd: () => open.delete(stream),
-            },
-          ),
-        );
-        open.add(stream);
-        return stream;
-      } catch (cause) {
-        const error = toRpcError(cause);
-        moveOn(index, error);
-        throw error;
-      }
-    },
+    openWatch: async () => endpoints.openWatch(),
     close() {
       for (const client of clients) client.close();
     },
   };
+}
+
+const writeNothing = () => undefined;
+
+/** Returns the calls that concern one member alone, whichever endpoint is in use. */
+function memberAt(client: GrpcClient): EtcdRpc['members'][number] {
+  const ask = (method: string, ms: number) =>
+    client
+      .call(`/etcdserverpb.Maintenance/${method}`, framed(shortRequest, writeNothing), ms)
+      .catch((cause) => {
+        throw toRpcError(cause);
+      });
+  return {
+    status: async (ms) => readStatus(await ask('Status', ms)),
+    defragment: async (ms) => void (await ask('Defragment', ms)),
+  };
+}
+
+/**
+ * Calls go to one endpoint until a call gets no answer, then to the next; watches at the failed endpoint end,
+ * and resume at the next.
+ */
+class Endpoints {
+  readonly #clients: readonly GrpcClient[];
+  readonly #options: EtcdOptions;
+  readonly #choice: EndpointChoice;
+  /** Open watches by the index of their endpoint. */
+  readonly #watches: readonly Set<WatchStream>[];
+
+  constructor(clients: readonly GrpcClient[], options: EtcdOptions) {
+    this.#clients = clients;
+    this.#options = options;
+    this.#choice = new EndpointChoice(clients.length, options.random.next());
+    this.#watches = clients.map(() => new Set<WatchStream>());
+  }
+
+  /** Calls `KV/Range` or another method with a request of about `size` bytes; rejects with an RpcError. */
+  async call(
+    method: string,
+    timeoutMs: number,
+    size: number,
+    write: (writer: WireWriter) => void,
+  ): Promise<Buffer> {
+    const index = this.#choice.current;
+    try {
+      return await this.#clientAt(index).call(`/etcdserverpb.${method}`, framed(size, write), timeoutMs);
+    } catch (cause) {
+      throw this.#failed(index, cause);
+    }
+  }
+
+  /** Throws an RpcError if the endpoint has failed. */
+  openWatch(): WatchStream {
+    const index = this.#choice.current;
+    const open = this.#watchesAt(index);
+    try {
+      const stream: WatchStream = toWatchStream(
+        // A member that loses its leader ends the stream, instead of staying silent until it finds a leader
+        // again.
+        this.#clientAt(index).stream(
+          '/etcdserverpb.Watch/Watch',
+          { hasleader: 'true' },
+          {
+            onFailure: (cause) => this.#failed(index, cause),
+            onEnd: () => open.delete(stream),
+          },
+        ),
+      );
+      open.add(stream);
+      return stream;
+    } catch (cause) {
+      throw this.#failed(index, cause);
+    }
+  }
+
+  /** Moves on to the next endpoint if this one did not answer; returns the error. */
+  #failed(index: number, cause: unknown): RpcError {
+    const error = toRpcError(cause);
+    if (error.failure !== 'unanswered' || !this.#choice.failed(index)) return error;
+    this.#options.log.debug('this etcd endpoint does not answer, using another one', {
+      endpoint: this.#options.endpoints[index],
+      error: errorMessage(error),
+    });
+    for (const stream of this.#watchesAt(index)) stream.cancel();
+    return error;
+  }
+
+  #clientAt(index: number): GrpcClient {
+    return this.#clients[index] as GrpcClient;
+  }
+
+  #watchesAt(index: number): Set<WatchStream> {
+    return this.#watches[index] as Set<WatchStream>;
+  }
 }
 
 /** Accepts a certificate for any of the hosts, because all endpoints belong to one cluster. */

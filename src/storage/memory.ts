@@ -34,160 +34,195 @@ interface Version {
 const largestBatch = 1000;
 
 export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
-  const maxHistory = options.maxHistory ?? 200_000;
-  /** Every key that has a version left, sorted. */
-  const keys: string[] = [];
-  const versions = new Map<string, Version[]>();
-  const claims = new Map<string, string>();
-  let log: StoreEvent[] = [];
-  let revision = 1;
-  let compacted = 0;
-  let closed = false;
-  let wake = Promise.withResolvers<void>();
-  let progressRequests = 0;
+  return new MemoryStore(options.maxHistory ?? 200_000);
+}
 
-  const notify = () => {
-    wake.resolve();
-    wake = Promise.withResolvers<void>();
+/** The methods are properties, because wrappers of a store spread it. */
+class MemoryStore implements Store {
+  readonly #maxHistory: number;
+  /** Every key that has a version left, sorted. */
+  readonly #keys: string[] = [];
+  readonly #versions = new Map<string, Version[]>();
+  readonly #claims = new Map<string, string>();
+  #log: StoreEvent[] = [];
+  #revision = 1;
+  #compacted = 0;
+  #closed = false;
+  #wake = Promise.withResolvers<void>();
+  #progressRequests = 0;
+
+  constructor(maxHistory: number) {
+    this.#maxHistory = maxHistory;
+  }
+
+  readonly ownerOf: Store['ownerOf'] = async (claim) => {
+    this.#checkOpen();
+    return this.#claims.get(claim) ?? this.#latest(claim)?.value.toString();
   };
-  const checkOpen = () => {
-    if (closed) throw new StoreUnavailableError('the store is closed');
+
+  readonly get: Store['get'] = async (key) => {
+    this.#checkOpen();
+    return this.#latest(key);
   };
-  const at = (key: string, limit: number): StoredValue | undefined => {
-    const version = versions.get(key)?.findLast((candidate) => candidate.revision <= limit);
+
+  readonly list = async (prefix: string, options: ListOptions = {}): Promise<ListResult> => {
+    this.#checkOpen();
+    const snapshot = options.revision ?? this.#revision;
+    if (snapshot < this.#compacted) throw compactedError(snapshot, this.#compacted);
+    if (snapshot > this.#revision) throw new StoreRejectedError(`revision ${snapshot} is in the future`);
+    const from = options.startAfter === undefined ? prefix : `${options.startAfter}\0`;
+    const found: StoredValue[] = [];
+    for (let i = insertionPoint(this.#keys, from); this.#keys[i]?.startsWith(prefix); i++) {
+      const item = this.#at(this.#keys[i] as string, snapshot);
+      if (item) found.push(item);
+    }
+    const items = found.slice(0, options.limit);
+    const remaining = found.length - items.length;
+    return { items, revision: snapshot, more: remaining > 0, remaining };
+  };
+
+  readonly currentRevision: Store['currentRevision'] = async () => {
+    this.#checkOpen();
+    return this.#revision;
+  };
+
+  readonly create: Store['create'] = async (key, value, wanted) => {
+    this.#checkOpen();
+    if (this.#latest(key)) throw new KeyExistsError(`${key} already exists`);
+    this.#checkClaims(wanted);
+    return this.#commit((revision) => ({ type: 'put', key, value: Buffer.from(value), revision }), wanted);
+  };
+
+  readonly update: Store['update'] = async (key, value, expectedRevision, wanted) => {
+    this.#checkOpen();
+    this.#expect(key, expectedRevision);
+    this.#checkClaims(wanted);
+    return this.#commit((revision) => ({ type: 'put', key, value: Buffer.from(value), revision }), wanted);
+  };
+
+  readonly delete: Store['delete'] = async (key, expectedRevision, wanted) => {
+    this.#checkOpen();
+    this.#expect(key, expectedRevision);
+    this.#checkClaims(wanted);
+    return this.#commit((revision) => ({ type: 'delete', key, revision }), wanted);
+  };
+
+  readonly watch: Store['watch'] = (prefix, after, signal) => this.#watch(prefix, after, signal);
+
+  readonly requestProgress = (): void => {
+    this.#progressRequests++;
+    this.#notify();
+  };
+
+  readonly compact: Store['compact'] = async (upTo) => {
+    this.#checkOpen();
+    if (upTo > this.#revision) throw new StoreRejectedError(`revision ${upTo} is in the future`);
+    if (upTo > this.#compacted) this.#forget(upTo);
+  };
+
+  readonly close: Store['close'] = async () => {
+    this.#closed = true;
+    this.#notify();
+  };
+
+  async *#watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<WatchBatch> {
+    let delivered = after;
+    let answered = this.#progressRequests;
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    while (!signal.aborted) {
+      this.#checkOpen();
+      if (delivered < this.#compacted) throw compactedError(delivered + 1, this.#compacted);
+      const next = this.#wake.promise;
+      const { events, isLast } = this.#logAfter(delivered);
+      const asked = isLast && answered !== this.#progressRequests;
+      if (asked) answered = this.#progressRequests;
+      delivered = events.at(-1)?.revision ?? Math.max(delivered, this.#revision);
+      const wanted = events.filter((event) => event.key.startsWith(prefix));
+      if (wanted.length > 0 || asked) yield { events: wanted, revision: delivered };
+      else if (events.length === 0) await Promise.race([next, aborted]);
+    }
+  }
+
+  /** Returns at most `largestBatch` events after a revision, and whether they end the log. */
+  #logAfter(revision: number): { readonly events: readonly StoreEvent[]; readonly isLast: boolean } {
+    const log = this.#log;
+    const from = countBefore(log.length, (index) => (log[index] as StoreEvent).revision <= revision);
+    const events = log.slice(from, from + largestBatch);
+    return { events, isLast: from + events.length >= log.length };
+  }
+
+  #notify(): void {
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers<void>();
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new StoreUnavailableError('the store is closed');
+  }
+
+  #latest(key: string): StoredValue | undefined {
+    return this.#at(key, this.#revision);
+  }
+
+  #at(key: string, limit: number): StoredValue | undefined {
+    const version = this.#versions.get(key)?.findLast((candidate) => candidate.revision <= limit);
     if (!version?.value) return undefined;
     return { key, value: version.value, revision: version.revision };
-  };
-  const record = (event: StoreEvent) => {
-    let history = versions.get(event.key);
+  }
+
+  #record(event: StoreEvent): void {
+    let history = this.#versions.get(event.key);
     if (!history) {
       history = [];
-      versions.set(event.key, history);
-      keys.splice(insertionPoint(keys, event.key), 0, event.key);
+      this.#versions.set(event.key, history);
+      this.#keys.splice(insertionPoint(this.#keys, event.key), 0, event.key);
     }
     history.push({ revision: event.revision, value: event.type === 'put' ? event.value : undefined });
-    log.push(event);
-  };
-  const forget = (upTo: number) => {
-    compacted = upTo;
-    log = log.filter((event) => event.revision > upTo);
-    for (const [key, history] of versions) {
+    this.#log.push(event);
+  }
+
+  #forget(upTo: number): void {
+    this.#compacted = upTo;
+    this.#log = this.#log.filter((event) => event.revision > upTo);
+    for (const [key, history] of this.#versions) {
       const latest = history.findLastIndex((version) => version.revision <= upTo);
       history.splice(0, history[latest]?.value ? latest : latest + 1);
       if (history.length > 0) continue;
-      versions.delete(key);
-      keys.splice(insertionPoint(keys, key), 1);
+      this.#versions.delete(key);
+      this.#keys.splice(insertionPoint(this.#keys, key), 1);
     }
-  };
-  const checkClaims = (wanted: Claims | undefined) => {
+  }
+
+  #checkClaims(wanted: Claims | undefined): void {
     for (const { key, owner } of wanted?.acquire ?? []) {
-      const holder = claims.get(key);
+      const holder = this.#claims.get(key);
       if (holder !== undefined && holder !== owner) {
         throw new ClaimTakenError(`${key} is taken by ${holder}`, key);
       }
     }
     for (const claim of wanted?.holding ?? []) {
-      const holder = claims.get(claim.key) ?? at(claim.key, revision)?.value.toString();
+      const holder = this.#claims.get(claim.key) ?? this.#latest(claim.key)?.value.toString();
       if (holder !== claim.owner) throw new ClaimLostError(claim, holder);
-    }
-  };
-  const commit = (make: (revision: number) => StoreEvent, wanted: Claims | undefined): number => {
-    for (const { key, owner } of wanted?.acquire ?? []) claims.set(key, owner);
-    for (const key of wanted?.release ?? []) claims.delete(key);
-    revision++;
-    record(make(revision));
-    if (log.length > maxHistory) forget((log[log.length >> 1] as StoreEvent).revision);
-    notify();
-    return revision;
-  };
-  const expect = (key: string, expected: number) => {
-    const current = at(key, revision);
-    if (current?.revision !== expected) {
-      throw new RevisionMismatchError(mismatch(key, expected, current), current);
-    }
-  };
-
-  async function* watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<WatchBatch> {
-    let delivered = after;
-    let answered = progressRequests;
-    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-    while (!signal.aborted) {
-      checkOpen();
-      if (delivered < compacted) throw compactedError(delivered + 1, compacted);
-      const next = wake.promise;
-      const from = countBefore(log.length, (index) => (log[index] as StoreEvent).revision <= delivered);
-      const slice = log.slice(from, from + largestBatch);
-      const reached = slice.at(-1)?.revision ?? Math.max(delivered, revision);
-      const events = slice.filter((event) => event.key.startsWith(prefix));
-      const asked = answered !== progressRequests && from + slice.length >= log.length;
-      if (asked) answered = progressRequests;
-      delivered = reached;
-      if (events.length > 0 || asked) yield { events, revision: reached };
-      else if (slice.length === 0) await Promise.race([next, aborted]);
     }
   }
 
-  return {
-    async ownerOf(claim) {
-      checkOpen();
-      return claims.get(claim) ?? at(claim, revision)?.value.toString();
-    },
-    async get(key) {
-      checkOpen();
-      return at(key, revision);
-    },
-    async list(prefix: string, listOptions: ListOptions = {}): Promise<ListResult> {
-      checkOpen();
-      const snapshot = listOptions.revision ?? revision;
-      if (snapshot < compacted) throw compactedError(snapshot, compacted);
-      if (snapshot > revision) throw new StoreRejectedError(`revision ${snapshot} is in the future`);
-      const from = listOptions.startAfter === undefined ? prefix : `${listOptions.startAfter}\0`;
-      const found: StoredValue[] = [];
-      for (let i = insertionPoint(keys, from); keys[i]?.startsWith(prefix); i++) {
-        const item = at(keys[i] as string, snapshot);
-        if (item) found.push(item);
-      }
-      const items = found.slice(0, listOptions.limit);
-      const remaining = found.length - items.length;
-      return { items, revision: snapshot, more: remaining > 0, remaining };
-    },
-    async currentRevision() {
-      checkOpen();
-      return revision;
-    },
-    async create(key, value, wanted) {
-      checkOpen();
-      if (at(key, revision)) throw new KeyExistsError(`${key} already exists`);
-      checkClaims(wanted);
-      return commit((next) => ({ type: 'put', key, value: Buffer.from(value), revision: next }), wanted);
-    },
-    async update(key, value, expectedRevision, wanted) {
-      checkOpen();
-      expect(key, expectedRevision);
-      checkClaims(wanted);
-      return commit((next) => ({ type: 'put', key, value: Buffer.from(value), revision: next }), wanted);
-    },
-    async delete(key, expectedRevision, wanted) {
-      checkOpen();
-      expect(key, expectedRevision);
-      checkClaims(wanted);
-      return commit((next) => ({ type: 'delete', key, revision: next }), wanted);
-    },
-    watch,
-    requestProgress() {
-      progressRequests++;
-      notify();
-    },
-    async compact(upTo) {
-      checkOpen();
-      if (upTo > revision) throw new StoreRejectedError(`revision ${upTo} is in the future`);
-      if (upTo > compacted) forget(upTo);
-    },
-    async close() {
-      closed = true;
-      notify();
-    },
-  };
+  #commit(make: (revision: number) => StoreEvent, wanted: Claims | undefined): number {
+    for (const { key, owner } of wanted?.acquire ?? []) this.#claims.set(key, owner);
+    for (const key of wanted?.release ?? []) this.#claims.delete(key);
+    this.#revision++;
+    this.#record(make(this.#revision));
+    const log = this.#log;
+    if (log.length > this.#maxHistory) this.#forget((log[log.length >> 1] as StoreEvent).revision);
+    this.#notify();
+    return this.#revision;
+  }
+
+  #expect(key: string, expected: number): void {
+    const current = this.#latest(key);
+    if (current?.revision !== expected) {
+      throw new RevisionMismatchError(mismatch(key, expected, current), current);
+    }
+  }
 }
 
 /** Returns the message of a failed compare-and-swap, the same for every store. */

@@ -7,7 +7,7 @@
  * changed prefixes are expired so that they list again, since the events in between are unknown.
  */
 import { Backoff } from '../base/backoff.ts';
-import { type Clock, sleep, type Timer } from '../base/clock.ts';
+import { type Clock, sleep } from '../base/clock.ts';
 import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Cache, CachedObject, CacheEvent } from './cache.ts';
@@ -15,13 +15,8 @@ import { firstPage } from './cache-start.ts';
 import { DecodedBudget, listedObject, makeEvent } from './cached-object.ts';
 import { defaultHistoryLimits, EventHistory, type HistoryLimits } from './event-history.ts';
 import { ObjectIndex } from './object-index.ts';
-import {
-  CompactedError,
-  type Store,
-  type StoredValue,
-  type StoreEvent,
-  StoreUnavailableError,
-} from './store.ts';
+import { RevisionWaits } from './revision-waits.ts';
+import { CompactedError, type Store, type StoredValue, type StoreEvent } from './store.ts';
 import { Watchers } from './watchers.ts';
 
 export interface WatchCacheOptions {
@@ -48,26 +43,12 @@ export interface WatchCache {
   readonly synced: Promise<void>;
 }
 
-/**
- * An event usually arrives within a millisecond; only after this time is the store asked for its progress.
- */
-const firstProgressMs = 2;
-/** Factor by which the interval grows, up to the maximum, while the store has not reached the revision. */
-const progressGrowth = 4;
-const maxProgressMs = 100;
 const retry = { initialMs: 50, maxMs: 2_000 };
 const listPage = 2500;
 
-interface Waiter {
-  readonly revision: number;
-  resolve(): void;
-  reject(reason: unknown): void;
-}
-
 export function createWatchCache(options: WatchCacheOptions): WatchCache {
-  const { store, prefix, clock } = options;
+  const { clock, store } = options;
   const log = options.log.named('watch-cache');
-  const budget = new DecodedBudget(options.decodedBytes ?? 8 << 20);
   const index = new ObjectIndex((key, error) => {
     log.error('an object cannot be read for an index and is not found by it; correct or delete it', {
       key,
@@ -76,132 +57,13 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
   });
   const history = new EventHistory(options.history ?? defaultHistoryLimits);
   const watchers = new Watchers(clock, log, options.loopMeter);
-  const waiters = new Set<Waiter>();
-  const synced = Promise.withResolvers<void>();
-  // An unhandled rejection would end the process.
-  synced.promise.catch(() => undefined);
-  let revision = 0;
-  let stopped = false;
-  let progressTimer: Timer | undefined;
-
-  /** Called when the cache's revision has advanced. */
-  const advance = () => {
-    for (const waiter of waiters) if (waiter.revision <= revision) waiter.resolve();
-    progressTimer?.cancel();
-    progressTimer = undefined;
-    // A waiter that arrived after a progress request gets one of its own, without the longer interval of
-    // earlier waiters.
-    if (waiters.size > 0) awaitProgress(firstProgressMs);
-  };
-
-  const awaitProgress = (ms: number) => {
-    progressTimer = clock.after(ms, () => {
-      store.requestProgress();
-      awaitProgress(Math.min(ms * progressGrowth, maxProgressMs));
-    });
-  };
-
-  /** Returns undefined, and logs, if the value of the key is no object. */
-  const ifObject = <T>(key: string, make: () => T): T | undefined => {
-    try {
-      return make();
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      log.error('the value of a key is not a Kubernetes object and is ignored; delete the key', {
-        key,
-        error: errorMessage(error),
-      });
-    }
-  };
-
-  const applyBatch = (events: readonly StoreEvent[], reached: number) => {
-    const now = clock.now();
-    const applied: CacheEvent[] = [];
-    for (const event of events) {
-      const made = ifObject(event.key, () => applyEvent(index, event, budget));
-      if (!made) {
-        index.delete(event.key);
-        continue;
-      }
-      history.add(made, now);
-      applied.push(made);
-    }
-    // Readers that wait for a revision must be able to read it before watchers get its event.
-    revision = reached;
-    watchers.publish(applied, revision);
-    advance();
-  };
-
-  const decodeListed = ({ key, value, revision: modified }: StoredValue): CachedObject => {
-    const known = index.get(key);
-    const listed = listedObject(key, value, modified, budget);
-    // A store that lost its data may have another object at the same revision.
-    return known?.revision === modified && known.bytes.equals(listed.bytes) ? known : listed;
-  };
-
-  /** Makes the cache equal to the store and resolves to the revision of the list. */
-  const relist = async (signal: AbortSignal): Promise<number> => {
-    const listed = new Map<string, CachedObject>();
-    let page =
-      revision === 0
-        ? await firstPage(store, prefix, listPage)
-        : await store.list(prefix, { limit: listPage });
-    const reached = page.revision;
-    for (;;) {
-      signal.throwIfAborted();
-      for (const item of page.items) {
-        const object = ifObject(item.key, () => decodeListed(item));
-        if (object) listed.set(item.key, object);
-      }
-      const last = page.items.at(-1);
-      if (!page.more || !last) break;
-      page = await store.list(prefix, { limit: listPage, revision: reached, startAfter: last.key });
-    }
-    const changed = replaceAll(index, listed);
-    // A store that lost its data starts counting again: no watcher can continue.
-    const wentBack = reached < revision;
-    history.restart(reached);
-    revision = reached;
-    watchers.expire((watched) => wentBack || changed.some((key) => key.startsWith(watched)));
-    advance();
-    return reached;
-  };
-
-  /** Lists once and then watches, until the history is lost (then it returns) or the signal aborts. */
-  const follow = async (signal: AbortSignal): Promise<void> => {
-    if (revision === 0) {
-      const now = await store.currentRevision();
-      cache.waitUntil(now, signal).then(synced.resolve, () => undefined);
-    }
-    const from = await relist(signal);
-    log.debug('listed the store', { revision: from, objects: index.size });
-    try {
-      for await (const batch of store.watch(prefix, from, signal)) applyBatch(batch.events, batch.revision);
-    } catch (error) {
-      if (!(error instanceof CompactedError)) throw error;
-      log.warn('the store compacted events before they arrived, listing again', { revision });
-    }
-  };
-
-  const stop = () => {
-    stopped = true;
-    progressTimer?.cancel();
-    const reason = new StoreUnavailableError('the watch cache has stopped');
-    for (const waiter of [...waiters]) waiter.reject(reason);
-    synced.reject(reason);
-  };
-
+  const waits = new RevisionWaits(clock, store);
+  const copy = new StoreCopy(options, { log, index, history, watchers, waits });
   const cache: Cache = {
     get revision() {
-      return revision;
+      return copy.revision;
     },
-    waitUntil(wanted, signal) {
-      if (wanted <= revision) return Promise.resolve();
-      if (signal?.aborted) return Promise.reject(signal.reason);
-      if (stopped) return Promise.reject(new StoreUnavailableError('the watch cache has stopped'));
-      if (!progressTimer) awaitProgress(firstProgressMs);
-      return waitFor(waiters, wanted, signal);
-    },
+    waitUntil: (wanted, signal) => copy.waitUntil(wanted, signal),
     get: (key) => index.get(key),
     list: (listed) => index.list(listed),
     namespaceBytes: (namespace) => index.namespaceBytes(namespace),
@@ -214,49 +76,169 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
       return watchers.add(watched, after, history.after(after, watched), watch);
     },
   };
-
-  return {
-    cache,
-    synced: synced.promise,
-    async run(signal) {
-      const backoff = new Backoff(retry);
-      while (!signal.aborted) {
-        const before = revision;
-        try {
-          await follow(signal);
-        } catch (error) {
-          if (!signal.aborted)
-            log.error('the watch of the store failed, trying again', { error: errorMessage(error) });
-        }
-        if (revision > before) backoff.reset();
-        await sleep(clock, backoff.next(), signal).catch(() => undefined);
-      }
-      stop();
-    },
-  };
+  return { cache, synced: copy.synced, run: (signal) => copy.run(signal) };
 }
 
-function waitFor(waiters: Set<Waiter>, revision: number, signal: AbortSignal | undefined): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const end = () => {
-    waiters.delete(waiter);
-    signal?.removeEventListener('abort', onAbort);
-  };
-  const onAbort = () => waiter.reject(signal?.reason);
-  const waiter: Waiter = {
-    revision,
-    resolve() {
-      end();
-      resolve();
-    },
-    reject(reason) {
-      end();
-      reject(reason);
-    },
-  };
-  waiters.add(waiter);
-  signal?.addEventListener('abort', onAbort);
-  return promise;
+interface CopyParts {
+  readonly log: Logger;
+  readonly index: ObjectIndex;
+  readonly history: EventHistory;
+  readonly watchers: Watchers;
+  readonly waits: RevisionWaits;
+}
+
+/** Keeps the objects, the history and the watchers of a cache equal to the store. */
+class StoreCopy {
+  readonly #store: Store;
+  readonly #prefix: string;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #budget: DecodedBudget;
+  readonly #index: ObjectIndex;
+  readonly #history: EventHistory;
+  readonly #watchers: Watchers;
+  readonly #waits: RevisionWaits;
+  readonly #synced = Promise.withResolvers<void>();
+  #revision = 0;
+
+  constructor({ store, prefix, clock, decodedBytes }: WatchCacheOptions, parts: CopyParts) {
+    this.#store = store;
+    this.#prefix = prefix;
+    this.#clock = clock;
+    this.#log = parts.log;
+    this.#budget = new DecodedBudget(decodedBytes ?? 8 << 20);
+    this.#index = parts.index;
+    this.#history = parts.history;
+    this.#watchers = parts.watchers;
+    this.#waits = parts.waits;
+    // An unhandled rejection would end the process.
+    this.#synced.promise.catch(() => undefined);
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  waitUntil(wanted: number, signal?: AbortSignal): Promise<void> {
+    return wanted <= this.#revision ? Promise.resolve() : this.#waits.wait(wanted, signal);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const backoff = new Backoff(retry);
+    while (!signal.aborted) {
+      const before = this.#revision;
+      try {
+        await this.#follow(signal);
+      } catch (error) {
+        if (!signal.aborted)
+          this.#log.error('the watch of the store failed, trying again', { error: errorMessage(error) });
+      }
+      if (this.#revision > before) backoff.reset();
+      await sleep(this.#clock, backoff.next(), signal).catch(() => undefined);
+    }
+    this.#synced.reject(this.#waits.stop());
+  }
+
+  /** Lists once and then watches, until the history is lost (then it returns) or the signal aborts. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    if (this.#revision === 0) {
+      const now = await this.#store.currentRevision();
+      this.waitUntil(now, signal).then(this.#synced.resolve, () => undefined);
+    }
+    const from = await this.#relist(signal);
+    this.#log.debug('listed the store', { revision: from, objects: this.#index.size });
+    try {
+      for await (const batch of this.#store.watch(this.#prefix, from, signal)) {
+        this.#applyBatch(batch.events, batch.revision);
+      }
+    } catch (error) {
+      if (!(error instanceof CompactedError)) throw error;
+      this.#log.warn('the store compacted events before they arrived, listing again', {
+        revision: this.#revision,
+      });
+    }
+  }
+
+  #applyBatch(events: readonly StoreEvent[], reached: number): void {
+    const now = this.#clock.now();
+    const applied: CacheEvent[] = [];
+    for (const event of events) {
+      const made = this.#ifObject(event.key, () => applyEvent(this.#index, event, this.#budget));
+      if (!made) {
+        this.#index.delete(event.key);
+        continue;
+      }
+      this.#history.add(made, now);
+      applied.push(made);
+    }
+    // Readers that wait for a revision must be able to read it before watchers get its event.
+    this.#revision = reached;
+    this.#watchers.publish(applied, reached);
+    this.#waits.reached(reached);
+  }
+
+  /** Makes the cache equal to the store and resolves to the revision of the list. */
+  async #relist(signal: AbortSignal): Promise<number> {
+    const { objects, revision: reached } = await this.#listObjects(signal);
+    const changed = replaceAll(this.#index, objects);
+    // A store that lost its data starts counting again: no watcher can continue.
+    const wentBack = reached < this.#revision;
+    this.#history.restart(reached);
+    this.#revision = reached;
+    this.#watchers.expire((watched) => wentBack || changed.some((key) => key.startsWith(watched)));
+    this.#waits.reached(reached);
+    return reached;
+  }
+
+  async #listObjects(signal: AbortSignal): Promise<ListedObjects> {
+    const store = this.#store;
+    const prefix = this.#prefix;
+    const objects = new Map<string, CachedObject>();
+    let page =
+      this.#revision === 0
+        ? await firstPage(store, prefix, listPage)
+        : await store.list(prefix, { limit: listPage });
+    const { revision } = page;
+    for (;;) {
+      signal.throwIfAborted();
+      for (const item of page.items) {
+        const object = this.#ifObject(item.key, () => this.#decodeListed(item));
+        if (object) objects.set(item.key, object);
+      }
+      const last = page.items.at(-1);
+      if (!page.more || !last) return { objects, revision };
+      page = await store.list(prefix, { limit: listPage, revision, startAfter: last.key });
+    }
+  }
+
+  #decodeListed({ key, value, revision }: StoredValue): CachedObject {
+    const known = this.#index.get(key);
+    const listed = listedObject(key, value, revision, this.#budget);
+    // A store that lost its data may have another object at the same revision.
+    return known?.revision === revision && known.bytes.equals(listed.bytes) ? known : listed;
+  }
+
+  /** Returns undefined, and logs, if the value of the key is no object. */
+  #ifObject<T>(key: string, make: () => T): T | undefined {
+    try {
+      return make();
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      this.#log.error('the value of a key is not a Kubernetes object and is ignored; delete the key', {
+        key,
+        error: errorMessage(error),
+      });
+    }
+  }
+}
+
+interface ListedObjects {
+  readonly objects: Map<string, CachedObject>;
+  readonly revision: number;
 }
 
 /**

@@ -80,18 +80,36 @@ function walk(before: unknown, after: unknown, of: Shape, level: Level, element:
 
 function walkInto(before: unknown, after: unknown, shape: Shape, level: Level): void {
   if (shape.kind === 'list') walkList(listOf(before), listOf(after), shape, level);
-  if (shape.kind !== 'fields' && shape.kind !== 'map') return;
-  const [one, other] = [partsOf(before), partsOf(after)];
-  const look = (key: string) => {
-    const { element, shape: under } = stepUnder(shape, key);
-    const [left, right] = [one && valueUnder(shape, one, key), other && valueUnder(shape, other, key)];
-    walk(left, right, under, level, element);
-  };
-  for (const key of Object.keys(one ?? {})) look(key);
-  for (const key of Object.keys(other ?? {})) if (!one || !Object.hasOwn(one, key)) look(key);
+  else if (shape.kind === 'fields' || shape.kind === 'map')
+    walkParts(partsOf(before), partsOf(after), shape, level);
+}
+
+function walkParts(
+  one: Parts | undefined,
+  other: Parts | undefined,
+  shape: Shape & { kind: 'fields' | 'map' },
+  level: Level,
+): void {
+  for (const key of Object.keys(one ?? {})) walkKey(one, other, shape, level, key);
+  for (const key of Object.keys(other ?? {}))
+    if (!one || !Object.hasOwn(one, key)) walkKey(one, other, shape, level, key);
   const only = one && other ? undefined : (one ?? other);
+  if (!only) return;
   // If both values exist, a key that neither has is no difference.
-  if (only) for (const key of alwaysUnder(shape)) if (!Object.hasOwn(only, key)) look(key);
+  for (const key of alwaysUnder(shape)) if (!Object.hasOwn(only, key)) walkKey(one, other, shape, level, key);
+}
+
+function walkKey(
+  before: Parts | undefined,
+  after: Parts | undefined,
+  shape: Shape & { kind: 'fields' | 'map' },
+  level: Level,
+  key: string,
+): void {
+  const { element, shape: under } = stepUnder(shape, key);
+  const left = before && valueUnder(shape, before, key);
+  const right = after && valueUnder(shape, after, key);
+  walk(left, right, under, level, element);
 }
 
 function walkList(
@@ -104,17 +122,27 @@ function walkList(
   const [one, other] = [byElement(before, shape), byElement(after, shape)];
   for (const element of new Set([...one.keys(), ...other.keys()])) {
     const [left = [], right = []] = [one.get(element), other.get(element)];
-    // Several items with the same key are owned together.
     if (left.length <= 1 && right.length <= 1) walk(left[0], right[0], items, level, element);
-    else if (left.length > 1 && right.length > 1) {
-      if (!deepEqual(left, right)) level.add('modified', element);
-    } else if (left.length > 1) {
-      if (right.length > 0) walk(undefined, right[0], items, level, element);
-      level.add('removed', element);
-    } else {
-      if (left.length > 0) walk(left[0], undefined, items, level, element);
-      level.add('added', element);
-    }
+    else walkRepeated(left, right, items, level, element);
+  }
+}
+
+/** Compares the items of one key, of which a list has several: these are owned together. */
+function walkRepeated(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  items: Shape,
+  level: Level,
+  element: PathElement,
+): void {
+  if (before.length > 1 && after.length > 1) {
+    if (!deepEqual(before, after)) level.add('modified', element);
+  } else if (before.length > 1) {
+    if (after.length > 0) walk(undefined, after[0], items, level, element);
+    level.add('removed', element);
+  } else {
+    if (before.length > 0) walk(before[0], undefined, items, level, element);
+    level.add('added', element);
   }
 }
 

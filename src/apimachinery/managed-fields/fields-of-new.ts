@@ -41,6 +41,15 @@ interface Exceptions {
 
 const none: Exceptions = { without: undefined, unowned: undefined };
 
+function exceptionsBelow(
+  without: FieldSet | undefined,
+  unowned: FieldSet | undefined,
+  element: PathElement,
+): Exceptions {
+  if (!without && !unowned) return none;
+  return { without: without?.children.get(element), unowned: unowned?.children.get(element) };
+}
+
 /** The text below each path element of one level. */
 type Written = Map<PathElement, string>;
 
@@ -135,11 +144,7 @@ class Writer {
     const isMember =
       (before === undefined || (isLeaf && !deepEqual(before, after))) && !unowned?.members.has(element);
     if (isLeaf) return isMember ? '' : nobodys;
-    const except =
-      without || unowned
-        ? { without: without?.children.get(element), unowned: unowned?.children.get(element) }
-        : none;
-    const below = this.inside(before, after, shape, except);
+    const below = this.inside(before, after, shape, exceptionsBelow(without, unowned, element));
     if (below === '') return isMember ? '' : nobodys;
     if (!isMember) return below;
     this.values++;

@@ -45,13 +45,7 @@ function collect(
   often: 'once' | 'repeated',
 ): void {
   if (shape.kind === 'list') {
-    const items = shapeOfType(shape.items);
-    for (const [element, same] of byElement(listOf(value), shape)) {
-      // Several items with the same key are owned as one.
-      if (same.length === 1) collectOne(same[0], items, set, { element, from: way }, often);
-      else if (often === 'once') throw duplicates(way, element);
-      set.members.add(element);
-    }
+    collectItems(listOf(value), shape, set, way, often);
     return;
   }
   if ((shape.kind !== 'fields' && shape.kind !== 'map') || !isRecord(value)) return;
@@ -60,6 +54,22 @@ function collect(
     const { element, shape: under } = stepUnder(shape, key);
     collectOne(inner, under, set, { element, from: way }, often);
     if (inner === null || isEmptyObject(inner) || !isNamed(shape, key)) set.members.add(element);
+  }
+}
+
+function collectItems(
+  list: readonly unknown[],
+  shape: Shape & { kind: 'list' },
+  set: FieldSet,
+  way: Way | undefined,
+  often: 'once' | 'repeated',
+): void {
+  const items = shapeOfType(shape.items);
+  for (const [element, same] of byElement(list, shape)) {
+    // Several items with the same key are owned as one.
+    if (same.length === 1) collectOne(same[0], items, set, { element, from: way }, often);
+    else if (often === 'once') throw duplicates(way, element);
+    set.members.add(element);
   }
 }
 

@@ -62,37 +62,69 @@ interface Next {
  * as near to their neighbors as that order allows.
  */
 function inOrder(left: readonly PathElement[], right: readonly PathElement[]): readonly Next[] {
-  const [inLeft, inRight] = [new Set(left), new Set(right)];
-  const shared = right.filter((element) => inLeft.has(element));
-  const order: Next[] = [];
-  const done = new Set<PathElement>();
-  let nextShared = 0;
-  const take = (element: PathElement) => {
-    order.push({ element });
-    done.add(element);
-    if (shared[nextShared] === element) nextShared++;
-  };
-  /** Returns true for a shared item that comes later: it is placed where the applied list has it. */
-  const waits = (element: PathElement) =>
-    inRight.has(element) && shared[nextShared] !== undefined && shared[nextShared] !== element;
+  const order = new Order(left, right);
   let [l, r] = [0, 0];
   while (l < left.length || r < right.length) {
     const [mine, wanted] = [left[l], right[r]];
-    if (mine !== undefined && mine === wanted) {
-      take(mine);
+    const isBoth = mine !== undefined && mine === wanted;
+    if (mine !== undefined && !isBoth && order.goesOn(mine, wanted)) {
+      if (!order.isApplied(mine)) order.keep(mine, l);
       l++;
+      continue;
+    }
+    if (isBoth || (mine !== undefined && order.has(mine))) l++;
+    if (wanted !== undefined) {
+      order.take(wanted);
       r++;
-    } else if (mine !== undefined && wanted !== undefined && waits(mine)) l++;
-    else if (mine !== undefined && !inRight.has(mine)) order.push({ element: mine, at: l++ });
-    else {
-      if (mine !== undefined && done.has(mine)) l++;
-      if (wanted !== undefined) {
-        take(wanted);
-        r++;
-      }
     }
   }
-  return order;
+  return order.items;
+}
+
+/** The order of a merged list while it is made. */
+class Order {
+  readonly items: Next[] = [];
+  readonly #inRight: ReadonlySet<PathElement>;
+  /** Items of both lists, in the applied order. */
+  readonly #shared: readonly PathElement[];
+  readonly #done = new Set<PathElement>();
+  #nextShared = 0;
+
+  constructor(left: readonly PathElement[], right: readonly PathElement[]) {
+    const inLeft = new Set(left);
+    this.#inRight = new Set(right);
+    this.#shared = right.filter((element) => inLeft.has(element));
+  }
+
+  /** Appends an item of the applied list. */
+  take(element: PathElement): void {
+    this.items.push({ element });
+    this.#done.add(element);
+    if (this.#shared[this.#nextShared] === element) this.#nextShared++;
+  }
+
+  /** Appends an item that only the live list has, at index `at`. */
+  keep(element: PathElement, at: number): void {
+    this.items.push({ element, at });
+  }
+
+  has(element: PathElement): boolean {
+    return this.#done.has(element);
+  }
+
+  isApplied(element: PathElement): boolean {
+    return this.#inRight.has(element);
+  }
+
+  /**
+   * Returns true if the live list goes on before the applied one: after an item that it alone has, and after
+   * a shared item that comes later and is placed where the applied list has it.
+   */
+  goesOn(element: PathElement, wanted: PathElement | undefined): boolean {
+    if (!this.isApplied(element)) return true;
+    const next = this.#shared[this.#nextShared];
+    return wanted !== undefined && next !== undefined && next !== element;
+  }
 }
 
 /**

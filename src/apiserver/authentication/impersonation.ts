@@ -124,7 +124,7 @@ function readFields(fields: readonly Field[]): Wanted {
       if (single[name] || value === '')
         throw newBadRequest(`the header ${header} must be there once, with a value`);
       single[name] = value;
-    } else if (name.startsWith(extraPrefix) && name.length > extraPrefix.length) {
+    } else if (isExtraField(name)) {
       const key = decoded(name.slice(extraPrefix.length));
       const values = extra.get(key) ?? [];
       values.push(value);
@@ -141,6 +141,8 @@ function readFields(fields: readonly Field[]): Wanted {
     );
   return { user, uid, groups, extra };
 }
+
+const isExtraField = (name: string) => name.startsWith(extraPrefix) && name.length > extraPrefix.length;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

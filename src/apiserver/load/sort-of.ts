@@ -17,13 +17,12 @@ export interface LoadRequest {
 
 export function sortOf({ user, info, verb, follow, longRunning }: LoadRequest): Sort {
   const isNode = nodeNameOf(user) !== undefined;
-  if (info.type === 'resource') {
-    if (verb === 'watch') return isNode ? 'node watch' : 'watch';
-    if (longRunning === 'call') return 'call';
-    if (longRunning === 'stream' || (longRunning === 'log' && follow)) return 'stream';
-    if (isNode && verb !== 'list' && isHeartbeat(info.group, info.plural)) return 'heartbeat';
-  }
-  return isNode ? 'node request' : 'request';
+  if (info.type !== 'resource') return isNode ? 'node request' : 'request';
+  if (verb === 'watch') return isNode ? 'node watch' : 'watch';
+  if (longRunning === 'call') return 'call';
+  if (longRunning === 'stream' || (longRunning === 'log' && follow)) return 'stream';
+  if (!isNode) return 'request';
+  return verb !== 'list' && isHeartbeat(info.group, info.plural) ? 'heartbeat' : 'node request';
 }
 
 /**

@@ -14,7 +14,7 @@ import { countOwnValues, tooManyValues } from '../../apimachinery/value-limit.ts
 import { rfc3339 } from '../../base/clock.ts';
 import { randomName } from '../../base/random.ts';
 import { decodeObject, encodeObject } from '../../storage/codec.ts';
-import { ClaimTakenError, KeyExistsError } from '../../storage/store.ts';
+import { type Claims, ClaimTakenError, KeyExistsError } from '../../storage/store.ts';
 import type { Admission } from '../admission/plugin.ts';
 import type { Kept } from '../encoding/encoder.ts';
 import { RequestWork } from '../request-work.ts';
@@ -163,6 +163,14 @@ function ownersOf(server: ServerContext, object: KubeObject, write: OwnedWrite):
   return undefined;
 }
 
+interface Draft {
+  readonly object: KubeObject;
+  readonly key: string;
+  readonly claims: Claims | undefined;
+  /** See `ownersOf`. */
+  readonly owners: string | undefined;
+}
+
 async function store(
   server: ServerContext,
   request: CreateRequest,
@@ -180,11 +188,8 @@ async function store(
     await work.pause();
     const claims = planClaims(server, definition, object, undefined, taken);
     try {
-      if (request.options.dryRun) {
-        if (await server.store.get(key)) throw newAlreadyExists(definition, name);
-        await requireUnclaimed(server, claims);
-        return { object, kept: { object: owners ? decodeObject(encodeObject(object, owners)) : object } };
-      }
+      if (request.options.dryRun)
+        return await wouldBeStored(server, request, { object, key, claims, owners });
       const write = async (value: Buffer) => {
         try {
           requireRoom(server, definition, { object, after: value.length, isStatus: false });
@@ -203,4 +208,15 @@ async function store(
       taken.add(error.claim);
     }
   }
+}
+
+/** Resolves to what a dry run would store; rejects as the store would. */
+async function wouldBeStored(
+  server: ServerContext,
+  { definition }: CreateRequest,
+  { object, key, claims, owners }: Draft,
+): Promise<Created> {
+  if (await server.store.get(key)) throw newAlreadyExists(definition, object.metadata.name);
+  await requireUnclaimed(server, claims);
+  return { object, kept: { object: owners ? decodeObject(encodeObject(object, owners)) : object } };
 }

@@ -98,9 +98,7 @@ export async function guaranteedUpdate(
         : await applyOrTell(server, { ...target, key }, decision, snapshot);
       return { type, object, kept };
     } catch (error) {
-      if (error instanceof ClaimTakenError) taken.add(error.claim);
-      else if (error instanceof RevisionMismatchError) snapshot = afterMismatch(error);
-      else throw error;
+      snapshot = afterLostRace(error, snapshot, taken);
     }
   }
   throw newConflict(definition, name, 'the object is being modified by too many writers; please try again');
@@ -109,6 +107,14 @@ export async function guaranteedUpdate(
 async function readStore(server: ServerContext, key: string): Promise<Snapshot | undefined> {
   const stored = await server.store.get(key);
   return stored && { bytes: stored.value, revision: stored.revision, fresh: true };
+}
+
+/** Returns the state that the next attempt decides on; adds a claim that was lost. Throws any other error. */
+function afterLostRace(error: unknown, snapshot: Snapshot, taken: Set<string>): Snapshot | undefined {
+  if (error instanceof RevisionMismatchError) return afterMismatch(error);
+  if (!(error instanceof ClaimTakenError)) throw error;
+  taken.add(error.claim);
+  return snapshot;
 }
 
 function afterMismatch({ current }: RevisionMismatchError): Snapshot | undefined {

@@ -84,15 +84,13 @@ function patchList(
   // Two items with the same key (a port for TCP and for UDP) can only be replaced together.
   if (!wanted || !is) return replaceList(key, lists, schema);
   const was = keyed(lists.was, mergeKey) ?? new Map<unknown, JsonObject>();
-  const items: JsonObject[] = [];
-  for (const [id, modified] of wanted) {
+  const inside: MergeSchema = { ...view(schema), retainsKeys };
+  const items = [...wanted].flatMap(([id, modified]): readonly JsonObject[] => {
     const current = is.get(id);
-    const inner =
-      current &&
-      threeWayPatch({ original: was.get(id) ?? {}, modified, current }, { ...view(schema), retainsKeys });
-    if (!current) items.push(modified);
-    else if (inner) items.push({ ...inner, [mergeKey]: id });
-  }
+    if (!current) return [modified];
+    const inner = threeWayPatch({ original: was.get(id) ?? {}, modified, current }, inside);
+    return inner ? [{ ...inner, [mergeKey]: id }] : [];
+  });
   for (const id of was.keys())
     if (!wanted.has(id) && is.has(id)) items.push({ $patch: 'delete', [mergeKey]: id });
   if (items.length === 0 && sameOrder([...is.keys()], [...wanted.keys()])) return {};

@@ -27,10 +27,8 @@ const node: Verb = {
         const asked = waiting.get(name) ?? [];
         for (const request of asked)
           await decide(cluster, io, { resource: requests, namespace: '', name: request }, 'approve');
-        const unasked = asked.length === 0;
-        const added = !unasked || (await makeNode(context, name));
-        io.out(`node/${name} ${added ? 'added' : 'is in the cluster already'}\n`);
-        if (unasked && added) io.err(nobodyWaits(name));
+        if (asked.length > 0) io.out(`node/${name} added\n`);
+        else await addUnasked(context, name);
       } catch (error) {
         if (io.signal.aborted) throw error;
         context.report(error);
@@ -38,6 +36,14 @@ const node: Verb = {
     }
   },
 };
+
+/** Makes the Node of a machine that does not wait, and warns. */
+async function addUnasked(context: VerbContext, name: string): Promise<void> {
+  const { io } = context;
+  const added = await makeNode(context, name);
+  io.out(`node/${name} ${added ? 'added' : 'is in the cluster already'}\n`);
+  if (added) io.err(nobodyWaits(name));
+}
 
 const nobodyWaits = (name: string) =>
   `Warning: no machine named ${name} waits for approval: unless a machine of this name was deleted from the cluster, ` +

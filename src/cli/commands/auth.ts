@@ -3,7 +3,7 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { ruleHeaders, ruleRows } from '../access/rule-rows.ts';
 import { type ApiResource, findResource } from '../discovery.ts';
-import type { FlagTable } from '../flags.ts';
+import type { Flags, FlagTable } from '../flags.ts';
 import { recordAt, textAt, valueAt } from '../objects.ts';
 import { objectFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
@@ -43,9 +43,9 @@ async function check(context: VerbContext): Promise<void> {
   if (!allowed) io.exitWith(1);
 }
 
-async function attributesOf(context: VerbContext): Promise<JsonObject> {
-  const { flags, io } = context;
-  const [verb, what, named, ...more] = flags.words;
+/** Returns the words of the command line. Throws UsageError for too few or too many. */
+function askedWords({ words }: Pick<Flags, 'words'>) {
+  const [verb, what, named, ...more] = words;
   if (
     verb === undefined ||
     what === undefined ||
@@ -56,6 +56,12 @@ async function attributesOf(context: VerbContext): Promise<JsonObject> {
       'you must specify two arguments: verb resource or verb resource/resourceName.\n' +
         "See 'minik8s ctl auth can-i -h' for help.",
     );
+  return { verb, what, named };
+}
+
+async function attributesOf(context: VerbContext): Promise<JsonObject> {
+  const { flags, io } = context;
+  const { verb, what, named } = askedWords(flags);
   const warn = (text: string) => io.err(`Warning: ${text}\n\n`);
   const subresource = flags.text('subresource');
   if (what.startsWith('/')) {

@@ -3,11 +3,11 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
-import { findResource, kindName } from '../discovery.ts';
-import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags.ts';
+import { type ApiResource, findResource, kindName } from '../discovery.ts';
+import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
-import type { Verb } from '../verb.ts';
+import type { Verb, VerbContext } from '../verb.ts';
 import { writeFlags, writeQuery } from '../write-options.ts';
 
 const flags = {
@@ -28,33 +28,49 @@ export const autoscale: Verb = {
   words: 'TYPE NAME',
   flags,
   async run(context) {
-    const { flags: given, io } = context;
+    const { flags: given } = context;
     const limits = limitsOf(given);
     requireSelection(given);
-    const format = objectFormat(given.text('output'));
-    const dryRun = dryRunOf(given);
+    const making = { limits, format: objectFormat(given.text('output')), dryRun: dryRunOf(given) };
     const cluster = context.cluster();
     const autoscalers = findResource(await cluster.resources(), 'horizontalpodautoscalers.v1.autoscaling');
     for (const target of await resolveObjects(context)) {
       try {
-        if (!target.resource.subresources.includes('scale'))
-          throw new Error(`cannot autoscale a ${target.resource.kind}: it has no replicas`);
-        // An autoscaler for an object that does not exist is most likely a typing error.
-        if (!target.manifest) await cluster.get(targetPath(target));
-        const name = given.text('name') || target.name;
-        const object = autoscalerOf(target, name, limits);
-        const path = collectionPath(autoscalers, target.namespace) + writeQuery(dryRun);
-        const made = dryRun === 'client' ? object : await cluster.send('POST', path, object);
-        const done = dryRun === 'client' ? 'created' : 'autoscaled';
-        const told = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;
-        io.out(format?.(withoutManagedFields(made)) ?? told);
+        await autoscaleOne(context, autoscalers, target, making);
       } catch (error) {
-        if (io.signal.aborted) throw error;
+        if (context.io.signal.aborted) throw error;
         context.report(error);
       }
     }
   },
 };
+
+interface Making {
+  readonly limits: Limits;
+  readonly format: ReturnType<typeof objectFormat>;
+  readonly dryRun: DryRun;
+}
+
+/** Makes the autoscaler of one object and prints it. */
+async function autoscaleOne(
+  { flags, io, cluster: clusterOf }: VerbContext,
+  autoscalers: ApiResource,
+  target: ObjectTarget,
+  { limits, format, dryRun }: Making,
+): Promise<void> {
+  const cluster = clusterOf();
+  if (!target.resource.subresources.includes('scale'))
+    throw new Error(`cannot autoscale a ${target.resource.kind}: it has no replicas`);
+  // An autoscaler for an object that does not exist is most likely a typing error.
+  if (!target.manifest) await cluster.get(targetPath(target));
+  const name = flags.text('name') || target.name;
+  const object = autoscalerOf(target, name, limits);
+  const path = collectionPath(autoscalers, target.namespace) + writeQuery(dryRun);
+  const made = dryRun === 'client' ? object : await cluster.send('POST', path, object);
+  const done = dryRun === 'client' ? 'created' : 'autoscaled';
+  const told = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;
+  io.out(format?.(withoutManagedFields(made)) ?? told);
+}
 
 interface Limits {
   readonly min: number | undefined;

@@ -57,15 +57,16 @@ export const remove: Verb = {
         if (uid !== undefined) deleted.push({ target, uid });
       } catch (error) {
         if (io.signal.aborted) throw error;
-        const file = target.manifest?.file;
-        context.report(
-          file === undefined ? error : inContext(error, `error when deleting ${JSON.stringify(file)}`),
-        );
+        context.report(ofFile(error, target.manifest?.file));
       }
     }
     if (options.wait) await waitUntilGone(context, cluster, deleted);
   },
 };
+
+/** Returns the error with the file of the object, if it has one. */
+const ofFile = (error: unknown, file: string | undefined) =>
+  file === undefined ? error : inContext(error, `error when deleting ${JSON.stringify(file)}`);
 
 interface DeleteSettings {
   readonly body: JsonObject;
@@ -73,7 +74,8 @@ interface DeleteSettings {
   readonly forced: boolean;
 }
 
-function readOptions(flags: Flags): DeleteSettings {
+/** Returns the grace period in seconds; undefined for that of each object. */
+function graceOf(flags: Flags): number | undefined {
   const grace = flags.whole('grace-period');
   const forced = flags.on('force');
   if (flags.on('now') && grace !== undefined)
@@ -82,7 +84,14 @@ function readOptions(flags: Flags): DeleteSettings {
     throw new UsageError('--grace-period=0 also needs --force: the pod may go on running');
   if (forced && grace !== undefined && grace > 0)
     throw new UsageError('--force and --grace-period greater than 0 cannot be specified together');
-  const seconds = forced ? 0 : flags.on('now') ? 1 : grace !== undefined && grace >= 0 ? grace : undefined;
+  if (forced) return 0;
+  if (flags.on('now')) return 1;
+  return grace !== undefined && grace >= 0 ? grace : undefined;
+}
+
+function readOptions(flags: Flags): DeleteSettings {
+  const seconds = graceOf(flags);
+  const forced = flags.on('force');
   const policy = flags.oneOf('cascade', ['background', 'foreground', 'orphan'] as const) ?? 'background';
   const dryRun = dryRunOf(flags) === 'server';
   return {

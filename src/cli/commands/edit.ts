@@ -99,21 +99,29 @@ class EditSession {
       const original = this.#originals.find(({ object }) => metadataOf(object).uid === uid);
       if (!original || isAnother(original.object, entry.object))
         return this.#give(file, 'At least one of apiVersion, kind, name and uid was changed');
-      const { resource, name } = original.target;
-      const plural = `${resource.plural}${resource.group && `.${resource.group}`}`;
-      try {
-        const result = await this.#patch(original, entry.object);
-        const line = `${kindName(resource)}/${name} ${result ? 'edited' : 'skipped'}\n`;
-        io.out(this.#print?.(withoutManagedFields(result ?? entry.object)) ?? line);
-      } catch (error) {
-        if (io.signal.aborted) throw error;
-        const failure = editFailure(error, `${plural} ${JSON.stringify(name)}`);
-        if (failure.kind === 'failed') return this.#give(file, failure.message);
-        io.err(`error: ${failure.message}\n`);
-        reasons.push(failure.reason);
-      }
+      const reason = await this.#applyOne(original, entry.object, file);
+      if (reason) reasons.push(reason);
     }
     return reasons;
+  }
+
+  /** Resolves to the reason to edit the object again; undefined if it is applied. */
+  async #applyOne(original: Original, edited: JsonObject, file: EditedFile): Promise<EditReason | undefined> {
+    const { io } = this.#context;
+    const { resource, name } = original.target;
+    const plural = `${resource.plural}${resource.group && `.${resource.group}`}`;
+    try {
+      const result = await this.#patch(original, edited);
+      const line = `${kindName(resource)}/${name} ${result ? 'edited' : 'skipped'}\n`;
+      io.out(this.#print?.(withoutManagedFields(result ?? edited)) ?? line);
+      return undefined;
+    } catch (error) {
+      if (io.signal.aborted) throw error;
+      const failure = editFailure(error, `${plural} ${JSON.stringify(name)}`);
+      if (failure.kind === 'failed') return this.#give(file, failure.message);
+      io.err(`error: ${failure.message}\n`);
+      return failure.reason;
+    }
   }
 
   /** Resolves to the server's answer; undefined if nothing was changed. */

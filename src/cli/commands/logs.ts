@@ -93,13 +93,7 @@ async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
     if (pods.length === 0) await reportNothingIn(cluster, io);
     return { pods };
   }
-  const [word, container, ...more] = flags.words;
-  if (word === undefined || more.length > 0)
-    throw new UsageError('ctl logs: say which pod: POD, TYPE/NAME or -l SELECTOR, and at most one container');
-  if (container !== undefined && flags.given('container'))
-    throw new UsageError('ctl logs: only one of -c or a CONTAINER argument is allowed');
-  const [target] = await resolveTargets(context, [word.includes('/') ? word : `pods/${word}`]);
-  if (!target || target.name === undefined) throw new UsageError(`ctl logs: ${word} does not name an object`);
+  const target = await namedObject(context);
   const { group, plural } = target.resource;
   const load = Object.entries(io.features.logs).find(([kind]) => kind === `${plural}.${group}`)?.[1];
   if (load) {
@@ -107,16 +101,38 @@ async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
     const given = Object.keys(flagTable).filter((flag) => flags.given(flag));
     return { print: () => print(context, target, given) };
   }
+  return { pods: await podsBehind(context, cluster, target) };
+}
+
+/** Returns the object whose log is meant. Throws UsageError if the words name none. */
+async function namedObject(context: VerbContext): Promise<ObjectTarget> {
+  const { flags } = context;
+  const [word, container, ...more] = flags.words;
+  if (word === undefined || more.length > 0)
+    throw new UsageError('ctl logs: say which pod: POD, TYPE/NAME or -l SELECTOR, and at most one container');
+  if (container !== undefined && flags.given('container'))
+    throw new UsageError('ctl logs: only one of -c or a CONTAINER argument is allowed');
+  const [target] = await resolveTargets(context, [word.includes('/') ? word : `pods/${word}`]);
+  if (!target || target.name === undefined) throw new UsageError(`ctl logs: ${word} does not name an object`);
+  return { ...target, name: target.name };
+}
+
+/** Returns the object if it is a pod, else the pods that it selects: all or the first of them. */
+async function podsBehind(
+  { flags, io }: VerbContext,
+  cluster: Cluster,
+  target: ObjectTarget,
+): Promise<readonly Pod[]> {
   const object = await cluster.get(targetPath(target));
-  if (target.resource.subresources.includes('log')) return { pods: [{ target, object }] };
+  if (target.resource.subresources.includes('log')) return [{ target, object }];
   const labels = podSelectorOf(object);
   if (!labels) throw new Error(`${kindName(target.resource)}/${target.name} has no pod selector`);
   const { pods } = await selectPods(cluster, target.namespace, labels);
   const [first] = pods;
   if (!first) throw new Error(`no pods found for ${kindName(target.resource)}/${target.name}: ${labels}`);
-  if (flags.on('all-pods')) return { pods };
+  if (flags.on('all-pods')) return pods;
   if (pods.length > 1) io.err(`Found ${pods.length} pods, using pod/${first.target.name}\n`);
-  return { pods: [first] };
+  return [first];
 }
 
 function sourcesOf({ flags, io }: VerbContext, { target, object }: Pod): Source[] {

@@ -6,7 +6,7 @@ import { collectionPath } from '../../client/resource-path.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
 import { reportInFile } from '../faults-in-file.ts';
-import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags.ts';
+import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags.ts';
 import { follow } from '../follow.ts';
 import { metadataOf, recordAt } from '../objects.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
@@ -28,12 +28,9 @@ export const replace: Verb = {
   kubectlOnly: ['--raw', '--save-config', '--subresource', '--cascade'],
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl replace: say what to replace: -f FILE');
+    requireFittingFlags(flags);
     const force = flags.on('force');
     const dryRun = dryRunOf(flags);
-    if (force && dryRun !== 'none') throw new UsageError('--dry-run can not be used when --force is set');
-    if (!force && (flags.given('grace-period') || flags.given('timeout')))
-      throw new UsageError('--grace-period and --timeout must have --force specified');
     const format = objectFormat(flags.text('output'));
     const cluster = context.cluster();
     const query = writeQuery(dryRun, fieldValidationOf(flags));
@@ -54,6 +51,16 @@ export const replace: Verb = {
     }
   },
 };
+
+/** Throws UsageError without a file, and for flags that exclude each other. */
+function requireFittingFlags(flags: Flags): void {
+  if (!flags.given('filename')) throw new UsageError('ctl replace: say what to replace: -f FILE');
+  const force = flags.on('force');
+  if (force && dryRunOf(flags) !== 'none')
+    throw new UsageError('--dry-run can not be used when --force is set');
+  if (!force && (flags.given('grace-period') || flags.given('timeout')))
+    throw new UsageError('--grace-period and --timeout must have --force specified');
+}
 
 /** A manifest without a resourceVersion replaces the object whatever its version is. */
 async function put(

@@ -5,9 +5,11 @@ import { patchTypes } from '../../apimachinery/patch.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
 import { inContext } from '../errors.ts';
 import {
+  type DryRun,
   dryRunFlag,
   dryRunOf,
   dryRunSuffix,
@@ -182,8 +184,7 @@ const history: Verb = {
       const cluster = context.cluster();
       const object = await cluster.get(targetPath(target));
       const all = await revisionsOf(cluster, target, object);
-      const one = wanted > 0n ? findRevision(all, wanted) : undefined;
-      if (wanted > 0n && !one) throw new Error('unable to find the specified revision');
+      const one = wantedRevision(all, wanted);
       const whose = { ...object, kind: target.resource.kind };
       if (format)
         for (const revision of one ? [one] : all)
@@ -192,6 +193,14 @@ const history: Verb = {
     }
   },
 };
+
+/** Returns undefined if none is wanted. Throws if the wanted one does not exist. */
+function wantedRevision(all: readonly Revision[], wanted: bigint): Revision | undefined {
+  if (wanted === 0n) return undefined;
+  const one = findRevision(all, wanted);
+  if (!one) throw new Error('unable to find the specified revision');
+  return one;
+}
 
 function historyText({ palette }: VerbContext, all: readonly Revision[], one: Revision | undefined): string {
   if (one) return `with revision #${one.number}\n${templateText(one)}`;
@@ -219,33 +228,36 @@ const undo: Verb = {
     const wanted = revisionOf(context.flags, 'to-revision');
     const dryRun = dryRunOf(context.flags);
     for (const target of await targetsOf(context)) {
-      const cluster = context.cluster();
-      const object = { ...(await cluster.get(targetPath(target))), kind: target.resource.kind };
-      const revision = chooseRevision(await revisionsOf(cluster, target, object), wanted);
-      const said = (what: string) =>
-        context.io.out(`${kindName(target.resource)}/${target.name} ${what}${dryRunSuffix[dryRun]}\n`);
-      if (dryRun === 'client') {
-        said(`will roll back to ${templateText(revision).trimEnd()}`);
-        continue;
-      }
-      if (isPaused(object))
-        throw new Error(
-          'you cannot rollback a paused deployment; resume it first with "ctl rollout resume" and try again',
-        );
-      if (isTemplateOf(object, revision)) {
-        said(`skipped rollback (current template already matches revision ${revision.number})`);
-        continue;
-      }
-      try {
-        const path = targetPath(target) + writeQuery(dryRun);
-        await cluster.send('PATCH', path, patchTo(object, revision), patchTypes.json);
-      } catch (error) {
-        throw inContext(error, `failed restoring revision ${revision.number}`);
-      }
-      said('rolled back');
+      const done = await rollBack(context.cluster(), target, wanted, dryRun);
+      context.io.out(`${kindName(target.resource)}/${target.name} ${done}${dryRunSuffix[dryRun]}\n`);
     }
   },
 };
+
+/** Rolls one workload back to the revision, 0 for the one before; resolves to what was done, in words. */
+async function rollBack(
+  cluster: Cluster,
+  target: ObjectTarget,
+  wanted: bigint,
+  dryRun: DryRun,
+): Promise<string> {
+  const object = { ...(await cluster.get(targetPath(target))), kind: target.resource.kind };
+  const revision = chooseRevision(await revisionsOf(cluster, target, object), wanted);
+  if (dryRun === 'client') return `will roll back to ${templateText(revision).trimEnd()}`;
+  if (isPaused(object))
+    throw new Error(
+      'you cannot rollback a paused deployment; resume it first with "ctl rollout resume" and try again',
+    );
+  if (isTemplateOf(object, revision))
+    return `skipped rollback (current template already matches revision ${revision.number})`;
+  try {
+    const path = targetPath(target) + writeQuery(dryRun);
+    await cluster.send('PATCH', path, patchTo(object, revision), patchTypes.json);
+  } catch (error) {
+    throw inContext(error, `failed restoring revision ${revision.number}`);
+  }
+  return 'rolled back';
+}
 
 export const rollout: VerbGroup = {
   about: 'follow, pause, restart and undo the rollout of a workload',

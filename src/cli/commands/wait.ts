@@ -88,8 +88,9 @@ async function waitFor(
     shown.say(object);
     // The server's error describes best what is missing.
     if (!object && absent === 'error') await cluster.get(targetPath(target));
-    if (timeoutMs === 0 && absent !== 'not yet') throw new Error(`condition not met for ${what}`);
-    if (timeoutMs === 0) break;
+    if (timeoutMs !== 0) continue;
+    if (absent === 'not yet') break;
+    throw new Error(`condition not met for ${what}`);
   }
   throw new Error(`timed out waiting for the condition${absent === 'not yet' ? '' : ` on ${what}`}`);
 }

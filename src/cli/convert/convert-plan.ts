@@ -195,9 +195,7 @@ function convertOne(
     spec,
   });
   const result = ((): JsonObject[] => {
-    // Some kinds have their fields at the top level, not below spec.
-    const isFlat = ['Dns', 'Function', 'Workflow', 'SlurmJob'].includes(kind);
-    const spec = isFlat && !fields.has('spec') ? fields : fields.part('spec');
+    const spec = specOf(kind, fields);
     switch (kind) {
       case 'HorizontalPodAutoscaler': {
         const { spec: own, annotations, deployment } = autoscaler(String(name), spec, around.pods);
@@ -234,6 +232,12 @@ function convertOne(
   })();
   fields.end();
   return result;
+}
+
+/** Returns the fields of the spec, which some kinds have at the top level. */
+function specOf(kind: string, fields: Fields): Fields {
+  const isFlat = ['Dns', 'Function', 'Workflow', 'SlurmJob'].includes(kind);
+  return isFlat && !fields.has('spec') ? fields : fields.part('spec');
 }
 
 /** Returns the run of a workflow that contains its input. */

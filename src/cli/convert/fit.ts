@@ -81,6 +81,7 @@ function scalar(
     say(`${path}: ${JSON.stringify(value)} becomes ${JSON.stringify(to)}`, about);
     return to;
   };
+  const isPlain = typeof value === 'number' || typeof value === 'boolean';
   if (type === 'quantity' && (typeof value === 'string' || typeof value === 'number')) {
     const resource = path.slice(path.lastIndexOf('.') + 1);
     const quantity = quantityOf(resource, value);
@@ -88,10 +89,16 @@ function scalar(
     const about = resource === 'cpu' ? undefined : 'usual';
     return quantity === undefined ? value : changed(quantity, about);
   }
-  if (type === 'string') {
-    if (typeof value === 'number' || typeof value === 'boolean') return changed(String(value), 'usual');
-    return choices.find((one) => one.toLowerCase() === String(value).toLowerCase()) ?? value;
-  }
+  if (type === 'string') return isPlain ? changed(String(value), 'usual') : chosen(value, choices);
+  return ofText(value, type);
+}
+
+/** Returns the choice that differs from the value in upper and lower case only; the value if none does. */
+const chosen = (value: unknown, choices: readonly string[]): unknown =>
+  choices.find((one) => one.toLowerCase() === String(value).toLowerCase()) ?? value;
+
+/** Returns the number or the boolean that a text stands for; any other value unchanged. */
+function ofText(value: unknown, type: Scalar): unknown {
   if ((type === 'int32' || type === 'int64') && typeof value === 'string' && /^-?\d{1,15}$/.test(value))
     return Number(value);
   if (type === 'bool' && (value === 'true' || value === 'false')) return value === 'true';

@@ -49,18 +49,19 @@ function portsOf(spec: Fields): Port[] | undefined {
   return ports.map((fields) => {
     const [given, number, protocol] = [fields.text('name'), fields.take('port'), fields.take('protocol')];
     const value = fields.take('nodePort');
-    const made = `${String(protocol ?? 'tcp').toLowerCase()}-${number}`;
-    const name = given === undefined ? made : asName(given);
-    if (given === undefined && ports.length > 1)
-      fields.say('name', `added: ${made}, because each of several ports needs one`, 'usual');
-    if (given !== undefined && given !== name) fields.say('name', `${given} becomes ${name}`, 'usual');
+    const name = portName(
+      fields,
+      given,
+      `${String(protocol ?? 'tcp').toLowerCase()}-${number}`,
+      ports.length,
+    );
     const leaveOut = (why: string) => {
       fields.say('nodePort', `left out: ${why}`, 'usual');
       return {};
     };
     return {
       port: {
-        ...((given !== undefined || ports.length > 1) && { name }),
+        ...(name !== undefined && { name }),
         ...(protocol !== undefined && { protocol }),
         ...(number !== undefined && { port: number }),
         ...fields.others(),
@@ -68,6 +69,23 @@ function portsOf(spec: Fields): Port[] | undefined {
       nodePort: value === undefined || Number(value) === 0 ? undefined : { value, leaveOut },
     };
   });
+}
+
+/** Returns the name of one of `count` ports; undefined if it needs none. */
+function portName(
+  fields: Fields,
+  given: string | undefined,
+  made: string,
+  count: number,
+): string | undefined {
+  if (given === undefined) {
+    if (count <= 1) return undefined;
+    fields.say('name', `added: ${made}, because each of several ports needs one`, 'usual');
+    return made;
+  }
+  const name = asName(given);
+  if (given !== name) fields.say('name', `${given} becomes ${name}`, 'usual');
+  return name;
 }
 
 function nodePortOf(nodePort: NodePort | undefined, isInside: boolean): JsonObject {

@@ -34,21 +34,31 @@ export function workflowOfLines(text: string, say: (note: string) => void): Json
     const name = names[index] ?? '';
     const next = names[index + 1] ?? '';
     if ('yes' in line) {
-      const type = Number.isFinite(Number(line.value)) ? 'Numeric' : 'String';
-      const [yes, no] = [`line ${at}: ${line.yes}`, `line ${at}: else ${line.no}`];
-      states.add(name, {
-        Type: 'Choice',
-        Choices: [{ ...comparison('$', type + operators[line.operator], line.value), Next: yes }],
-        Default: no,
-      });
-      states.add(yes, task(line.yes, next));
-      states.add(no, task(line.no, next));
+      choice(states, name, line, at, next);
       if (line.operator === 'GREATER' || line.operator === 'LESS')
         say(`line ${at}: ${line.operator} compares what the step before answered with ${line.value}`);
     } else if ('times' in line) loop(states, name, line, at, states.nameOr(next));
     else states.add(name, task(line.call, next));
   }
   return checked(states.definition(names[0] ?? ''), { say: (name, note) => say(`${name}: ${note}`) });
+}
+
+function choice(
+  states: StateTable,
+  name: string,
+  line: Extract<Line, { operator: string }>,
+  at: number,
+  next: string,
+): void {
+  const type = Number.isFinite(Number(line.value)) ? 'Numeric' : 'String';
+  const [yes, no] = [`line ${at}: ${line.yes}`, `line ${at}: else ${line.no}`];
+  states.add(name, {
+    Type: 'Choice',
+    Choices: [{ ...comparison('$', type + operators[line.operator], line.value), Next: yes }],
+    Default: no,
+  });
+  states.add(yes, task(line.yes, next));
+  states.add(no, task(line.no, next));
 }
 
 /** A variable counts the rounds, because data is the answer of the previous call. */

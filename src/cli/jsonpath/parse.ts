@@ -84,39 +84,63 @@ class TemplateParser {
       }
       if (char === '"' || char === "'") nodes.push({ kind: 'text', text: this.#quoted() });
       else if (this.#word('end')) {
-        if (!inRange) this.#fail('{end} without {range}');
-        this.#close();
+        this.#end(inRange);
         return true;
       } else if (this.#word('range')) {
-        this.#blanks();
-        const steps = this.#steps();
-        this.#close();
-        nodes.push({ kind: 'range', steps, body: this.#nodes(true) });
+        nodes.push(this.#range());
         return false;
       } else nodes.push({ kind: 'path', steps: this.#steps() });
     }
   }
 
+  #end(inRange: boolean): void {
+    if (!inRange) this.#fail('{end} without {range}');
+    this.#close();
+  }
+
+  /** Parses a range after its word, up to its `{end}`. */
+  #range(): Node {
+    this.#blanks();
+    const steps = this.#steps();
+    this.#close();
+    return { kind: 'range', steps, body: this.#nodes(true) };
+  }
+
   #steps(): Step[] {
     const steps: Step[] = [];
     const start = this.#at;
-    for (;;) {
-      const char = this.#text[this.#at];
-      if (char === '$') {
-        this.#at++;
-        steps.push({ kind: 'root' });
-      } else if (char === '@') this.#at++;
-      else if (char === '.') this.#dot(steps);
-      else if (char === '[') steps.push(this.#bracket());
-      else if (char === '*') {
-        this.#at++;
-        steps.push({ kind: 'all' });
-      } else if (this.#at === start && char !== undefined && /[\w-]/.test(char)) steps.push(this.#field());
-      else break;
-    }
+    while (this.#step(steps, this.#at === start));
     if (this.#at === start)
       this.#fail(`unrecognized character ${JSON.stringify(this.#text[this.#at] ?? '')}`);
     return steps;
+  }
+
+  /** Parses one step; returns false at the end of the path. Only the first step may be a bare word. */
+  #step(steps: Step[], isFirst: boolean): boolean {
+    const char = this.#text[this.#at];
+    switch (char) {
+      case '$':
+        this.#at++;
+        steps.push({ kind: 'root' });
+        return true;
+      case '@':
+        this.#at++;
+        return true;
+      case '.':
+        this.#dot(steps);
+        return true;
+      case '[':
+        steps.push(this.#bracket());
+        return true;
+      case '*':
+        this.#at++;
+        steps.push({ kind: 'all' });
+        return true;
+      default:
+        if (!isFirst || char === undefined || !/[\w-]/.test(char)) return false;
+        steps.push(this.#field());
+        return true;
+    }
   }
 
   #dot(steps: Step[]): void {

@@ -52,11 +52,11 @@ export function podSecurity(server: Server): AdmissionPlugin {
       const { definition, operation, subresource } = admission;
       if (operation === 'delete') return undefined;
       const { group, plural } = definition;
-      if (group === '' && plural === 'namespaces')
-        return subresource === '' ? checkNamespace(server, admission) : undefined;
-      if (group === '' && plural === 'pods')
-        return harmless.has(subresource) ? undefined : checkPod(server, admission, audit);
-      if (hasTemplate(definition) && subresource === '') return checkTemplate(server, admission, audit);
+      const kind = group === '' ? plural : undefined;
+      if (kind === 'pods') return harmless.has(subresource) ? undefined : checkPod(server, admission, audit);
+      if (subresource !== '') return undefined;
+      if (kind === 'namespaces') return checkNamespace(server, admission);
+      if (hasTemplate(definition)) return checkTemplate(server, admission, audit);
     },
   };
 }

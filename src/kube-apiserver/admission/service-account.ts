@@ -36,20 +36,24 @@ export const serviceAccounts = (server: Reader): AdmissionPlugin => ({
       return checkEphemeral(server, admission);
     if (subresource !== '' || operation !== 'create') return;
     const pod = object as Pod;
-    const { spec } = pod;
     if (pod.metadata.annotations?.[mirrorAnnotation] !== undefined) return checkMirror(pod, admission);
     const account = await accountOf(server, admission, pod);
-    const { name: wanted } = account.metadata;
-    spec.serviceAccountName = wanted;
-    spec.serviceAccount = wanted;
-    const { automountServiceAccountToken: ofAccount = true, imagePullSecrets = [] } = account;
-    if (spec.automountServiceAccountToken ?? ofAccount) mountToken(spec, server.random);
-    if (imagePullSecrets.length > 0 && !spec.imagePullSecrets?.length)
-      spec.imagePullSecrets = deepCopy(imagePullSecrets);
+    useAccount(pod, account, server.random);
     const problem = secretProblem(pod, account);
     if (problem) throw newForbidden(definition, name, problem);
   },
 });
+
+/** Gives the pod the account, with its token and its secrets for images. */
+function useAccount({ spec }: Pod, account: ServiceAccount, random: Reader['random']): void {
+  const { name: wanted } = account.metadata;
+  spec.serviceAccountName = wanted;
+  spec.serviceAccount = wanted;
+  const { automountServiceAccountToken: ofAccount = true, imagePullSecrets = [] } = account;
+  if (spec.automountServiceAccountToken ?? ofAccount) mountToken(spec, random);
+  if (imagePullSecrets.length > 0 && !spec.imagePullSecrets?.length)
+    spec.imagePullSecrets = deepCopy(imagePullSecrets);
+}
 
 /** Rejects ephemeral containers that need a Secret that the pod itself may not use. */
 async function checkEphemeral(server: Reader, admission: Admission): Promise<void> {

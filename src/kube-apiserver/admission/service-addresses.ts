@@ -49,17 +49,13 @@ const plugin = (server: Parts, byPort: CacheIndex): AdmissionPlugin => ({
     if (definition.group !== serviceResource.group || definition.plural !== serviceResource.plural) return;
     if (!object) return;
     const [service, before] = [object as Service, old as Service | undefined];
-    const count = externalPortCount(service);
-    if (count > maxExternalPorts && !(before && count <= externalPortCount(before)))
-      throw newInvalid(definition, name, [invalidCause('spec.externalIPs', count, tooManyPorts)]);
+    requireFewPorts(name, service, before);
     // Addresses of a load balancer are not chosen by an editor.
     if (subresource !== 'status') await refuseTaken(server, byPort, namespace, service, before);
     const external = newOnes(externalIPsOf(service), before && externalIPsOf(before));
     const taken = newOnes(takenIngressOf(service), before && takenIngressOf(before));
     if (external.length === 0 && taken.length === 0) return;
-    const allowed = server.externalIPRanges.flatMap((text) => rangeAround(text) ?? []);
-    const outside = external.find(({ address }) => !allowed.some((range) => hasAddress(range, address)));
-    if (outside) throw newForbidden(definition, name, notAllowed(outside, server.externalIPRanges));
+    requireAllowed(name, external, server.externalIPRanges);
     const problemOf = reservedReader({
       ranges: [
         { range: server.serviceCIDR, what: 'the range of Services' },
@@ -77,6 +73,13 @@ const plugin = (server: Parts, byPort: CacheIndex): AdmissionPlugin => ({
     if (causes.length > 0) throw newInvalid(definition, name, causes);
   },
 });
+
+/** Rejects more external ports than a Service may have, unless it had as many before. */
+function requireFewPorts(name: string, service: Service, before: Service | undefined): void {
+  const count = externalPortCount(service);
+  if (count > maxExternalPorts && !(before && count <= externalPortCount(before)))
+    throw newInvalid(serviceResource, name, [invalidCause('spec.externalIPs', count, tooManyPorts)]);
+}
 
 /**
  * Rejects an address and port of another namespace. The older of two stored Services has precedence, so an
@@ -102,6 +105,13 @@ async function refuseTaken(
       invalidCause('spec.externalIPs', port, detail),
     ]);
   }
+}
+
+/** Rejects an address that is in none of the ranges that the administrator allows. */
+function requireAllowed(name: string, external: readonly Named[], ranges: readonly string[]): void {
+  const allowed = ranges.flatMap((text) => rangeAround(text) ?? []);
+  const outside = external.find(({ address }) => !allowed.some((range) => hasAddress(range, address)));
+  if (outside) throw newForbidden(serviceResource, name, notAllowed(outside, ranges));
 }
 
 const tooManyPorts = `external addresses, times ports, may be ${maxExternalPorts} of a Service at most`;

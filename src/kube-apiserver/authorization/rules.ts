@@ -4,6 +4,7 @@ import type {
   ResourceRule,
   SubjectRulesReviewStatus,
 } from '../../api/authorization/v1/self-subject-rules-review.ts';
+import type { PolicyRule } from '../../apimachinery/policy-rules.ts';
 import { isBootstrapper, mastersGroup, nodeNameOf, type UserInfo } from '../../apiserver/user.ts';
 import type { KubeContext } from '../context.ts';
 import { inWords } from '../rbac/rbac-authorizer.ts';
@@ -16,6 +17,11 @@ const byObject = 'some rules depend on the object and are not listed';
 
 /** Maximum number of listed rules, because the list is made and written at once. */
 const mostListed = 10_000;
+
+/** Returns true if rules beside those of roles may allow something to the user. */
+const isAuthorizedByObject = (user: UserInfo, hasOtherRules: boolean | undefined): boolean =>
+  !user.groups.includes(mastersGroup) &&
+  Boolean(hasOtherRules || nodeNameOf(user) !== undefined || isBootstrapper(user));
 
 /** Returns the rules in `namespace` and in the whole cluster. */
 export function rulesOf(
@@ -30,17 +36,13 @@ export function rulesOf(
   for (const { rules, problem } of policy.grantsOf(user, namespace)) {
     if (problem !== undefined) problems.add(problem);
     for (const { rule } of rules.slice(0, left)) {
-      const { verbs, apiGroups, resources = [], resourceNames, nonResourceURLs = [] } = rule;
-      if (resources.length > 0)
-        resourceRules.push({ verbs, apiGroups, resources, ...(resourceNames?.length && { resourceNames }) });
-      if (nonResourceURLs.length > 0) nonResourceRules.push({ verbs, nonResourceURLs });
+      resourceRules.push(...resourceRulesOf(rule));
+      nonResourceRules.push(...nonResourceRulesOf(rule));
     }
     left -= rules.length;
     if (left < 0) break;
   }
-  const isMaster = user.groups.includes(mastersGroup);
-  const dependsOnObject =
-    !isMaster && (hasOtherRules || nodeNameOf(user) !== undefined || isBootstrapper(user));
+  const dependsOnObject = isAuthorizedByObject(user, hasOtherRules);
   if (dependsOnObject) problems.add(byObject);
   const isCut = left < 0;
   if (isCut) problems.add(`only the first ${mostListed} rules are listed`);
@@ -51,3 +53,11 @@ export function rulesOf(
     ...(problems.size > 0 && { evaluationError: inWords([...problems]) }),
   };
 }
+
+function resourceRulesOf({ verbs, apiGroups, resources = [], resourceNames }: PolicyRule): ResourceRule[] {
+  if (resources.length === 0) return [];
+  return [{ verbs, apiGroups, resources, ...(resourceNames?.length && { resourceNames }) }];
+}
+
+const nonResourceRulesOf = ({ verbs, nonResourceURLs = [] }: PolicyRule): NonResourceRule[] =>
+  nonResourceURLs.length > 0 ? [{ verbs, nonResourceURLs }] : [];

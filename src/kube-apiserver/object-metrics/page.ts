@@ -54,7 +54,7 @@ export class ObjectMetricsPage {
       const lines = await this.#linesOf(metrics, cache.list(storagePrefix(metrics.ref)));
       for (const [place, family] of metrics.families.entries()) {
         const told = lines.filter(({ ends }) => ends[place] !== undefined);
-        if (told.length > 0) text += `${familyHead(family)}\n`;
+        text += headOf(family, told);
         for (const { labels, ends } of told) {
           text += linesText(`${family.name}{${labels}`, ends[place]);
           if (text.length < pieceLength) continue;
@@ -96,6 +96,10 @@ export class ObjectMetricsPage {
     }
   }
 }
+
+/** Returns the head of a family; empty if no object has a line of it. */
+const headOf = (family: ObjectMetrics['families'][number], told: readonly ObjectLines[]) =>
+  told.length > 0 ? `${familyHead(family)}\n` : '';
 
 function linesText(begin: string, ends: Ends): string {
   if (ends === undefined || typeof ends === 'string') return begin + (ends ?? '');

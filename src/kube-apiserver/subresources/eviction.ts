@@ -87,11 +87,13 @@ async function evict(scope: RequestScope, write: WriteOptions, deletion: DeleteR
     } catch (error) {
       // The pod may have become ready meanwhile, and count for the budget.
       if (!isConflict(error) || seenOtherwise(deletion, readPod(scope))) throw error;
-      if (attempt < mostTries) continue;
-      throw ruling.budget === undefined ? error : notYetCounted(ruling.budget);
+      if (attempt >= mostTries) throw afterLastTry(ruling, error);
     }
   }
 }
+
+const afterLastTry = ({ budget }: Ruling, error: unknown) =>
+  budget === undefined ? error : notYetCounted(budget);
 
 /**
  * `as` selects the precondition of the deletion: `seen` deletes the pod only if it is unchanged, `any` in any

@@ -103,11 +103,8 @@ export function planOverlay(
   // Packets to unused pod addresses are rejected here: the default route would carry them out of the cluster.
   const routes = new Map([[networkOf(facts.clusterCIDR), unreachable]]);
   const others = nodes.filter(({ metadata }) => metadata.name !== facts.nodeName);
-  if (others.length === 0 || !facts.underlay) {
-    const problems = facts.underlay ? [] : [`no link of this machine has the node's address ${facts.nodeIP}`];
-    return { state: bare(routes), annotations: undefined, problems };
-  }
   const { underlay } = facts;
+  if (others.length === 0 || !underlay) return planAlone(facts, routes);
   const link = facts.mode === 'vxlan' ? vxlanLink(facts.nodeIP, underlay, podCIDR) : undefined;
   const { peers, problems } = peersOf(facts, podCIDR, others);
   const neighbours = new Map<string, string>();
@@ -135,6 +132,12 @@ export function planOverlay(
     [nodeIPAnnotation]: facts.nodeIP,
   };
   return { state: { vxlan: link, routes, neighbours, forwarding, senders }, annotations, problems };
+}
+
+/** Returns the plan of a node without other nodes, or without a link to them. */
+function planAlone({ underlay, nodeIP }: OverlayFacts, routes: ReadonlyMap<string, string>): OverlayPlan {
+  const problems = underlay ? [] : [`no link of this machine has the node's address ${nodeIP}`];
+  return { state: bare(routes), annotations: undefined, problems };
 }
 
 /** Route of addresses that belong to no node. */
@@ -183,34 +186,30 @@ function peersOf(facts: OverlayFacts, podCIDR: string, others: readonly KubeObje
   for (const node of others.toSorted(olderFirst)) {
     const peer = readPeer(node);
     if (!peer) continue;
-    if (typeof peer === 'string') {
-      problems.push(`node ${node.metadata.name}: ${peer}`);
-      continue;
-    }
-    const { name, ip, mac } = peer;
-    const owner = taken.get(ip) ?? (mac === undefined ? undefined : taken.get(mac));
-    if (!contains(facts.clusterCIDR, peer.podCIDR)) {
-      problems.push(
-        `node ${name}: its pod range ${peer.podCIDR} is not in cluster-cidr ${facts.clusterCIDR}; delete the Node and let it join with a range that is`,
-      );
-      continue;
-    }
-    if (owner !== undefined) {
-      problems.push(`node ${name}: node ${owner} already has its address ${ip} or its MAC address`);
-      continue;
-    }
-    const clash = ranges.claim(peer.podCIDR, name);
-    if (clash) {
-      problems.push(
-        `node ${name}: its pod range ${peer.podCIDR} overlaps that of node ${clash.owner} (${clash.cidr}); delete the Node and let it join with another range`,
-      );
-      continue;
-    }
-    taken.set(ip, name);
-    if (mac !== undefined) taken.set(mac, name);
-    peers.push(peer);
+    const problem = typeof peer === 'string' ? peer : claim(peer, facts.clusterCIDR, taken, ranges);
+    if (problem !== undefined) problems.push(`node ${node.metadata.name}: ${problem}`);
+    else if (typeof peer !== 'string') peers.push(peer);
   }
   return { peers, problems };
+}
+
+/** Claims the range and the addresses of a node; returns the reason, and claims no address, if it cannot. */
+function claim(
+  { name, ip, mac, podCIDR }: Peer,
+  clusterCIDR: string,
+  taken: Map<string, string>,
+  ranges: Ranges,
+): string | undefined {
+  if (!contains(clusterCIDR, podCIDR))
+    return `its pod range ${podCIDR} is not in cluster-cidr ${clusterCIDR}; delete the Node and let it join with a range that is`;
+  const owner = taken.get(ip) ?? (mac === undefined ? undefined : taken.get(mac));
+  if (owner !== undefined) return `node ${owner} already has its address ${ip} or its MAC address`;
+  const clash = ranges.claim(podCIDR, name);
+  if (clash)
+    return `its pod range ${podCIDR} overlaps that of node ${clash.owner} (${clash.cidr}); delete the Node and let it join with another range`;
+  taken.set(ip, name);
+  if (mac !== undefined) taken.set(mac, name);
+  return undefined;
 }
 
 /**

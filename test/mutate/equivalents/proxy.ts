@@ -24,7 +24,7 @@ export const proxy: readonly Equivalent[] = [
   },
   {
     file: 'src/proxy/proxier.ts',
-    line: 'const added = chains ? difference.added : elements.all();',
+    line: 'const added = chains ? difference.added : this.#elements.all();',
     change: 'chains → false',
     because: 'the chains of all that was there are known: it only saves time',
   },

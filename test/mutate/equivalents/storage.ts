@@ -49,7 +49,7 @@ export const storage: readonly Equivalent[] = [
     change: '0 → 1',
     because: 'the bytes to store carry no revision',
   },
-  ...[['if (!page.more || !last) break;', '!page.more || !last → (!page.more)']].map(
+  ...[['if (!page.more || !last) return { objects, revision };', '!page.more || !last → (!page.more)']].map(
     ([line = '', change = '']) => ({
       file: 'src/storage/watch-cache.ts',
       line,
@@ -57,7 +57,7 @@ export const storage: readonly Equivalent[] = [
       because: 'a page that says that there is more has items',
     }),
   ),
-  ...[['if (revision === 0) {', 'revision === 0 → true']].map(([line = '', change = '']) => ({
+  ...[['if (this.#revision === 0) {', 'this.#revision === 0 → true']].map(([line = '', change = '']) => ({
     file: 'src/storage/watch-cache.ts',
     line,
     change,
@@ -150,22 +150,22 @@ export const storage: readonly Equivalent[] = [
     because: 'nothing is done for it, as for what there is no case for; the linter wants all of them',
   })),
   ...[
-    ['let progressRequests = 0;', '0 → 1'],
-    ['progressRequests++;', 'progressRequests++ → progressRequests--'],
+    ['#progressRequests = 0;', '0 → 1'],
+    ['this.#progressRequests++;', 'this.#progressRequests++ → this.#progressRequests--'],
   ].map(([line = '', change = '']) => ({
     file: 'src/storage/memory.ts',
     line,
     change,
     because: 'only whether it has changed counts',
   })),
-  ...[['if (upTo > compacted) forget(upTo);', 'upTo > compacted → upTo >= compacted']].map(
-    ([line = '', change = '']) => ({
-      file: 'src/storage/memory.ts',
-      line,
-      change,
-      because: 'it is forgotten already, and can be once more',
-    }),
-  ),
+  ...[
+    ['if (upTo > this.#compacted) this.#forget(upTo);', 'upTo > this.#compacted → upTo >= this.#compacted'],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/storage/memory.ts',
+    line,
+    change,
+    because: 'it is forgotten already, and can be once more',
+  })),
   ...[
     [
       "history.push({ revision: event.revision, value: event.type === 'put' ? event.value : undefined });",
@@ -205,29 +205,29 @@ export const storage: readonly Equivalent[] = [
     }),
   ),
   ...[
-    ['let lastRevision = 0;', '0 → 1'],
+    ['#lastRevision = 0;', '0 → 1'],
     [
-      'if (header.cluster_id !== cluster || revision > lastRevision) lastRevision = revision;',
-      'revision > lastRevision → revision >= lastRevision',
+      'if (header.cluster_id !== this.#cluster || revision > this.#lastRevision) this.#lastRevision = revision;',
+      'revision > this.#lastRevision → revision >= this.#lastRevision',
     ],
     [
-      'if (batch.revision > lastRevision) lastRevision = batch.revision;',
-      'batch.revision > lastRevision → batch.revision >= lastRevision',
+      'if (revision > this.#lastRevision) this.#lastRevision = revision;',
+      'revision > this.#lastRevision → revision >= this.#lastRevision',
     ],
   ].map(([line = '', change = '']) => ({
-    file: 'src/storage/etcd-store.ts',
+    file: 'src/storage/etcd-calls.ts',
     line,
     change,
     because: 'the first answer sets it, and to set it to what it is changes nothing',
   })),
   {
-    file: 'src/storage/etcd-store.ts',
-    line: 'watches.delete(open);',
-    change: 'watches.delete(open); → ;',
+    file: 'src/storage/etcd-watches.ts',
+    line: 'this.#open.delete(open);',
+    change: 'this.#open.delete(open); → ;',
     because: 'a watch that is over has no stream, so nothing is asked of it: it only frees memory',
   },
   {
-    file: 'src/storage/etcd-store.ts',
+    file: 'src/storage/etcd-watches.ts',
     line: "const put = { request_put: { key: markerKey(prefix, 'progress'), value: Buffer.alloc(0) } };",
     change: '0 → 1',
     because: 'that the marker is written counts, and not what it holds',

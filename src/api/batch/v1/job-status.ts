@@ -92,20 +92,28 @@ function validateConditions(job: Job, old: Job): StatusCause[] {
   return faults.filter(([found]) => found).map(([, why]) => invalidTogetherCause('status.conditions', why));
 }
 
+const completionPath = 'status.completionTime';
+
+/** A Job has a completionTime exactly if it is Complete. */
+function validatePresenceOfCompletionTime(job: Job, old: Job): StatusCause[] {
+  const completionTime = job.status?.completionTime;
+  const { isOther, flips } = changes(job, old);
+  const isComplete = hasCondition(job, 'Complete');
+  if (!flips('Complete') && !isOther('completionTime')) return [];
+  if (completionTime !== undefined && !isComplete) {
+    const why = 'cannot set completionTime when there is no Complete=True condition';
+    return [invalidCause(completionPath, completionTime, why)];
+  }
+  if (completionTime === undefined && isComplete)
+    return [requiredCause(completionPath, 'completionTime is required for Complete jobs')];
+  return [];
+}
+
 function validateTimes(job: Job, old: Job): StatusCause[] {
   const { startTime, completionTime } = job.status ?? {};
-  const { isOther, flips, ends } = changes(job, old);
-  const isComplete = hasCondition(job, 'Complete');
-  const path = 'status.completionTime';
-  const causes: StatusCause[] = [];
-  if (flips('Complete') || isOther('completionTime')) {
-    if (completionTime !== undefined && !isComplete) {
-      const why = 'cannot set completionTime when there is no Complete=True condition';
-      causes.push(invalidCause(path, completionTime, why));
-    }
-    if (completionTime === undefined && isComplete)
-      causes.push(requiredCause(path, 'completionTime is required for Complete jobs'));
-  }
+  const { isOther, ends } = changes(job, old);
+  const path = completionPath;
+  const causes = validatePresenceOfCompletionTime(job, old);
   if (isOther('startTime', 'completionTime') && startTime && completionTime && completionTime < startTime)
     causes.push(invalidCause(path, completionTime, 'completionTime cannot be set before startTime'));
   if (completionTime && old.status?.completionTime && isOther('completionTime'))

@@ -123,6 +123,16 @@ function parseRange(text: string, of: Bounds) {
   if (moreSteps.length > 0) throw new ScheduleError(`too many slashes: ${text}`);
   const step = stepText === undefined ? 1 : parseNumber(stepText);
   const end = stepText !== undefined && high === undefined ? of.greatest : last;
+  requireRange({ start, end, step }, of, text);
+  return { start, end, step, isAny: isStar && step === 1 };
+}
+
+/** Throws a ScheduleError if a range leaves the bounds of its field, is reversed or makes no steps. */
+function requireRange(
+  { start, end, step }: { readonly start: number; readonly end: number; readonly step: number },
+  of: Bounds,
+  text: string,
+): void {
   if (start < of.least)
     throw new ScheduleError(`beginning of range (${start}) below minimum (${of.least}): ${text}`);
   if (end > of.greatest)
@@ -130,7 +140,6 @@ function parseRange(text: string, of: Bounds) {
   if (start > end)
     throw new ScheduleError(`beginning of range (${start}) beyond end of range (${end}): ${text}`);
   if (step === 0) throw new ScheduleError(`step of range should be a positive number: ${text}`);
-  return { start, end, step, isAny: isStar && step === 1 };
 }
 
 function parseValue(text: string, { least, names }: Bounds): number {

@@ -25,7 +25,12 @@ function validateEvent(event: Event): StatusCause[] {
         'does not match event.namespace',
       ),
     );
-  if (!event.eventTime) return causes;
+  return event.eventTime ? [...causes, ...validateCompleteEvent(event)] : causes;
+}
+
+/** Returns the faults of the fields that newer recorders must set. */
+function validateCompleteEvent(event: Event): StatusCause[] {
+  const causes: StatusCause[] = [];
   for (const field of ['reportingComponent', 'reportingInstance', 'action', 'reason'] as const) {
     const value = event[field] ?? '';
     if (!value) causes.push(requiredCause(field));

@@ -66,10 +66,8 @@ export class ExternalHolders {
     const now = service && isDelivered(service) ? externalPortsOf(service) : [];
     const changed = new Set<ObjectKey>();
     for (const port of new Set([...before, ...now])) {
-      const old = this.holder(port);
-      this.#replaceIn(port, key, now.includes(port) ? service : undefined);
-      const next = this.holder(port);
-      if (old !== next) for (const one of [old, next]) if (one !== undefined) changed.add(one);
+      for (const one of this.#replaceAt(port, key, now.includes(port) ? service : undefined))
+        changed.add(one);
     }
     if (now.length > 0) this.#portsOf.set(key, now);
     else this.#portsOf.delete(key);
@@ -90,6 +88,14 @@ export class ExternalHolders {
     return this.#portsOf.keys();
   }
 
+  /** Returns the keys of the Services that lost and gained the port. */
+  #replaceAt(port: string, key: ObjectKey, service: Service | undefined): readonly ObjectKey[] {
+    const old = this.holder(port);
+    this.#replaceIn(port, key, service);
+    const next = this.holder(port);
+    return old === next ? [] : [old, next].filter((one) => one !== undefined);
+  }
+
   #replaceIn(port: string, key: ObjectKey, service: Service | undefined): void {
     const rivals = this.#rivals.get(port);
     if (!rivals) {
@@ -98,13 +104,25 @@ export class ExternalHolders {
     }
     if (service) rivals.all.set(key, service);
     else rivals.all.delete(key);
-    // All rivals are compared only if the holder itself changes.
-    const candidates = objectKey(rivals.holder) === key ? rivals.all.values() : service ? [service] : [];
-    let oldest = objectKey(rivals.holder) === key ? undefined : rivals.holder;
-    for (const one of candidates) if (!oldest || isOlder(one, oldest)) oldest = one;
+    const oldest = holderAfter(rivals, key, service);
     if (oldest) rivals.holder = oldest;
     else this.#rivals.delete(port);
   }
+}
+
+/**
+ * Returns the holder after the rival of a key has become `service`; undefined without a rival. All rivals are
+ * compared only if the holder itself changes.
+ */
+function holderAfter(
+  { holder, all }: Rivals,
+  key: ObjectKey,
+  service: Service | undefined,
+): Service | undefined {
+  if (objectKey(holder) !== key) return service && isOlder(service, holder) ? service : holder;
+  let oldest: Service | undefined;
+  for (const one of all.values()) if (!oldest || isOlder(one, oldest)) oldest = one;
+  return oldest;
 }
 
 function isOlder({ metadata: a }: Service, { metadata: b }: Service): boolean {

@@ -4,10 +4,11 @@
  * which serves calls too.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApiServer, DirectRequest } from '../../../apiserver/app.ts';
-import { type DirectServe, type DirectWay, send } from '../../../apiserver/serve.ts';
+import type { ApiServer } from '../../../apiserver/app.ts';
+import type { DirectRequest } from '../../../apiserver/asked-request.ts';
+import type { DirectServe, DirectWay } from '../../../apiserver/serve.ts';
 import { pipeAnswer } from '../../../apiserver/streamed-answer.ts';
-import { WholeAnswer } from '../../../apiserver/whole-answer.ts';
+import { sendWhole, WholeAnswer } from '../../../apiserver/whole-answer.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { RequestHeaders } from '../../../kube-apiserver/forwarding/headers.ts';
 import type { ResultListener } from '../../../kube-apiserver/forwarding/result-listener.ts';
@@ -109,7 +110,7 @@ async function serve(
     // The rest of a body is not read.
     if (!incoming.complete && !(Number(incoming.headers['content-length']) <= mostKept))
       outgoing.shouldKeepAlive = false;
-    if (refused instanceof WholeAnswer) send(outgoing, refused);
+    if (refused instanceof WholeAnswer) sendWhole(outgoing, refused);
     else outgoing.writeHead(refused.status).end();
   }
 }

@@ -32,16 +32,21 @@ const initContainers: Group = {
   moreInfo: ({ restartPolicy }) => ({ restart_policy: restartPolicy ?? '' }),
 };
 
-function familiesOf(group: Group): readonly ObjectFamily<Pod>[] {
+type MoreLabels = (status: ContainerStatus) => Labels;
+
+/** Returns a sample for each status, labeled with the container; undefined means no sample. */
+const perStatus =
+  (group: Group, numberOf: (status: ContainerStatus) => number | boolean | undefined, more?: MoreLabels) =>
+  (pod: Pod) =>
+    group.statusesOf(pod).flatMap((status): readonly Sample[] => {
+      const value = numberOf(status);
+      if (value === undefined) return [];
+      return [{ labels: { container: status.name, ...more?.(status) }, value: Number(value) }];
+    });
+
+/** Returns the families of images and resources. */
+function specFamilies(group: Group): readonly ObjectFamily<Pod>[] {
   const { prefix, noun } = group;
-  /** Returns a sample for each status, labeled with the container; undefined means no sample. */
-  const perStatus =
-    (numberOf: (status: ContainerStatus) => number | boolean | undefined, more?: MoreLabels) => (pod: Pod) =>
-      group.statusesOf(pod).flatMap((status): readonly Sample[] => {
-        const value = numberOf(status);
-        if (value === undefined) return [];
-        return [{ labels: { container: status.name, ...more?.(status) }, value: Number(value) }];
-      });
   return [
     gauges(`${prefix}_info`, `The image of the ${noun}, and by which ids it is known.`, (pod) =>
       group.containersOf(pod).flatMap((container) =>
@@ -70,15 +75,23 @@ function familiesOf(group: Group): readonly ObjectFamily<Pod>[] {
         ),
       ),
     ),
+  ];
+}
+
+/** Returns the families of the last start, and of the end before it. */
+function startFamilies(group: Group): readonly ObjectFamily<Pod>[] {
+  const { prefix, noun } = group;
+  return [
     gauges(
       `${prefix}_state_started`,
       `When the ${noun} was started, in seconds since the epoch.`,
-      perStatus(({ state }) => seconds((state?.running ?? state?.terminated)?.startedAt)),
+      perStatus(group, ({ state }) => seconds((state?.running ?? state?.terminated)?.startedAt)),
     ),
     gauges(
       `${prefix}_status_last_terminated_reason`,
       `Why the ${noun} ended before it was started again.`,
       perStatus(
+        group,
         ({ lastState }) => lastState?.terminated && 1,
         ({ lastState }) => ({ reason: lastState?.terminated?.reason ?? '' }),
       ),
@@ -86,28 +99,35 @@ function familiesOf(group: Group): readonly ObjectFamily<Pod>[] {
     gauges(
       `${prefix}_status_last_terminated_exitcode`,
       `The exit code of the ${noun} before it was started again.`,
-      perStatus(({ lastState }) => lastState?.terminated?.exitCode),
+      perStatus(group, ({ lastState }) => lastState?.terminated?.exitCode),
     ),
     gauges(
       `${prefix}_status_last_terminated_timestamp`,
       `When the ${noun} ended before it was started again, in seconds since the epoch.`,
-      perStatus(({ lastState }) => seconds(lastState?.terminated?.finishedAt)),
+      perStatus(group, ({ lastState }) => seconds(lastState?.terminated?.finishedAt)),
     ),
+  ];
+}
+
+/** Returns the families of the present state. */
+function stateFamilies(group: Group): readonly ObjectFamily<Pod>[] {
+  const { prefix, noun } = group;
+  return [
     gauges(
       `${prefix}_status_ready`,
       `Whether the ${noun} is ready.`,
-      perStatus(({ ready }) => ready),
+      perStatus(group, ({ ready }) => ready),
     ),
     counters(
       `${prefix}_status_restarts_total`,
       `How often the ${noun} was started again.`,
-      perStatus(({ restartCount }) => restartCount),
+      perStatus(group, ({ restartCount }) => restartCount),
     ),
     ...(['running', 'terminated', 'waiting'] as const).map((state) =>
       gauges(
         `${prefix}_status_${state}`,
         `Whether the ${noun} is ${state}.`,
-        perStatus((status) => status.state?.[state] !== undefined),
+        perStatus(group, (status) => status.state?.[state] !== undefined),
       ),
     ),
     ...(['terminated', 'waiting'] as const).map((state) =>
@@ -115,6 +135,7 @@ function familiesOf(group: Group): readonly ObjectFamily<Pod>[] {
         `${prefix}_status_${state}_reason`,
         `Why the ${noun} is ${state}.`,
         perStatus(
+          group,
           (status) => status.state?.[state] && 1,
           (status) => ({ reason: status.state?.[state]?.reason ?? '' }),
         ),
@@ -123,7 +144,11 @@ function familiesOf(group: Group): readonly ObjectFamily<Pod>[] {
   ];
 }
 
-type MoreLabels = (status: ContainerStatus) => Labels;
+const familiesOf = (group: Group): readonly ObjectFamily<Pod>[] => [
+  ...specFamilies(group),
+  ...startFamilies(group),
+  ...stateFamilies(group),
+];
 
 export const containerFamilies: readonly ObjectFamily<Pod>[] = [
   ...familiesOf(containers),

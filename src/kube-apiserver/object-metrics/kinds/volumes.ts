@@ -12,26 +12,27 @@ const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
 /** Returns the labels of the volume's source; empty values for all other sources. */
 const sourceLabels = ({ spec }: PersistentVolume) => ({
-  gce_persistent_disk_name: spec.gcePersistentDisk?.pdName ?? '',
-  ebs_volume_id: spec.awsElasticBlockStore?.volumeID ?? '',
-  azure_disk_name: spec.azureDisk?.diskName ?? '',
-  fc_wwids: spec.fc?.wwids?.join(',') ?? '',
+  gce_persistent_disk_name: text(spec.gcePersistentDisk?.pdName),
+  ebs_volume_id: text(spec.awsElasticBlockStore?.volumeID),
+  azure_disk_name: text(spec.azureDisk?.diskName),
+  fc_wwids: text(spec.fc?.wwids?.join(',')),
   fc_lun: numbered(spec.fc?.lun),
-  fc_target_wwns: spec.fc?.targetWWNs?.join(',') ?? '',
-  iscsi_target_portal: spec.iscsi?.targetPortal ?? '',
-  iscsi_iqn: spec.iscsi?.iqn ?? '',
+  fc_target_wwns: text(spec.fc?.targetWWNs?.join(',')),
+  iscsi_target_portal: text(spec.iscsi?.targetPortal),
+  iscsi_iqn: text(spec.iscsi?.iqn),
   iscsi_lun: numbered(spec.iscsi?.lun),
-  iscsi_initiator_name: spec.iscsi?.initiatorName ?? '',
-  nfs_server: spec.nfs?.server ?? '',
-  nfs_path: spec.nfs?.path ?? '',
-  csi_driver: spec.csi?.driver ?? '',
-  csi_volume_handle: spec.csi?.volumeHandle ?? '',
-  local_path: spec.local?.path ?? '',
-  local_fs: spec.local?.fsType ?? '',
-  host_path: spec.hostPath?.path ?? '',
-  host_path_type: spec.hostPath?.type ?? '',
+  iscsi_initiator_name: text(spec.iscsi?.initiatorName),
+  nfs_server: text(spec.nfs?.server),
+  nfs_path: text(spec.nfs?.path),
+  csi_driver: text(spec.csi?.driver),
+  csi_volume_handle: text(spec.csi?.volumeHandle),
+  local_path: text(spec.local?.path),
+  local_fs: text(spec.local?.fsType),
+  host_path: text(spec.hostPath?.path),
+  host_path_type: text(spec.hostPath?.type),
 });
 
+const text = (value: string | undefined) => value ?? '';
 const numbered = (value: number | undefined) => (value === undefined ? '' : String(value));
 
 export const persistentVolumes = objectMetrics<PersistentVolume>({

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { duplexPair } from 'node:stream';
 import { describe, it } from 'node:test';
 import { newStatusError, StatusError } from '../../../../../src/apimachinery/status-error.ts';
-import type { DirectRequest } from '../../../../../src/apiserver/app.ts';
+import type { DirectRequest } from '../../../../../src/apiserver/asked-request.ts';
 import { respondStatus } from '../../../../../src/apiserver/respond.ts';
 import type { DirectWay } from '../../../../../src/apiserver/serve.ts';
 import { mostKept } from '../../../../../src/features/functions/server/call-body.ts';

@@ -1,0 +1,80 @@
+/** The clients of the open connections, as far as their certificates and requests have shown. */
+import type { PeerCertificate as NodeCertificate, TLSSocket } from 'node:tls';
+import { canonicalAddress } from '../base/addresses.ts';
+import { holderOf } from '../base/certificate-names.ts';
+import type { PeerCertificate } from './authentication/authenticator.ts';
+import type { Connections } from './load/connections.ts';
+import type { RequestEnv } from './options.ts';
+import { nodesGroup } from './user.ts';
+
+/** Identity of the client of a connection. */
+export type ConnectedClient = Pick<RequestEnv, 'peer' | 'remoteAddress' | 'belongsTo'>;
+
+/** Reads each certificate once. */
+export class ConnectedClients {
+  readonly #connections: Connections;
+  readonly #certificates = new WeakMap<TLSSocket, PeerCertificate | undefined>();
+  readonly #clients = new WeakMap<TLSSocket, ConnectedClient>();
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  /** Returns the subject of a verified certificate; undefined without one. */
+  peerOf(socket: TLSSocket): PeerCertificate | undefined {
+    if (!this.#certificates.has(socket)) this.#certificates.set(socket, readPeer(socket));
+    return this.#certificates.get(socket);
+  }
+
+  /** Returns the same object for each request of a connection. */
+  clientOf(socket: TLSSocket): ConnectedClient {
+    const known = this.#clients.get(socket);
+    if (known) return known;
+    const peer = this.peerOf(socket);
+    const { remoteAddress } = socket;
+    const client = {
+      ...(peer && { peer }),
+      ...(remoteAddress && { remoteAddress: plainAddress(remoteAddress) }),
+      belongsTo: (user: string) => this.#connections.belongsTo(socket, user),
+    };
+    this.#clients.set(socket, client);
+    return client;
+  }
+
+  /**
+   * Returns whether the connection may be used again after an answer with that status. A verified certificate
+   * is enough for an answer that requires no user, such as the version.
+   */
+  readonly isKnown = (socket: TLSSocket, status: number): boolean => {
+    if (!this.#connections.isStranger(socket)) return true;
+    const name = this.peerOf(socket)?.commonName;
+    return Boolean(name) && status !== 401 && this.#connections.belongsTo(socket, name ?? '');
+  };
+
+  /**
+   * Returns whether the client has no certificate and none of its requests has been authenticated. A verified
+   * certificate is enough here; the first request reads the user from it.
+   */
+  readonly isStranger = (socket: TLSSocket): boolean =>
+    !this.peerOf(socket) && this.#connections.isStranger(socket);
+
+  /** Returns whether the client has presented the certificate of a node. */
+  readonly isNode = (socket: TLSSocket): boolean =>
+    this.peerOf(socket)?.organizations.includes(nodesGroup) ?? false;
+}
+
+/**
+ * Returns an IPv4-mapped IPv6 address (of a dual-stack socket) as IPv4; an address with a zone is returned
+ * unchanged.
+ */
+const plainAddress = (address: string) => canonicalAddress(address) ?? address;
+
+/**
+ * Returns the subject of the client's certificate, if the certificate was verified against the client
+ * authority.
+ */
+function readPeer(socket: TLSSocket): PeerCertificate | undefined {
+  return socket.authorized
+    ? holderOf((socket.getPeerCertificate() as Partial<NodeCertificate>).raw)
+    : undefined;
+}

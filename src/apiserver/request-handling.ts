@@ -1,0 +1,256 @@
+/**
+ * Handling of a request by the API server: authentication, the limit of concurrent requests, authorization,
+ * tracing, and the answer of a resource or of another path.
+ */
+import type { Context } from 'hono';
+import { booleanParameter } from '../apimachinery/list-options.ts';
+import { storedKind } from '../apimachinery/resource-definition.ts';
+import { newForbidden, newStatusError, StatusError } from '../apimachinery/status-error.ts';
+import { inChildSpan } from '../base/tracing/current-span.ts';
+import type { AskedRequest, DirectRequest } from './asked-request.ts';
+import { auditHeaders } from './audit-id.ts';
+import { fieldsOf, identify } from './authentication/identify.ts';
+import { type AccessRequest, type Authorize, refusal } from './authorization/authorizer.ts';
+import { encoderOf } from './encoding/answer.ts';
+import { toStatusError } from './errors.ts';
+import { checkHead } from './head-limits.ts';
+import type { InFlight } from './load/in-flight.ts';
+import { withInFlightLimit } from './load/shed.ts';
+import type { ApiServerOptions, RequestEnv } from './options.ts';
+import { accessOf, loadOf } from './request-access.ts';
+import { parseRequestInfo, type RequestInfo, type ResourceRequest, readUrl } from './request-info.ts';
+import { goesOn } from './request-meter.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+import type { RequestScope } from './request-scope.ts';
+import { answerWithin, isLongRunning, requestTimeout } from './request-timeout.ts';
+import { type Identified, traceRequest } from './request-tracing.ts';
+import { RequestWork } from './request-work.ts';
+import { type Headers, respondText, warningHeader } from './respond.ts';
+import type { ServerContext } from './server-context.ts';
+import { findSubresource, type Subresource } from './subresources/subresources.ts';
+import type { UserInfo } from './user.ts';
+import { formsOf, handlerOf } from './verbs/verbs.ts';
+
+export interface Env {
+  Bindings: RequestEnv;
+  Variables: { user: UserInfo; identified: Identified };
+}
+
+/** Kind and subresource that a request addresses; undefined where none is served. */
+interface Addressed {
+  readonly served: RequestScope['served'] | undefined;
+  readonly subresource: Subresource | undefined;
+}
+
+const nothing: Addressed = { served: undefined, subresource: undefined };
+
+export interface HandlingParts {
+  readonly options: Pick<ApiServerOptions, 'authenticate' | 'clock' | 'remoteAddressKey' | 'tracer'>;
+  readonly server: ServerContext;
+  readonly authorize: Authorize;
+  readonly inFlight: InFlight;
+  readonly measured: RequestMetrics;
+  /** Returns the document, the discovery or the schema at a path. */
+  readonly documentAt: (path: string, request: Request) => Promise<Response | undefined>;
+}
+
+/** Handles the requests of one server. */
+export class RequestHandling {
+  readonly #parts: HandlingParts;
+
+  constructor(parts: HandlingParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Authenticates the request and stores its user. A rejected impersonation of a path that is no resource is
+   * answered in text, because kubectl's discovery shows none of a Status to its user.
+   */
+  async know(c: Context<Env>): Promise<Response | undefined> {
+    const { options, server, authorize } = this.#parts;
+    const request = c.req.raw;
+    const env = c.env ?? {};
+    try {
+      const since = options.clock.monotonic();
+      c.set('user', await identify(request, env, options, authorize));
+      if (options.tracer && !env.user) c.set('identified', { since, until: options.clock.monotonic() });
+      return undefined;
+    } catch (error) {
+      const asksAsAnother = fieldsOf(request, env).length > 0 && error instanceof StatusError;
+      if (!asksAsAnother || parseRequestInfo(readUrl(request.url).pathname).type !== 'path') throw error;
+      return respondText(error.status.code, `${error.status.message}\n`, commonHeaders(server, request));
+    }
+  }
+
+  /** Answers a request whose user is known. */
+  answer(c: Context<Env>): Response | Promise<Response> {
+    const { options, server, inFlight, measured } = this.#parts;
+    const { pathname, searchParams } = readUrl(c.req.raw.url);
+    const { raw, method } = c.req;
+    const info = parseRequestInfo(c.env?.address ?? pathname);
+    const addressed = info.type === 'resource' ? this.#addressedBy(info) : nothing;
+    const { subresource } = addressed;
+    const isServed = isAddressed(info, addressed);
+    const longRunning = subresource?.longRunning;
+    const load = loadOf(method, info, subresource, searchParams, c.get('user'), c.env);
+    const { verb, user, onClosed } = load;
+    const served = () => {
+      // Requests of the control plane must not wait for requests of users and nodes.
+      if (c.env?.user) return this.#serve(c, info, addressed, searchParams);
+      return withInFlightLimit(inFlight, load, () => this.#serve(c, info, addressed, searchParams));
+    };
+    const answer = () =>
+      measured.measure(
+        { method, info, verb, query: searchParams, longRunning, isServed, onClosed },
+        served,
+        (error) => toStatusError(error, raw, server),
+      );
+    if (!options.tracer || info.type !== 'resource') return answer();
+    const { headers } = raw;
+    const { remoteAddress } = c.env ?? {};
+    const identified = c.get('identified');
+    const asked = { method, info, verb, longRunning, user, remoteAddress, headers, identified };
+    return traceRequest(options.tracer, asked, answer);
+  }
+
+  /** Implements ApiServer.admit. */
+  async admit<T extends { readonly status: number }>(
+    request: DirectRequest,
+    env: RequestEnv & Required<Pick<RequestEnv, 'impersonation'>>,
+    work: (info: ResourceRequest, user: UserInfo) => Promise<T>,
+  ): Promise<T> {
+    const { options, authorize, inFlight } = this.#parts;
+    checkHead(request);
+    const { method, query, headers } = request;
+    const since = options.clock.monotonic();
+    const user = await identify(request, env, options, authorize);
+    const identified = { since, until: options.clock.monotonic() };
+    const info = parseRequestInfo(request.address);
+    if (info.type !== 'resource') throw newNotFoundPath();
+    const { subresource } = this.#addressedBy(info);
+    const load = loadOf(method, info, subresource, query, user, env);
+    const answer = () =>
+      withInFlightLimit(inFlight, load, async () => {
+        await this.#permit(accessOf(method, info, subresource, query, user));
+        return work(info, user);
+      });
+    if (!options.tracer) return answer();
+    const { remoteAddress } = env;
+    const { verb } = load;
+    const longRunning = subresource?.longRunning;
+    const asked = { method, info, verb, longRunning, user, remoteAddress, headers, identified };
+    return traceRequest(options.tracer, asked, answer);
+  }
+
+  /** Returns the kind and the subresource that a request addresses, as far as they are served. */
+  #addressedBy(info: ResourceRequest): Addressed {
+    const { kinds, behavior } = this.#parts.server;
+    const served = kinds.find(info.group, info.version, info.plural);
+    const subresource = info.subresource
+      ? served && findSubresource(served, info.subresource, behavior)
+      : undefined;
+    return { served, subresource };
+  }
+
+  /** Throws if the request is not authorized, or is over a rate limit at this moment. */
+  async #permit(access: Extract<AccessRequest, { type: 'resource' }>): Promise<void> {
+    const { authorize, server } = this.#parts;
+    const decision = await inChildSpan('authorization', {}, () => authorize(access));
+    if (decision.allowed) return server.behavior.limit(access);
+    const { group, resource: plural, name } = access;
+    throw newForbidden({ group, plural }, name, refusal(access, decision));
+  }
+
+  #serve(
+    c: Context<Env>,
+    info: RequestInfo,
+    addressed: Addressed,
+    query: URLSearchParams,
+  ): Promise<Response> {
+    return info.type === 'resource'
+      ? this.#serveResource(c, info, addressed, query)
+      : this.#servePath(c, query);
+  }
+
+  async #servePath(c: Context<Env>, query: URLSearchParams): Promise<Response> {
+    const { authorize, documentAt } = this.#parts;
+    const { path, method } = c.req;
+    const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const access: AccessRequest = { type: 'path', user: c.get('user'), verb, path };
+    const decision = await authorize(access);
+    if (!decision.allowed) throw newStatusError('Forbidden', `forbidden: ${refusal(access, decision)}`);
+    requestTimeout(query);
+    const found = method === 'GET' || method === 'HEAD' ? await documentAt(path, c.req.raw) : undefined;
+    return found ?? c.notFound();
+  }
+
+  async #serveResource(
+    c: Context<Env>,
+    info: ResourceRequest,
+    { served, subresource }: Addressed,
+    query: URLSearchParams,
+  ): Promise<Response> {
+    const server = c.env?.store ? { ...this.#parts.server, store: c.env.store } : this.#parts.server;
+    const request = c.req.raw;
+    const watch = booleanParameter(query, 'watch') ?? false;
+    const user = c.get('user');
+    const access = accessOf(c.req.method, info, subresource, query, user);
+    await this.#permit(access);
+    goesOn(server, request);
+    if (!served) {
+      const headers = commonHeaders(server, request);
+      return server.behavior.answerUnknown(c.req.method, watch, info, headers) ?? c.notFound();
+    }
+
+    const { shutdown, upgrade, remoteAddress, hangUp, push } = c.env ?? {};
+    const connection = { shutdown, upgrade, remoteAddress, hangUp, push };
+    const handle = handlerOf(c.req.method, served, info, server.behavior);
+    const answer = async (deadline?: AbortSignal) =>
+      handle(createScope({ server, served, info, request, query, user, ...connection }, deadline));
+    const timeoutMs = isLongRunning(access.verb, subresource) ? undefined : requestTimeout(query);
+    const response = await (timeoutMs === undefined
+      ? answer()
+      : answerWithin(server.clock, timeoutMs, answer));
+    // The body of an answer to HEAD is never read, so a stream must be cancelled.
+    if (c.req.method === 'HEAD') await response.body?.cancel();
+    return response;
+  }
+}
+
+/** Returns true if the server has the path, or the kind and the subresource. */
+const isAddressed = (info: RequestInfo, { served, subresource }: Addressed): boolean =>
+  served !== undefined && (subresource !== undefined || (info.type === 'resource' && !info.subresource));
+
+const newNotFoundPath = () => newStatusError('NotFound', 'the server could not find the requested resource');
+
+/** Returns the headers that Kubernetes sends with every answer. */
+export function commonHeaders({ random }: ServerContext, request: AskedRequest): Headers {
+  return { ...auditHeaders(request, random), 'cache-control': 'no-cache, private' };
+}
+
+function createScope(
+  base: Omit<RequestScope, 'definition' | 'encoder' | 'warnings' | 'headers' | 'signal' | 'work'>,
+  deadline: AbortSignal | undefined,
+): RequestScope {
+  const warnings: string[] = [];
+  const common = commonHeaders(base.server, base.request);
+  let encoder: RequestScope['encoder'] | undefined;
+  let signal: AbortSignal | undefined;
+  return {
+    ...base,
+    definition: storedKind(base.served),
+    get encoder() {
+      encoder ??= encoderOf(base, formsOf(base.served, base.info, base.server.behavior));
+      return encoder;
+    },
+    warnings,
+    work: new RequestWork(base.server),
+    get headers() {
+      return { ...common, ...warningHeader(warnings) };
+    },
+    get signal() {
+      signal ??= deadline ? AbortSignal.any([base.request.signal, deadline]) : base.request.signal;
+      return signal;
+    },
+  };
+}
