@@ -18,6 +18,7 @@ import type { Client } from '../../../client/client.ts';
 import type { Lister } from '../../../client/informer.ts';
 import {
   type ControllerContext,
+  type ControllerDefinition,
   type ControllerFactory,
   type ReconcileResult,
   watched,
