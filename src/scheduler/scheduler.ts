@@ -27,7 +27,7 @@ import type { Plugin } from './framework.ts';
 import { KnownFailures } from './known-failures.ts';
 import { plugins as defaultPlugins } from './plugins/index.ts';
 import { podInfo } from './pod-info.ts';
-import { type PodWrites, podWrites } from './pod-writes.ts';
+import { PodWrites } from './pod-writes.ts';
 import { type Policy, policies } from './policies.ts';
 import { type Decision, scheduleOne } from './schedule-one.ts';
 import { SchedulerMetrics } from './scheduler-metrics.ts';
@@ -86,7 +86,7 @@ class Scheduler {
     this.#policy = options.policy;
     this.#plugins = options.plugins ?? defaultPlugins(options.scoring);
     this.#metrics = options.metrics ?? new SchedulerMetrics(new Registry(), clock);
-    this.#writes = podWrites(context);
+    this.#writes = new PodWrites(context);
     this.#pods = informers.informerFor(podResource).lister;
     this.#sources = clusterSources(informers);
     this.#snapshot = new Snapshot(this.#sources, (event) => this.#heard(event));

@@ -12,13 +12,12 @@ export function planAggregation(role: ClusterRole, all: readonly ClusterRole[]):
   const others = all
     .filter((other) => other.metadata.name !== metadata.name)
     .sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
+  const sources = (aggregationRule.clusterRoleSelectors ?? [])
+    .map(selectorFromLabelSelector)
+    .flatMap((selector) => others.filter((other) => matches(selector, other.metadata.labels)));
   const sum = new Map<string, PolicyRule>();
-  for (const selector of (aggregationRule.clusterRoleSelectors ?? []).map(selectorFromLabelSelector)) {
-    for (const other of others) {
-      if (!matches(selector, other.metadata.labels)) continue;
-      for (const rule of other.rules ?? []) if (!sum.has(keyOf(rule))) sum.set(keyOf(rule), rule);
-    }
-  }
+  for (const rule of sources.flatMap((source) => source.rules ?? []))
+    if (!sum.has(keyOf(rule))) sum.set(keyOf(rule), rule);
   const wanted = [...sum.values()];
   return deepEqual(wanted, [...rules]) ? undefined : wanted;
 }

@@ -96,18 +96,9 @@ const groupKey = (addressType: EndpointSlice['addressType'], ports: readonly End
 function groupsOf(subsets: readonly EndpointSubset[]) {
   const groups = new Map<string, Group>();
   let skipped = 0;
-  for (const { addresses = [], notReadyAddresses = [], ports: subsetPorts = [] } of subsets) {
-    const ports = subsetPorts.map(({ name = '', protocol, port, appProtocol }) => ({
-      name,
-      protocol,
-      port,
-      ...(appProtocol && { appProtocol }),
-    }));
-    const all = [
-      ...addresses.map((address) => ({ address, ready: true })),
-      ...notReadyAddresses.map((address) => ({ address, ready: false })),
-    ];
-    for (const { address, ready } of all) {
+  for (const subset of subsets) {
+    const ports = portsOf(subset);
+    for (const { address, ready } of addressesOf(subset)) {
       // A slice has one family: an IPv6 form of an IPv4 address belongs to the IPv4 slice.
       const ip = canonicalAddress(address.ip) ?? address.ip;
       const addressType = isIPv4(ip) ? 'IPv4' : 'IPv6';
@@ -123,6 +114,19 @@ function groupsOf(subsets: readonly EndpointSubset[]) {
   }
   return { groups, skipped };
 }
+
+const portsOf = ({ ports = [] }: EndpointSubset): EndpointPort[] =>
+  ports.map(({ name = '', protocol, port, appProtocol }) => ({
+    name,
+    protocol,
+    port,
+    ...(appProtocol && { appProtocol }),
+  }));
+
+const addressesOf = ({ addresses = [], notReadyAddresses = [] }: EndpointSubset) => [
+  ...addresses.map((address) => ({ address, ready: true })),
+  ...notReadyAddresses.map((address) => ({ address, ready: false })),
+];
 
 const endpointOf = (
   ip: string,

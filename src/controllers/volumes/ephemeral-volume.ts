@@ -5,7 +5,7 @@
 import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod-claims.ts';
-import type { Volume } from '../../api/core/v1/types.gen.ts';
+import type { PersistentVolumeClaimTemplate, Volume } from '../../api/core/v1/types.gen.ts';
 import { isTerminating, objectKey } from '../../apimachinery/meta.ts';
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';
 import { controllerReference } from '../../controller-runtime/claim.ts';
@@ -39,18 +39,8 @@ export function ephemeralVolumeController({
         `PVC ${namespace}/${name} was not created for pod ${namespace}/${pod.metadata.name} (pod is not owner)`,
       );
     if (found || !template) return;
-    const { labels, annotations } = template.metadata ?? {};
-    const draft = {
-      apiVersion: 'v1',
-      kind: 'PersistentVolumeClaim',
-      metadata: {
-        ...{ name, namespace, ownerReferences: [controllerReference(podResource, pod)] },
-        ...(labels && { labels }),
-        ...(annotations && { annotations }),
-      },
-      spec: template.spec,
-    };
     try {
+      const draft = claimDraft(pod, name, template);
       await unlessNamespaceEnds(client.resource(persistentVolumeClaimResource).create(draft));
     } catch (error) {
       // Most likely this controller just created it; the cache will show its owner.
@@ -76,5 +66,21 @@ export function ephemeralVolumeController({
       for (const volume of pod.spec.volumes ?? []) if (volume.ephemeral) await makeClaim(pod, volume);
       return undefined;
     },
+  };
+}
+
+function claimDraft(pod: Pod, name: string, { metadata = {}, spec }: PersistentVolumeClaimTemplate) {
+  const { labels, annotations } = metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name,
+      namespace: pod.metadata.namespace ?? '',
+      ownerReferences: [controllerReference(podResource, pod)],
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+    },
+    spec,
   };
 }

@@ -215,17 +215,21 @@ export class PodWorker {
         else if (plan.requeueAfter !== undefined) this.#wakeAfter(plan.requeueAfter);
       } catch (error) {
         if (this.#stopped) return;
-        const wait = this.#backoff.next();
-        if (!this.#waiting.signal.aborted) {
-          this.#context.log.warn('an action for a pod failed; trying again', {
-            pod: this.#pod ? `${this.#pod.metadata.namespace}/${this.#pod.metadata.name}` : this.uid,
-            error: errorMessage(error),
-            afterMs: wait,
-          });
-        }
-        this.#wakeAfter(wait);
+        this.#retryAfter(error);
       }
     }
+  }
+
+  #retryAfter(error: unknown): void {
+    const wait = this.#backoff.next();
+    if (!this.#waiting.signal.aborted) {
+      this.#context.log.warn('an action for a pod failed; trying again', {
+        pod: this.#pod ? `${this.#pod.metadata.namespace}/${this.#pod.metadata.name}` : this.uid,
+        error: errorMessage(error),
+        afterMs: wait,
+      });
+    }
+    this.#wakeAfter(wait);
   }
 
   async #timeStep(): Promise<PodPlan> {

@@ -1,50 +1,19 @@
-/** Converts between the node agent's types and the Docker API's. Pure: makes no call. */
+/** The configuration of a container in the Docker API, and which of it an engine supports. Pure. */
 import { isAtLeast } from '../../docker/api-version.ts';
 import type { Docker } from '../../docker/client.ts';
+import { labels } from './docker-labels.ts';
 import { imageMounts } from './image-mounts.ts';
 import { defaultLogRotation, engineLogConfig, type LogRotation } from './log-rotation.ts';
 import type {
   ConfinementProfile,
   ContainerConfig,
   ContainerResources,
-  ContainerState,
   EngineDevices,
   Mount,
   OwnProfile,
   PodReference,
-  PreStop,
-  RunState,
   RuntimeHandler,
-  RuntimeObject,
-  SandboxConfig,
-  SandboxState,
 } from './runtime.ts';
-
-/**
- * Label names; those of Kubernetes are the kubelet's own, so that cAdvisor and similar tools recognize the
- * containers.
- */
-export const labels = {
-  owner: 'minik8s.io/node',
-  role: 'minik8s.io/role',
-  podName: 'io.kubernetes.pod.name',
-  podNamespace: 'io.kubernetes.pod.namespace',
-  podUid: 'io.kubernetes.pod.uid',
-  containerName: 'io.kubernetes.container.name',
-  ip: 'minik8s.io/pod-ip',
-  sandbox: 'minik8s.io/sandbox',
-  image: 'minik8s.io/image',
-  specHash: 'minik8s.io/spec-hash',
-  attempt: 'minik8s.io/attempt',
-  crashes: 'minik8s.io/crashes',
-  gracePeriod: 'minik8s.io/grace-period',
-  stopTurn: 'minik8s.io/stop-turn',
-  preStop: 'minik8s.io/pre-stop',
-  terminationMessage: 'minik8s.io/termination-message',
-  hostname: 'minik8s.io/hostname',
-  allocation: 'minik8s.io/allocation',
-  devices: 'minik8s.io/devices',
-} as const;
 
 /**
  * Path in the container of the program that waits for its host name: in the tmpfs that every container has.
@@ -57,71 +26,23 @@ const podLabels = (pod: PodReference) => ({
   [labels.podUid]: pod.uid,
 });
 
-/**
- * Returns dockershim's name for a sandbox, from which the pod is read back:
- * `k8s_POD_<pod>_<namespace>_<uid>_<attempt>`.
- */
-export function sandboxName(pod: PodReference, attempt: number): string {
-  return `k8s_POD_${pod.name}_${pod.namespace}_${pod.uid}_${attempt}`;
-}
-
-export function parseSandboxName(name: string): { pod: PodReference; attempt: number } | undefined {
-  const [prefix, role, podName, namespace, uid, attempt, ...rest] = name.replace(/^\//, '').split('_');
-  if (prefix !== 'k8s' || role !== 'POD' || rest.length > 0) return undefined;
-  if (!podName || !namespace || !uid || !attempt) return undefined;
-  return { pod: { name: podName, namespace, uid }, attempt: Number(attempt) };
-}
-
-export function sandboxOptions(
-  config: SandboxConfig,
-  owner: string,
-  image: string,
-  lowestOomScore: number,
-): Docker.ContainerCreateOptions {
-  const inHostNetwork = config.ip === undefined;
-  return {
-    Image: image,
-    ...(inHostNetwork && { Cmd: ['host'] }),
-    ...(config.hostname !== undefined && { Hostname: config.hostname }),
-    Labels: {
-      [labels.owner]: owner,
-      [labels.role]: 'sandbox',
-      ...(config.ip !== undefined && { [labels.ip]: config.ip }),
-    },
-    HostConfig: {
-      // The pause process makes its own namespace and then gives up these capabilities (pause.c).
-      NetworkMode: 'host',
-      ...(inHostNetwork && { UTSMode: 'host' }),
-      IpcMode: 'shareable',
-      CapDrop: ['ALL'],
-      CapAdd: ['SYS_ADMIN', 'SETUID', 'SETGID', 'SETPCAP'],
-      // The engine compiles a seccomp filter anew for every container, which costs more than everything that
-      // pause does. The pause program is our own, takes no input, ends up without any capability and cannot
-      // gain one. Containers that join the sandbox have their own filter.
-      SecurityOpt: ['seccomp=unconfined'],
-      OomScoreAdj: Math.max(-998, lowestOomScore),
-      LogConfig: { Type: 'none', Config: {} },
-    },
-  };
+/** What a container's configuration takes from the agent. */
+interface AgentSettings {
+  /** Name of the agent, by which it finds its containers again. */
+  readonly owner: string;
+  /** Path on the host of the program that waits for its host name. */
+  readonly initPath: string;
+  readonly logRotation?: LogRotation;
 }
 
 export function containerOptions(
   config: ContainerConfig,
-  {
-    owner,
-    initPath,
-    logRotation = defaultLogRotation,
-  }: { readonly owner: string; readonly initPath: string; readonly logRotation?: LogRotation },
+  settings: AgentSettings,
   lowestOomScore: number,
 ): Docker.ContainerCreateOptions {
-  const { resources } = config;
-  const waits = config.hostname !== undefined;
-  const argv = waits
-    ? [initTarget, 'init', config.hostname, config.terminationMessagePath, ...config.argv]
+  const argv = waitsForName(config)
+    ? [initTarget, 'init', config.hostname ?? '', config.terminationMessagePath, ...config.argv]
     : config.argv;
-  const mounts = waits
-    ? [...config.mounts, { source: initPath, target: initTarget, readOnly: true }]
-    : config.mounts;
   return {
     name: `k8s_${config.name}_${config.pod.name}_${config.pod.namespace}_${config.pod.uid}_${config.attempt}`,
     Image: config.imageId,
@@ -136,51 +57,70 @@ export function containerOptions(
     ...(config.stopSignal !== undefined && { StopSignal: config.stopSignal }),
     // Kubernetes does not run an image's health check.
     Healthcheck: { Test: ['NONE'] },
-    Labels: {
-      ...podLabels(config.pod),
-      [labels.owner]: owner,
-      [labels.role]: 'container',
-      [labels.containerName]: config.name,
-      [labels.sandbox]: config.sandboxId,
-      [labels.image]: config.image,
-      [labels.specHash]: config.specHash,
-      [labels.attempt]: String(config.attempt),
-      [labels.crashes]: String(config.crashes),
-      [labels.gracePeriod]: String(config.gracePeriodSeconds),
-      // Set to the empty string when there is none: otherwise the engine would use the image's label.
-      [labels.stopTurn]: String(config.stopTurn ?? ''),
-      [labels.preStop]: config.preStop ? JSON.stringify(config.preStop) : '',
-      [labels.terminationMessage]: config.terminationMessageFile,
-      [labels.hostname]: config.hostname ?? '',
-      [labels.allocation]: config.allocation ?? '',
-      // Set to the empty string when there is none: otherwise the engine would use the image's label.
-      [labels.devices]: config.deviceIds ? JSON.stringify(config.deviceIds) : '',
-    },
-    HostConfig: {
-      ...(config.runtime === undefined ? {} : { Runtime: config.runtime }),
-      ...annotations(config),
-      NetworkMode: `container:${config.sandboxId}`,
-      IpcMode: config.hostIPC ? 'host' : `container:${config.sandboxId}`,
-      ...pidMode(config),
-      Mounts: [...mounts.map(bindMount), ...imageMounts(config.imageMounts ?? [])],
-      Devices: (config.devices ?? []).map(({ source, target, permissions }) => ({
-        PathOnHost: source,
-        PathInContainer: target,
-        CgroupPermissions: permissions,
-      })),
-      ...deviceRequests(config.engineDevices),
-      ...heldTo(resources),
-      OomScoreAdj: Math.max(resources.oomScoreAdj, lowestOomScore),
-      Privileged: config.privileged,
-      ReadonlyRootfs: config.readOnlyRootFilesystem,
-      CapAdd: [...config.addCapabilities],
-      CapDrop: [...config.dropCapabilities],
-      GroupAdd: config.groups.map(String),
-      // The engine writes these into the sandbox's namespaces each time that one of its containers starts.
-      Sysctls: { ...config.sysctls },
-      SecurityOpt: securityOptions(config),
-      LogConfig: engineLogConfig(logRotation),
-    },
+    Labels: containerLabels(config, settings.owner),
+    HostConfig: hostConfig(config, settings, lowestOomScore),
+  };
+}
+
+/** Returns true if the container's first program waits for the host name, which Docker cannot set. */
+const waitsForName = ({ hostname }: ContainerConfig) => hostname !== undefined;
+
+const mountsOf = (config: ContainerConfig, initPath: string): readonly Mount[] =>
+  waitsForName(config)
+    ? [...config.mounts, { source: initPath, target: initTarget, readOnly: true }]
+    : config.mounts;
+
+const containerLabels = (config: ContainerConfig, owner: string) => ({
+  ...podLabels(config.pod),
+  [labels.owner]: owner,
+  [labels.role]: 'container',
+  [labels.containerName]: config.name,
+  [labels.sandbox]: config.sandboxId,
+  [labels.image]: config.image,
+  [labels.specHash]: config.specHash,
+  [labels.attempt]: String(config.attempt),
+  [labels.crashes]: String(config.crashes),
+  [labels.gracePeriod]: String(config.gracePeriodSeconds),
+  // Set to the empty string when there is none: otherwise the engine would use the image's label.
+  [labels.stopTurn]: String(config.stopTurn ?? ''),
+  [labels.preStop]: config.preStop ? JSON.stringify(config.preStop) : '',
+  [labels.terminationMessage]: config.terminationMessageFile,
+  [labels.hostname]: config.hostname ?? '',
+  [labels.allocation]: config.allocation ?? '',
+  // Set to the empty string when there is none: otherwise the engine would use the image's label.
+  [labels.devices]: config.deviceIds ? JSON.stringify(config.deviceIds) : '',
+});
+
+function hostConfig(
+  config: ContainerConfig,
+  { initPath, logRotation = defaultLogRotation }: AgentSettings,
+  lowestOomScore: number,
+): Docker.HostConfig {
+  const { resources } = config;
+  return {
+    ...(config.runtime === undefined ? {} : { Runtime: config.runtime }),
+    ...annotations(config),
+    NetworkMode: `container:${config.sandboxId}`,
+    IpcMode: config.hostIPC ? 'host' : `container:${config.sandboxId}`,
+    ...pidMode(config),
+    Mounts: [...mountsOf(config, initPath).map(bindMount), ...imageMounts(config.imageMounts ?? [])],
+    Devices: (config.devices ?? []).map(({ source, target, permissions }) => ({
+      PathOnHost: source,
+      PathInContainer: target,
+      CgroupPermissions: permissions,
+    })),
+    ...deviceRequests(config.engineDevices),
+    ...heldTo(resources),
+    OomScoreAdj: Math.max(resources.oomScoreAdj, lowestOomScore),
+    Privileged: config.privileged,
+    ReadonlyRootfs: config.readOnlyRootFilesystem,
+    CapAdd: [...config.addCapabilities],
+    CapDrop: [...config.dropCapabilities],
+    GroupAdd: config.groups.map(String),
+    // The engine writes these into the sandbox's namespaces each time that one of its containers starts.
+    Sysctls: { ...config.sysctls },
+    SecurityOpt: securityOptions(config),
+    LogConfig: engineLogConfig(logRotation),
   };
 }
 
@@ -188,7 +128,7 @@ export function containerOptions(
  * Period of the CPU quota. Docker's own unit (NanoCpus) is not used, because it cannot exceed the machine's
  * number of CPUs.
  */
-const cpuPeriodUs = 100_000;
+export const cpuPeriodUs = 100_000;
 const nanoPerUs = 1e9 / cpuPeriodUs;
 
 /** Returns the resource settings for creating or updating a container; in an update, 0 means no change. */
@@ -200,12 +140,6 @@ export const heldTo = ({ nanoCpus, cpuShares, memory }: ContainerResources) => (
   // includes swap.
   ...(memory > 0 && { MemorySwap: memory }),
 });
-
-function resourcesFrom({ HostConfig }: Docker.ContainerInspectInfo): ContainerResources {
-  const { NanoCpus = 0, CpuPeriod, CpuQuota = 0, CpuShares = 0, Memory = 0, OomScoreAdj = 0 } = HostConfig;
-  const nanoCpus = CpuQuota > 0 ? Math.round((CpuQuota * 1e9) / (CpuPeriod || cpuPeriodUs)) : NanoCpus;
-  return { nanoCpus, cpuShares: CpuShares, memory: Memory, oomScoreAdj: OomScoreAdj };
-}
 
 /**
  * Returns annotations that make one containerd shim serve the whole pod instead of one per container. A
@@ -330,93 +264,4 @@ export function missingConfinement(
     });
   if (asks(seccomp) && !has('seccomp', seccomp === 'RuntimeDefault')) return 'seccomp';
   return asks(appArmor) && !has('apparmor', appArmor === 'RuntimeDefault') ? 'AppArmor' : undefined;
-}
-
-/** Returns undefined for a container of another owner. */
-export function fromInspect(info: Docker.ContainerInspectInfo, owner: string): RuntimeObject | undefined {
-  const own = info.Config.Labels;
-  if (own[labels.owner] !== owner) return undefined;
-  return own[labels.role] === 'sandbox' ? sandboxFrom(info) : containerFrom(info);
-}
-
-function sandboxFrom(info: Docker.ContainerInspectInfo): SandboxState {
-  const bound = parseSandboxName(info.Name);
-  return {
-    kind: 'sandbox',
-    id: info.Id,
-    pod: bound?.pod,
-    state: runState(info),
-    pid: info.State.Pid,
-    ip: info.Config.Labels[labels.ip],
-    hostname: info.Config.Hostname,
-    attempt: bound?.attempt ?? 0,
-    createdAt: Date.parse(info.Created),
-  };
-}
-
-function containerFrom(info: Docker.ContainerInspectInfo): ContainerState {
-  const label = (name: string) => info.Config.Labels[name] ?? '';
-  const createdAt = Date.parse(info.Created);
-  const state = runState(info);
-  return {
-    kind: 'container',
-    id: info.Id,
-    pod: { name: label(labels.podName), namespace: label(labels.podNamespace), uid: label(labels.podUid) },
-    name: label(labels.containerName),
-    sandboxId: label(labels.sandbox),
-    state,
-    pid: info.State.Pid,
-    image: label(labels.image),
-    imageId: info.Image,
-    specHash: label(labels.specHash),
-    attempt: Number(label(labels.attempt)),
-    crashes: Number(label(labels.crashes)),
-    createdAt,
-    startedAt: time(info.State.StartedAt),
-    // A container that could not be started has no end time of its own.
-    finishedAt: state === 'exited' ? (time(info.State.FinishedAt) ?? createdAt) : undefined,
-    exitCode: info.State.ExitCode,
-    oomKilled: info.State.OOMKilled,
-    error: info.State.Error,
-    terminationMessageFile: label(labels.terminationMessage),
-    gracePeriodSeconds: Number(label(labels.gracePeriod)),
-    resources: resourcesFrom(info),
-    ...(label(labels.allocation) && { allocation: label(labels.allocation) }),
-    preStop: preStopIn(label(labels.preStop)),
-    ...devicesIn(label(labels.devices)),
-    stopTurn: label(labels.stopTurn) === '' ? undefined : Number(label(labels.stopTurn)),
-  };
-}
-
-/** Returns no devices for a text that this agent did not write. */
-function devicesIn(text: string): Pick<ContainerState, 'devices'> {
-  try {
-    return text === '' ? {} : { devices: JSON.parse(text) as NonNullable<ContainerState['devices']> };
-  } catch {
-    return {};
-  }
-}
-
-/** Returns undefined for a text that this agent did not write: older agents let an image set the label. */
-function preStopIn(text: string): PreStop | undefined {
-  try {
-    return text === '' ? undefined : (JSON.parse(text) as PreStop);
-  } catch {
-    return undefined;
-  }
-}
-
-function runState(info: Docker.ContainerInspectInfo): RunState {
-  if (info.State.Running) return 'running';
-  // Docker leaves a container whose start failed as `created`, with the reason.
-  if (info.State.Status === 'created') return info.State.Error === '' ? 'created' : 'exited';
-  return 'exited';
-}
-
-/**
- * Returns milliseconds since the epoch; undefined for Go's zero time, which Docker writes where there is no
- * time.
- */
-function time(text: string): number | undefined {
-  return text.startsWith('0001-') ? undefined : Date.parse(text);
 }

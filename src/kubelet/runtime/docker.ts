@@ -30,16 +30,15 @@ import {
   asksForConfinement,
   containerOptions,
   type EngineRuntimes,
-  fromInspect,
   heldTo,
-  labels,
   missingConfinement,
   recursiveReadOnlyApi,
   runtimeHandlers,
-  sandboxName,
-  sandboxOptions,
 } from './docker-config.ts';
+import { labels } from './docker-labels.ts';
 import { openLog } from './docker-logs.ts';
+import { sandboxName, sandboxOptions } from './docker-sandbox-config.ts';
+import { fromInspect } from './docker-state.ts';
 import { attachTo, execIn } from './docker-streams.ts';
 import { engineEvents } from './engine-events.ts';
 import { readFirstUser } from './first-user.ts';

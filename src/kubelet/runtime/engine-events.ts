@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { call, untilAborted } from '../../docker/call.ts';
 import type { Docker } from '../../docker/client.ts';
 import { jsonLines } from '../../docker/streams.ts';
-import { labels } from './docker-config.ts';
+import { labels } from './docker-labels.ts';
 import type { OomKills } from './oom-kills.ts';
 import type { RuntimeEvent } from './runtime.ts';
 

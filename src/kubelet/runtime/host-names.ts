@@ -7,7 +7,7 @@ import type { Exec } from '../../base/exec.ts';
 import { call, unlessGone } from '../../docker/call.ts';
 import type { Docker } from '../../docker/client.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
-import { labels } from './docker-config.ts';
+import { labels } from './docker-labels.ts';
 
 export interface HostNamesOptions {
   /** Owner label of the containers to name. */

@@ -132,17 +132,21 @@ function byBudgets(pods: readonly PodInfo[], budgets: readonly Budget[]): [PodIn
   const left = budgets.map(({ allowed }) => allowed);
   const [violating, others]: [PodInfo[], PodInfo[]] = [[], []];
   for (const info of pods) {
-    const { name, namespace, labels } = info.pod.metadata;
     let violates = false;
     for (const [index, budget] of budgets.entries()) {
-      if (budget.namespace !== namespace || budget.disrupted.has(name)) continue;
-      if (budget.selector.requirements.length === 0 || !matches(budget.selector, labels)) continue;
+      if (!isCharged(budget, info.pod)) continue;
       left[index] = (left[index] ?? 0) - 1;
       if ((left[index] ?? 0) < 0) violates = true;
     }
     (violates ? violating : others).push(info);
   }
   return [violating, others];
+}
+
+/** Returns true if an eviction of the pod counts against the budget. */
+function isCharged({ namespace, disrupted, selector }: Budget, { metadata }: Pod): boolean {
+  if (namespace !== metadata.namespace || disrupted.has(metadata.name)) return false;
+  return selector.requirements.length > 0 && matches(selector, metadata.labels);
 }
 
 /** Costs of a candidate in order of importance; lower is better. */

@@ -175,6 +175,16 @@ function checkWays(start: unknown, states: Value, path: string, place: Place): v
     place.report.invalid(`${path}.StartAt`, start, 'there is no state of this name in States');
     return;
   }
+  const { reached, ends } = waysFrom(start, states, place.names);
+  for (const name of place.names)
+    if (!reached.has(name))
+      place.report.invalid(keyPath(`${path}.States`, name), name, 'no way leads to this state');
+  if (!ends)
+    place.report.invalid(`${path}.States`, start, 'no end is reached: a state with End, a Succeed or a Fail');
+}
+
+/** Returns the names of the states that can be reached, and true if one of them ends the machine. */
+function waysFrom(start: string, states: Value, names: Place['names']) {
   const reached = new Set([start]);
   let ends = false;
   for (const name of reached) {
@@ -182,12 +192,7 @@ function checkWays(start: unknown, states: Value, path: string, place: Place): v
     if (!isObject(state)) continue;
     ends ||= state.Type === 'Succeed' || state.Type === 'Fail' || state.End === true;
     const targets = [state.Next, state.Default, ...rulesOf(state).map(({ Next }) => Next)];
-    for (const target of targets)
-      if (typeof target === 'string' && place.names.has(target)) reached.add(target);
+    for (const target of targets) if (typeof target === 'string' && names.has(target)) reached.add(target);
   }
-  for (const name of place.names)
-    if (!reached.has(name))
-      place.report.invalid(keyPath(`${path}.States`, name), name, 'no way leads to this state');
-  if (!ends)
-    place.report.invalid(`${path}.States`, start, 'no end is reached: a state with End, a Succeed or a Fail');
+  return { reached, ends };
 }

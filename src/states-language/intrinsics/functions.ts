@@ -111,17 +111,21 @@ function format(template: string, values: readonly Json[]): string {
     if (sign === '\\') part += template[++at] ?? '';
     else if (sign === '{' && template[at + 1] === '}') {
       at++;
-      const value = values[used++];
-      if (value === undefined) throw new Mismatch('the text has more {} than there are values');
-      if (typeof value === 'object' && value !== null)
-        throw new Mismatch(`{} takes a text, a number, a boolean or null, not ${show(value)}`);
-      parts.push(part, typeof value === 'string' ? value : String(value));
+      parts.push(part, inserted(values[used++]));
       part = '';
     } else part += sign;
   }
   if (used < values.length)
     throw new Mismatch(`the text has ${used} {}, and there are ${values.length} values`);
   return [...parts, part].join('');
+}
+
+/** Returns the text that stands for `{}`. */
+function inserted(value: Json | undefined): string {
+  if (value === undefined) throw new Mismatch('the text has more {} than there are values');
+  if (typeof value === 'object' && value !== null)
+    throw new Mismatch(`{} takes a text, a number, a boolean or null, not ${show(value)}`);
+  return typeof value === 'string' ? value : String(value);
 }
 
 function stringToJson(value: string): Json {

@@ -97,11 +97,13 @@ function select(selector: Selector, value: Json, found: Json[], search: Search):
       for (const child of childrenOf(value)) count(child, found, search);
       return;
     case 'filter':
-      for (const child of childrenOf(value)) {
-        work(search);
-        if (holds(selector.test, child, search)) found.push(child);
-      }
+      for (const child of childrenOf(value)) if (passes(selector.test, child, search)) found.push(child);
   }
+}
+
+function passes(test: Parameters<typeof holds>[0], child: Json, search: Search): boolean {
+  work(search);
+  return holds(test, child, search);
 }
 
 function push(found: Json[], value: Json | undefined): void {

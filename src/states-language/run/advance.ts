@@ -155,7 +155,11 @@ function apply(turn: Turn, event: RunEvent): void {
   }
   if (event.type === 'Excess' && state.root !== undefined)
     turn.end('Failed', { error: 'States.DataLimitExceeded', cause: event.cause });
-  if (!('id' in event)) return;
+  if ('id' in event) applyToTask(turn, event);
+}
+
+function applyToTask(turn: Turn, event: Extract<RunEvent, { id: string }>): void {
+  const { state } = turn;
   if (event.type !== 'TaskHeartbeat') state.stopping = state.stopping.filter((id) => id !== event.id);
   const branch = state.root && taskOf(state.root, event.id);
   if (branch === undefined || branch.wait.for !== 'task') return;

@@ -109,18 +109,22 @@ async function settleChildren(
     const outcome = await settle(turn, { machine, branch, prefix, outer: frame });
     if (outcome === undefined) continue;
     delete wait.running[index];
-    const told = { way: prefix.slice(0, -1), detail: { index: Number(index) } };
-    if ('output' in outcome) {
-      wait.outputs[index] = outcome.output;
-      if (state.Type === 'Map') turn.record('MapIterationSucceeded', told);
-      continue;
+    if (state.Type === 'Map') {
+      const told = { way: prefix.slice(0, -1), detail: { index: Number(index) } };
+      turn.record('output' in outcome ? 'MapIterationSucceeded' : 'MapIterationFailed', told);
     }
-    if (state.Type === 'Map') turn.record('MapIterationFailed', told);
-    wait.failed++;
-    if (wait.tolerated === undefined) return outcome.failure;
-    if (wait.failed > wait.tolerated) return tooMany(wait, outcome.failure);
+    if ('output' in outcome) wait.outputs[index] = outcome.output;
+    else wait.failed++;
+    const failure = 'output' in outcome ? undefined : endOfAll(wait, outcome.failure);
+    if (failure) return failure;
   }
   return undefined;
+}
+
+/** Returns the failure of all children that follows from the failure of one; undefined if it is tolerated. */
+function endOfAll(wait: ChildrenWait, failure: Failure): Failure | undefined {
+  if (wait.tolerated === undefined) return failure;
+  return wait.failed > wait.tolerated ? tooMany(wait, failure) : undefined;
 }
 
 const tooMany = ({ failed, total, tolerated }: ChildrenWait, { error, cause }: Failure): Failure => ({

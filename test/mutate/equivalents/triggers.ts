@@ -130,10 +130,10 @@ export const triggers: readonly Equivalent[] = [
     ["const { namespace = '', name: triggerName } = trigger.metadata;", "'' → 'mutated'"],
     ["const missing = ({ kind, name }: Trigger['spec']['target'], namespace = '') =>", "'' → 'mutated'"],
   ]),
-  ...of('features/triggers/controller/trigger.ts', 'neither NaN nor Infinity is less than the pause', [
+  ...of('features/triggers/controller/status-writer.ts', 'neither NaN nor Infinity is less than the pause', [
     [
-      'const since = at - (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY);',
-      'writtenAt.get(key) ?? Number.NEGATIVE_INFINITY → (writtenAt.get(key))',
+      'const since = at - (this.#writtenAt.get(key) ?? Number.NEGATIVE_INFINITY);',
+      'this.#writtenAt.get(key) ?? Number.NEGATIVE_INFINITY → (this.#writtenAt.get(key))',
     ],
   ]),
   ...of('features/triggers/agent/folder-alarm.ts', 'no folder in a folder has this name either', [

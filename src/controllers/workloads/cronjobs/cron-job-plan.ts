@@ -68,26 +68,24 @@ function review({ status: old = {} }: CronJob, { jobs, missing }: Known) {
   for (const job of jobs) {
     const { name, uid } = job.metadata;
     const condition = finishedCondition(job);
-    if (!condition) {
-      if (!listed.has(uid))
-        news.push(
-          warning('UnexpectedJob', `Saw a job that the controller did not create or forgot: ${name}`),
-        );
-      continue;
-    }
+    if (!condition && !listed.has(uid))
+      news.push(warning('UnexpectedJob', `Saw a job that the controller did not create or forgot: ${name}`));
+    if (!condition) continue;
     ended.add(uid);
     if (listed.has(uid))
       news.push(normal('SawCompletedJob', `Saw completed job: ${name}, condition: ${condition.type}`));
-    const { completionTime } = job.status ?? {};
-    const isLater =
-      completionTime !== undefined && !(Date.parse(completionTime) <= Date.parse(lastSuccessfulTime ?? ''));
-    if (condition.type === 'Complete' && isLater) lastSuccessfulTime = completionTime;
+    if (condition.type === 'Complete')
+      lastSuccessfulTime = laterOf(lastSuccessfulTime, job.status?.completionTime);
   }
   for (const { uid = '', name } of old.active ?? [])
     if (missing.has(uid)) news.push(normal('MissingJob', `Active job went missing: ${name}`));
   const active = old.active?.filter(({ uid }) => !ended.has(uid) && !missing.has(uid ?? ''));
   return { status: withActive({ ...old, lastSuccessfulTime }, active ?? []), news };
 }
+
+/** Returns the later of two times in RFC 3339, of which either may be absent. */
+const laterOf = (known: string | undefined, time: string | undefined) =>
+  time === undefined || Date.parse(time) <= Date.parse(known ?? '') ? known : time;
 
 export const withActive = (
   { active: _, ...status }: NonNullable<CronJob['status']>,
@@ -144,18 +142,28 @@ function planDue(cronJob: CronJob, schedule: Schedule, status: CronJobPlan['stat
   // A due time before the deadline is not started any more.
   if (latest < oldest)
     return { ...idle(again, ...(latest === toldMissed ? [] : [missedOne(latest)])), missed: latest };
-  const active = status.active ?? [];
-  if (active.some(({ name }) => name === jobName(cronJob, latest))) return idle(again);
-  if (spec.concurrencyPolicy === 'Forbid' && active.length > 0)
-    return idle(
-      again,
-      normal(
-        'JobAlreadyActive',
-        'Not starting job because prior execution is running and concurrency policy is Forbid',
-      ),
-    );
-  const start = { at: latest, replace: spec.concurrencyPolicy === 'Replace' ? active : [] };
-  return { ...idle(again), start, news: missedMany(schedule, Math.max(anchor, oldest), now, zone) };
+  return {
+    ...idle(again),
+    ...startOrWait(cronJob, latest, status.active ?? [], () =>
+      missedMany(schedule, Math.max(anchor, oldest), now, zone),
+    ),
+  };
+}
+
+/** Returns the start of the Job that is due at `at`, if the Jobs that run allow it. */
+function startOrWait(
+  cronJob: CronJob,
+  at: number,
+  active: readonly ObjectReference[],
+  missed: () => readonly News[],
+): Pick<Due, 'news'> & Partial<Due> {
+  const { concurrencyPolicy } = cronJob.spec;
+  if (active.some(({ name }) => name === jobName(cronJob, at))) return { news: [] };
+  if (concurrencyPolicy === 'Forbid' && active.length > 0) {
+    const message = 'Not starting job because prior execution is running and concurrency policy is Forbid';
+    return { news: [normal('JobAlreadyActive', message)] };
+  }
+  return { start: { at, replace: concurrencyPolicy === 'Replace' ? active : [] }, news: missed() };
 }
 
 const idle = (again: number | undefined, ...news: readonly News[]): Due => ({

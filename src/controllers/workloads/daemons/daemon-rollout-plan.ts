@@ -69,19 +69,12 @@ function planSurge(
   const candidates: string[] = [];
   let [surging, available] = [0, 0];
   for (const node of nodes) {
-    const on = podsOn(daemons, node);
-    if (!on) {
-      surging++;
-      continue;
-    }
-    const firstAvailable = isAvailable(daemons, on.old ?? on.new);
-    if (firstAvailable) available++;
-    if (!on.old) continue;
-    if (on.new) {
-      if (isAvailable(daemons, on.new)) remove.push(on.old);
-      else surging++;
-    } else if (!daemons.fits.get(node)?.run) (firstAvailable ? leaving : remove).push(on.old);
-    else (firstAvailable ? candidates : replacing).push(node);
+    const on = surgeOn(daemons, node);
+    if (on.isAvailable) available++;
+    if (on.step === 'surging') surging++;
+    else if (on.step === 'remove') remove.push(on.pod);
+    else if (on.step === 'leave') leaving.push(on.pod);
+    else if (on.step === 'replace') (on.isAvailable ? candidates : replacing).push(node);
   }
   const mayLeave = Math.max(0, available - wanted);
   const maySurge = Math.max(0, maxSurge - surging);
@@ -89,6 +82,24 @@ function planSurge(
     create: [...replacing, ...candidates.slice(0, maySurge)],
     remove: [...remove, ...leaving.slice(0, mayLeave)],
   };
+}
+
+/** How far the rollout is on a node. `pod` is the old pod. */
+type SurgeOnNode = { readonly isAvailable: boolean } & (
+  | { readonly step: 'done' | 'surging' | 'replace' }
+  | { readonly step: 'remove' | 'leave'; readonly pod: Pod }
+);
+
+function surgeOn(daemons: Daemons, node: string): SurgeOnNode {
+  const on = podsOn(daemons, node);
+  if (!on) return { step: 'surging', isAvailable: false };
+  const first = isAvailable(daemons, on.old ?? on.new);
+  if (!on.old) return { step: 'done', isAvailable: first };
+  const pod = on.old;
+  if (on.new && !isAvailable(daemons, on.new)) return { step: 'surging', isAvailable: first };
+  if (on.new) return { step: 'remove', isAvailable: first, pod };
+  if (daemons.fits.get(node)?.run) return { step: 'replace', isAvailable: first };
+  return { step: first ? 'leave' : 'remove', isAvailable: first, pod };
 }
 
 /** Returns the old and the new pod of a node, or undefined if it has several of one kind. */

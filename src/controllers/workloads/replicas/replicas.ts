@@ -47,12 +47,14 @@ export function replicasController<T extends Replicas>(
     const failure = isTerminating(set) ? undefined : await manage(set, owned);
     const now = clock.now();
     const { status, changed, nextAvailableIn } = planStatus(set, owned, failure, now, rfc3339(now));
-    if (changed) {
-      const written = await ifPresent(client.resource(resource).updateStatus({ ...deepCopy(set), status }));
-      if (written) ownWrites.written(key, written, clock.now());
-    }
+    if (changed) await writeStatus(set, status);
     if (failure?.error) throw failure.error;
     return nextAvailableIn === undefined ? undefined : { requeueAfter: nextAvailableIn };
+  }
+
+  async function writeStatus(set: T, status: ReturnType<typeof planStatus>['status']): Promise<void> {
+    const written = await ifPresent(client.resource(resource).updateStatus({ ...deepCopy(set), status }));
+    if (written) ownWrites.written(objectKey(set), written, clock.now());
   }
 
   async function manage(set: T, owned: readonly Pod[]) {

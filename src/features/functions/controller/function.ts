@@ -2,6 +2,8 @@
  * Maintains the versions and the instances of each Function: as many instances of the active version as the
  * gateways demand.
  */
+
+import type { Lease } from '../../../api/coordination/v1/lease.ts';
 import { leaseResource } from '../../../api/coordination/v1/lease.ts';
 import { masterLabel } from '../../../api/coordination/v1/master-lease.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -11,6 +13,7 @@ import { controllerOf, isTerminating, type ObjectKey, objectKey } from '../../..
 import { isAlreadyExists } from '../../../apimachinery/status-error.ts';
 import { sha256 } from '../../../base/sha256.ts';
 import { rfc3339 } from '../../../base/time.ts';
+import type { Lister } from '../../../client/informer.ts';
 import { controllerReference } from '../../../controller-runtime/claim.ts';
 import {
   type ControllerContext,
@@ -40,93 +43,119 @@ export const functionController =
     define(runtimeImages, context);
 
 function define(runtimeImages: RuntimeImages, context: ControllerContext): ControllerDefinition {
-  const waiting = new WaitingInstances(context);
-  const { client, clock, events, informers } = context;
-  const functions = informers.informerFor(functionResource).lister;
-  const leases = informers.informerFor(leaseResource, masterScope).lister;
-  const selectorOf = ({ metadata }: Fn) => selectorFromMap({ [functionLabel]: metadata.name });
-  // Instances and versions are created only by this controller, so none is adopted.
-  const kind = { resource: functionResource, selectorOf, mayAdopt: () => false };
-  const pods = new OwnedInstances(context, kind);
-  const versions = new OwnedVersions(context, functionVersionResource, kind);
-  let masters: ReadonlySet<string> = new Set();
+  const controller = new FunctionController(runtimeImages, context);
+  return {
+    name: 'function',
+    workers: 8,
+    watches: [
+      watched(functionResource, (fn) => [objectKey(fn)]),
+      watched(leaseResource, () => controller.leaseKeys(), masterScope),
+      controller.versions.watch,
+      controller.pods.watch,
+    ],
+    reconcile: (key) => controller.reconcile(key),
+  };
+}
+
+class FunctionController {
+  readonly #context: ControllerContext;
+  readonly #runtimeImages: RuntimeImages;
+  readonly #waiting: WaitingInstances;
+  readonly #functions: Lister<Fn>;
+  readonly #leases: Lister<Lease>;
+  readonly pods: OwnedInstances;
+  readonly versions: OwnedVersions;
+  #masters: ReadonlySet<string> = new Set();
+
+  constructor(runtimeImages: RuntimeImages, context: ControllerContext) {
+    const { informers } = context;
+    const selectorOf = ({ metadata }: Fn) => selectorFromMap({ [functionLabel]: metadata.name });
+    // Instances and versions are created only by this controller, so none is adopted.
+    const kind = { resource: functionResource, selectorOf, mayAdopt: () => false };
+    this.#context = context;
+    this.#runtimeImages = runtimeImages;
+    this.#waiting = new WaitingInstances(context);
+    this.#functions = informers.informerFor(functionResource).lister;
+    this.#leases = informers.informerFor(leaseResource, masterScope).lister;
+    this.pods = new OwnedInstances(context, kind);
+    this.versions = new OwnedVersions(context, functionVersionResource, kind);
+  }
 
   /**
    * Returns the keys of affected functions if the set of masters changed. Leases are renewed every few
    * seconds; the renewals are ignored.
    */
-  function leaseKeys(): readonly ObjectKey[] {
-    const alive = identitiesOf(leases.list(masterScope.namespace));
-    if (deepEqual([...alive].sort(), [...masters].sort())) return [];
-    masters = alive;
-    return functions
+  leaseKeys(): readonly ObjectKey[] {
+    const alive = identitiesOf(this.#leases.list(masterScope.namespace));
+    if (deepEqual([...alive].sort(), [...this.#masters].sort())) return [];
+    this.#masters = alive;
+    return this.#functions
       .list()
       .filter(({ status }) => status?.demand)
       .map(objectKey);
   }
 
-  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
-    const fn = functions.get(key);
+  async reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const fn = this.#functions.get(key);
     if (!fn || isTerminating(fn)) return undefined;
-    const settled = (await pods.settled(key)) && (await versions.settled(key));
+    const settled = (await this.pods.settled(key)) && (await this.versions.settled(key));
     if (!settled) return { requeueAfter: verifyAfter };
-    const own = await versions.claim(fn);
-    const draft = versionOf(fn, runtimeImages, sha256);
+    const own = await this.versions.claim(fn);
+    const draft = versionOf(fn, this.#runtimeImages, sha256);
     const latest = own.find(({ metadata }) => metadata.name === draft.metadata.name);
     if (!latest) {
-      await versions.make(fn, draft);
+      await this.versions.make(fn, draft);
       return undefined;
     }
     const lock = sharedLock(latest, own);
     if (lock) {
       const twin = { ...deepCopy(latest), status: deepCopy(lock) };
-      versions.wrote(fn, await client.resource(functionVersionResource).updateStatus(twin));
+      this.versions.wrote(
+        fn,
+        await this.#context.client.resource(functionVersionResource).updateStatus(twin),
+      );
       return undefined;
     }
-    return carryOut(fn, own, await pods.claim(fn), latest.metadata.name);
+    return this.#carryOut(fn, own, await this.pods.claim(fn), latest.metadata.name);
   }
 
-  async function carryOut(
+  async #carryOut(
     fn: Fn,
     own: readonly FunctionVersion[],
     instances: readonly Pod[],
     latest: string,
   ): Promise<ReconcileResult | undefined> {
-    const now = clock.now();
+    const now = this.#context.clock.now();
     const plan = planFunction(fn, {
       versions: own.map(({ metadata }) => metadata.name),
       latest,
       pods: instances,
-      masters: identitiesOf(leases.list(masterScope.namespace)),
+      masters: identitiesOf(this.#leases.list(masterScope.namespace)),
       now,
       timestamp: rfc3339(now),
     });
     // Gateways route to the active version, so the status is written before instances of the previous version
     // are removed.
-    await writeStatus(fn, plan.status);
-    if (plan.problem) events.event(fn, 'Warning', plan.problem.reason, plan.problem.message);
+    await this.#writeStatus(fn, plan.status);
+    if (plan.problem) this.#context.events.event(fn, 'Warning', plan.problem.reason, plan.problem.message);
     for (const { version, count } of plan.create) {
       const of = own.find(({ metadata }) => metadata.name === version);
       // A version is tried out with a newly built instance; afterwards waiting instances are used as well.
-      if (of) await makeInstances(fn, of, count, version === plan.status.activeVersion);
+      if (of) await this.#makeInstances(fn, of, count, version === plan.status.activeVersion);
     }
-    const failed = await pods.removeAll(fn, plan.remove);
+    const failed = await this.pods.removeAll(fn, plan.remove);
     if (failed?.error) throw failed.error;
-    for (const one of own) if (plan.obsolete.includes(one.metadata.name)) await versions.forget(fn, one);
+    for (const one of own.filter(({ metadata }) => plan.obsolete.includes(metadata.name)))
+      await this.versions.forget(fn, one);
     return plan.again === undefined ? undefined : { requeueAfter: plan.again };
   }
 
   /** Creates instances. Waiting instances are assigned first. */
-  async function makeInstances(
-    fn: Fn,
-    version: FunctionVersion,
-    count: number,
-    mayWait: boolean,
-  ): Promise<void> {
-    const given = mayWait ? await waiting.give(fn, version, count) : [];
-    for (const pod of given) pods.gave(fn, pod);
+  async #makeInstances(fn: Fn, version: FunctionVersion, count: number, mayWait: boolean): Promise<void> {
+    const given = mayWait ? await this.#waiting.give(fn, version, count) : [];
+    for (const pod of given) this.pods.gave(fn, pod);
     const drafts = Array.from({ length: count - given.length }, () => instanceOf(fn, version));
-    const failed = await pods.createAll(fn, drafts);
+    const failed = await this.pods.createAll(fn, drafts);
     if (failed?.error) throw failed.error;
   }
 
@@ -134,7 +163,7 @@ function define(runtimeImages: RuntimeImages, context: ControllerContext): Contr
    * Writes the status by a patch of this controller's own fields, because the gateways write the demand at
    * any time.
    */
-  async function writeStatus(fn: Fn, status: NonNullable<Fn['status']>): Promise<void> {
+  async #writeStatus(fn: Fn, status: NonNullable<Fn['status']>): Promise<void> {
     if (deepEqual(status, fn.status)) return;
     const { demand = {}, ...own } = status;
     const gone = Object.keys(fn.status?.demand ?? {}).filter((master) => !Object.hasOwn(demand, master));
@@ -147,20 +176,10 @@ function define(runtimeImages: RuntimeImages, context: ControllerContext): Contr
       },
     };
     const { name, namespace = '' } = fn.metadata;
-    await ifPresent(client.resource(functionResource).patch(name, namespace, 'merge', body, 'status'));
+    await ifPresent(
+      this.#context.client.resource(functionResource).patch(name, namespace, 'merge', body, 'status'),
+    );
   }
-
-  return {
-    name: 'function',
-    workers: 8,
-    watches: [
-      watched(functionResource, (fn) => [objectKey(fn)]),
-      watched(leaseResource, leaseKeys, masterScope),
-      versions.watch,
-      pods.watch,
-    ],
-    reconcile,
-  };
 }
 
 class OwnedInstances extends OwnedPods<Fn> {

@@ -22,15 +22,17 @@ export function problemOf(pod: Pod): InstanceProblem | undefined {
   }
   for (const { state, lastState } of pod.status?.containerStatuses ?? []) {
     const ended = state?.terminated ?? lastState?.terminated;
-    if (ended && ended.exitCode !== 0) {
-      const said = (ended.message ?? '').trim() || `it ended with code ${ended.exitCode}`;
-      // The runtimes write file, line and cause first (src/features/functions/agent/programs); an image's
-      // output has any form.
-      if (/^[^\s:]+:\d+: /.test(said)) return { reason: 'StartFailed', message: said.slice(0, longest) };
-      return { reason: 'StartFailed', message: `the program cannot be started: ${said.slice(-longest)}` };
-    }
+    if (ended && ended.exitCode !== 0) return startFailure(ended.exitCode, ended.message);
     const { reason = '', message = '' } = state?.waiting ?? {};
     if (waiting.test(reason)) return { reason, message: message.slice(-longest) };
   }
   return undefined;
+}
+
+function startFailure(exitCode: number, message = ''): InstanceProblem {
+  const said = message.trim() || `it ended with code ${exitCode}`;
+  // The runtimes write file, line and cause first (src/features/functions/agent/programs); an image's
+  // output has any form.
+  if (/^[^\s:]+:\d+: /.test(said)) return { reason: 'StartFailed', message: said.slice(0, longest) };
+  return { reason: 'StartFailed', message: `the program cannot be started: ${said.slice(-longest)}` };
 }

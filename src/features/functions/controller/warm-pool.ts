@@ -2,11 +2,20 @@
  * Maintains waiting instances of each runtime in each namespace that has functions of it. Keys are
  * NAMESPACE/RUNTIME.
  */
-import { nodeResource } from '../../../api/core/v1/node.ts';
-import { podResource } from '../../../api/core/v1/pod.ts';
-import { isTerminating, type ObjectKey, splitKey } from '../../../apimachinery/meta.ts';
+import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
+import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import {
+  type Draft,
+  isTerminating,
+  type KubeObject,
+  type ObjectKey,
+  splitKey,
+} from '../../../apimachinery/meta.ts';
 import { isAlreadyExists } from '../../../apimachinery/status-error.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { sha256 } from '../../../base/sha256.ts';
+import type { Client } from '../../../client/client.ts';
+import type { Lister } from '../../../client/informer.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -16,7 +25,7 @@ import {
 } from '../../../controller-runtime/definition.ts';
 import { ifPresent } from '../../../controller-runtime/if-present.ts';
 import { ObservedWrites, verifyAfter } from '../../../controller-runtime/observed-writes.ts';
-import { functionResource } from '../api/function.ts';
+import { type Fn, functionResource } from '../api/function.ts';
 import { type FunctionVersion, functionVersionResource } from '../api/function-version.ts';
 import { warmLabel, warmVersion } from '../api/warm-instance.ts';
 import { waitingInstance } from './instance-plan.ts';
@@ -31,75 +40,7 @@ export const warmPoolController =
 const keyOf = (namespace: string | undefined, runtime: string): ObjectKey => `${namespace}/${runtime}`;
 
 function define(images: RuntimeImages, size: number, context: ControllerContext): ControllerDefinition {
-  const { client, clock, informers } = context;
-  const functions = informers.informerFor(functionResource).lister;
-  const versions = informers.informerFor(functionVersionResource).lister;
-  const nodes = informers.informerFor(nodeResource).lister;
-  const podInformer = informers.informerFor(podResource);
-  const writes = new ObservedWrites(client, podResource, podInformer);
-  let roomy = '';
-
-  /**
-   * Returns the keys to reconcile if the set of large enough nodes changed. Nodes are written every few
-   * seconds; other changes are ignored.
-   */
-  function nodeKeys(): readonly ObjectKey[] {
-    const now = roomyNodes(nodes.list()).join();
-    if (now === roomy) return [];
-    roomy = now;
-    const keys = functions
-      .list()
-      .flatMap(({ metadata, spec }) => (spec.runtime ? [keyOf(metadata.namespace, spec.runtime)] : []));
-    return [...new Set(keys)];
-  }
-
-  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
-    const { namespace, name } = splitKey(key);
-    if (!(await writes.settled(key, clock.now()))) return { requeueAfter: verifyAfter };
-    const runtime = name as keyof RuntimeImages;
-    const places = roomyNodes(nodes.list());
-    const isWanted =
-      places.length > 0 &&
-      functions.list(namespace).some((fn) => fn.spec.runtime === runtime && !isTerminating(fn));
-    const draft = isWanted ? warmVersion(namespace, runtime, images[runtime], sha256) : undefined;
-    const own = versions.list(namespace).filter(({ metadata }) => metadata.labels?.[warmLabel] === runtime);
-    const plan = planPool({
-      size,
-      pods: podInformer.lister
-        .list(namespace)
-        .filter(({ metadata }) => metadata.labels?.[warmLabel] === runtime),
-      version: draft?.metadata.name,
-      now: clock.now(),
-    });
-    for (const pod of plan.remove) {
-      const { uid, resourceVersion } = pod.metadata;
-      // The precondition protects a pod that was assigned to a function in the meantime.
-      const preconditions = { uid, resourceVersion };
-      await ifPresent(client.resource(podResource).delete(pod.metadata.name, namespace, { preconditions }));
-      writes.removed(key, pod, clock.now());
-    }
-    for (const { metadata } of own)
-      if (metadata.name !== draft?.metadata.name)
-        await ifPresent(client.resource(functionVersionResource).delete(metadata.name, namespace));
-    if (!draft) return undefined;
-    const version = own.find(({ metadata }) => metadata.name === draft.metadata.name) ?? (await made(draft));
-    for (let i = 0; i < plan.create; i++) {
-      const pod = await client.resource(podResource).create(waitingInstance(version, places));
-      writes.written(key, pod, clock.now());
-    }
-    return plan.again === undefined ? undefined : { requeueAfter: plan.again };
-  }
-
-  async function made(draft: ReturnType<typeof warmVersion>): Promise<FunctionVersion> {
-    const { name = '', namespace = '' } = draft.metadata;
-    try {
-      return await client.resource(functionVersionResource).create(draft);
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-      return client.resource(functionVersionResource).get(name, namespace);
-    }
-  }
-
+  const pool = new WarmPools(images, size, context);
   return {
     name: 'warm-pool',
     watches: [
@@ -114,8 +55,112 @@ function define(images: RuntimeImages, size: number, context: ControllerContext)
         const runtime = metadata.labels?.[warmLabel];
         return runtime === undefined ? [] : [keyOf(metadata.namespace, runtime)];
       }),
-      watched(nodeResource, nodeKeys),
+      watched(nodeResource, () => pool.nodeKeys()),
     ],
-    reconcile,
+    reconcile: (key) => pool.reconcile(key),
   };
+}
+
+class WarmPools {
+  readonly #images: RuntimeImages;
+  /** Number of waiting instances of each runtime in each namespace. */
+  readonly #size: number;
+  readonly #client: Client;
+  readonly #clock: Clock;
+  readonly #functions: Lister<Fn>;
+  readonly #versions: Lister<FunctionVersion>;
+  readonly #nodes: Lister<Node>;
+  readonly #pods: Lister<Pod>;
+  readonly #writes: ObservedWrites<Pod>;
+  /** Names of the nodes that were large enough at the last change of a node. */
+  #roomy = '';
+
+  constructor(images: RuntimeImages, size: number, { client, clock, informers }: ControllerContext) {
+    const pods = informers.informerFor(podResource);
+    this.#images = images;
+    this.#size = size;
+    this.#client = client;
+    this.#clock = clock;
+    this.#functions = informers.informerFor(functionResource).lister;
+    this.#versions = informers.informerFor(functionVersionResource).lister;
+    this.#nodes = informers.informerFor(nodeResource).lister;
+    this.#pods = pods.lister;
+    this.#writes = new ObservedWrites(client, podResource, pods);
+  }
+
+  /**
+   * Returns the keys to reconcile if the set of large enough nodes changed. Nodes are written every few
+   * seconds; other changes are ignored.
+   */
+  nodeKeys(): readonly ObjectKey[] {
+    const now = roomyNodes(this.#nodes.list()).join();
+    if (now === this.#roomy) return [];
+    this.#roomy = now;
+    const keys = this.#functions
+      .list()
+      .flatMap(({ metadata, spec }) => (spec.runtime ? [keyOf(metadata.namespace, spec.runtime)] : []));
+    return [...new Set(keys)];
+  }
+
+  async reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const { namespace, name } = splitKey(key);
+    if (!(await this.#writes.settled(key, this.#clock.now()))) return { requeueAfter: verifyAfter };
+    const runtime = name as keyof RuntimeImages;
+    const isOfRuntime = ({ metadata }: KubeObject) => metadata.labels?.[warmLabel] === runtime;
+    const places = roomyNodes(this.#nodes.list());
+    const draft = this.#isWanted(namespace, runtime, places)
+      ? warmVersion(namespace, runtime, this.#images[runtime], sha256)
+      : undefined;
+    const own = this.#versions.list(namespace).filter(isOfRuntime);
+    const plan = planPool({
+      size: this.#size,
+      pods: this.#pods.list(namespace).filter(isOfRuntime),
+      version: draft?.metadata.name,
+      now: this.#clock.now(),
+    });
+    for (const pod of plan.remove) await this.#remove(key, pod);
+    const isCurrent = ({ metadata }: FunctionVersion) => metadata.name === draft?.metadata.name;
+    for (const version of own) if (!isCurrent(version)) await this.#removeVersion(version);
+    if (!draft) return undefined;
+    const version = own.find(isCurrent) ?? (await this.#made(draft));
+    for (let i = 0; i < plan.create; i++) await this.#create(key, waitingInstance(version, places));
+    return plan.again === undefined ? undefined : { requeueAfter: plan.again };
+  }
+
+  /** Returns true if a node is large enough and the namespace has a function of the runtime. */
+  #isWanted(namespace: string, runtime: keyof RuntimeImages, places: readonly string[]): boolean {
+    return (
+      places.length > 0 &&
+      this.#functions.list(namespace).some((fn) => fn.spec.runtime === runtime && !isTerminating(fn))
+    );
+  }
+
+  async #create(key: ObjectKey, draft: Draft<Pod>): Promise<void> {
+    const pod = await this.#client.resource(podResource).create(draft);
+    this.#writes.written(key, pod, this.#clock.now());
+  }
+
+  async #remove(key: ObjectKey, pod: Pod): Promise<void> {
+    const { name, namespace, uid, resourceVersion } = pod.metadata;
+    // The precondition protects a pod that was assigned to a function in the meantime.
+    const preconditions = { uid, resourceVersion };
+    await ifPresent(this.#client.resource(podResource).delete(name, namespace, { preconditions }));
+    this.#writes.removed(key, pod, this.#clock.now());
+  }
+
+  async #removeVersion({ metadata: { name, namespace } }: FunctionVersion): Promise<void> {
+    await ifPresent(this.#client.resource(functionVersionResource).delete(name, namespace));
+  }
+
+  /** Creates the version, or returns the one that is there and that the cache does not show yet. */
+  async #made(draft: ReturnType<typeof warmVersion>): Promise<FunctionVersion> {
+    const { name = '', namespace = '' } = draft.metadata;
+    const versions = this.#client.resource(functionVersionResource);
+    try {
+      return await versions.create(draft);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      return versions.get(name, namespace);
+    }
+  }
 }

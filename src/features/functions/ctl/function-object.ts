@@ -75,10 +75,7 @@ export async function specOf(flags: Flags): Promise<JsonObject> {
   const spec: JsonObject = {
     ...(runtime !== undefined && { runtime }),
     ...(handler !== undefined && { handler }),
-    ...(source && {
-      files: source.files,
-      ...(Object.keys(source.binaryFiles).length > 0 && { binaryFiles: source.binaryFiles }),
-    }),
+    ...(source && filesOf(source)),
     ...(image !== undefined && { image }),
     ...(env.length > 0 && { env }),
     ...(flags.given('public') && { public: flags.on('public') }),
@@ -89,6 +86,11 @@ export async function specOf(flags: Flags): Promise<JsonObject> {
   }
   return spec;
 }
+
+const filesOf = ({ files, binaryFiles }: Source) => ({
+  files,
+  ...(Object.keys(binaryFiles).length > 0 && { binaryFiles }),
+});
 
 /** Returns the runtime by the extensions of the files; undefined if they do not determine it. */
 function runtimeOf({ files }: Source): 'python' | 'nodejs' | undefined {

@@ -1,9 +1,10 @@
 /** Sets the status of each Dns: whether its paths lead to Services and whether the nodes serve it. */
 import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
-import { serviceResource } from '../../../api/core/v1/service.ts';
+import { type Service, serviceResource } from '../../../api/core/v1/service.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import { rfc3339 } from '../../../base/time.ts';
+import type { Lister } from '../../../client/informer.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -33,83 +34,103 @@ export const dnsController =
   (context) =>
     define(options, context);
 
-function define(
-  { clusterDomain }: DnsControllerOptions,
-  { client, clock, events, informers }: ControllerContext,
-): ControllerDefinition {
-  const services = informers.informerFor(serviceResource).lister;
-  const dnsInformer = informers.informerFor(dnsResource);
-  const nodes = informers.informerFor(nodeResource).lister;
-  dnsInformer.addIndex(byService, servicesOf);
-  dnsInformer.addIndex(byHost, ({ spec }) => [spec.host]);
-  const ofHost = ({ spec }: Dns) => dnsInformer.lister.byIndex(byHost, spec.host);
-  /** Namespaces by the host that belongs to them. */
-  const holders = new Map<string, string>();
-  /** Namespaces with more paths than are served. */
-  const crowded = new Set<string>();
-  /** Fingerprints of the existing nodes, by name; most changes of a node are irrelevant here. */
-  const fingerprints = new Map<string, string>();
+function define(options: DnsControllerOptions, context: ControllerContext): ControllerDefinition {
+  const controller = new DnsController(options, context);
+  return {
+    name: 'dns',
+    watches: [
+      watched(dnsResource, (dns) => controller.dnsKeys(dns)),
+      watched(nodeResource, (node) => controller.nodeKeys(node)),
+      watched(serviceResource, (service) => controller.serviceKeys(objectKey(service))),
+    ],
+    reconcile: (key) => controller.reconcile(key),
+  };
+}
 
-  function nodeKeys({ metadata: { name } }: Node): readonly ObjectKey[] {
-    const node = nodes.get(name);
-    const fingerprint = node && servingFingerprint(node);
-    if (fingerprints.get(name) === fingerprint) return [];
-    if (fingerprint === undefined) fingerprints.delete(name);
-    else fingerprints.set(name, fingerprint);
-    return dnsInformer.lister.list().map(objectKey);
+class DnsController {
+  readonly #context: ControllerContext;
+  readonly #clusterDomain: string;
+  readonly #services: Lister<Service>;
+  readonly #dnses: Lister<Dns>;
+  readonly #nodes: Lister<Node>;
+  /** Namespaces by the host that belongs to them. */
+  readonly #holders = new Map<string, string>();
+  /** Namespaces with more paths than are served. */
+  readonly #crowded = new Set<string>();
+  /** Fingerprints of the existing nodes, by name; most changes of a node are irrelevant here. */
+  readonly #fingerprints = new Map<string, string>();
+
+  constructor({ clusterDomain }: DnsControllerOptions, context: ControllerContext) {
+    const { informers } = context;
+    const dnses = informers.informerFor(dnsResource);
+    dnses.addIndex(byService, servicesOf);
+    dnses.addIndex(byHost, ({ spec }) => [spec.host]);
+    this.#context = context;
+    this.#clusterDomain = clusterDomain;
+    this.#services = informers.informerFor(serviceResource).lister;
+    this.#dnses = dnses.lister;
+    this.#nodes = informers.informerFor(nodeResource).lister;
   }
 
-  function dnsKeys(dns: Dns): readonly ObjectKey[] {
-    return [...new Set([objectKey(dns), ...keysOfHost(dns), ...keysOfNamespace(dns)])];
+  /** Returns the objects whose paths lead to the Service. */
+  serviceKeys(service: ObjectKey): readonly ObjectKey[] {
+    return this.#dnses.byIndex(byService, service).map(objectKey);
+  }
+
+  nodeKeys({ metadata: { name } }: Node): readonly ObjectKey[] {
+    const node = this.#nodes.get(name);
+    const fingerprint = node && servingFingerprint(node);
+    if (this.#fingerprints.get(name) === fingerprint) return [];
+    if (fingerprint === undefined) this.#fingerprints.delete(name);
+    else this.#fingerprints.set(name, fingerprint);
+    return this.#dnses.list().map(objectKey);
+  }
+
+  dnsKeys(dns: Dns): readonly ObjectKey[] {
+    return [...new Set([objectKey(dns), ...this.#keysOfHost(dns), ...this.#keysOfNamespace(dns)])];
   }
 
   /** Returns all objects of the host if the host now belongs to another namespace. */
-  function keysOfHost(dns: Dns): readonly ObjectKey[] {
+  #keysOfHost(dns: Dns): readonly ObjectKey[] {
     const { host } = dns.spec;
-    const all = ofHost(dns);
+    const all = this.#ofHost(dns);
     const holder = hostHolder(all);
-    if (holders.get(host) === holder) return [];
-    if (holder === undefined) holders.delete(host);
-    else holders.set(host, holder);
+    if (this.#holders.get(host) === holder) return [];
+    if (holder === undefined) this.#holders.delete(host);
+    else this.#holders.set(host, holder);
     return all.map(objectKey);
   }
 
   /** Returns all objects of a namespace that has, or had, more paths than are served. */
-  function keysOfNamespace({ metadata: { namespace = '' } }: Dns): readonly ObjectKey[] {
-    const all = dnsInformer.lister.list(namespace);
-    const wasCrowded = crowded.delete(namespace);
+  #keysOfNamespace({ metadata: { namespace = '' } }: Dns): readonly ObjectKey[] {
+    const all = this.#dnses.list(namespace);
+    const wasCrowded = this.#crowded.delete(namespace);
     const isCrowded = pathCount(all) > maxPathsOfNamespace;
-    if (isCrowded) crowded.add(namespace);
+    if (isCrowded) this.#crowded.add(namespace);
     return isCrowded || wasCrowded ? all.map(objectKey) : [];
   }
 
-  async function reconcile(key: ObjectKey): Promise<undefined> {
-    const dns = dnsInformer.lister.get(key);
+  async reconcile(key: ObjectKey): Promise<undefined> {
+    const dns = this.#dnses.get(key);
     if (!dns || isTerminating(dns)) return;
-    const serviceOf = (name: string) => services.get(`${dns.metadata.namespace}/${name}`);
-    const holder = hostHolder(ofHost(dns)) ?? '';
+    const serviceOf = (name: string) => this.#services.get(`${dns.metadata.namespace}/${name}`);
+    const holder = hostHolder(this.#ofHost(dns)) ?? '';
     const { status, changed, problem } = planDnsStatus(dns, {
       serviceOf,
-      clusterDomain,
+      clusterDomain: this.#clusterDomain,
       holder,
-      isWithinLimit: withinLimit(dnsInformer.lister.list(dns.metadata.namespace)).includes(dns),
-      nodes: nodes.list(),
-      now: rfc3339(clock.now()),
+      isWithinLimit: withinLimit(this.#dnses.list(dns.metadata.namespace)).includes(dns),
+      nodes: this.#nodes.list(),
+      now: rfc3339(this.#context.clock.now()),
     });
     if (!changed) return;
-    const written = await ifPresent(client.resource(dnsResource).updateStatus({ ...deepCopy(dns), status }));
-    if (written && problem) events.event(dns, 'Warning', problem.reason, problem.message);
+    const written = await ifPresent(
+      this.#context.client.resource(dnsResource).updateStatus({ ...deepCopy(dns), status }),
+    );
+    if (written && problem) this.#context.events.event(dns, 'Warning', problem.reason, problem.message);
   }
 
-  return {
-    name: 'dns',
-    watches: [
-      watched(dnsResource, dnsKeys),
-      watched(nodeResource, nodeKeys),
-      watched(serviceResource, (service) =>
-        dnsInformer.lister.byIndex(byService, objectKey(service)).map(objectKey),
-      ),
-    ],
-    reconcile,
-  };
+  #ofHost({ spec }: Dns): readonly Dns[] {
+    return this.#dnses.byIndex(byHost, spec.host);
+  }
 }

@@ -145,12 +145,6 @@ export function observedStatus(
   const known = tasks.find((task) => task.state === state) ?? tasks[0];
   const over = states.every((each) => isOver(each.state));
   const codes = states.flatMap(({ exitCode }) => (exitCode === undefined ? [] : [exitCode]));
-  const sum = (prefix: string) =>
-    [...looked.sizes].reduce(
-      (total, [name, size]) =>
-        name.startsWith(prefix) ? Math.min(total + size, Number.MAX_SAFE_INTEGER) : total,
-      0,
-    );
   const [submitTime, startTime, endTime] = [
     earliest(tasks.map((task) => task.submitTime)),
     earliest(tasks.filter((task) => task.state !== 'PENDING').map((task) => task.startTime)),
@@ -167,11 +161,17 @@ export function observedStatus(
     startTime: startTime ?? status.startTime,
     endTime: endTime ?? status.endTime,
     arrayTasks: job.spec.array === undefined ? undefined : counts,
-    outputBytes: Math.max(status.outputBytes ?? 0, sum('stdout')),
-    errorBytes: Math.max(status.errorBytes ?? 0, sum('stderr')),
+    outputBytes: Math.max(status.outputBytes ?? 0, sizeOf(looked, 'stdout')),
+    errorBytes: Math.max(status.errorBytes ?? 0, sizeOf(looked, 'stderr')),
   };
   return { status: next, verdict: over ? verdictOf(next, counts) : undefined };
 }
+
+/** Returns the bytes of all output files of one kind. */
+const sizeOf = ({ sizes }: Looked, prefix: 'stdout' | 'stderr') =>
+  [...sizes]
+    .filter(([name]) => name.startsWith(prefix))
+    .reduce((total, [, size]) => Math.min(total + size, Number.MAX_SAFE_INTEGER), 0);
 
 /**
  * Returns true if Slurm reports the end of every task but not every exit status, because the queue has none.

@@ -16,23 +16,38 @@ export function hostKeys(text: string, host: string, port: number): HostKeys {
   const keys = new Map<string, string>();
   const revoked = new Set<string>();
   for (const line of text.split(/\r?\n/)) {
-    const words = line.trim().split(/\s+/);
-    if (words[0] === '' || words[0]?.startsWith('#')) continue;
-    const mark = words[0]?.startsWith('@') ? words.shift() : undefined;
-    const patterns = isType(words[0]) ? undefined : words.shift();
-    const [type, base64] = words;
-    if (!isType(type) || base64 === undefined) continue;
-    if (patterns !== undefined && !matches(patterns, name)) continue;
-    const key = Buffer.from(base64, 'base64').toString('base64');
-    if (mark === '@revoked') revoked.add(key);
+    const read = readLine(line);
+    if (!read || (read.patterns !== undefined && !matches(read.patterns, name))) continue;
+    if (read.mark === '@revoked') revoked.add(read.key);
     // Keys of certificate authorities are ignored, because certificates are not supported.
-    else if (mark === undefined) keys.set(key, type);
+    else if (read.mark === undefined) keys.set(read.key, read.type);
   }
   for (const key of revoked) keys.delete(key);
   return {
     types: [...new Set(keys.values())],
     has: (key) => keys.has(key.toString('base64')),
   };
+}
+
+interface Line {
+  /** Marker, such as `@revoked`. */
+  readonly mark: string | undefined;
+  /** Patterns of hosts, separated by commas; undefined for any host. */
+  readonly patterns: string | undefined;
+  readonly type: string;
+  /** Key in base64. */
+  readonly key: string;
+}
+
+/** Returns undefined for a comment, and for a line without a key of a known type. */
+function readLine(line: string): Line | undefined {
+  const words = line.trim().split(/\s+/);
+  if (words[0] === '' || words[0]?.startsWith('#')) return undefined;
+  const mark = words[0]?.startsWith('@') ? words.shift() : undefined;
+  const patterns = isType(words[0]) ? undefined : words.shift();
+  const [type, base64] = words;
+  if (!isType(type) || base64 === undefined) return undefined;
+  return { mark, patterns, type, key: Buffer.from(base64, 'base64').toString('base64') };
 }
 
 const isType = (word: string | undefined): word is string =>

@@ -106,7 +106,7 @@ export class LoginHost {
   }
 
   async #open(): Promise<HostConnection> {
-    const { connection, clock, log, signal, onState, open: connect = SshConnection.open } = this.#options;
+    const { connection, signal, onState, open: connect = SshConnection.open } = this.#options;
     for (;;) {
       signal.throwIfAborted();
       const changed = this.#changed.signal;
@@ -130,16 +130,21 @@ export class LoginHost {
         return open;
       } catch (error) {
         if (signal.aborted) throw error;
-        const known =
-          error instanceof ConnectionError ? error : new ConnectionError('HostFailed', errorMessage(error));
-        const delay = (
-          known.fault === 'HostAway' || known.fault === 'HostFailed' ? this.#away : this.#refused
-        ).next();
-        log.warn('cannot connect', { reason: known.fault, why: known.message, againInMs: Math.round(delay) });
-        onState({ connected: false, reason: known.fault, message: known.message });
-        await sleep(clock, delay, AbortSignal.any([signal, changed])).catch(() => undefined);
+        await this.#restAfter(error, AbortSignal.any([signal, changed]));
       }
     }
+  }
+
+  /** Reports why the connection failed, and waits until the next attempt is due or the signal aborts. */
+  async #restAfter(error: unknown, signal: AbortSignal): Promise<void> {
+    const { clock, log, onState } = this.#options;
+    const known =
+      error instanceof ConnectionError ? error : new ConnectionError('HostFailed', errorMessage(error));
+    const isAway = known.fault === 'HostAway' || known.fault === 'HostFailed';
+    const delay = (isAway ? this.#away : this.#refused).next();
+    log.warn('cannot connect', { reason: known.fault, why: known.message, againInMs: Math.round(delay) });
+    onState({ connected: false, reason: known.fault, message: known.message });
+    await sleep(clock, delay, signal).catch(() => undefined);
   }
 
   #lose(why: ConnectionError): void {

@@ -5,10 +5,13 @@
 import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
 import { secretResource } from '../../../api/core/v1/secret.ts';
 import { serviceAccountResource } from '../../../api/core/v1/service-account.ts';
+import type { ServiceAccount } from '../../../api/core/v1/types.gen.ts';
 import { roleBindingResource } from '../../../api/rbac/v1/role-binding.ts';
+import type { RoleBinding } from '../../../api/rbac/v1/types.gen.ts';
 import { type Draft, isTerminating, type KubeObject, type ObjectKey } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../../apimachinery/status-error.ts';
+import type { Lister } from '../../../client/informer.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -34,94 +37,9 @@ const connectionOfPod = ({ metadata }: Pod) => {
   return secret === undefined ? [] : [`${metadata.namespace}/${secret}`];
 };
 
-export function slurmController({
-  client,
-  clock,
-  events,
-  informers,
-}: ControllerContext): ControllerDefinition {
-  const jobs = informers.informerFor(slurmJobResource);
-  const pods = informers.informerFor(podResource, podScope);
-  const accounts = informers.informerFor(serviceAccountResource, accountScope).lister;
-  const bindings = informers.informerFor(roleBindingResource, accountScope).lister;
-  jobs.addIndex(byConnection, connectionOfJob);
-  pods.addIndex(byConnection, connectionOfPod);
-
-  /**
-   * Returns the connections of the namespace: objects that all its clients need are restored for each of
-   * them.
-   */
-  const connectionsBeside = ({ metadata }: KubeObject): readonly ObjectKey[] => [
-    ...new Set(jobs.lister.list(metadata.namespace).flatMap(connectionOfJob)),
-  ];
-
-  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
-    const [namespace = '', secretName = ''] = key.split('/');
-    const state = {
-      jobs: jobs.lister.byIndex(byConnection, key),
-      pods: pods.lister.byIndex(byConnection, key),
-      now: clock.now(),
-    };
-    const secretIsThere = state.jobs.some(isTerminating) ? await hasSecret(namespace, secretName) : undefined;
-    let plan = planConnection({ ...state, secretIsThere, namespaceEnds: false });
-    if (plan.needsClient && !(await ensureClient(namespace, secretName, state.pods)))
-      plan = planConnection({ ...state, secretIsThere, namespaceEnds: true });
-    for (const { job, left } of plan.release) await release(job, left);
-    for (const pod of plan.remove) await remove(podResource, pod);
-    for (const job of plan.expired) await remove(slurmJobResource, job);
-    return plan.again === undefined ? undefined : { requeueAfter: plan.again };
-  }
-
-  async function hasSecret(namespace: string, name: string): Promise<boolean> {
-    try {
-      await client.resource(secretResource).get(name, namespace);
-      return true;
-    } catch (error) {
-      if (isNotFound(error)) return false;
-      throw error;
-    }
-  }
-
-  /** Ensures that the client exists. Returns false if nothing can be created in the namespace any more. */
-  async function ensureClient(namespace: string, secretName: string, own: readonly Pod[]): Promise<boolean> {
-    const name = `${namespace}/${slurmClientAccount}`;
-    try {
-      if (!accounts.get(name)) await make(serviceAccountResource, clientAccount(namespace));
-      if (!bindings.get(name)) await make(roleBindingResource, clientBinding(namespace));
-      const leaving = own.filter((pod) => !isLive(pod));
-      if (leaving.length === own.length) await make(podResource, clientPod(namespace, secretName, leaving));
-      return true;
-    } catch (error) {
-      if (isNamespaceTerminating(error) || isNotFound(error)) return false;
-      throw error;
-    }
-  }
-
-  async function make<T extends KubeObject>(kind: ResourceDefinition<T>, draft: Draft<T>): Promise<void> {
-    try {
-      await client.resource(kind).create(draft);
-    } catch (error) {
-      // The cache does not show the object yet.
-      if (!isAlreadyExists(error)) throw error;
-    }
-  }
-
-  async function release(job: SlurmJob, left: string | undefined): Promise<void> {
-    const { name, namespace = '', uid, resourceVersion, finalizers = [] } = job.metadata;
-    if (left !== undefined && job.status?.jobID !== undefined) {
-      const message = `job ${job.status.jobID} may go on in Slurm: ${left}`;
-      events.event(job, 'Warning', 'NotCanceled', message);
-    }
-    const rest = finalizers.filter((finalizer) => finalizer !== slurmFinalizer);
-    const body = { metadata: { uid, resourceVersion, finalizers: rest } };
-    await ifPresent(client.resource(slurmJobResource).patch(name, namespace, 'merge', body));
-  }
-
-  async function remove<T extends KubeObject>(kind: ResourceDefinition<T>, object: T): Promise<void> {
-    const { name, namespace, uid } = object.metadata;
-    await ifPresent(client.resource(kind).delete(name, namespace, { preconditions: { uid } }));
-  }
-
+export function slurmController(context: ControllerContext): ControllerDefinition {
+  const controller = new SlurmClients(context);
+  const connectionsBeside = (object: KubeObject) => controller.connectionsBeside(object);
   return {
     name: 'slurm',
     watches: [
@@ -130,6 +48,105 @@ export function slurmController({
       watched(serviceAccountResource, connectionsBeside, accountScope),
       watched(roleBindingResource, connectionsBeside, accountScope),
     ],
-    reconcile,
+    reconcile: (key) => controller.reconcile(key),
   };
+}
+
+class SlurmClients {
+  readonly #context: ControllerContext;
+  readonly #jobs: Lister<SlurmJob>;
+  readonly #pods: Lister<Pod>;
+  readonly #accounts: Lister<ServiceAccount>;
+  readonly #bindings: Lister<RoleBinding>;
+
+  constructor(context: ControllerContext) {
+    const { informers } = context;
+    const jobs = informers.informerFor(slurmJobResource);
+    const pods = informers.informerFor(podResource, podScope);
+    jobs.addIndex(byConnection, connectionOfJob);
+    pods.addIndex(byConnection, connectionOfPod);
+    this.#context = context;
+    this.#jobs = jobs.lister;
+    this.#pods = pods.lister;
+    this.#accounts = informers.informerFor(serviceAccountResource, accountScope).lister;
+    this.#bindings = informers.informerFor(roleBindingResource, accountScope).lister;
+  }
+
+  /**
+   * Returns the connections of the namespace: objects that all its clients need are restored for each of
+   * them.
+   */
+  connectionsBeside({ metadata }: KubeObject): readonly ObjectKey[] {
+    return [...new Set(this.#jobs.list(metadata.namespace).flatMap(connectionOfJob))];
+  }
+
+  async reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const [namespace = '', secretName = ''] = key.split('/');
+    const state = {
+      jobs: this.#jobs.byIndex(byConnection, key),
+      pods: this.#pods.byIndex(byConnection, key),
+      now: this.#context.clock.now(),
+    };
+    const secretIsThere = state.jobs.some(isTerminating)
+      ? await this.#hasSecret(namespace, secretName)
+      : undefined;
+    let plan = planConnection({ ...state, secretIsThere, namespaceEnds: false });
+    if (plan.needsClient && !(await this.#ensureClient(namespace, secretName, state.pods)))
+      plan = planConnection({ ...state, secretIsThere, namespaceEnds: true });
+    for (const { job, left } of plan.release) await this.#release(job, left);
+    for (const pod of plan.remove) await this.#remove(podResource, pod);
+    for (const job of plan.expired) await this.#remove(slurmJobResource, job);
+    return plan.again === undefined ? undefined : { requeueAfter: plan.again };
+  }
+
+  async #hasSecret(namespace: string, name: string): Promise<boolean> {
+    try {
+      await this.#context.client.resource(secretResource).get(name, namespace);
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Ensures that the client exists. Returns false if nothing can be created in the namespace any more. */
+  async #ensureClient(namespace: string, secretName: string, own: readonly Pod[]): Promise<boolean> {
+    const name = `${namespace}/${slurmClientAccount}`;
+    try {
+      if (!this.#accounts.get(name)) await this.#make(serviceAccountResource, clientAccount(namespace));
+      if (!this.#bindings.get(name)) await this.#make(roleBindingResource, clientBinding(namespace));
+      const leaving = own.filter((pod) => !isLive(pod));
+      if (leaving.length === own.length)
+        await this.#make(podResource, clientPod(namespace, secretName, leaving));
+      return true;
+    } catch (error) {
+      if (isNamespaceTerminating(error) || isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  async #make<T extends KubeObject>(kind: ResourceDefinition<T>, draft: Draft<T>): Promise<void> {
+    try {
+      await this.#context.client.resource(kind).create(draft);
+    } catch (error) {
+      // The cache does not show the object yet.
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+
+  async #release(job: SlurmJob, left: string | undefined): Promise<void> {
+    const { name, namespace = '', uid, resourceVersion, finalizers = [] } = job.metadata;
+    if (left !== undefined && job.status?.jobID !== undefined) {
+      const message = `job ${job.status.jobID} may go on in Slurm: ${left}`;
+      this.#context.events.event(job, 'Warning', 'NotCanceled', message);
+    }
+    const rest = finalizers.filter((finalizer) => finalizer !== slurmFinalizer);
+    const body = { metadata: { uid, resourceVersion, finalizers: rest } };
+    await ifPresent(this.#context.client.resource(slurmJobResource).patch(name, namespace, 'merge', body));
+  }
+
+  async #remove<T extends KubeObject>(kind: ResourceDefinition<T>, object: T): Promise<void> {
+    const { name, namespace, uid } = object.metadata;
+    await ifPresent(this.#context.client.resource(kind).delete(name, namespace, { preconditions: { uid } }));
+  }
 }

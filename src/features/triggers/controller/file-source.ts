@@ -11,10 +11,9 @@ import type { Client } from '../../../client/client.ts';
 import type { Informer, Lister } from '../../../client/informer.ts';
 import { tolerate } from '../../../controller-runtime/tolerate.ts';
 import { type FolderWatch, folderWatchResource } from '../api/folder-watch.ts';
-import type { Trigger } from '../api/trigger.ts';
 import type { Digest } from '../api/trigger-event-draft.ts';
-import { type FilePlan, planFileWatches } from './file-plan.ts';
-import type { Position } from './status-plan.ts';
+import { planFileWatches } from './file-plan.ts';
+import type { Reading, Source, Told } from './source.ts';
 
 const watchesByTrigger = 'trigger';
 export const triggerOfWatch = ({ metadata, spec }: FolderWatch) => `${metadata.namespace}/${spec.trigger}`;
@@ -28,7 +27,7 @@ export interface FileSourceOptions {
   readonly digest: Digest;
 }
 
-export class FileSource {
+export class FileSource implements Source {
   readonly #options: FileSourceOptions;
 
   constructor(options: FileSourceOptions) {
@@ -37,10 +36,10 @@ export class FileSource {
   }
 
   /** Creates the required watches and deletes all others of the trigger. */
-  async tell(key: string, trigger: Trigger, position: Position): Promise<FilePlan | undefined> {
+  async tell({ key, trigger, position }: Reading): Promise<Told> {
     const { client, claims, volumes, nodes, digest } = this.#options;
     const { file } = trigger.spec;
-    if (!file) return undefined;
+    if (!file) return { position };
     const claim = claims.get(`${trigger.metadata.namespace}/${file.claimName}`);
     const facts = {
       claim,
@@ -53,7 +52,7 @@ export class FileSource {
     const watches = client.resource(folderWatchResource);
     for (const draft of plan.make)
       await tolerate(watches.create(draft), isAlreadyExists, isNamespaceTerminating);
-    return plan;
+    return { position, problem: plan.problem, detail: plan.detail, waits: plan.waits };
   }
 
   /** Deletes all watches of the trigger. */

@@ -18,6 +18,7 @@ import type { Trigger } from '../api/trigger.ts';
 import type { Happening } from '../api/trigger-event-draft.ts';
 import { changedSince, namespaceOf, toldChange } from './object-plan.ts';
 import { isOwn } from './own-objects-plan.ts';
+import type { Progress } from './source.ts';
 import type { Problem } from './status-plan.ts';
 
 /**
@@ -47,7 +48,7 @@ export interface ObjectSourceOptions {
   readonly onChange: () => void;
 }
 
-export class ObjectSource {
+export class ObjectSource implements Progress {
   readonly #options: ObjectSourceOptions;
   readonly #stop = new AbortController();
   readonly #query: ClientListOptions;

@@ -1,5 +1,6 @@
 /** Plans the status of a Trigger. Pure. */
 
+import { deepEqual } from '../../../apimachinery/equality.ts';
 import { findCondition, timedCondition } from '../../../controller-runtime/conditions.ts';
 import type { Trigger } from '../api/trigger.ts';
 import { mostPending } from '../api/trigger-event-draft.ts';
@@ -103,4 +104,33 @@ export function positionOf(
     since,
     ...(isOfObjects && { resourceVersion: metadata.resourceVersion, resourceTime: since }),
   };
+}
+
+/** Minimum milliseconds between two writes of the counts and of a source's position. */
+const writeEvery = 1000;
+/**
+ * Minimum milliseconds between two writes of the position of a source without events. It is well below the
+ * time after which the store discards its history.
+ */
+const markEvery = 120_000;
+
+/**
+ * Returns the minimum milliseconds between the last write of the status and a write of `after`. `hasTold` is
+ * false for a source that follows a history and has reported nothing since the last write; undefined for one
+ * that follows none.
+ */
+export function writeInterval(
+  before: TriggerStatus | undefined,
+  after: TriggerStatus,
+  hasTold: boolean | undefined,
+): number {
+  if (hasTold === false && isOnlyMark(before, after)) return markEvery;
+  // A due time that is not recorded would be reported again.
+  return after.position?.lastScheduleTime === before?.position?.lastScheduleTime ? writeEvery : 0;
+}
+
+/** Returns true if only the position in the history has changed. */
+function isOnlyMark(before: TriggerStatus | undefined, after: TriggerStatus): boolean {
+  const without = ({ position, ...rest }: TriggerStatus) => ({ ...rest, position: position?.of });
+  return before !== undefined && deepEqual(without(after), without(before));
 }

@@ -40,12 +40,7 @@ export const takeRequest =
     if (suspend) throw newStatusError('ServiceUnavailable', 'the trigger is suspended: it takes no events');
     const key = keyOf(scope);
     if (user.name === anonymousUser) checkRequestsOfStrangers(server.cache, info.namespace, info.name);
-    const body = await readBody(scope);
-    if (body.length > mostBody)
-      throw newStatusError(
-        'RequestEntityTooLarge',
-        `the body of an event may not be more than ${mostBody} bytes`,
-      );
+    const body = await eventBody(scope);
     const { id, name } = await intake.take(trigger, {
       // The key includes the sender and the request, so that a guessed key cannot suppress the event of
       // another sender.
@@ -60,6 +55,14 @@ export const takeRequest =
     });
     return respondJson(202, { id, event: name }, scope.headers);
   };
+
+/** Reads the body, which becomes the data of the event. */
+async function eventBody(scope: RequestScope): Promise<Buffer> {
+  const body = await readBody(scope);
+  if (body.length <= mostBody) return body;
+  const message = `the body of an event may not be more than ${mostBody} bytes`;
+  throw newStatusError('RequestEntityTooLarge', message);
+}
 
 function keyOf({ request }: RequestScope): string | undefined {
   const key = request.headers.get(keyHeader);

@@ -35,11 +35,8 @@ export const tellResults =
     try {
       answer = await call(scope);
     } catch (error) {
-      const failed = error instanceof StatusError ? error.status : undefined;
-      // Nothing was called if the function does not exist.
-      if (scope.signal.aborted || failed?.reason === 'NotFound') throw error;
-      const status = failed?.code ?? 500;
-      await tell(intake, triggers, scope, { outcome: 'Failure', status, more: { error: failed?.message } });
+      const result = scope.signal.aborted ? undefined : resultOfError(error);
+      if (result) await tell(intake, triggers, scope, result);
       throw error;
     }
     const { status, headers } = answer;
@@ -57,6 +54,13 @@ export const tellResults =
     if (beginning.isCut) scope.hangUp?.();
     return passed;
   };
+
+/** Returns undefined if the function does not exist: nothing was called. */
+function resultOfError(error: unknown): Result | undefined {
+  const failed = error instanceof StatusError ? error.status : undefined;
+  if (failed?.reason === 'NotFound') return undefined;
+  return { outcome: 'Failure', status: failed?.code ?? 500, more: { error: failed?.message } };
+}
 
 function resultOf({ status, headers }: Response, { bytes, isWhole, isCut }: Beginning): Result {
   if (isCut) return { outcome: 'Failure', status, more: { truncated: true, error: 'the answer broke off' } };

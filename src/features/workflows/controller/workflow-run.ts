@@ -276,18 +276,28 @@ class Runs {
     const stop = state.root && this.#stopOf(run);
     if (stop) events.push(stop);
     for (const command of commands) {
-      if (command.type === 'cancelTask') {
-        this.#functions.forget(uid, command.id);
-        events.push({ type: 'TaskStopped', id: command.id });
-      } else if (command.type === 'startTask') {
-        const event = this.#functions.eventOf(uid, command.id);
-        if (event) events.push(event);
-      } else if (command.type === 'setTimer' && command.due <= this.#context.clock.now())
-        events.push({ type: 'Time' });
-      else if (command.type === 'continue') events.push({ type: 'Continue' });
+      const event = this.#eventOf(uid, command);
+      if (event) events.push(event);
     }
     if (events.some(({ type }) => type === 'TaskStopped')) await this.#objects.release(uid, waited);
     return events;
+  }
+
+  /** Returns the event that answers a command; undefined if there is none yet. */
+  #eventOf(uid: string, command: ReturnType<typeof pending>[number]): RunEvent | undefined {
+    switch (command.type) {
+      case 'cancelTask':
+        this.#functions.forget(uid, command.id);
+        return { type: 'TaskStopped', id: command.id };
+      case 'startTask':
+        return this.#functions.eventOf(uid, command.id);
+      case 'setTimer':
+        return command.due <= this.#context.clock.now() ? { type: 'Time' } : undefined;
+      case 'continue':
+        return { type: 'Continue' };
+      default:
+        return undefined;
+    }
   }
 
   /** Returns the stop of a run, by its spec, by its deletion, or by the end of the parent run. */

@@ -23,7 +23,7 @@ export const allocationOf = (pod: Pod): Allocation =>
   new Map(servingContainers(pod.spec).map(({ name, resources }) => [name, resources]));
 
 /**
- * Reads the allocation in a container's label (written by start-container.ts); undefined when it is missing
+ * Reads the allocation in a container's label (written by container-config.ts); undefined when it is missing
  * or invalid.
  */
 export function readResources(text: string | undefined): Resources | undefined {

@@ -129,18 +129,25 @@ function stateOf(
   const failure = startFailureOf(memory, wanted);
   if (failure && !leaving) return { waiting: waitingAfter(failure, wanted, now) };
   if (current?.state !== 'exited') return { waiting: leaving ? beforeStart(pod) : whyNotStarted(input) };
+  const waiting = leaving ? undefined : whyWaits(input, current);
+  return waiting ? { waiting } : { terminated: terminated(current, input) };
+}
+
+/** Returns why a container that has ended waits for its next start; undefined if its end is reported. */
+function whyWaits(input: ContainerInput, current: ContainerState): ReportedState['waiting'] {
+  const { pod, wanted, memory, now } = input;
   const isOver = isInit(input) && !isSidecar(wanted) && !isFailure(current);
-  const changed = current.specHash !== specHash(wanted) && !isOver;
-  if (changed && !leaving) return { waiting: whyNotStarted(input) };
+  if (current.specHash !== specHash(wanted) && !isOver) return whyNotStarted(input);
   const again = restartsAfter(pod.spec, current) || endedForProbe(pod, current, memory);
   // A successful end of an init container stays visible, also for a sidecar that starts again.
   const isGood = isInit(input) && current.exitCode === 0;
-  if (!leaving && again && !isGood && restartAt(current) > now) {
-    const backoff = goDuration(restartDelayMs(crashesOf(current)));
-    const message = `back-off ${backoff} restarting failed container=${wanted.name} pod=${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})`;
-    return { waiting: { reason: 'CrashLoopBackOff', message } };
-  }
-  return { terminated: terminated(current, input) };
+  if (!again || isGood || restartAt(current) <= now) return undefined;
+  const backoff = goDuration(restartDelayMs(crashesOf(current)));
+  const { name, namespace, uid } = pod.metadata;
+  return {
+    reason: 'CrashLoopBackOff',
+    message: `back-off ${backoff} restarting failed container=${wanted.name} pod=${name}_${namespace}(${uid})`,
+  };
 }
 
 /**

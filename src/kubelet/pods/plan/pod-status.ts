@@ -12,7 +12,12 @@ import { specHash } from '../../containers/plan/spec-hash.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';
 import type { PodEnd, PodMemory } from './actions.ts';
 import { isDone, latestContainers } from './compute-pod-actions.ts';
-import { computeContainerStatus, computeEphemeralStatus, computeInitStatus } from './container-status.ts';
+import {
+  type ContainerInput,
+  computeContainerStatus,
+  computeEphemeralStatus,
+  computeInitStatus,
+} from './container-status.ts';
 import { finalPhase, finalStatuses } from './final-status.ts';
 import { podConditions } from './pod-conditions.ts';
 import { type ContainerStatuses, type Phase, phaseOf } from './pod-phase.ts';
@@ -32,26 +37,8 @@ export interface PodStatusInput {
 export function computePodStatus(input: PodStatusInput): PodStatus {
   const { pod, observed, memory, nodeIP, now } = input;
   const previous = pod.status;
-  const isLeaving =
-    pod.metadata.deletionTimestamp !== undefined ||
-    memory.end !== undefined ||
-    isDone({ pod, observed, memory });
-  const ofContainer = (wanted: Container) => ({
-    pod,
-    wanted,
-    memory,
-    isLeaving,
-    canMountRecursiveReadOnly: input.canMountRecursiveReadOnly,
-    now,
-    containers: observed.containers
-      .filter(({ name }) => name === wanted.name)
-      .toSorted((a, b) => b.attempt - a.attempt),
-  });
-  const found: ContainerStatuses = {
-    containerStatuses: pod.spec.containers.map((wanted) => computeContainerStatus(ofContainer(wanted))),
-    initStatuses: initContainersOf(pod.spec).map((wanted) => computeInitStatus(ofContainer(wanted))),
-  };
-  const added = ephemeralContainersOf(pod.spec).map((wanted) => computeEphemeralStatus(ofContainer(wanted)));
+  const inputOf = containerInputs(input);
+  const found = statusesFound(pod, inputOf);
   const end = isTerminalPhase(previous?.phase) ? undefined : memory.end;
   const nothingRuns = observed.containers.every(({ state }) => state !== 'running');
   // A pod fails only when all its containers have stopped: its replacement must not start earlier.
@@ -87,9 +74,43 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
     ...(!isWithoutContainers(input, phase) && {
       ...(initStatuses.length > 0 && { initContainerStatuses: told(initStatuses) }),
       containerStatuses: byName(told(containerStatuses)),
-      ...(added.length > 0 && { ephemeralContainerStatuses: byName(told(added)) }),
+      ...ephemeralStatuses(input, inputOf),
     }),
   };
+}
+
+type InputOf = (wanted: Container) => ContainerInput;
+
+/** Returns the statuses of the containers and the init containers, as they are found. */
+const statusesFound = ({ spec }: Pod, inputOf: InputOf): ContainerStatuses => ({
+  containerStatuses: spec.containers.map((wanted) => computeContainerStatus(inputOf(wanted))),
+  initStatuses: initContainersOf(spec).map((wanted) => computeInitStatus(inputOf(wanted))),
+});
+
+function ephemeralStatuses({ pod, observed }: PodStatusInput, inputOf: InputOf): Partial<PodStatus> {
+  const added = ephemeralContainersOf(pod.spec).map((wanted) => computeEphemeralStatus(inputOf(wanted)));
+  if (added.length === 0) return {};
+  return { ephemeralContainerStatuses: byName(withResources(added, pod, observed.containers)) };
+}
+
+/** Returns what the status of each container is computed from. */
+function containerInputs(input: PodStatusInput): InputOf {
+  const { pod, memory, observed, now, canMountRecursiveReadOnly } = input;
+  const isLeaving =
+    pod.metadata.deletionTimestamp !== undefined ||
+    memory.end !== undefined ||
+    isDone({ pod, observed, memory });
+  return (wanted) => ({
+    pod,
+    wanted,
+    memory,
+    isLeaving,
+    canMountRecursiveReadOnly,
+    now,
+    containers: observed.containers
+      .filter(({ name }) => name === wanted.name)
+      .toSorted((a, b) => b.attempt - a.attempt),
+  });
 }
 
 /** Returns the reason and message, which are kept as long as the phase does not change. */

@@ -14,6 +14,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string | string[]>>;
 }
 
+type Headers = NonNullable<HTTPGetAction['httpHeaders']>;
+
 /** Purpose of the request: part of its `User-Agent`. */
 export type Purpose = 'probe' | 'lifecycle';
 
@@ -36,14 +38,18 @@ export function httpRequest(
   const port = handlerPort(action.port, container);
   const scheme = action.scheme === 'HTTPS' ? 'https' : 'http';
   const host = (action.host || podIP).replace(/^\[(.*)\]$/, '$1');
-  const given = new Map<string, { readonly name: string; readonly values: string[] }>();
-  for (const { name, value } of action.httpHeaders ?? []) {
-    const header = given.get(name.toLowerCase()) ?? { name, values: [] };
-    header.values.push(value);
-    given.set(name.toLowerCase(), header);
-  }
-  const wantedHost = given.get('host')?.values[0] || joinHostPort(host, port);
-  const headers: Record<string, string | string[]> = { Host: wantedHost };
+  const headers = requestHeaders(action.httpHeaders ?? [], joinHostPort(host, port), purpose);
+  return { scheme, host, port, path: requestPath(action.path ?? ''), headers };
+}
+
+/** Returns the headers that Go's client would send for those of the action. */
+function requestHeaders(
+  wanted: Headers,
+  address: string,
+  purpose: Purpose,
+): Record<string, string | string[]> {
+  const given = byLowerName(wanted);
+  const headers: Record<string, string | string[]> = { Host: given.get('host')?.values[0] || address };
   if (!given.has('user-agent')) headers['User-Agent'] = userAgent(purpose);
   if (!given.has('accept')) headers.Accept = '*/*';
   for (const [key, { name, values }] of given) {
@@ -53,7 +59,15 @@ export function httpRequest(
     if (!unwanted && !notSent.has(key))
       headers[name] = more.length > 0 && key !== 'user-agent' ? values : first;
   }
-  return { scheme, host, port, path: requestPath(action.path ?? ''), headers };
+  return headers;
+}
+
+/** Collects the values of each header under its name in lower case, with the name as it stood first. */
+function byLowerName(wanted: Headers) {
+  const given = new Map<string, { readonly name: string; readonly values: string[] }>();
+  for (const { name, value } of wanted)
+    given.getOrInsertComputed(name.toLowerCase(), () => ({ name, values: [] })).values.push(value);
+  return given;
 }
 
 export function urlOf({ scheme, host, port, path }: HttpRequest): string {

@@ -55,56 +55,73 @@ export function cadvisorMetrics({ snapshot, facts, pauseImage }: CadvisorInput):
 
 function containers(snapshot: UsageSnapshot, pauseImage: string): readonly Family[] {
   const rows = rowsOf(snapshot, pauseImage);
-  // Rows share their labels across families, so that the writer formats the labels once.
-  const each = (value: (row: Row) => number | undefined, more?: Labels): Sample[] => {
-    const samples: Sample[] = [];
-    for (const row of rows) {
-      const found = value(row);
-      const labels = more ? { ...row.labels, ...more } : row.labels;
-      if (found !== undefined) samples.push({ labels, value: found, at: row.at });
-    }
-    return samples;
-  };
-  const seconds = (ns: number | undefined) => (ns === undefined ? undefined : ns / nsPerSecond);
-  const memory = (name: string, help: string, field: keyof MemoryUsage) =>
-    gauge(
-      name,
-      help,
-      each((row) => row.memory?.[field]),
-    );
-  const faults = (type: string, field: 'pageFaults' | 'majorPageFaults') =>
-    each((row) => row.memory?.[field], { failure_type: type, scope: 'hierarchy' });
+  return [
+    ...cpuFamilies(rows),
+    ...memoryFamilies(rows),
+    ...lifeFamilies(rows),
+    ...fileSystems(rows, snapshot.node.devices),
+    ...networks(rows),
+  ];
+}
+
+/** Returns the samples of the rows with a value. Rows share their labels, so that the writer formats them once. */
+function each(rows: readonly Row[], value: (row: Row) => number | undefined, more?: Labels): Sample[] {
+  const samples: Sample[] = [];
+  for (const row of rows) {
+    const found = value(row);
+    const labels = more ? { ...row.labels, ...more } : row.labels;
+    if (found !== undefined) samples.push({ labels, value: found, at: row.at });
+  }
+  return samples;
+}
+
+const seconds = (ns: number | undefined) => (ns === undefined ? undefined : ns / nsPerSecond);
+
+function cpuFamilies(rows: readonly Row[]): readonly Family[] {
   return [
     counter(
       'container_cpu_usage_seconds_total',
       'Cumulative CPU time consumed in seconds.',
-      each(({ cpu }) => seconds(cpu?.total), { cpu: 'total' }),
+      each(rows, ({ cpu }) => seconds(cpu?.total), { cpu: 'total' }),
     ),
     counter(
       'container_cpu_user_seconds_total',
       'Cumulative user CPU time consumed in seconds.',
-      each(({ cpu }) => seconds(cpu?.user)),
+      each(rows, ({ cpu }) => seconds(cpu?.user)),
     ),
     counter(
       'container_cpu_system_seconds_total',
       'Cumulative system CPU time consumed in seconds.',
-      each(({ cpu }) => seconds(cpu?.system)),
+      each(rows, ({ cpu }) => seconds(cpu?.system)),
     ),
     counter(
       'container_cpu_cfs_periods_total',
       'Number of elapsed periods of the CPU limit.',
-      each(({ cpu }) => cpu?.throttling?.periods),
+      each(rows, ({ cpu }) => cpu?.throttling?.periods),
     ),
     counter(
       'container_cpu_cfs_throttled_periods_total',
       'Number of periods in which the CPU limit was met.',
-      each(({ cpu }) => cpu?.throttling?.throttled),
+      each(rows, ({ cpu }) => cpu?.throttling?.throttled),
     ),
     counter(
       'container_cpu_cfs_throttled_seconds_total',
       'Seconds that the CPU limit has held the container back.',
-      each(({ cpu }) => seconds(cpu?.throttling?.throttledNs)),
+      each(rows, ({ cpu }) => seconds(cpu?.throttling?.throttledNs)),
     ),
+  ];
+}
+
+function memoryFamilies(rows: readonly Row[]): readonly Family[] {
+  const memory = (name: string, help: string, field: keyof MemoryUsage) =>
+    gauge(
+      name,
+      help,
+      each(rows, (row) => row.memory?.[field]),
+    );
+  const faults = (type: string, field: 'pageFaults' | 'majorPageFaults') =>
+    each(rows, (row) => row.memory?.[field], { failure_type: type, scope: 'hierarchy' });
+  return [
     memory(
       'container_memory_usage_bytes',
       'Current memory usage in bytes, with all that can be taken back.',
@@ -122,7 +139,7 @@ function containers(snapshot: UsageSnapshot, pauseImage: string): readonly Famil
     counter(
       'container_memory_failcnt',
       'How often the memory limit was met.',
-      each((row) => row.memory?.failures),
+      each(rows, (row) => row.memory?.failures),
     ),
     counter('container_memory_failures_total', 'Number of page faults.', [
       ...faults('pgfault', 'pageFaults'),
@@ -131,30 +148,33 @@ function containers(snapshot: UsageSnapshot, pauseImage: string): readonly Famil
     counter(
       'container_oom_events_total',
       'How often a process was killed because memory was out.',
-      each((row) => row.memory?.oomKills),
+      each(rows, (row) => row.memory?.oomKills),
     ),
+  ];
+}
+
+function lifeFamilies(rows: readonly Row[]): readonly Family[] {
+  return [
     gauge(
       'container_spec_memory_limit_bytes',
       'Memory limit in bytes; 0 for none.',
-      each(({ container }) => container && (container.memory.limit ?? 0)),
+      each(rows, ({ container }) => container && (container.memory.limit ?? 0)),
     ),
     gauge(
       'container_start_time_seconds',
       'When the container was started, in seconds since the epoch.',
-      each(({ startedAt }) => startedAt / 1000),
+      each(rows, ({ startedAt }) => startedAt / 1000),
     ),
     gauge(
       'container_last_seen',
       'When the container was seen last, in seconds since the epoch.',
-      each(({ at }) => Math.floor(at / 1000)),
+      each(rows, ({ at }) => Math.floor(at / 1000)),
     ),
     gauge(
       'container_processes',
       'Number of processes and threads in the container.',
-      each(({ container }) => container?.processes),
+      each(rows, ({ container }) => container?.processes),
     ),
-    ...fileSystems(rows, snapshot.node.devices),
-    ...networks(rows),
   ];
 }
 

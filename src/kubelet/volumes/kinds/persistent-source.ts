@@ -67,14 +67,18 @@ export async function prepareSource(
   if (volumeModeOf(found) === 'Block') return requireDevice(path);
   if (hostPath) return prepareHostPath(path, hostPath.type ?? '');
   if (nfs) return tools.shares.mountVolume(found, path);
-  if (local) {
-    if (tools.localVolumes.isOwn(found)) await tools.localVolumes.make(found);
-    if (path === local.path) await requireDirectory(path);
-    else await mountDevice({ device: local.path, target: path, fsType: local.fsType, options }, tools.exec);
-    const { fsGroup, fsGroupChangePolicy } = of.pod.spec.securityContext;
-    const isOwn = !of.place.readOnly && !tools.claims.isShared(found.metadata.name, of.pod.metadata.uid);
-    if (fsGroup !== undefined && isOwn) await ownGroup(tools.exec, path, fsGroup, fsGroupChangePolicy);
-  }
+  if (!local) return;
+  if (tools.localVolumes.isOwn(found)) await tools.localVolumes.make(found);
+  if (path === local.path) await requireDirectory(path);
+  else await mountDevice({ device: local.path, target: path, fsType: local.fsType, options }, tools.exec);
+  await giveToGroup(tools, of, found, path);
+}
+
+/** Gives the files of a volume that the pod may write, and that no other pod uses, to the pod's fsGroup. */
+async function giveToGroup(tools: VolumeTools, of: PodVolume, found: PersistentVolume, path: string) {
+  const { fsGroup, fsGroupChangePolicy } = of.pod.spec.securityContext;
+  const isOwn = !of.place.readOnly && !tools.claims.isShared(found.metadata.name, of.pod.metadata.uid);
+  if (fsGroup !== undefined && isOwn) await ownGroup(tools.exec, path, fsGroup, fsGroupChangePolicy);
 }
 
 async function requireDirectory(path: string): Promise<void> {

@@ -1,0 +1,44 @@
+/** The form of a Trigger's source: one per kind of occurrence (times, objects, files, requests, results). */
+import type { ObjectKey } from '../../../apimachinery/meta.ts';
+import type { Trigger } from '../api/trigger.ts';
+import type { Position, Problem } from './status-plan.ts';
+
+/** What a source reports for one trigger; it goes into the trigger's status. */
+export interface Told {
+  readonly position?: Position | undefined;
+  readonly problem?: Problem | undefined;
+  /** Milliseconds after which the source must be read again. */
+  readonly again?: number | undefined;
+  /** Additional message for a ready trigger. */
+  readonly detail?: string | undefined;
+  /** True if the source waits for room at another place. */
+  readonly waits?: boolean;
+  /** Progress of a source that follows a history of changes. */
+  readonly progress?: Progress | undefined;
+}
+
+/** Progress of a source in a history, most of which does not concern its trigger. */
+export interface Progress {
+  /** True if an occurrence was reported since this was set to false. */
+  hasTold: boolean;
+  /** Description of changes that may not have been reported. */
+  readonly missed: string | undefined;
+}
+
+/** One reading of a source: the trigger, and the position up to which its occurrences are recorded. */
+export interface Reading {
+  readonly key: ObjectKey;
+  readonly trigger: Trigger;
+  readonly position: Position;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Aborts what the source does after the reading. */
+  readonly signal: AbortSignal;
+}
+
+export interface Source {
+  /** Records the trigger's occurrences, now or as they come, and returns its position and problems. */
+  tell(reading: Reading): Told | Promise<Told>;
+  /** Ends what an earlier reading of the trigger began; left out by sources that begin nothing. */
+  stop?(key: ObjectKey): void | Promise<void>;
+}
