@@ -7,8 +7,9 @@
  * changed prefixes are expired so that they list again, since the events in between are unknown.
  */
 import { Backoff } from '../base/backoff.ts';
-import { type Clock, sleep, type Timer } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
+import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Cache, CachedObject, CacheEvent } from './cache.ts';
 import { firstPage } from './cache-start.ts';
@@ -220,17 +221,17 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     synced: synced.promise,
     async run(signal) {
       const backoff = new Backoff(retry);
-      while (!signal.aborted) {
-        const before = revision;
-        try {
-          await follow(signal);
-        } catch (error) {
-          if (!signal.aborted)
-            log.error('the watch of the store failed, trying again', { error: errorMessage(error) });
-        }
+      let before = revision;
+      const restMs = () => {
         if (revision > before) backoff.reset();
-        await sleep(clock, backoff.next(), signal).catch(() => undefined);
-      }
+        return backoff.next();
+      };
+      const onError = (error: unknown) =>
+        log.error('the watch of the store failed, trying again', { error: errorMessage(error) });
+      await keepDoing({ clock, signal, restMs, onError }, () => {
+        before = revision;
+        return follow(signal);
+      });
       stop();
     },
   };
