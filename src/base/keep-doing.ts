@@ -89,6 +89,7 @@ export async function keepDoing(
   while (!signal.aborted) {
     wake.forget();
     const { ms, isWakeful } = await turn();
+    if (signal.aborted) return;
     // Turns that end at once do not hold the event loop.
     if (ms <= 0) await nextTurn(clock);
     else if (isWakeful) await wake.wait(clock, ms, signal);

@@ -15,12 +15,13 @@ import {
   serviceNameLabel,
 } from '../api/discovery/v1/endpoint-slice.ts';
 import { type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
-import { aborted, unlessAborted } from '../base/abort.ts';
+import { unlessAborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { deleteFlows } from '../base/conntrack.ts';
 import type { Exec } from '../base/exec.ts';
 import type { Family } from '../base/exposition.ts';
+import { type Failure, keepDoing, Wake } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { InformerFactory, Lister } from '../client/informer.ts';
 import { ElementTable } from './element-table.ts';
@@ -89,10 +90,10 @@ export function createProxier(options: ProxierOptions): Proxier {
 
   const elements = new ElementTable();
   const changed = new Set<ObjectKey>();
-  let wake = () => {};
+  const wake = new Wake();
   const mark = (key: ObjectKey) => {
     changed.add(key);
-    wake();
+    wake.call();
   };
   const counts = new ProxyCounts(clock);
   /** Objects that exist before the first round do not count as changed. */
@@ -161,32 +162,18 @@ export function createProxier(options: ProxierOptions): Proxier {
         return;
       }
       const backoff = new Backoff(retry);
-      const stopped = aborted(signal);
-      while (!signal.aborted) {
+      const onError = (error: unknown, { retryMs }: Failure) => {
+        chains = undefined;
+        log.error('the nft rules of Services were not applied; writing all of them again', {
+          error: errorMessage(error),
+          inMs: retryMs,
+        });
+      };
+      await keepDoing({ clock, signal, wake, backoff, onError }, async () => {
         readChanged();
-        try {
-          await counts.sync(apply);
-          isStarted = true;
-          backoff.reset();
-        } catch (error) {
-          chains = undefined;
-          const delay = backoff.next();
-          log.error('the nft rules of Services were not applied; writing all of them again', {
-            error: errorMessage(error),
-            inMs: delay,
-          });
-          // The sleep rejects only when the signal aborts, which ends the loop.
-          await sleep(clock, delay, signal).catch(() => undefined);
-          continue;
-        }
-        if (changed.size > 0) continue;
-        await Promise.race([
-          new Promise<void>((resolve) => {
-            wake = resolve;
-          }),
-          stopped,
-        ]);
-      }
+        await counts.sync(apply);
+        isStarted = true;
+      });
     },
   };
 }
