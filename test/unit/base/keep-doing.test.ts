@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
 import { Backoff } from '../../../src/base/backoff.ts';
 import { sleep } from '../../../src/base/clock.ts';
@@ -61,10 +62,16 @@ describe('keepDoing', () => {
   });
 
   it('lets the event loop turn between turns without a rest', async () => {
-    const { stop, turns, given, turn } = world();
-    setImmediate(() => stop.abort());
-    await keepDoing({ ...given, restMs: 0 }, turn);
-    assert.ok(turns.length > 0);
+    const { clock, stop, turns, given } = world();
+    let hasTurned = false;
+    setImmediate(() => {
+      hasTurned = true;
+    });
+    await keepDoing({ ...given, restMs: 0 }, async () => {
+      turns.push(clock.now());
+      if (hasTurned) stop.abort();
+    });
+    assert.ok(turns.length > 1);
   });
 
   it('rests without end until the wake is called, also with a call during the turn', async () => {
@@ -76,7 +83,7 @@ describe('keepDoing', () => {
       if (turns.length === 2) wake.call();
     });
     await clock.advance(5000);
-    assert.deepEqual(turns, [0]);
+    assert.deepEqual([turns, clock.pending], [[0], 0]);
     wake.call();
     await clock.advance(5000);
     assert.deepEqual(turns, [0, 5000, 5000]);
@@ -84,7 +91,7 @@ describe('keepDoing', () => {
     await over;
   });
 
-  it('removes the timer of a rest that the wake ends', async () => {
+  it('removes the timer and the listener of a rest that the wake ends', async () => {
     const { clock, stop, given, turn } = world();
     const wake = new Wake();
     const over = keepDoing({ ...given, wake, restMs: 1000 }, turn);
@@ -92,6 +99,7 @@ describe('keepDoing', () => {
     wake.call();
     await clock.settle();
     assert.equal(clock.pending, 1);
+    assert.equal(getEventListeners(stop.signal, 'abort').length, 1);
     stop.abort();
     await over;
   });
@@ -213,6 +221,12 @@ describe('keepDoing', () => {
     await over;
     assert.deepEqual(failures, []);
     assert.equal(clock.pending, 0);
+  });
+
+  it('waits for nothing after a turn in which the signal aborted', async () => {
+    const { stop, given } = world();
+    const settleMs = () => assert.fail('settles');
+    await keepDoing({ ...given, restMs: 0, settleMs }, async () => stop.abort());
   });
 
   it('ends at once when the signal aborts during a rest, a delay or the time to settle', async () => {
