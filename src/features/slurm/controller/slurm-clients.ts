@@ -3,6 +3,7 @@
  * finished.
  */
 import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import { isPodActive } from '../../../api/core/v1/pod-conditions.ts';
 import { secretResource } from '../../../api/core/v1/secret.ts';
 import { serviceAccountResource } from '../../../api/core/v1/service-account.ts';
 import { roleBindingResource } from '../../../api/rbac/v1/role-binding.ts';
@@ -18,7 +19,7 @@ import {
 import { ifPresent } from '../../../controller-runtime/if-present.ts';
 import { slurmClientAccount, slurmClientLabel, slurmSecretAnnotation } from '../api/slurm-client-pod.ts';
 import { type SlurmJob, slurmFinalizer, slurmJobResource } from '../api/slurm-job.ts';
-import { isLive, planConnection } from './slurm-client-plan.ts';
+import { planConnection } from './slurm-client-plan.ts';
 import { clientAccount, clientBinding, clientPod } from './slurm-pod.ts';
 
 const podScope = { labelSelector: slurmClientLabel };
@@ -88,7 +89,7 @@ export function slurmController({
     try {
       if (!accounts.get(name)) await make(serviceAccountResource, clientAccount(namespace));
       if (!bindings.get(name)) await make(roleBindingResource, clientBinding(namespace));
-      const leaving = own.filter((pod) => !isLive(pod));
+      const leaving = own.filter((pod) => !isPodActive(pod));
       if (leaving.length === own.length) await make(podResource, clientPod(namespace, secretName, leaving));
       return true;
     } catch (error) {
