@@ -7,8 +7,8 @@
 
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import { Backoff } from '../base/backoff.ts';
-import { sleep } from '../base/clock.ts';
 import { inTurns } from '../base/event-loop/pieces.ts';
+import { type Failure, keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
 import type { ControllerContext, ControllerFactory } from './definition.ts';
@@ -108,18 +108,13 @@ async function keepRunning(
   signal: AbortSignal,
 ): Promise<void> {
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 }, random);
-  while (!signal.aborted) {
-    try {
-      await controller.run(signal);
-    } catch (error) {
-      const retryMs = Math.round(backoff.next());
-      log.error('a controller failed; starting it again', {
-        controller: controller.name,
-        error: errorMessage(error),
-        retryMs,
-      });
-      // The promise rejects only when the signal aborts, which ends the loop.
-      await sleep(clock, retryMs, signal).catch(() => undefined);
-    }
-  }
+  const onError = (error: unknown, { retryMs }: Failure) =>
+    log.error('a controller failed; starting it again', {
+      controller: controller.name,
+      error: errorMessage(error),
+      retryMs: Math.round(retryMs),
+    });
+  await keepDoing({ clock, signal, restMs: 0, backoff, keepsBackoff: true, onError }, () =>
+    controller.run(signal),
+  );
 }

@@ -8,6 +8,7 @@ import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Exec } from '../base/exec.ts';
 import type { Family } from '../base/exposition.ts';
+import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { InformerFactory } from '../client/informer.ts';
 import { createClusterZone } from './cluster-zone.ts';
@@ -122,17 +123,14 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
       }
       log.info('cluster DNS answers', { addresses: addresses.join(', '), domain });
       const backoff = new Backoff(retry);
-      while (!signal.aborted) {
-        try {
-          listening ??= await open();
-          backoff.reset();
-          await serve(listening, signal);
-        } catch (error) {
-          log.error('cluster DNS cannot be started; trying again', { error: errorMessage(error) });
-          await sleep(clock, backoff.next(), signal).catch(() => undefined);
-        }
+      const onError = (error: unknown) =>
+        log.error('cluster DNS cannot be started; trying again', { error: errorMessage(error) });
+      await keepDoing({ clock, signal, restMs: 0, backoff, onError }, async () => {
+        const opened = listening ?? (await open());
         listening = undefined;
-      }
+        backoff.reset();
+        await serve(opened, signal);
+      });
     },
   };
 }

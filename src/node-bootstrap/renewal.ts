@@ -5,6 +5,7 @@ import { X509Certificate } from 'node:crypto';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Replaceable } from '../base/current.ts';
+import { retry } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
@@ -64,18 +65,14 @@ async function sleepUntil(clock: Clock, time: number, signal: AbortSignal): Prom
 async function replace(options: RenewalOptions, signal: AbortSignal): Promise<void> {
   const { identity, renew, what, clock, random, log } = options;
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 }, random);
-  for (;;) {
-    try {
-      const next = await renew(signal);
-      const until = new X509Certificate(next.certificate).validToDate.toISOString();
-      log.info(`the ${what} was ${identity.value ? 'renewed' : 'issued'}`, { until });
-      identity.replace(next);
-      return;
-    } catch (error) {
-      signal.throwIfAborted();
-      const retryMs = Math.round(backoff.next());
-      log.warn(`the ${what} could not be renewed; trying again`, { error: errorMessage(error), retryMs });
-      await sleep(clock, retryMs, signal);
-    }
-  }
+  const onError = (error: unknown, ms: number) => {
+    const retryMs = Math.round(ms);
+    log.warn(`the ${what} could not be renewed; trying again`, { error: errorMessage(error), retryMs });
+  };
+  await retry({ clock, signal, backoff, onError }, async () => {
+    const next = await renew(signal);
+    const until = new X509Certificate(next.certificate).validToDate.toISOString();
+    log.info(`the ${what} was ${identity.value ? 'renewed' : 'issued'}`, { until });
+    identity.replace(next);
+  });
 }

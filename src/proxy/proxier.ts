@@ -15,12 +15,13 @@ import {
   serviceNameLabel,
 } from '../api/discovery/v1/endpoint-slice.ts';
 import { type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
-import { aborted, unlessAborted } from '../base/abort.ts';
+import { unlessAborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { deleteFlows } from '../base/conntrack.ts';
 import type { Exec } from '../base/exec.ts';
 import type { Family } from '../base/exposition.ts';
+import { type Failure, keepDoing, Wake } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Informer, InformerFactory, Lister } from '../client/informer.ts';
 import { ElementTable } from './element-table.ts';
@@ -94,7 +95,7 @@ class ServiceProxier implements Proxier {
   readonly #external: ExternalPorts;
   readonly #elements = new ElementTable();
   readonly #changed = new Set<ObjectKey>();
-  #wake = () => {};
+  readonly #wake = new Wake();
   /** Objects that exist before the first round do not count as changed. */
   #isStarted = false;
   /** The chains in the kernel; undefined if the whole table must be written. */
@@ -123,17 +124,20 @@ class ServiceProxier implements Proxier {
     } catch {
       return;
     }
-    const backoff = new Backoff(retry);
-    const stopped = aborted(signal);
-    while (!signal.aborted) {
-      this.#readChanged();
-      const isApplied = await this.#round(backoff, signal);
-      if (!isApplied || this.#changed.size > 0) continue;
-      const woken = new Promise<void>((resolve) => {
-        this.#wake = resolve;
+    const onError = (error: unknown, { retryMs }: Failure) => {
+      this.#chains = undefined;
+      this.#options.log.error('the nft rules of Services were not applied; writing all of them again', {
+        error: errorMessage(error),
+        inMs: retryMs,
       });
-      await Promise.race([woken, stopped]);
-    }
+    };
+    const { clock } = this.#options;
+    const backoff = new Backoff(retry);
+    await keepDoing({ clock, signal, wake: this.#wake, backoff, onError }, async () => {
+      this.#readChanged();
+      await this.#counts.sync(() => this.#apply());
+      this.#isStarted = true;
+    });
   }
 
   #listen(): void {
@@ -171,7 +175,7 @@ class ServiceProxier implements Proxier {
   #mark(keys: Iterable<ObjectKey>): void {
     for (const key of keys) {
       this.#changed.add(key);
-      this.#wake();
+      this.#wake.call();
     }
   }
 
@@ -189,26 +193,6 @@ class ServiceProxier implements Proxier {
       this.#elements.replace(key, elementsOf(rules));
     }
     this.#changed.clear();
-  }
-
-  /** Applies the differences. Resolves to false after a failure, when it is time to try again. */
-  async #round(backoff: Backoff, signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.#counts.sync(() => this.#apply());
-      this.#isStarted = true;
-      backoff.reset();
-      return true;
-    } catch (error) {
-      this.#chains = undefined;
-      const delay = backoff.next();
-      this.#options.log.error('the nft rules of Services were not applied; writing all of them again', {
-        error: errorMessage(error),
-        inMs: delay,
-      });
-      // The sleep rejects only when the signal aborts, which ends the loop.
-      await sleep(this.#options.clock, delay, signal).catch(() => undefined);
-      return false;
-    }
   }
 
   async #apply(): Promise<void> {

@@ -2,7 +2,8 @@
  * Compacts the store's old history. Several masters may run it: compacting to a revision that is compacted
  * already has no effect.
  */
-import { type Clock, sleep } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Failure, keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Store } from './store.ts';
 
@@ -31,26 +32,20 @@ export async function runCompactor(options: CompactorOptions, signal: AbortSigna
   /** Recorded revisions and their times, oldest first. */
   let seen: readonly { readonly at: number; readonly revision: number }[] = [];
   let compacted = 0;
-  let failed = false;
-  while (!signal.aborted) {
-    try {
-      const revision = await store.currentRevision();
-      const now = clock.monotonic();
-      seen = [...seen, { at: now, revision }];
-      const old = seen.findLast(({ at }) => now - at >= retentionMs);
-      if (old) {
-        if (old.revision > compacted) await store.compact(old.revision);
-        compacted = old.revision;
-        seen = seen.filter(({ at }) => at >= old.at);
-      }
-      failed = false;
-    } catch (error) {
-      if (!failed)
-        log.warn('the history of the store was not compacted, trying again later', {
-          error: errorMessage(error),
-        });
-      failed = true;
-    }
-    await sleep(clock, retentionMs / looks, signal).catch(() => undefined);
-  }
+  const onError = (error: unknown, { isNew }: Failure) => {
+    if (!isNew) return;
+    log.warn('the history of the store was not compacted, trying again later', {
+      error: errorMessage(error),
+    });
+  };
+  await keepDoing({ clock, signal, restMs: retentionMs / looks, onError }, async () => {
+    const revision = await store.currentRevision();
+    const now = clock.monotonic();
+    seen = [...seen, { at: now, revision }];
+    const old = seen.findLast(({ at }) => now - at >= retentionMs);
+    if (!old) return;
+    if (old.revision > compacted) await store.compact(old.revision);
+    compacted = old.revision;
+    seen = seen.filter(({ at }) => at >= old.at);
+  });
 }

@@ -12,7 +12,8 @@
 import { access, chmod, constants, type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { Backoff } from '../base/backoff.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { etcdAdvice } from './etcd-output.ts';
 import { lastOutput, logFile, runEtcd, socketAddress, untilServing } from './etcd-process.ts';
@@ -158,10 +159,10 @@ async function supervise(
 ): Promise<void> {
   const { clock, log } = options;
   const backoff = new Backoff(restart);
-  while (!signal.aborted) {
+  await keepDoing({ clock, signal }, async () => {
     const started = clock.now();
     const outcome = await runOnce(options, run, signal, first.resolve).catch(errorMessage);
-    if (signal.aborted) return;
+    if (signal.aborted) return undefined;
     if (clock.now() - started > goodRunMs) backoff.reset();
     const end = await lastOutput(options.dataDir);
     const advice = etcdAdvice(end, dataOf(options.dataDir));
@@ -169,8 +170,8 @@ async function supervise(
     log.error('etcd ended, starting it again', { outcome, delayMs, lastLine: end.line });
     if (advice !== undefined && advice !== run.advice) log.error(advice);
     run.advice = advice;
-    await sleep(clock, delayMs, signal).catch(() => undefined);
-  }
+    return delayMs;
+  });
 }
 
 /** Runs etcd until it ends or the signal aborts; returns how it ended. */

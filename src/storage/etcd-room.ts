@@ -4,7 +4,8 @@
  * that can wait (room-plan.ts), history is compacted early, members are defragmented one after the other, and
  * the alarm NOSPACE is disarmed once there is room again.
  */
-import { type Clock, sleep } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Failure, keepDoing, Wake } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { type EtcdRpc, type MemberStatus, RpcError } from './etcd-rpc.ts';
 import { RevisionAges } from './revision-ages.ts';
@@ -55,7 +56,7 @@ export class EtcdRoom {
   readonly #revisions = new RevisionAges(shortHistoryMs);
   readonly #sent = new SentBytes();
   #level: RoomLevel = 'free';
-  #wake: (() => void) | undefined;
+  readonly #wake = new Wake();
 
   constructor(options: EtcdRoomOptions) {
     this.#options = options;
@@ -81,35 +82,22 @@ export class EtcdRoom {
   during<T>(bytes: number, write: () => Promise<T>): Promise<T> {
     this.#sent.add(bytes, this.#options.clock.monotonic());
     // The last measurement is out of date.
-    if (this.level() !== this.#level) this.#wake?.();
+    if (this.level() !== this.#level) this.#wake.call();
     return write();
   }
 
   /** Measures and makes room until the signal aborts. */
   async keep(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    let failed = false;
-    while (!signal.aborted) {
-      try {
-        await this.look();
-        failed = false;
-      } catch (error) {
-        if (!failed)
-          this.#log.warn('room in etcd cannot be kept, trying again', { error: errorMessage(error) });
-        failed = true;
-      }
+    const restMs = () => {
       const often =
         this.level() !== 'free' || this.#usage.some((usage) => historyToForget(usage) !== 'nothing');
-      const woken = new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      const waited = new AbortController();
-      const until = AbortSignal.any([signal, waited.signal]);
-      const rest = sleep(clock, often ? looksOftenMs : looksEveryMs, until).catch(() => undefined);
-      await Promise.race([rest, woken]);
-      this.#wake = undefined;
-      waited.abort();
-    }
+      return often ? looksOftenMs : looksEveryMs;
+    };
+    const onError = (error: unknown, { isNew }: Failure) => {
+      if (isNew) this.#log.warn('room in etcd cannot be kept, trying again', { error: errorMessage(error) });
+    };
+    await keepDoing({ clock, signal, wake: this.#wake, restMs, onError }, () => this.look());
   }
 
   /** Measures each member, and makes room if there is little. */

@@ -7,8 +7,9 @@
  * changed prefixes are expired so that they list again, since the events in between are unknown.
  */
 import { Backoff } from '../base/backoff.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
+import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Cache, CachedObject, CacheEvent } from './cache.ts';
 import { firstPage } from './cache-start.ts';
@@ -129,17 +130,17 @@ class StoreCopy {
 
   async run(signal: AbortSignal): Promise<void> {
     const backoff = new Backoff(retry);
-    while (!signal.aborted) {
-      const before = this.#revision;
-      try {
-        await this.#follow(signal);
-      } catch (error) {
-        if (!signal.aborted)
-          this.#log.error('the watch of the store failed, trying again', { error: errorMessage(error) });
-      }
+    let before = this.#revision;
+    const restMs = () => {
       if (this.#revision > before) backoff.reset();
-      await sleep(this.#clock, backoff.next(), signal).catch(() => undefined);
-    }
+      return backoff.next();
+    };
+    const onError = (error: unknown) =>
+      this.#log.error('the watch of the store failed, trying again', { error: errorMessage(error) });
+    await keepDoing({ clock: this.#clock, signal, restMs, onError }, () => {
+      before = this.#revision;
+      return this.#follow(signal);
+    });
     this.#synced.reject(this.#waits.stop());
   }
 

@@ -6,6 +6,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { onAbort } from '../../base/abort.ts';
 import { sleep } from '../../base/clock.ts';
+import { keepDoing } from '../../base/keep-doing.ts';
 import type { Activity } from '../../base/live-lines.ts';
 import { findResource } from '../discovery.ts';
 import { followAll } from '../follow.ts';
@@ -91,7 +92,7 @@ async function askNodes(
   signal: AbortSignal,
 ): Promise<void> {
   const silent = new Set<string>();
-  while (!signal.aborted) {
+  await keepDoing({ clock: io.clock, signal, restMs: everyMs }, async () => {
     const nodes = waitingNodes(seen.pods).filter((node) => node !== '' && !silent.has(node));
     const answers = nodes.slice(0, mostNodes).map(async (node) => {
       try {
@@ -104,6 +105,5 @@ async function askNodes(
     });
     seen.pulls = (await Promise.all(answers)).flat();
     if (nodes.length > 0) say();
-    await sleep(io.clock, everyMs, signal);
-  }
+  });
 }

@@ -4,9 +4,9 @@
  * node may take longer.
  */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { podCondition } from '../../api/core/v1/pod-conditions.ts';
+import { isPodActive, podCondition } from '../../api/core/v1/pod-conditions.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
-import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
 import {
   type ControllerContext,
@@ -24,8 +24,7 @@ export const staleAfterMs = 120_000;
  */
 export function staleIn(pod: Pod, now: number): number | undefined {
   const condition = podCondition(pod, 'DisruptionTarget');
-  const phase = pod.status?.phase;
-  if (isTerminating(pod) || phase === 'Succeeded' || phase === 'Failed') return undefined;
+  if (!isPodActive(pod)) return undefined;
   if (condition?.status !== 'True' || condition.reason === 'TerminationByKubelet') return undefined;
   return Math.max(0, Date.parse(condition.lastTransitionTime ?? '') + staleAfterMs - now) || 0;
 }

@@ -4,9 +4,9 @@
  * them. All masters watch them; the first that finds a new key due creates it.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { aborted } from '../../base/abort.ts';
 import { Backoff } from '../../base/backoff.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { keepDoing, Wake } from '../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import {
   KeyExistsError,
@@ -47,7 +47,7 @@ export class AccountKeys {
   #keys: KeySet = [];
   #publicKeys: readonly KeyObject[] = [];
   #revision = 0;
-  #changed = Promise.withResolvers<void>();
+  readonly #changed = new Wake();
 
   constructor(options: AccountKeysOptions) {
     this.#options = options;
@@ -115,8 +115,7 @@ export class AccountKeys {
     this.#keys = keys;
     this.#revision = revision;
     this.#publicKeys = keys.map(({ publicKey }) => createPublicKey(publicKey));
-    this.#changed.resolve();
-    this.#changed = Promise.withResolvers();
+    this.#changed.call();
   }
 
   /**
@@ -137,20 +136,20 @@ export class AccountKeys {
   async #follow(signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#options;
     const backoff = new Backoff(retry);
-    while (!signal.aborted) {
+    await keepDoing({ clock, signal }, async () => {
       const before = this.#revision;
       try {
         for await (const { events } of store.watch(prefix, before, signal))
           for (const event of events) await this.#apply(event);
       } catch (error) {
-        if (signal.aborted) return;
+        if (signal.aborted) return undefined;
         // Missed changes are in the current value; an unavailable store is retried.
         this.#log.debug('the watch of the keys ended', { error: errorMessage(error) });
         await this.#tolerate('read', () => this.open());
       }
       if (this.#revision > before) backoff.reset();
-      await sleep(clock, backoff.next(), signal).catch(() => undefined);
-    }
+      return backoff.next();
+    });
   }
 
   async #apply(event: StoreEvent): Promise<void> {
@@ -162,15 +161,14 @@ export class AccountKeys {
   async #renew(signal: AbortSignal): Promise<void> {
     const { clock, ageMs } = this.#options;
     const backoff = new Backoff(retry);
-    while (!signal.aborted) {
-      const changed = this.#changed.promise;
+    await keepDoing({ clock, signal, wake: this.#changed }, async () => {
       const plan = planKeys(this.#keys, clock.now(), ageMs, newKeyPair);
       const done =
         plan.keys === this.#keys || (await this.#tolerate('renewed', () => this.#replace(plan.keys)));
-      const waitMs = done ? plan.next - clock.now() : backoff.next();
-      if (done) backoff.reset();
-      await this.#pause(waitMs, changed, signal);
-    }
+      if (!done) return backoff.next();
+      backoff.reset();
+      return plan.next - clock.now();
+    });
   }
 
   async #replace(keys: KeySet): Promise<void> {
@@ -178,20 +176,6 @@ export class AccountKeys {
     await this.#write(keys);
     const isNew = keys.some(({ publicKey }) => !known.has(publicKey));
     if (isNew) this.#log.info('made a new key for the tokens of service accounts; it signs in an hour');
-  }
-
-  /** Waits for that time, or until the keys change. */
-  async #pause(ms: number, changed: Promise<void>, signal: AbortSignal): Promise<void> {
-    const over = new AbortController();
-    const either = AbortSignal.any([signal, over.signal]);
-    const waiting = Number.isFinite(ms)
-      ? sleep(this.#options.clock, ms, either).catch(() => undefined)
-      : aborted(either);
-    try {
-      await Promise.race([waiting, changed]);
-    } finally {
-      over.abort();
-    }
   }
 
   /** Returns whether `work` succeeded; a failure is logged, and the previous keys stay valid. */

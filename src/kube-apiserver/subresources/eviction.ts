@@ -4,7 +4,7 @@
  * deleted, in one write that concurrent evictions see.
  */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { podCondition, podReady } from '../../api/core/v1/pod-conditions.ts';
+import { isPodActive, podCondition, podReady } from '../../api/core/v1/pod-conditions.ts';
 import { conditionsOf } from '../../api/policy/v1/disruption-status.ts';
 import {
   type PodDisruptionBudget,
@@ -107,7 +107,7 @@ interface Ruling {
 
 async function rule(scope: RequestScope, write: WriteOptions, pod: Pod): Promise<Ruling> {
   const phase = pod.status?.phase ?? 'Pending';
-  if (phase === 'Succeeded' || phase === 'Failed' || pod.metadata.deletionTimestamp) return { as: 'any' };
+  if (!isPodActive(pod)) return { as: 'any' };
   if (phase === 'Pending') return { as: 'seen' };
   const [budget, ...others] = budgetsOf(scope, pod);
   if (!budget) return { as: 'any' };

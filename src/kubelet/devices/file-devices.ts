@@ -2,7 +2,8 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { keepDoing, Wake } from '../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { DeviceManager } from './device-manager.ts';
 import type { DeviceSource } from './device-source.ts';
@@ -20,14 +21,13 @@ export interface FileDevicesOptions {
  * Delay before the directory is read after a change, and the interval at which it is read in any case,
  * because an event may be lost.
  */
-const restMs = 200;
+const settleMs = 200;
 const lookMs = 60_000;
 
 export class FileDevices implements DeviceSource {
   readonly resource: string;
   readonly #options: FileDevicesOptions;
   #devices: readonly Device[] = [];
-  #wake: () => void = () => undefined;
 
   constructor(options: FileDevicesOptions) {
     this.#options = options;
@@ -56,15 +56,15 @@ export class FileDevices implements DeviceSource {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock, rule } = this.#options;
-    while (!signal.aborted) {
-      const changed = new AbortController();
-      this.#wake = () => changed.abort();
-      const watcher = watched(rule.directory, () => this.#wake());
-      await this.look();
-      await sleep(clock, lookMs, AbortSignal.any([signal, changed.signal])).catch(() => undefined);
+    const wake = new Wake();
+    let watcher: FSWatcher | undefined;
+    await keepDoing({ clock, signal, wake, restMs: lookMs, settleMs }, async () => {
+      // Another directory may have this name by now.
       watcher?.close();
-      if (!signal.aborted) await sleep(clock, restMs, signal).catch(() => undefined);
-    }
+      watcher = watched(rule.directory, () => wake.call());
+      await this.look();
+    });
+    watcher?.close();
   }
 
   async give(ids: readonly string[]): Promise<{ readonly nodes: readonly DeviceNode[] }> {

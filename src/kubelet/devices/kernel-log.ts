@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Backoff } from '../../base/backoff.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { keepDoing } from '../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 
 export interface KernelLogOptions {
@@ -34,16 +35,16 @@ export async function followKernelLog(options: KernelLogOptions, signal: AbortSi
     said = undefined;
     options.onRecord(line);
   };
-  while (!signal.aborted) {
+  await keepDoing({ clock, signal }, async () => {
     const problem = await readOnce(options.path ?? '/dev/kmsg', take, signal);
-    if (signal.aborted) return;
+    if (signal.aborted) return undefined;
     if (problem !== said)
       log.warn('cannot read the log of the kernel; errors of cards are not noticed until it can be', {
         error: problem,
       });
     said = problem;
-    await sleep(clock, backoff.next(), signal).catch(() => undefined);
-  }
+    return backoff.next();
+  });
 }
 
 /** Resolves with the reason for which the reader ended. */

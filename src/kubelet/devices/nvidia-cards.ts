@@ -4,7 +4,8 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { keepDoing, pause } from '../../base/keep-doing.ts';
 import type { Logger } from '../../base/log.ts';
 import type { DeviceManager } from './device-manager.ts';
 import type { DeviceSource } from './device-source.ts';
@@ -92,10 +93,9 @@ export class NvidiaCards implements DeviceSource {
   }
 
   async #lookAgain(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await sleep(this.#options.clock, lookMs, signal).catch(() => undefined);
-      if (!signal.aborted) await this.look();
-    }
+    const { clock } = this.#options;
+    await pause(clock, lookMs, signal);
+    await keepDoing({ clock, signal, restMs: lookMs }, () => this.look());
     this.#found.resolve();
   }
 

@@ -1,6 +1,7 @@
 /** Removes unused images that were pulled for pods, when the disk of images is nearly full. */
 import type { Node } from '../../api/core/v1/node.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { keepDoing } from '../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
@@ -39,10 +40,8 @@ export class ImageGc {
 
   /** Collects at once and then every five minutes, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.collect();
-      await sleep(this.#options.clock, periodMs, signal).catch(() => undefined);
-    }
+    const { clock } = this.#options;
+    await keepDoing({ clock, signal, restMs: periodMs }, () => this.collect());
   }
 
   /**

@@ -5,6 +5,7 @@
 import { aborted } from '../../base/abort.ts';
 import { Backoff } from '../../base/backoff.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
+import { keepDoing, retry } from '../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { isAtLeast } from '../../docker/api-version.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
@@ -61,20 +62,16 @@ export class EngineConnection {
       backoff.reset();
       lastProblem = '';
     };
-    while (!signal.aborted) {
-      try {
-        await this.#whileConnected(signal, onConnected);
-      } catch (error) {
-        if (signal.aborted) return;
-        if (error instanceof UnsupportedRuntimeError) throw error;
-        const message = errorMessage(error);
-        if (message !== lastProblem) log.warn('this node cannot run pods; trying again', { error: message });
-        lastProblem = message;
-        workers.pause();
-        node.setProblem(message);
-      }
-      await sleep(clock, backoff.next(), signal).catch(() => undefined);
-    }
+    const onError = (error: unknown) => {
+      if (error instanceof UnsupportedRuntimeError) throw error;
+      const message = errorMessage(error);
+      if (message !== lastProblem) log.warn('this node cannot run pods; trying again', { error: message });
+      lastProblem = message;
+      workers.pause();
+      node.setProblem(message);
+    };
+    const restMs = () => backoff.next();
+    await keepDoing({ clock, signal, restMs, onError }, () => this.#whileConnected(signal, onConnected));
   }
 
   /** Connects to the engine and follows its events until the connection is lost, which throws. */
@@ -118,14 +115,9 @@ export class EngineConnection {
   async #follow(id: string, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     const backoff = new Backoff(reconnect);
-    while (!signal.aborted) {
-      try {
-        return await this.#objectChanged(id);
-      } catch (error) {
-        log.warn('cannot inspect a container; trying again', { error: errorMessage(error) });
-        await sleep(clock, backoff.next(), signal).catch(() => undefined);
-      }
-    }
+    const onError = (error: unknown) =>
+      log.warn('cannot inspect a container; trying again', { error: errorMessage(error) });
+    await retry({ clock, signal, backoff, onError }, () => this.#objectChanged(id));
   }
 
   async #objectChanged(id: string): Promise<void> {

@@ -5,8 +5,9 @@ import { localVolumesAnnotation } from '../../api/core/v1/local-volumes.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { isConflict, isNotFound, StatusError } from '../../apimachinery/status-error.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Current } from '../../base/current.ts';
+import { keepDoing, Wake } from '../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
@@ -84,8 +85,7 @@ export class NodeAgent {
   #problem: string | undefined = 'the container runtime has not answered yet';
   #reportedAt = 0;
   /** True when a change must be reported that the report in progress may not contain. */
-  #due = false;
-  #endPause: () => void = () => {};
+  readonly #wake = new Wake();
 
   constructor(options: NodeAgentOptions) {
     this.#options = options;
@@ -104,45 +104,43 @@ export class NodeAgent {
     this.#removed = !node && this.#options.onRemoved !== undefined;
     if (!node) this.#registered = false;
     if (this.#removed) this.#options.onRemoved?.();
-    else if (news) this.#wake();
+    else if (news) this.#wake.call();
   }
 
   /** Sets the reason why no pod can run here; undefined when pods can. A change is reported at once. */
   setProblem(problem: string | undefined): void {
     if (this.#problem === problem) return;
     this.#problem = problem;
-    this.#wake();
+    this.#wake.call();
   }
 
   /** Marks the node as permanently not ready, for this reason. */
   announceShutdown(reason: string): void {
     this.#state.shutdownReason = reason;
-    this.#wake();
+    this.#wake.call();
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, heartbeatMs, pressure } = this.#options;
     let lastError = '';
-    const forgetDevices = this.#options.devices.onChange(() => this.#wake());
+    const forgetDevices = this.#options.devices.onChange(() => this.#wake.call());
     const forget = this.#watchConditions();
-    while (!signal.aborted) {
-      let wait = heartbeatMs;
-      this.#due = false;
+    await keepDoing({ clock, signal, wake: this.#wake }, async () => {
       // Also done while no API server answers, because pods must be evicted all the same.
       await pressure.measure();
       try {
         await this.#beat();
         lastError = '';
+        return heartbeatMs;
       } catch (error) {
         const message = errorMessage(error);
         if (message !== lastError)
           log.warn('cannot update the status of this node; trying again', { error: message });
         lastError = message;
         // Approving the node creates its Node, and the watch delivers it at once.
-        if (!isForbidden(error)) wait = retryMs;
+        return isForbidden(error) ? heartbeatMs : retryMs;
       }
-      await this.#pause(clock, wait, signal);
-    }
+    });
     forget();
     forgetDevices();
   }
@@ -158,21 +156,8 @@ export class NodeAgent {
     return conditions.onChange((value) => {
       if (deepEqual(value, last)) return;
       last = value;
-      this.#wake();
+      this.#wake.call();
     });
-  }
-
-  /** Waits; ends early when a change must be reported. */
-  async #pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-    const early = new AbortController();
-    this.#endPause = () => early.abort();
-    if (!this.#due) await sleep(clock, ms, AbortSignal.any([signal, early.signal])).catch(() => undefined);
-    this.#endPause = () => {};
-  }
-
-  #wake(): void {
-    this.#due = true;
-    this.#endPause();
   }
 
   async #beat(): Promise<void> {

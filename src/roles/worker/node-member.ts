@@ -5,15 +5,16 @@
  */
 import { join } from 'node:path';
 import { nodeResource } from '../../api/core/v1/node.ts';
-import { isNotFound } from '../../apimachinery/status-error.ts';
 import { unlessAborted } from '../../base/abort.ts';
-import { sleep } from '../../base/clock.ts';
+import { Backoff } from '../../base/backoff.ts';
 import { type Replaceable, replaceable } from '../../base/current.ts';
+import { pause, retry } from '../../base/keep-doing.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { createClient } from '../../client/rest-client.ts';
 import { createInformerFactory } from '../../client/shared-informer.ts';
 import type { Transport } from '../../client/transport.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { requestCertificate } from '../../node-bootstrap/certificate-request.ts';
 import { joinCluster, type Membership } from '../../node-bootstrap/join.ts';
 import { clientOrder, nodeUser, serves, servingOrder } from '../../node-bootstrap/node-certificates.ts';
@@ -219,20 +220,15 @@ class Member {
 
   async #isRemoved(signal: AbortSignal): Promise<boolean> {
     const { clock, log, nodeName } = this.#options;
-    while (!signal.aborted) {
-      await sleep(clock, removalMs, signal).catch(() => undefined);
-      if (signal.aborted) return false;
-      try {
-        await this.#client.resource(nodeResource).get(nodeName);
-        return false;
-      } catch (error) {
-        if (isNotFound(error)) return true;
-        log.warn('cannot find out whether the Node of this machine was deleted; trying again', {
-          error: errorMessage(error),
-        });
-      }
-    }
-    return false;
+    const backoff = new Backoff({ initialMs: removalMs, maxMs: removalMs });
+    const onError = (error: unknown) =>
+      log.warn('cannot find out whether the Node of this machine was deleted; trying again', {
+        error: errorMessage(error),
+      });
+    await pause(clock, removalMs, signal);
+    const nodes = this.#client.resource(nodeResource);
+    const isRemoved = async () => (await ifPresent(nodes.get(nodeName))) === undefined;
+    return (await retry({ clock, signal, backoff, onError }, isRemoved)) ?? false;
   }
 
   /** Resolves when a Node of this name exists again; rejects when the signal aborts. */

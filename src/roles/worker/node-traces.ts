@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { nodeResource } from '../../api/core/v1/node.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { Backoff } from '../../base/backoff.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Exec } from '../../base/exec.ts';
+import { retry } from '../../base/keep-doing.ts';
 import { errorMessage } from '../../base/log.ts';
 import { removeTree } from '../../base/remove-tree.ts';
 import type { Client } from '../../client/client.ts';
@@ -94,15 +95,9 @@ export async function endNode(
     }),
   );
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 }, random);
-  while (!signal.aborted) {
-    try {
-      await removeNodeTraces(traces, signal);
-      return;
-    } catch (error) {
-      if (signal.aborted) return;
-      const retryMs = Math.round(backoff.next());
-      log.warn('what this node created cannot be removed yet', { error: errorMessage(error), retryMs });
-      await sleep(clock, retryMs, signal).catch(() => undefined);
-    }
-  }
+  const onError = (error: unknown, ms: number) => {
+    const retryMs = Math.round(ms);
+    log.warn('what this node created cannot be removed yet', { error: errorMessage(error), retryMs });
+  };
+  await retry({ clock, signal, backoff, onError }, () => removeNodeTraces(traces, signal));
 }

@@ -4,8 +4,9 @@
  */
 import { rm } from 'node:fs/promises';
 import { isNotFound } from '../../../apimachinery/status-error.ts';
-import { backoffMs } from '../../../base/backoff.ts';
-import { type Clock, rfc3339, sleep } from '../../../base/clock.ts';
+import { Backoff } from '../../../base/backoff.ts';
+import { type Clock, rfc3339 } from '../../../base/clock.ts';
+import { keepDoing, retry, Wake } from '../../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../../base/log.ts';
 import type { Client } from '../../../client/client.ts';
 import { RuntimeError } from '../../../docker/runtime-error.ts';
@@ -30,12 +31,12 @@ export interface FunctionChoresOptions {
 const periodMs = 600_000;
 /** Delay after a pod has gone: its function may be about to be deleted too. */
 const settleMs = 60_000;
-const backoff = { initialMs: 1000, maxMs: 60_000 };
+const delays = { initialMs: 1000, maxMs: 60_000 };
 
 export class FunctionChores {
   readonly #options: FunctionChoresOptions;
   readonly #left = Promise.withResolvers<void>();
-  #wake = Promise.withResolvers<void>();
+  readonly #wake = new Wake();
 
   constructor(options: FunctionChoresOptions) {
     this.#options = options;
@@ -48,35 +49,22 @@ export class FunctionChores {
 
   /** Must be called when a pod has gone, because its image may be unused soon. */
   podGone(): void {
-    this.#wake.resolve();
+    this.#wake.call();
   }
 
   /** Works until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
-    const pause = (ms: number, until: AbortSignal) => sleep(clock, ms, until).catch(() => undefined);
-    for (let failures = 1; !signal.aborted; failures++) {
-      try {
-        await this.#options.engine.removeLeft();
-        break;
-      } catch {
-        // The engine is unreachable, which the agent reports.
-        await pause(backoffMs(backoff, failures), signal);
-      }
-    }
+    // While the engine is unreachable, the agent reports it.
+    const quiet = { backoff: new Backoff(delays), onError: () => undefined };
+    await retry({ clock, signal, ...quiet }, () => this.#options.engine.removeLeft());
     this.#left.resolve();
-    while (!signal.aborted) {
-      await this.look().catch((error) => {
-        log.warn('cannot look after the images of functions; trying again later', {
-          error: errorMessage(error),
-        });
+    const onError = (error: unknown) =>
+      log.warn('cannot look after the images of functions; trying again later', {
+        error: errorMessage(error),
       });
-      const woken = new AbortController();
-      await Promise.race([pause(periodMs, AbortSignal.any([signal, woken.signal])), this.#wake.promise]);
-      woken.abort();
-      await pause(settleMs, signal);
-      this.#wake = Promise.withResolvers();
-    }
+    const turns = { wake: this.#wake, restMs: periodMs, settleMs, onError };
+    await keepDoing({ clock, signal, ...turns }, () => this.look());
   }
 
   /**

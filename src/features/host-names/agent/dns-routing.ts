@@ -5,9 +5,9 @@
  */
 import type { Node } from '../../../api/core/v1/node.ts';
 import type { Service } from '../../../api/core/v1/service.ts';
-import { onAbort } from '../../../base/abort.ts';
 import { Backoff } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
+import { keepDoing, Wake } from '../../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../../base/log.ts';
 import type { Informer, InformerFactory } from '../../../client/informer.ts';
 import type { EventRecorder } from '../../../controller-runtime/events.ts';
@@ -61,12 +61,8 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
   const dnses = informers.informerFor(dnsResource);
   const addresses = [options.hosts.address];
   let names: ReadonlySet<string> = new Set();
-  let dirty = true;
-  let wake = () => {};
-  const changed = () => {
-    dirty = true;
-    wake();
-  };
+  const wake = new Wake();
+  const changed = () => wake.call();
   const dnsChanged = () => {
     const hosts = dnses.lister.list().map(({ spec }) => spec.host);
     names = new Set(hosts.filter((host) => !isOwnName(host, clusterDomain)));
@@ -107,35 +103,13 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
     lastProblem = '';
   }
 
-  /** Waits until something changed, the time is over or the signal aborts. */
-  async function rest(ms: number, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    wake = resolve;
-    const timer = clock.after(ms, resolve);
-    const forget = onAbort(signal, resolve);
-    await promise;
-    timer.cancel();
-    forget();
-    wake = () => {};
-  }
-
   return {
     hostAddresses: (name) => (names.has(name) ? addresses : undefined),
 
     async run(signal) {
       const backoff = new Backoff(retry);
-      while (!signal.aborted) {
-        dirty = false;
-        let wait = lookAgainMs;
-        try {
-          await reconcile();
-          backoff.reset();
-        } catch (error) {
-          tell(error);
-          wait = backoff.next();
-        }
-        if (!dirty) await rest(wait, signal);
-      }
+      const turns = { wake, restMs: lookAgainMs, backoff, wakesRetry: true, onError: tell };
+      await keepDoing({ clock, signal, ...turns }, reconcile);
       await writeHostsBlock(options.hosts, []).catch((error) =>
         log.warn('cannot remove the names of Dns objects from the hosts file', {
           error: errorMessage(error),

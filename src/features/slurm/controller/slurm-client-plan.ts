@@ -3,6 +3,7 @@
  * Pure.
  */
 import type { Pod } from '../../../api/core/v1/pod.ts';
+import { isPodActive, isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { type SlurmJob, slurmFinalizer, slurmJobEnded } from '../api/slurm-job.ts';
 
@@ -38,12 +39,10 @@ export interface ConnectionPlan {
 const idleMs = 120_000;
 
 const isHeld = ({ metadata }: SlurmJob) => metadata.finalizers?.includes(slurmFinalizer) ?? false;
-const hasEnded = ({ status }: Pod) => status?.phase === 'Failed' || status?.phase === 'Succeeded';
-export const isLive = (pod: Pod) => !isTerminating(pod) && !hasEnded(pod);
 
 export function planConnection(state: ConnectionState): ConnectionPlan {
   const { jobs, pods, now } = state;
-  const live = pods.filter(isLive).toSorted(byAge);
+  const live = pods.filter(isPodActive).toSorted(byAge);
   const release = jobs.flatMap((job) => releaseOf(job, live.length > 0, state) ?? []);
   const released = new Set(release.map(({ job }) => job));
   const isOpen = (job: SlurmJob) =>
@@ -52,7 +51,7 @@ export function planConnection(state: ConnectionState): ConnectionPlan {
   const idleAt = needsClient ? undefined : Math.max(0, ...jobs.map((job) => endOf(job) ?? 0)) + idleMs;
   const isIdle = idleAt !== undefined && idleAt <= now;
   const remove = pods.filter(
-    (pod) => !isTerminating(pod) && (isIdle || hasEnded(pod) || (live.includes(pod) && pod !== live[0])),
+    (pod) => !isTerminating(pod) && (isIdle || isPodTerminal(pod) || (live.includes(pod) && pod !== live[0])),
   );
   const expiries = jobs.flatMap((job) => {
     const [end, ttl] = [endOf(job), job.spec.ttlSecondsAfterFinished];

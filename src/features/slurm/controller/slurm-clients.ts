@@ -3,6 +3,7 @@
  * finished.
  */
 import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import { isPodActive } from '../../../api/core/v1/pod-conditions.ts';
 import { secretResource } from '../../../api/core/v1/secret.ts';
 import { serviceAccountResource } from '../../../api/core/v1/service-account.ts';
 import type { ServiceAccount } from '../../../api/core/v1/types.gen.ts';
@@ -21,7 +22,7 @@ import {
 import { ifPresent } from '../../../controller-runtime/if-present.ts';
 import { slurmClientAccount, slurmClientLabel, slurmSecretAnnotation } from '../api/slurm-client-pod.ts';
 import { type SlurmJob, slurmFinalizer, slurmJobResource } from '../api/slurm-job.ts';
-import { isLive, planConnection } from './slurm-client-plan.ts';
+import { planConnection } from './slurm-client-plan.ts';
 import { clientAccount, clientBinding, clientPod } from './slurm-pod.ts';
 
 const podScope = { labelSelector: slurmClientLabel };
@@ -115,7 +116,7 @@ class SlurmClients {
     try {
       if (!this.#accounts.get(name)) await this.#make(serviceAccountResource, clientAccount(namespace));
       if (!this.#bindings.get(name)) await this.#make(roleBindingResource, clientBinding(namespace));
-      const leaving = own.filter((pod) => !isLive(pod));
+      const leaving = own.filter((pod) => !isPodActive(pod));
       if (leaving.length === own.length)
         await this.#make(podResource, clientPod(namespace, secretName, leaving));
       return true;

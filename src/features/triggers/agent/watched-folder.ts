@@ -13,7 +13,8 @@ import {
   StatusError,
 } from '../../../apimachinery/status-error.ts';
 import { Backoff } from '../../../base/backoff.ts';
-import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { keepDoing, Wake } from '../../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Client } from '../../../client/client.ts';
@@ -68,8 +69,8 @@ const digest = (text: string) => createHash('sha256').update(text).digest('hex')
 export class WatchedFolder {
   readonly #options: WatchedFolderOptions;
   readonly #isMeant: (name: string) => boolean;
-  readonly #alarm = new FolderAlarm(() => this.#wake.resolve());
-  #wake = Promise.withResolvers<void>();
+  readonly #alarm = new FolderAlarm(() => this.#wake.call());
+  readonly #wake = new Wake();
   #told: Map<string, Mark> | undefined;
   #resting: Resting = new Map();
   /** Number of changes that were reported and are not on disk yet. */
@@ -87,40 +88,27 @@ export class WatchedFolder {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, random, log, watch } = this.#options;
     const backoff = new Backoff({ initialMs: 1000, maxMs: 30_000 }, random);
-    while (!signal.aborted) {
-      this.#wake = Promise.withResolvers();
+    let lookMs = 0;
+    const settleMs = () => Math.max(quietMs, restOfLook * lookMs);
+    const onError = (error: unknown) =>
+      log.warn('cannot tell what has changed in a folder; trying again', {
+        name: watch.metadata.name,
+        error: errorMessage(error),
+      });
+    const turns = { wake: this.#wake, settleMs, backoff, wakesRetry: true, onError };
+    await keepDoing({ clock, signal, ...turns }, async () => {
       const begun = clock.monotonic();
-      let again = lookEvery;
       try {
-        again = Math.min(again, (await this.#look(signal)) ?? again);
-        backoff.reset();
+        return Math.min(lookEvery, (await this.#look(signal)) ?? lookEvery);
       } catch (error) {
-        if (signal.aborted) break;
-        if (error instanceof FolderProblem) await this.#say({ reason: error.reason, message: error.message });
-        else {
-          again = backoff.next();
-          const name = watch.metadata.name;
-          log.warn('cannot tell what has changed in a folder; trying again', {
-            name,
-            error: errorMessage(error),
-          });
-        }
+        if (signal.aborted || !(error instanceof FolderProblem)) throw error;
+        await this.#say({ reason: error.reason, message: error.message });
+        return lookEvery;
+      } finally {
+        lookMs = clock.monotonic() - begun;
       }
-      const pause = Math.max(quietMs, restOfLook * (clock.monotonic() - begun));
-      await this.#pause(again, signal);
-      await sleep(clock, pause, signal).catch(() => undefined);
-    }
+    });
     this.#alarm.close();
-  }
-
-  /** Waits for this time, or until something happens. */
-  async #pause(ms: number, signal: AbortSignal): Promise<void> {
-    const woken = new AbortController();
-    const asleep = sleep(this.#options.clock, ms, AbortSignal.any([signal, woken.signal])).catch(
-      () => undefined,
-    );
-    await Promise.race([asleep, this.#wake.promise]);
-    woken.abort();
   }
 
   /** Reads the folder and reports its changes; returns the milliseconds after which it must be read again. */

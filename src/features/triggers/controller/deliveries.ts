@@ -5,8 +5,8 @@
 import { type ObjectKey, objectKey, splitKey } from '../../../apimachinery/meta.ts';
 import { isConflict, isNotFound } from '../../../apimachinery/status-error.ts';
 import { Backoff } from '../../../base/backoff.ts';
-import { sleep } from '../../../base/clock.ts';
 import { roomFor } from '../../../base/fair-share.ts';
+import { retry } from '../../../base/keep-doing.ts';
 import { errorMessage } from '../../../base/log.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import { notAfter } from '../../../client/resource-version.ts';
@@ -136,18 +136,12 @@ export class Deliveries {
     const failure = await this.#try(trigger, event, signal);
     const backoff = new Backoff({ initialMs: 200, maxMs: 10_000 }, random);
     // Writing is retried, so that the outcome is not lost if it cannot be written at once.
-    while (!signal.aborted) {
-      try {
-        return await this.#settle(key, trigger, event, failure);
-      } catch (error) {
-        if (signal.aborted) return;
-        log.warn('what came of a delivery cannot be written; trying again', {
-          event: objectKey(event),
-          error: errorMessage(error),
-        });
-        await sleep(clock, backoff.next(), signal).catch(() => undefined);
-      }
-    }
+    const onError = (error: unknown) =>
+      log.warn('what came of a delivery cannot be written; trying again', {
+        event: objectKey(event),
+        error: errorMessage(error),
+      });
+    await retry({ clock, signal, backoff, onError }, () => this.#settle(key, trigger, event, failure));
   }
 
   async #try(trigger: Trigger, event: TriggerEvent, signal: AbortSignal): Promise<Failure | undefined> {

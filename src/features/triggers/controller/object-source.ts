@@ -9,6 +9,7 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import { isExpired, isForbidden } from '../../../apimachinery/status-error.ts';
 import { Backoff } from '../../../base/backoff.ts';
 import { type Clock, sleep } from '../../../base/clock.ts';
+import { keepDoing } from '../../../base/keep-doing.ts';
 import { errorMessage } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { rfc3339 } from '../../../base/time.ts';
@@ -90,23 +91,18 @@ export class ObjectSource implements Progress {
       isLost = false;
       backoff.reset();
     };
-    while (!signal.aborted) {
+    const onError = (error: unknown) => this.#say(problemOf(error));
+    const turns = { restMs: 0, backoff, keepsBackoff: true, onError };
+    await keepDoing({ clock, signal, ...turns }, async () => {
       try {
         await this.#follow(signal, onHeard);
       } catch (error) {
-        if (signal.aborted) return;
-        try {
-          if (!isExpired(error)) throw error;
-          if (isLost) await sleep(clock, backoff.next(), signal);
-          isLost = true;
-          await this.#catchUp(signal);
-        } catch (failure) {
-          if (signal.aborted) return;
-          this.#say(problemOf(failure));
-          await sleep(clock, backoff.next(), signal).catch(() => undefined);
-        }
+        if (signal.aborted || !isExpired(error)) throw error;
+        if (isLost) await sleep(clock, backoff.next(), signal);
+        isLost = true;
+        await this.#catchUp(signal);
       }
-    }
+    });
   }
 
   /** Runs one watch until it ends or there is no room for further events. */
