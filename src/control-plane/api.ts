@@ -27,7 +27,7 @@ import { reconcilePolicy } from './reconcile-policy.ts';
 import {
   type FeatureOptions,
   featureObjectMetrics,
-  featureRoles,
+  policySources,
   serverFeatures,
 } from './server-features.ts';
 
@@ -112,7 +112,7 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
   const prepare = async (made: SystemObjects, signal: AbortSignal) => {
     await bootstrapObjects(server, made);
     const client = clientOf(systemUser('apiserver'), 'kube-apiserver');
-    const unwritten = await reconcilePolicy(client, cache, featureRoles(options.features));
+    const unwritten = await reconcilePolicy(client, cache, policySources(options.features));
     if (unwritten.length > 0)
       log.error('the store has no room for roles of the system: delete objects and start this master again', {
         unwritten,

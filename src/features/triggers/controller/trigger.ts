@@ -4,6 +4,7 @@ import { nodeResource } from '../../../api/core/v1/node.ts';
 import { persistentVolumeResource } from '../../../api/core/v1/persistent-volume.ts';
 import { persistentVolumeClaimResource } from '../../../api/core/v1/persistent-volume-claim.ts';
 import { serviceAccountResource } from '../../../api/core/v1/service-account.ts';
+import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepEqual, sortKeys } from '../../../apimachinery/equality.ts';
 import { controllerOf, isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
@@ -35,6 +36,20 @@ import { ObjectSource } from './object-source.ts';
 import { type Position, type Problem, planStatus, positionOf } from './status-plan.ts';
 import { type CallFunction, Targets } from './targets.ts';
 
+/** Objects are watched as the accounts of the triggers, and need no rights of the controller. */
+export const triggerRights: AccountRights = {
+  own: [
+    [read, 'minik8s.io', 'functions triggers workflows'],
+    ['update', 'minik8s.io', 'triggers/status'],
+    ['get list watch create delete', 'minik8s.io', 'triggerevents'],
+    ['patch', 'minik8s.io', 'triggerevents/status'],
+    ['get list watch create delete', 'minik8s.io', 'folderwatches'],
+    [read, 'core', 'nodes persistentvolumes persistentvolumeclaims'],
+    ['create', 'minik8s.io', 'functions/invoke workflowruns'],
+    writeEvents,
+  ],
+};
+
 export interface TriggerOptions {
   readonly callFunction: CallFunction;
   /** Returns a client with the rights of a ServiceAccount. */
@@ -43,10 +58,7 @@ export interface TriggerOptions {
 
 /** Minimum milliseconds between two writes of the counts and of a source's position. */
 const writeEvery = 1000;
-/**
- * Minimum milliseconds between two writes of the position of a source without events. It is well below the
- * time after which the store discards its history.
- */
+/** The same for a source without events; well below the time for which the store keeps its history. */
 const markEvery = 120_000;
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
