@@ -28,7 +28,7 @@ import { reconcilePolicy } from './reconcile-policy.ts';
 import {
   type FeatureOptions,
   featureObjectMetrics,
-  featureRoles,
+  policySources,
   serverFeatures,
 } from './server-features.ts';
 
@@ -146,7 +146,7 @@ async function prepare(
   signal: AbortSignal,
 ): Promise<void> {
   await bootstrapObjects(server, objects);
-  const unwritten = await reconcilePolicy(client, cache, featureRoles(features));
+  const unwritten = await reconcilePolicy(client, cache, policySources(features));
   if (unwritten.length > 0)
     log.error('the store has no room for roles of the system: delete objects and start this master again', {
       unwritten,

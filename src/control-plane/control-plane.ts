@@ -8,6 +8,7 @@ import { serviceAccountUser, systemUser } from '../apiserver/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import type { Family } from '../base/exposition.ts';
 import { inBackground } from '../base/in-background.ts';
+import { controllersWith } from '../controller-runtime/definition.ts';
 import { type ControllersOptions, controllers } from '../controllers/index.ts';
 import { identityOf } from '../controllers/masters/masters-plan.ts';
 import { podRangeClaims } from '../controllers/nodes/node-ipam.ts';
@@ -105,8 +106,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   };
   const managed = {
     controllers: [
-      ...controllers({ ...options, signSecretToken }),
-      ...featuresOf(options.features).flatMap((feature) => feature.controllers(settings)),
+      ...controllersWith(controllers, { ...options, signSecretToken }),
+      ...featuresOf(options.features).flatMap((feature) => controllersWith(feature.controllers, settings)),
     ],
     scheduler: scheduler({ ...options.scheduler, metrics: metrics.scheduling }),
   };

@@ -6,27 +6,27 @@
 import { storageKey } from '../apimachinery/resource-definition.ts';
 import { isAlreadyExists, isConflict, isNotFound, isTooManyRequests } from '../apimachinery/status-error.ts';
 import type { Client } from '../client/client.ts';
-import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import {
   bootstrapPolicy,
   type PolicyKind,
   type PolicyObject,
+  type PolicySources,
 } from '../kube-apiserver/rbac/bootstrap/policy-objects.ts';
 import { planReconciliation } from '../kube-apiserver/rbac/bootstrap/reconcile-plan.ts';
 import type { Cache } from '../storage/cache.ts';
 
 /**
- * Rejects with the error for an object that cannot be written. `cache` has the existing objects; `features`
- * are the roles besides those of Kubernetes' own kinds. Returns the names of objects for which the store has
+ * Rejects with the error for an object that cannot be written. `cache` has the existing objects; `sources`
+ * are what the roles are derived from. Returns the names of objects for which the store has
  * no room: a server must start all the same, since room is made through it.
  */
 export async function reconcilePolicy(
   client: Client,
   cache: Cache,
-  features: readonly FeatureRoles[],
+  sources: PolicySources,
 ): Promise<readonly string[]> {
   const unwritten: string[] = [];
-  for (const objects of bootstrapPolicy(features)) {
+  for (const objects of bootstrapPolicy(sources)) {
     await Promise.all(
       objects.map(async (object) => {
         const { namespace = '', name } = object.draft.metadata;

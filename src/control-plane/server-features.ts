@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import type { Random } from '../base/random.ts';
+import { controllers } from '../controllers/index.ts';
 import { functionsFeature } from '../features/functions/server/functions-feature.ts';
 import {
   type FunctionCallOptions,
@@ -17,7 +18,7 @@ import { workflowsServer } from '../features/workflows/server/workflows-server.t
 import type { ResultListener } from '../kube-apiserver/forwarding/result-listener.ts';
 import type { NodeConnection } from '../kube-apiserver/node-connection.ts';
 import type { ObjectMetrics } from '../kube-apiserver/object-metrics/family.ts';
-import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
+import type { PolicySources } from '../kube-apiserver/rbac/bootstrap/policy-objects.ts';
 import type { ServerFeatureFactory } from '../kube-apiserver/server-feature.ts';
 import type { Cache } from '../storage/cache.ts';
 
@@ -27,8 +28,14 @@ type Chosen = readonly FeatureName[];
 export const featuresOf = (names: Chosen = featureNames) =>
   features.filter(({ name }) => names.includes(name));
 
-export const featureRoles = (names?: Chosen): readonly FeatureRoles[] =>
-  featuresOf(names).map(({ roles }) => roles);
+/** Returns what the roles of every cluster are derived from: rights of all controllers, roles of features. */
+export function policySources(names?: Chosen): PolicySources {
+  const chosen = featuresOf(names);
+  return {
+    controllers: [...controllers, ...chosen.flatMap((feature) => feature.controllers)],
+    features: chosen.map(({ roles }) => roles),
+  };
+}
 
 export const featureObjectMetrics = (names?: Chosen): readonly ObjectMetrics[] =>
   featuresOf(names).flatMap(({ objectMetrics = [] }) => objectMetrics);

@@ -5,6 +5,7 @@
  * retried before an object changes.
  */
 
+import type { AccountRights } from '../api/rbac/v1/rule-rows.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import type { ResourceDefinition, ResourceRef } from '../apimachinery/resource-definition.ts';
@@ -88,6 +89,26 @@ export interface AccountedController {
   readonly eventSource?: string;
   readonly controller: ControllerFactory;
 }
+
+/**
+ * A controller in a list, before the options are known: the roles of its account are derived from `rights`,
+ * whether or not the controller runs. Several entries may share an account, which gets the rights of all.
+ */
+export interface ControllerEntry<in Options = object> extends Omit<AccountedController, 'controller'> {
+  readonly rights: AccountRights;
+  /** Creates the controller; returns undefined if the options leave it out. */
+  readonly controller: (options: Options) => ControllerFactory | undefined;
+}
+
+/** Returns the controllers that run with these options. */
+export const controllersWith = <Options>(
+  entries: readonly ControllerEntry<Options>[],
+  options: Options,
+): readonly AccountedController[] =>
+  entries.flatMap(({ rights: _, ...entry }) => {
+    const controller = entry.controller(options);
+    return controller ? [{ ...entry, controller }] : [];
+  });
 
 /** Pairs a watched kind with a key function of the kind's own type. */
 export function watched<T extends KubeObject>(

@@ -1,52 +1,55 @@
 /**
  * List of all controllers of the control plane. A new controller is one file and one line here, with the
- * account whose roles authorize it, and the name under which it records events in Kubernetes if that name
- * differs.
+ * account that gets the rights which the file declares, and the name under which it records events in
+ * Kubernetes if that name differs.
  */
 import type { SignSecretToken } from '../base/account-token.ts';
 import type { ReadCertificateRequest, SignCertificateRequest } from '../base/certificate-request.ts';
-import type { AccountedController } from '../controller-runtime/definition.ts';
-import { type AutoscalingOptions, horizontalController } from './autoscaling/horizontal.ts';
-import { csrApproving } from './certificates/csr-approving.ts';
+import type { ControllerEntry } from '../controller-runtime/definition.ts';
+import { type AutoscalingOptions, horizontalController, horizontalRights } from './autoscaling/horizontal.ts';
+import { csrApproving, csrApprovingRights } from './certificates/csr-approving.ts';
 import type { NodeApproval } from './certificates/csr-approving-plan.ts';
-import { csrCleaner } from './certificates/csr-cleaner.ts';
-import { csrSigning } from './certificates/csr-signing.ts';
-import { rootCaPublisher } from './certificates/root-ca-publisher.ts';
-import { tokenCleaner } from './certificates/token-cleaner.ts';
-import { disruptionController } from './disruption/disruption.ts';
-import { staleDisruptionController } from './disruption/stale-disruption.ts';
-import { eventTtl } from './garbage/event-ttl.ts';
-import { garbageCollector } from './garbage/garbage-collector.ts';
-import { podGcController } from './garbage/pod-gc.ts';
-import { namespaceController } from './namespaces/namespace.ts';
-import { serviceAccountController } from './namespaces/service-account.ts';
-import { tokenSecrets } from './namespaces/token-secrets.ts';
-import { controlPlaneRole } from './nodes/control-plane-role.ts';
-import { nodeIpam } from './nodes/node-ipam.ts';
-import { nodeLifecycle } from './nodes/node-lifecycle.ts';
-import { taintEvictionController } from './nodes/taint-eviction.ts';
-import { resourceQuotaController } from './quotas/resource-quota.ts';
-import { clusterRoleAggregation } from './rbac/clusterrole-aggregation.ts';
-import { endpointsController } from './services/endpoints.ts';
-import { endpointSliceController } from './services/endpointslice.ts';
-import { endpointSliceMirroringController } from './services/endpointslicemirroring.ts';
-import { externalAddressesController } from './services/external-addresses.ts';
-import { ephemeralVolumeController } from './volumes/ephemeral-volume.ts';
-import { expandController } from './volumes/expand.ts';
-import { persistentVolumeBinder } from './volumes/persistent-volume-binder.ts';
-import { pvProtectionController } from './volumes/pv-protection.ts';
-import { pvcProtectionController } from './volumes/pvc-protection.ts';
-import { volumeProvisioner } from './volumes/volume-provisioner.ts';
-import { volumeRecycler } from './volumes/volume-recycler.ts';
-import { cronJobController } from './workloads/cronjobs/cron-job.ts';
-import { daemonSetController } from './workloads/daemons/daemon-set.ts';
-import { deploymentController } from './workloads/deployments/deployment.ts';
-import { jobController } from './workloads/jobs/job.ts';
-import { jobOrphans } from './workloads/jobs/job-orphans.ts';
-import { ttlAfterFinished } from './workloads/jobs/ttl-after-finished.ts';
-import { replicaSetController } from './workloads/replicas/replica-set.ts';
-import { replicationController } from './workloads/replicas/replication-controller.ts';
-import { statefulSetController } from './workloads/stateful/stateful-set.ts';
+import { csrCleaner, csrCleanerRights } from './certificates/csr-cleaner.ts';
+import { csrSigning, csrSigningRights } from './certificates/csr-signing.ts';
+import { rootCaPublisher, rootCaPublisherRights } from './certificates/root-ca-publisher.ts';
+import { tokenCleaner, tokenCleanerRights } from './certificates/token-cleaner.ts';
+import { disruptionController, disruptionRights } from './disruption/disruption.ts';
+import { staleDisruptionController, staleDisruptionRights } from './disruption/stale-disruption.ts';
+import { eventTtl, eventTtlRights } from './garbage/event-ttl.ts';
+import { garbageCollector, garbageCollectorRights } from './garbage/garbage-collector.ts';
+import { podGcController, podGcRights } from './garbage/pod-gc.ts';
+import { namespaceController, namespaceRights } from './namespaces/namespace.ts';
+import { serviceAccountController, serviceAccountRights } from './namespaces/service-account.ts';
+import { tokenSecrets, tokenSecretsRights } from './namespaces/token-secrets.ts';
+import { controlPlaneRole, controlPlaneRoleRights } from './nodes/control-plane-role.ts';
+import { nodeIpam, nodeIpamRights } from './nodes/node-ipam.ts';
+import { nodeLifecycle, nodeLifecycleRights } from './nodes/node-lifecycle.ts';
+import { taintEvictionController, taintEvictionRights } from './nodes/taint-eviction.ts';
+import { resourceQuotaController, resourceQuotaRights } from './quotas/resource-quota.ts';
+import { clusterRoleAggregation, clusterRoleAggregationRights } from './rbac/clusterrole-aggregation.ts';
+import { endpointsController, endpointsRights } from './services/endpoints.ts';
+import { endpointSliceController, endpointSliceRights } from './services/endpointslice.ts';
+import {
+  endpointSliceMirroringController,
+  endpointSliceMirroringRights,
+} from './services/endpointslicemirroring.ts';
+import { externalAddressesController, externalAddressesRights } from './services/external-addresses.ts';
+import { ephemeralVolumeController, ephemeralVolumeRights } from './volumes/ephemeral-volume.ts';
+import { expandController, expandRights } from './volumes/expand.ts';
+import { persistentVolumeBinder, persistentVolumeBinderRights } from './volumes/persistent-volume-binder.ts';
+import { pvProtectionController, pvProtectionRights } from './volumes/pv-protection.ts';
+import { pvcProtectionController, pvcProtectionRights } from './volumes/pvc-protection.ts';
+import { volumeProvisioner, volumeProvisionerRights } from './volumes/volume-provisioner.ts';
+import { volumeRecycler, volumeRecyclerRights } from './volumes/volume-recycler.ts';
+import { cronJobController, cronJobRights } from './workloads/cronjobs/cron-job.ts';
+import { daemonSetController, daemonSetRights } from './workloads/daemons/daemon-set.ts';
+import { deploymentController, deploymentRights } from './workloads/deployments/deployment.ts';
+import { jobController, jobRights } from './workloads/jobs/job.ts';
+import { jobOrphans, jobOrphansRights } from './workloads/jobs/job-orphans.ts';
+import { ttlAfterFinished, ttlAfterFinishedRights } from './workloads/jobs/ttl-after-finished.ts';
+import { replicaSetController, replicaSetRights } from './workloads/replicas/replica-set.ts';
+import { replicationController, replicationRights } from './workloads/replicas/replication-controller.ts';
+import { statefulSetController, statefulSetRights } from './workloads/stateful/stateful-set.ts';
 
 export interface ControllersOptions {
   /** IP range of all pods, such as 10.244.0.0/16. */
@@ -73,94 +76,171 @@ export interface ControllersOptions {
   readonly autoscaling?: AutoscalingOptions;
 }
 
-export const controllers = (options: ControllersOptions): readonly AccountedController[] => [
-  { account: 'deployment-controller', controller: deploymentController },
-  { account: 'replicaset-controller', controller: replicaSetController },
-  { account: 'replication-controller', controller: replicationController },
-  { account: 'job-controller', controller: jobController },
-  { account: 'job-controller', controller: jobOrphans },
-  { account: 'cronjob-controller', controller: cronJobController },
-  { account: 'ttl-after-finished-controller', controller: ttlAfterFinished },
-  { account: 'daemon-set-controller', eventSource: 'daemonset-controller', controller: daemonSetController },
-  { account: 'statefulset-controller', controller: statefulSetController },
+export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
+  { account: 'deployment-controller', rights: deploymentRights, controller: () => deploymentController },
+  { account: 'replicaset-controller', rights: replicaSetRights, controller: () => replicaSetController },
+  { account: 'replication-controller', rights: replicationRights, controller: () => replicationController },
+  { account: 'job-controller', rights: jobRights, controller: () => jobController },
+  { account: 'job-controller', rights: jobOrphansRights, controller: () => jobOrphans },
+  { account: 'cronjob-controller', rights: cronJobRights, controller: () => cronJobController },
+  {
+    account: 'ttl-after-finished-controller',
+    rights: ttlAfterFinishedRights,
+    controller: () => ttlAfterFinished,
+  },
+  {
+    account: 'daemon-set-controller',
+    eventSource: 'daemonset-controller',
+    rights: daemonSetRights,
+    controller: () => daemonSetController,
+  },
+  { account: 'statefulset-controller', rights: statefulSetRights, controller: () => statefulSetController },
   {
     account: 'endpointslice-controller',
     eventSource: 'endpoint-slice-controller',
-    controller: endpointSliceController,
+    rights: endpointSliceRights,
+    controller: () => endpointSliceController,
   },
-  { account: 'endpoint-controller', controller: endpointsController },
+  { account: 'endpoint-controller', rights: endpointsRights, controller: () => endpointsController },
   {
     account: 'endpointslicemirroring-controller',
     eventSource: 'endpoint-slice-mirroring-controller',
-    controller: endpointSliceMirroringController,
+    rights: endpointSliceMirroringRights,
+    controller: () => endpointSliceMirroringController,
   },
   {
     account: 'service-controller',
-    controller: externalAddressesController({
-      serviceCIDR: options.serviceCidr,
-      clusterCIDR: options.clusterCidr,
-    }),
+    rights: externalAddressesRights,
+    controller: (options) =>
+      externalAddressesController({
+        serviceCIDR: options.serviceCidr,
+        clusterCIDR: options.clusterCidr,
+      }),
   },
   {
     account: 'horizontal-pod-autoscaler',
-    controller: horizontalController(options.autoscaling ?? {}),
+    rights: horizontalRights,
+    controller: (options) => horizontalController(options.autoscaling ?? {}),
   },
-  { account: 'disruption-controller', eventSource: 'controllermanager', controller: disruptionController },
   {
     account: 'disruption-controller',
     eventSource: 'controllermanager',
-    controller: staleDisruptionController,
+    rights: disruptionRights,
+    controller: () => disruptionController,
   },
-  { account: 'namespace-controller', controller: namespaceController },
+  {
+    account: 'disruption-controller',
+    eventSource: 'controllermanager',
+    rights: staleDisruptionRights,
+    controller: () => staleDisruptionController,
+  },
+  { account: 'namespace-controller', rights: namespaceRights, controller: () => namespaceController },
   {
     account: 'generic-garbage-collector',
     eventSource: 'garbage-collector-controller',
-    controller: garbageCollector,
+    rights: garbageCollectorRights,
+    controller: () => garbageCollector,
   },
-  { account: 'node-controller', eventSource: 'cidrAllocator', controller: nodeIpam(options) },
-  ...(options.ownNode === undefined
-    ? []
-    : [{ account: 'node-controller', controller: controlPlaneRole(options.ownNode) }]),
-  { account: 'node-controller', controller: nodeLifecycle({ gracePeriodMs: options.nodeGracePeriodMs }) },
+  {
+    account: 'node-controller',
+    eventSource: 'cidrAllocator',
+    rights: nodeIpamRights,
+    controller: (options) => nodeIpam(options),
+  },
+  {
+    account: 'node-controller',
+    rights: controlPlaneRoleRights,
+    controller: ({ ownNode }) => (ownNode === undefined ? undefined : controlPlaneRole(ownNode)),
+  },
+  {
+    account: 'node-controller',
+    rights: nodeLifecycleRights,
+    controller: (options) => nodeLifecycle({ gracePeriodMs: options.nodeGracePeriodMs }),
+  },
   {
     account: 'node-controller',
     eventSource: 'taint-eviction-controller',
-    controller: taintEvictionController,
+    rights: taintEvictionRights,
+    controller: () => taintEvictionController,
   },
-  { account: 'pod-garbage-collector', controller: podGcController },
-  { account: 'event-ttl-controller', controller: eventTtl(options.eventTtlMs) },
+  { account: 'pod-garbage-collector', rights: podGcRights, controller: () => podGcController },
+  {
+    account: 'event-ttl-controller',
+    rights: eventTtlRights,
+    controller: (options) => eventTtl(options.eventTtlMs),
+  },
   {
     account: 'certificate-controller',
-    controller: csrApproving({ ...options, approval: options.nodeApproval, read: options.certificates.read }),
+    rights: csrApprovingRights,
+    controller: (options) =>
+      csrApproving({ ...options, approval: options.nodeApproval, read: options.certificates.read }),
   },
-  { account: 'certificate-controller', controller: csrSigning(options.certificates) },
-  { account: 'certificate-controller', controller: csrCleaner },
-  { account: 'token-cleaner', controller: tokenCleaner },
-  { account: 'clusterrole-aggregation-controller', controller: clusterRoleAggregation },
-  { account: 'service-account-controller', controller: serviceAccountController },
-  { account: 'root-ca-cert-publisher', controller: rootCaPublisher(options.certificates.authority) },
+  {
+    account: 'certificate-controller',
+    rights: csrSigningRights,
+    controller: (options) => csrSigning(options.certificates),
+  },
+  { account: 'certificate-controller', rights: csrCleanerRights, controller: () => csrCleaner },
+  { account: 'token-cleaner', rights: tokenCleanerRights, controller: () => tokenCleaner },
+  {
+    account: 'clusterrole-aggregation-controller',
+    rights: clusterRoleAggregationRights,
+    controller: () => clusterRoleAggregation,
+  },
+  {
+    account: 'service-account-controller',
+    rights: serviceAccountRights,
+    controller: () => serviceAccountController,
+  },
+  {
+    account: 'root-ca-cert-publisher',
+    rights: rootCaPublisherRights,
+    controller: (options) => rootCaPublisher(options.certificates.authority),
+  },
   {
     account: 'persistent-volume-binder',
     eventSource: 'persistentvolume-controller',
-    controller: persistentVolumeBinder,
+    rights: persistentVolumeBinderRights,
+    controller: () => persistentVolumeBinder,
   },
   {
     account: 'persistent-volume-binder',
     eventSource: 'persistentvolume-controller',
-    controller: volumeRecycler,
+    rights: volumeRecyclerRights,
+    controller: () => volumeRecycler,
   },
-  { account: 'volume-provisioner', controller: volumeProvisioner },
-  { account: 'expand-controller', eventSource: 'volume_expand', controller: expandController },
-  { account: 'pvc-protection-controller', controller: pvcProtectionController },
-  { account: 'pv-protection-controller', controller: pvProtectionController },
+  { account: 'volume-provisioner', rights: volumeProvisionerRights, controller: () => volumeProvisioner },
+  {
+    account: 'expand-controller',
+    eventSource: 'volume_expand',
+    rights: expandRights,
+    controller: () => expandController,
+  },
+  {
+    account: 'pvc-protection-controller',
+    rights: pvcProtectionRights,
+    controller: () => pvcProtectionController,
+  },
+  {
+    account: 'pv-protection-controller',
+    rights: pvProtectionRights,
+    controller: () => pvProtectionController,
+  },
   {
     account: 'ephemeral-volume-controller',
     eventSource: 'ephemeral_volume',
-    controller: ephemeralVolumeController,
+    rights: ephemeralVolumeRights,
+    controller: () => ephemeralVolumeController,
   },
-  { account: 'resourcequota-controller', controller: resourceQuotaController },
+  {
+    account: 'resourcequota-controller',
+    rights: resourceQuotaRights,
+    controller: () => resourceQuotaController,
+  },
   {
     account: 'tokens-controller',
-    controller: tokenSecrets({ authority: options.certificates.authority, sign: options.signSecretToken }),
+    rights: tokenSecretsRights,
+    controller: (options) =>
+      tokenSecrets({ authority: options.certificates.authority, sign: options.signSecretToken }),
   },
 ];

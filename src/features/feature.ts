@@ -1,5 +1,5 @@
 /** A feature that minik8s adds to Kubernetes: its parts on a master. kinds.ts lists its kinds. */
-import type { AccountedController } from '../controller-runtime/definition.ts';
+import type { ControllerEntry } from '../controller-runtime/definition.ts';
 import type { ObjectMetrics } from '../kube-apiserver/object-metrics/family.ts';
 import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import type { ServerFeatureFactory } from '../kube-apiserver/server-feature.ts';
@@ -13,5 +13,6 @@ export interface Feature<Settings = object> {
   readonly objectMetrics?: readonly ObjectMetrics[];
   /** Its part of the API server, unless control-plane/server-features.ts connects it to other features. */
   server?(settings: Partial<Settings>): ServerFeatureFactory;
-  controllers(settings: Settings): readonly AccountedController[];
+  /** Its controllers, with the rights of their accounts. */
+  readonly controllers: readonly ControllerEntry<Settings>[];
 }

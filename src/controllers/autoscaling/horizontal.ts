@@ -9,6 +9,7 @@ import {
   horizontalPodAutoscalerResource,
 } from '../../api/autoscaling/v2/horizontal-pod-autoscaler.ts';
 import { intervalSeconds } from '../../api/autoscaling/v2/scale-interval.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
@@ -36,6 +37,25 @@ import type { AutoscalerStatus } from './conditions-plan.ts';
 import { type MetricSource, OutsideMetrics } from './outside-metrics.ts';
 import { PodUses } from './pod-uses.ts';
 import { ScaleTargets } from './scale-targets.ts';
+
+export const horizontalRights: AccountRights = {
+  kubernetes: [
+    [read, 'autoscaling', 'horizontalpodautoscalers'],
+    ['update', 'autoscaling', 'horizontalpodautoscalers/status'],
+    ['get update', '*', '*/scale'],
+    ['list watch', 'core', 'pods'],
+    ['list watch', 'metrics.k8s.io', 'pods'],
+    [read, 'custom.metrics.k8s.io', '*'],
+    [read, 'external.metrics.k8s.io', '*'],
+    writeEvents,
+  ],
+  // The autoscaler reads its targets from a cache, and only changes the number of replicas.
+  own: [
+    ['patch', '*', '*/scale'],
+    [read, 'apps', 'deployments replicasets statefulsets'],
+    [read, 'core', 'replicationcontrollers'],
+  ],
+};
 
 export interface AutoscalingOptions {
   /** Milliseconds between two syncs; default 15 s. */

@@ -17,6 +17,7 @@ import {
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { serviceResource } from '../../api/core/v1/service.ts';
+import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
 import type { CertificateRequestContent, ReadCertificateRequest } from '../../base/certificate-request.ts';
@@ -38,6 +39,28 @@ import {
 } from './csr-approving-plan.ts';
 import { nodeOfCommonName } from './csr-content-plan.ts';
 import { PendingNodes } from './pending-nodes.ts';
+
+export const csrApprovingRights: AccountRights = {
+  kubernetes: [
+    ['get list watch', 'certificates.k8s.io', 'certificatesigningrequests'],
+    [
+      'update',
+      'certificates.k8s.io',
+      'certificatesigningrequests/approval certificatesigningrequests/status',
+    ],
+    ['approve', 'certificates.k8s.io', 'signers', 'kubernetes.io/kube-apiserver-client-kubelet'],
+    ['create', 'authorization.k8s.io', 'subjectaccessreviews'],
+    writeEvents,
+  ],
+  // The controller approves serving certificates too. Machines that wait for approval are Nodes, which it
+  // creates, approves and deletes.
+  own: [
+    ['get create update delete', 'core', 'nodes'],
+    ['update', 'core', 'nodes/status'],
+    ['update', 'certificates.k8s.io', 'certificatesigningrequests'],
+    ['approve', 'certificates.k8s.io', 'signers', 'kubernetes.io/kubelet-serving'],
+  ],
+};
 
 export interface CsrApprovingOptions extends ReservedPlaces {
   readonly approval: NodeApproval;

@@ -1,5 +1,6 @@
 /** Deletes old certificate signing requests. */
 import { certificateSigningRequestResource as requestResource } from '../../api/certificates/v1/certificate-signing-request.ts';
+import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
 import {
   type ControllerContext,
@@ -9,6 +10,10 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { deletableAt } from './csr-cleaner-plan.ts';
+
+export const csrCleanerRights: AccountRights = {
+  kubernetes: [['get list watch delete', 'certificates.k8s.io', 'certificatesigningrequests']],
+};
 
 export function csrCleaner({ client, clock, informers }: ControllerContext): ControllerDefinition {
   const requests = informers.informerFor(requestResource).lister;

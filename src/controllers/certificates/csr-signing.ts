@@ -3,6 +3,7 @@
  * failed.
  */
 import { certificateSigningRequestResource as requestResource } from '../../api/certificates/v1/certificate-signing-request.ts';
+import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';
 import type {
@@ -18,6 +19,19 @@ import type {
 import { watched } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { awaitsSigning, signerRefusal, signingTerms } from './csr-signing-plan.ts';
+
+export const csrSigningRights: AccountRights = {
+  kubernetes: [
+    ['get list watch', 'certificates.k8s.io', 'certificatesigningrequests'],
+    ['update', 'certificates.k8s.io', 'certificatesigningrequests/status'],
+    [
+      'sign',
+      'certificates.k8s.io',
+      'signers',
+      'kubernetes.io/kube-apiserver-client kubernetes.io/kube-apiserver-client-kubelet kubernetes.io/kubelet-serving kubernetes.io/legacy-unknown',
+    ],
+  ],
+};
 
 export interface CsrSigningOptions {
   readonly read: ReadCertificateRequest;

@@ -4,6 +4,7 @@
  */
 import { configMapResource } from '../../api/core/v1/config-map.ts';
 import { namespaceResource } from '../../api/core/v1/namespace.ts';
+import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 import { isAlreadyExists, isConflict } from '../../apimachinery/status-error.ts';
 import {
@@ -15,6 +16,12 @@ import {
 import { ifPresent, unlessNamespaceEnds } from '../../controller-runtime/if-present.ts';
 import { tolerate } from '../../controller-runtime/tolerate.ts';
 import { planRootCa, rootCaName } from './root-ca-publisher-plan.ts';
+
+export const rootCaPublisherRights: AccountRights = {
+  kubernetes: [['create update', 'core', 'configmaps'], writeEvents],
+  // An immutable ConfigMap of that name can only be replaced.
+  own: [['delete', 'core', 'configmaps']],
+};
 
 /** Creates the controller. `authority` is in PEM. */
 export const rootCaPublisher =

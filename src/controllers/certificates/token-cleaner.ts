@@ -1,5 +1,6 @@
 /** Deletes expired bootstrap tokens (pkg/controller/bootstrap, tokencleaner). */
 import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
+import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import {
   type ControllerContext,
@@ -8,6 +9,10 @@ import {
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
+
+export const tokenCleanerRights: AccountRights = {
+  kubeSystem: [['get list watch delete', 'core', 'secrets'], writeEvents],
+};
 
 const isToken = ({ type, metadata }: Secret) =>
   type === 'bootstrap.kubernetes.io/token' && metadata.namespace === 'kube-system';

@@ -11,6 +11,7 @@ import {
   type PodDisruptionBudget,
   podDisruptionBudgetResource,
 } from '../../api/policy/v1/pod-disruption-budget.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { matches, selectorFromLabelSelector } from '../../apimachinery/labels.ts';
 import { controllerOf, type KubeObject, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
@@ -25,6 +26,20 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { planBudget, type ScaleOf } from './disruption-plan.ts';
+
+export const disruptionRights: AccountRights = {
+  kubernetes: [
+    [read, 'apps extensions', 'deployments'],
+    [read, 'apps extensions', 'replicasets'],
+    [read, 'core', 'replicationcontrollers'],
+    [read, 'policy', 'poddisruptionbudgets'],
+    [read, 'apps', 'statefulsets'],
+    ['update', 'policy', 'poddisruptionbudgets/status'],
+    ['update patch', 'core', 'pods/status'],
+    ['get', '*', '*/scale'],
+    writeEvents,
+  ],
+};
 
 type Template = { readonly metadata: { readonly labels?: Record<string, string> | undefined } };
 /** An object that declares how many pods it wants. */

@@ -5,6 +5,7 @@
  */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { isPodActive, podCondition } from '../../api/core/v1/pod-conditions.ts';
+import { type AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
@@ -15,6 +16,10 @@ import {
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
+
+export const staleDisruptionRights: AccountRights = {
+  kubernetes: [['update patch', 'core', 'pods/status']],
+};
 
 export const staleAfterMs = 120_000;
 

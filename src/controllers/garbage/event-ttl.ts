@@ -1,9 +1,14 @@
 /** Deletes Events whose last occurrence is older than --event-ttl. */
 import { eventResource } from '../../api/core/v1/event.ts';
+import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { type ControllerFactory, watched } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { defaultEventTtl, leftOf } from './event-ttl-plan.ts';
+
+export const eventTtlRights: AccountRights = {
+  own: [['get list watch delete', 'core', 'events']],
+};
 
 /** Number of workers. After an hour without a leader many Events are due at once. */
 const workers = 8;

@@ -5,6 +5,7 @@
  * cache never causes a deletion.
  */
 
+import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { Kinds } from '../../apimachinery/kind-set.ts';
 import {
@@ -32,6 +33,10 @@ import {
   planCollection,
   waitsForDependents,
 } from './garbage-collector-plan.ts';
+
+export const garbageCollectorRights: AccountRights = {
+  kubernetes: [['get list watch update patch delete', '*', '*'], writeEvents],
+};
 
 /** Index of objects by the uids of their owners. */
 const byOwner = 'garbage-collector.ownerUid';

@@ -13,6 +13,7 @@ import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
 import { taintKeys } from '../../api/core/v1/taints.ts';
+import { type AccountRights, read } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
@@ -28,6 +29,15 @@ import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { doAll } from '../../controller-runtime/settle-all.ts';
 import { readiness } from '../nodes/node-lifecycle-plan.ts';
 import { nodeNameOf, podsByNode } from '../nodes/pods-by-node.ts';
+
+export const podGcRights: AccountRights = {
+  kubernetes: [
+    ['list watch delete', 'core', 'pods'],
+    [read, 'core', 'nodes'],
+    ['patch', 'core', 'pods/status'],
+  ],
+  own: [['update', 'core', 'pods/status']],
+};
 
 /** Milliseconds that a node must be missing before its pods are deleted (upstream's quarantineTime). */
 export const nodeQuarantine = 40_000;

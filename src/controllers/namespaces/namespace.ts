@@ -5,6 +5,7 @@
  */
 
 import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
+import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject, ObjectKey } from '../../apimachinery/meta.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
@@ -22,6 +23,14 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { doAll } from '../../controller-runtime/settle-all.ts';
+
+export const namespaceRights: AccountRights = {
+  kubernetes: [
+    ['get list watch delete', 'core', 'namespaces'],
+    ['update', 'core', 'namespaces/finalize namespaces/status'],
+    ['get list watch delete deletecollection', '*', '*'],
+  ],
+};
 
 const finalizer = 'kubernetes';
 

@@ -4,6 +4,7 @@
  */
 import { namespaceResource } from '../../api/core/v1/namespace.ts';
 import { defaultAccount, serviceAccountResource } from '../../api/core/v1/service-account.ts';
+import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';
 import {
@@ -13,6 +14,10 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { unlessNamespaceEnds } from '../../controller-runtime/if-present.ts';
 import { tolerate } from '../../controller-runtime/tolerate.ts';
+
+export const serviceAccountRights: AccountRights = {
+  kubernetes: [['create', 'core', 'serviceaccounts'], writeEvents],
+};
 
 /** Keys of this controller are names of namespaces. */
 export function serviceAccountController({ client, informers }: ControllerContext): ControllerDefinition {

@@ -3,6 +3,7 @@ import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
 import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import { accountOf } from '../../api/core/v1/service-account-secret.ts';
 import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
+import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import type { SignSecretToken } from '../../base/account-token.ts';
@@ -15,6 +16,14 @@ import {
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { tolerate } from '../../controller-runtime/tolerate.ts';
 import { filledSecret, planTokenSecret } from './token-secrets-plan.ts';
+
+export const tokenSecretsRights: AccountRights = {
+  // Upstream's controller has no account of its own.
+  own: [
+    ['get', 'core', 'serviceaccounts'],
+    ['update delete', 'core', 'secrets'],
+  ],
+};
 
 export interface TokenSecretsOptions {
   /** Certificate authority in PEM. */

@@ -4,8 +4,13 @@
  * node gets no taint, since pods run there.
  */
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
 import { type ControllerFactory, watched } from '../../controller-runtime/definition.ts';
+
+export const controlPlaneRoleRights: AccountRights = {
+  kubernetes: [['get list watch patch', 'core', 'nodes']],
+};
 
 const roleLabel = 'node-role.kubernetes.io/control-plane';
 

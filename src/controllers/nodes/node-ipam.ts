@@ -5,6 +5,7 @@
  */
 
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
@@ -26,6 +27,14 @@ import {
   rangeProblem,
   rangesOf,
 } from './node-ipam-plan.ts';
+
+export const nodeIpamRights: AccountRights = {
+  kubernetes: [
+    ['get list watch update patch', 'core', 'nodes'],
+    ['update patch', 'core', 'nodes/status'],
+    writeEvents,
+  ],
+};
 
 export interface NodeIpamOptions {
   /** Range of all pods; default 10.244.0.0/16. */

@@ -11,6 +11,7 @@ import { type Lease, leaseResource, nodeLeaseNamespace } from '../../api/coordin
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { isPodTerminal, podCondition, podReady } from '../../api/core/v1/pod-conditions.ts';
+import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
@@ -33,6 +34,18 @@ import {
   readiness,
 } from './node-lifecycle-plan.ts';
 import { nodeNameOf, podsByNode } from './pods-by-node.ts';
+
+export const nodeLifecycleRights: AccountRights = {
+  kubernetes: [
+    ['get list watch update patch delete', 'core', 'nodes'],
+    ['update patch', 'core', 'nodes/status'],
+    ['update patch', 'core', 'pods/status'],
+    ['get list watch delete', 'core', 'pods'],
+    writeEvents,
+  ],
+  // The controller checks that the store answers before it declares a node unreachable.
+  own: [['list', 'coordination.k8s.io', 'leases']],
+};
 
 export interface NodeLifecycleOptions {
   /** Milliseconds of silence after which a node counts as lost; default 40 s, as upstream. */

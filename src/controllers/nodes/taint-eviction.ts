@@ -9,6 +9,7 @@
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { isPodActive } from '../../api/core/v1/pod-conditions.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
@@ -23,6 +24,15 @@ import {
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { nodeNameOf, podsByNode } from './pods-by-node.ts';
 import { evictingTaints, minTolerationTime } from './taint-eviction-plan.ts';
+
+export const taintEvictionRights: AccountRights = {
+  kubernetes: [
+    [read, 'core', 'nodes'],
+    ['get list watch delete', 'core', 'pods'],
+    ['update patch', 'core', 'pods/status'],
+    writeEvents,
+  ],
+};
 
 interface Meeting {
   readonly uid: string;

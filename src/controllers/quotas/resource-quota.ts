@@ -6,6 +6,7 @@
 
 import { type ResourceQuota, resourceQuotaResource } from '../../api/core/v1/resource-quota.ts';
 import { type Evaluator, evaluatorOf } from '../../api/quota/evaluator.ts';
+import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type KubeObject, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import type { Lister } from '../../client/informer.ts';
@@ -27,6 +28,10 @@ import {
   settleMs,
   withPassing,
 } from './resource-quota-plan.ts';
+
+export const resourceQuotaRights: AccountRights = {
+  kubernetes: [['list watch', '*', '*'], ['update', 'core', 'resourcequotas/status'], writeEvents],
+};
 
 /** Milliseconds after which every quota is counted again (upstream: --resource-quota-sync-period). */
 export const resyncMs = 5 * 60_000;

@@ -3,6 +3,7 @@
  * between roles are not known in advance and may be cyclic, so every change reconciles all roles.
  */
 import { clusterRoleResource } from '../../api/rbac/v1/cluster-role.ts';
+import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import {
@@ -13,6 +14,10 @@ import {
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { tolerate } from '../../controller-runtime/tolerate.ts';
 import { planAggregation } from './clusterrole-aggregation-plan.ts';
+
+export const clusterRoleAggregationRights: AccountRights = {
+  kubernetes: [['escalate get list watch update patch', 'rbac.authorization.k8s.io', 'clusterroles']],
+};
 
 export function clusterRoleAggregation({ client, informers }: ControllerContext): ControllerDefinition {
   const roles = informers.informerFor(clusterRoleResource).lister;

@@ -7,6 +7,7 @@
 import { type Endpoints, endpointsResource } from '../../api/core/v1/endpoints.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';
 import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isOwnedBy, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import {
   type ControllerContext,
@@ -20,6 +21,15 @@ import { isManaged, planEndpoints } from './endpoints-plan.ts';
 import { podSlices } from './endpointslice-plan.ts';
 import { hasSelector } from './managed-slices.ts';
 import { sliceReader } from './slice-writer.ts';
+
+export const endpointsRights: AccountRights = {
+  kubernetes: [
+    [read, 'core', 'pods services'],
+    ['get list watch create update delete', 'core', 'endpoints'],
+    ['create', 'core', 'endpoints/restricted'],
+    writeEvents,
+  ],
+};
 
 export function endpointsController(context: ControllerContext): ControllerDefinition {
   const { client, clock, informers } = context;

@@ -5,6 +5,7 @@
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { serviceResource } from '../../api/core/v1/service.ts';
 import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { matches, selectorFromMap } from '../../apimachinery/labels.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { controllerReference } from '../../controller-runtime/claim.ts';
@@ -18,6 +19,15 @@ import { verifyAfter } from '../../controller-runtime/observed-writes.ts';
 import { planSlices, podSlices } from './endpointslice-plan.ts';
 import { hasSelector } from './managed-slices.ts';
 import { SliceWriter, sliceReader } from './slice-writer.ts';
+
+export const endpointSliceRights: AccountRights = {
+  kubernetes: [
+    [read, 'core', 'nodes pods services'],
+    ['update', 'core', 'services/finalizers'],
+    ['get list watch create update delete', 'discovery.k8s.io', 'endpointslices'],
+    writeEvents,
+  ],
+};
 
 export function endpointSliceController(context: ControllerContext): ControllerDefinition {
   const { informers } = context;

@@ -8,6 +8,7 @@
 import { type Endpoints, endpointsResource } from '../../api/core/v1/endpoints.ts';
 import { serviceResource } from '../../api/core/v1/service.ts';
 import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isOwnedBy, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { controllerReference } from '../../controller-runtime/claim.ts';
 import {
@@ -25,6 +26,18 @@ import {
   planMirror,
 } from './endpointslicemirroring-plan.ts';
 import { SliceWriter, sliceReader } from './slice-writer.ts';
+
+export const endpointSliceMirroringRights: AccountRights = {
+  kubernetes: [
+    [read, 'core', 'endpoints services'],
+    ['update', 'core', 'services/finalizers'],
+    ['update', 'core', 'endpoints/finalizers'],
+    ['get list watch create update delete', 'discovery.k8s.io', 'endpointslices'],
+    writeEvents,
+  ],
+  // The controller deletes mirrored Endpoints that belong to the Service itself again.
+  own: [['delete', 'core', 'endpoints']],
+};
 
 export function endpointSliceMirroringController(context: ControllerContext): ControllerDefinition {
   const { client, informers, events } = context;

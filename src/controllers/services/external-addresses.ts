@@ -8,6 +8,7 @@ import { nodeResource } from '../../api/core/v1/node.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';
 import { apiService } from '../../api/core/v1/system-objects.ts';
 import { endpointSliceResource, serviceNameLabel } from '../../api/discovery/v1/endpoint-slice.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
@@ -19,6 +20,17 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { externalAddressesServed, planExternalStatus } from './external-addresses-plan.ts';
+
+export const externalAddressesRights: AccountRights = {
+  kubernetes: [
+    [read, 'core', 'services'],
+    ['update patch', 'core', 'services/status'],
+    ['list watch', 'core', 'nodes'],
+    writeEvents,
+  ],
+  // The controller reads the addresses of masters.
+  own: [[read, 'discovery.k8s.io', 'endpointslices']],
+};
 
 const mastersScope = {
   namespace: apiService.namespace,

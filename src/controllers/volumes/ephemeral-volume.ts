@@ -5,7 +5,8 @@
 import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod-claims.ts';
-import type { PersistentVolumeClaimTemplate, Volume } from '../../api/core/v1/types.gen.ts';
+import { type PersistentVolumeClaimTemplate, type Volume } from '../../api/core/v1/types.gen.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, objectKey } from '../../apimachinery/meta.ts';
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';
 import { controllerReference } from '../../controller-runtime/claim.ts';
@@ -16,6 +17,15 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { unlessNamespaceEnds } from '../../controller-runtime/if-present.ts';
 import { claimKeysOf, podsByClaim } from './pods-by-claim.ts';
+
+export const ephemeralVolumeRights: AccountRights = {
+  kubernetes: [
+    [read, 'core', 'pods'],
+    ['update', 'core', 'pods/finalizers'],
+    ['get list watch create', 'core', 'persistentvolumeclaims'],
+    writeEvents,
+  ],
+};
 
 export function ephemeralVolumeController({
   client,

@@ -7,6 +7,7 @@ import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts
 import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
 import { isFullyBound, sizeOfClaim, sizeOfVolume } from '../../api/core/v1/volume-binding.ts';
 import { isOwn } from '../../api/core/v1/volume-chores.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, objectKey } from '../../apimachinery/meta.ts';
 import { compareQuantities, parseQuantity } from '../../apimachinery/quantity.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
@@ -17,6 +18,16 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { tolerate } from '../../controller-runtime/tolerate.ts';
+
+export const expandRights: AccountRights = {
+  kubernetes: [
+    ['get list watch update patch', 'core', 'persistentvolumes'],
+    ['update patch', 'core', 'persistentvolumeclaims/status'],
+    [read, 'core', 'persistentvolumeclaims'],
+    writeEvents,
+    ['get', 'core', 'services'],
+  ],
+};
 
 export function expandController({ client, events, informers }: ControllerContext): ControllerDefinition {
   const claims = informers.informerFor(persistentVolumeClaimResource).lister;

@@ -24,6 +24,7 @@ import {
   storageProvisioner,
 } from '../../api/core/v1/volume-binding.ts';
 import { className, classNameOf } from '../../api/core/v1/volume-columns.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { defaultStorageClass, storageClassResource } from '../../api/storage/v1/storage-class.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
@@ -43,6 +44,21 @@ import { type ClaimStep, planClaim, type Told } from './claim-plan.ts';
 import { claimKeysOf, podsByClaim } from './pods-by-claim.ts';
 import { planVolume } from './volume-plan.ts';
 import { WrittenVolumes } from './written-volumes.ts';
+
+export const persistentVolumeBinderRights: AccountRights = {
+  kubernetes: [
+    ['get list watch create update delete', 'core', 'persistentvolumes'],
+    ['update', 'core', 'persistentvolumes/status'],
+    ['get list watch update', 'core', 'persistentvolumeclaims'],
+    ['update', 'core', 'persistentvolumeclaims/status'],
+    ['get list watch create delete', 'core', 'pods'],
+    [read, 'storage.k8s.io', 'storageclasses'],
+    ['list watch', 'core', 'nodes'],
+    writeEvents,
+    ['watch', 'core', 'events'],
+    ['get', 'core', 'services'],
+  ],
+};
 
 const byVolume = 'claims by volume';
 const pendingByClass = 'pending claims by class';

@@ -4,6 +4,7 @@
  */
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import { volumeProtection, withFinalizer, withoutFinalizer } from '../../api/core/v1/volume-binding.ts';
+import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import {
@@ -13,6 +14,10 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { tolerate } from '../../controller-runtime/tolerate.ts';
+
+export const pvProtectionRights: AccountRights = {
+  kubernetes: [['get list watch update', 'core', 'persistentvolumes'], writeEvents],
+};
 
 export function pvProtectionController({ client, informers }: ControllerContext): ControllerDefinition {
   const volumes = informers.informerFor(persistentVolumeResource).lister;

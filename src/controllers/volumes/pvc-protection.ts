@@ -7,6 +7,7 @@ import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod-claims.ts';
 import type { PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import { claimProtection, withFinalizer, withoutFinalizer } from '../../api/core/v1/volume-binding.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import {
@@ -18,6 +19,14 @@ import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { tolerate } from '../../controller-runtime/tolerate.ts';
 import { LiveClaimUsers } from './claim-users.ts';
 import { claimKeysOf, podsByClaim } from './pods-by-claim.ts';
+
+export const pvcProtectionRights: AccountRights = {
+  kubernetes: [
+    ['get list watch update', 'core', 'persistentvolumeclaims'],
+    [read, 'core', 'pods'],
+    writeEvents,
+  ],
+};
 
 export function pvcProtectionController({ client, informers }: ControllerContext): ControllerDefinition {
   const claims = informers.informerFor(persistentVolumeClaimResource).lister;

@@ -19,6 +19,7 @@ import {
 import { folderFinalizer } from '../../api/core/v1/volume-chores.ts';
 import { className } from '../../api/core/v1/volume-columns.ts';
 import { nodeOf } from '../../api/core/v1/volume-recycling.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { storageClassResource } from '../../api/storage/v1/storage-class.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 import { objectKey, splitKey } from '../../apimachinery/meta.ts';
@@ -35,6 +36,18 @@ import { tolerate } from '../../controller-runtime/tolerate.ts';
 import { indexVolumes, type VolumeIndex } from '../../controller-runtime/volume-index.ts';
 import { assigned, withoutOutcome } from './chore-state.ts';
 import { planProvision, planRemoval, type RemovalStep } from './provision-plan.ts';
+
+export const volumeProvisionerRights: AccountRights = {
+  // The provisioner creates the volumes of this server's own classes, like an external program for upstream.
+  own: [
+    ['get list watch create update delete', 'core', 'persistentvolumes'],
+    ['update', 'core', 'persistentvolumes/status'],
+    ['get list watch update', 'core', 'persistentvolumeclaims'],
+    [read, 'core', 'nodes'],
+    [read, 'storage.k8s.io', 'storageclasses'],
+    writeEvents,
+  ],
+};
 
 const byNode = 'unbound claims by chosen node';
 const byClass = 'unbound claims by class';

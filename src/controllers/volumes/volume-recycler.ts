@@ -11,6 +11,7 @@ import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import { claimKeyOf } from '../../api/core/v1/volume-binding.ts';
 import { isToBeEmptied } from '../../api/core/v1/volume-recycling.ts';
+import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import type { ResourceClient } from '../../client/client.ts';
@@ -26,6 +27,17 @@ import { indexVolumes, type VolumeIndex } from '../../controller-runtime/volume-
 import { assigned, withoutOutcome } from './chore-state.ts';
 import { claimKeysOf, podsByClaim } from './pods-by-claim.ts';
 import { planRecycle, type RecycleStep } from './recycle-plan.ts';
+
+export const volumeRecyclerRights: AccountRights = {
+  kubernetes: [
+    ['get list watch update', 'core', 'persistentvolumes'],
+    ['update', 'core', 'persistentvolumes/status'],
+    [read, 'core', 'persistentvolumeclaims'],
+    [read, 'core', 'pods'],
+    ['list watch', 'core', 'nodes'],
+    writeEvents,
+  ],
+};
 
 const toBeEmptied = 'volumes to be emptied';
 

@@ -1,8 +1,8 @@
 /** Functions: programs that run when they are called, and scale to zero. */
 import type { Feature } from '../feature.ts';
-import { functionController } from './controller/function.ts';
+import { functionController, functionRights } from './controller/function.ts';
 import type { RuntimeImages } from './controller/version-plan.ts';
-import { warmPoolController } from './controller/warm-pool.ts';
+import { warmPoolController, warmPoolRights } from './controller/warm-pool.ts';
 import { functionRoles } from './roles.ts';
 import { functions as functionMetrics } from './server/object-metrics.ts';
 
@@ -22,10 +22,17 @@ export const functions: Feature<FunctionSettings> = {
   name: 'functions',
   roles: functionRoles,
   objectMetrics: [functionMetrics],
-  controllers({ runtimeImages, warmPool }) {
-    if (!runtimeImages) return [];
-    const controller = functionController(runtimeImages);
-    const pool = warmPool ? [warmPoolController(runtimeImages, warmPool)] : [];
-    return [controller, ...pool].map((controller) => ({ account, controller }));
-  },
+  controllers: [
+    {
+      account,
+      rights: functionRights,
+      controller: ({ runtimeImages }) => runtimeImages && functionController(runtimeImages),
+    },
+    {
+      account,
+      rights: warmPoolRights,
+      controller: ({ runtimeImages, warmPool }) =>
+        runtimeImages && warmPool ? warmPoolController(runtimeImages, warmPool) : undefined,
+    },
+  ],
 };

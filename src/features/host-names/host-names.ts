@@ -1,6 +1,6 @@
 /** Host names: Dns objects, whose hosts and paths lead to Services by the web server of each node. */
 import type { Feature } from '../feature.ts';
-import { dnsController } from './controller/dns.ts';
+import { dnsController, dnsRights } from './controller/dns.ts';
 import { hostNameRoles } from './roles.ts';
 import { dnsServer } from './server/dns-server.ts';
 
@@ -15,5 +15,5 @@ export const hostNames: Feature<HostNameSettings> = {
   name: 'host-names',
   roles: hostNameRoles,
   server: ({ dnsDomains }) => dnsServer(dnsDomains),
-  controllers: (settings) => [{ account: 'dns-controller', controller: dnsController(settings) }],
+  controllers: [{ account: 'dns-controller', rights: dnsRights, controller: dnsController }],
 };

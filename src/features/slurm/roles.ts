@@ -1,23 +1,10 @@
 /** Roles for Slurm jobs and their files. */
 
+import { read, write } from '../../api/rbac/v1/rule-rows.ts';
 import type { FeatureRoles } from '../../kube-apiserver/rbac/bootstrap/feature-roles.ts';
-import { read, write, writeEvents } from '../../kube-apiserver/rbac/bootstrap/rows.ts';
 import { slurmClientRole } from './api/slurm-client-pod.ts';
 
 export const slurmRoles: FeatureRoles = {
-  controllers: {
-    // The controller checks that the Secret of a connection exists, and binds clients to the clients' role,
-    // and to no other.
-    'slurm-controller': [
-      ['get list watch patch delete', 'minik8s.io', 'slurmjobs'],
-      ['get list watch create delete', 'core', 'pods'],
-      ['get list watch create', 'core', 'serviceaccounts'],
-      ['get list watch create', 'rbac.authorization.k8s.io', 'rolebindings'],
-      ['bind', 'rbac.authorization.k8s.io', 'clusterroles', slurmClientRole],
-      ['get', 'core', 'secrets'],
-      writeEvents,
-    ],
-  },
   clusterRoles: {
     // No Secrets: the Secret of the connection is mounted in the pod.
     [slurmClientRole]: [

@@ -1,6 +1,6 @@
 /** Jobs of Slurm clusters: SlurmJob and SlurmFile objects, and a client in a pod for each connection. */
 import type { Feature } from '../feature.ts';
-import { slurmController } from './controller/slurm-clients.ts';
+import { slurmController, slurmRights } from './controller/slurm-clients.ts';
 import { slurmRoles } from './roles.ts';
 import { slurmJobs } from './server/object-metrics.ts';
 
@@ -8,5 +8,5 @@ export const slurm: Feature = {
   name: 'slurm',
   roles: slurmRoles,
   objectMetrics: [slurmJobs],
-  controllers: () => [{ account: 'slurm-controller', controller: slurmController }],
+  controllers: [{ account: 'slurm-controller', rights: slurmRights, controller: () => slurmController }],
 };

@@ -1,22 +1,9 @@
 /** Roles for triggers and their events. */
+
+import { read, write } from '../../api/rbac/v1/rule-rows.ts';
 import type { FeatureRoles } from '../../kube-apiserver/rbac/bootstrap/feature-roles.ts';
-import { read, write, writeEvents } from '../../kube-apiserver/rbac/bootstrap/rows.ts';
 
 export const triggerRoles: FeatureRoles = {
-  controllers: {
-    // The controller watches objects as the accounts of the triggers, not as itself.
-    'trigger-controller': [
-      [read, 'minik8s.io', 'functions triggers workflows'],
-      ['update', 'minik8s.io', 'triggers/status'],
-      ['get list watch create delete', 'minik8s.io', 'triggerevents'],
-      ['patch', 'minik8s.io', 'triggerevents/status'],
-      // Locations of the folders that nodes watch for triggers.
-      ['get list watch create delete', 'minik8s.io', 'folderwatches'],
-      [read, 'core', 'nodes persistentvolumes persistentvolumeclaims'],
-      ['create', 'minik8s.io', 'functions/invoke workflowruns'],
-      writeEvents,
-    ],
-  },
   view: [[read, 'minik8s.io', 'triggers triggers/status']],
   edit: [
     [write, 'minik8s.io', 'triggers'],

@@ -1,6 +1,6 @@
 /** Triggers: call a function, or run a workflow, for what happens. */
 import type { Feature } from '../feature.ts';
-import { type TriggerOptions, triggerController } from './controller/trigger.ts';
+import { type TriggerOptions, triggerController, triggerRights } from './controller/trigger.ts';
 import { triggerRoles } from './roles.ts';
 import { triggers as triggerMetrics } from './server/object-metrics.ts';
 
@@ -13,6 +13,11 @@ export const triggers: Feature<TriggerSettings> = {
   name: 'triggers',
   roles: triggerRoles,
   objectMetrics: [triggerMetrics],
-  controllers: ({ triggers: options }) =>
-    options ? [{ account: 'trigger-controller', controller: triggerController(options) }] : [],
+  controllers: [
+    {
+      account: 'trigger-controller',
+      rights: triggerRights,
+      controller: ({ triggers: options }) => options && triggerController(options),
+    },
+  ],
 };

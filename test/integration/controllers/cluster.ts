@@ -25,6 +25,7 @@ import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { runControllers } from '../../../src/control-plane/run-controllers.ts';
 import {
   type ControllerFactory,
+  controllersWith,
   type ReconcileResult,
   watched,
 } from '../../../src/controller-runtime/definition.ts';
@@ -225,8 +226,8 @@ async function startBeside(
       hostname: 'master',
       sharesStore: false,
       controllers: [
-        ...controllers({ ...settings, signSecretToken: server.signSecretToken }),
-        ...features.flatMap((feature) => feature.controllers(settings)),
+        ...controllersWith(controllers, { ...settings, signSecretToken: server.signSecretToken }),
+        ...features.flatMap((feature) => controllersWith(feature.controllers, settings)),
       ],
       scheduler: scheduler(options.scheduler),
     },

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { reconcilePolicy } from '../../../src/control-plane/reconcile-policy.ts';
-import { featureRoles } from '../../../src/control-plane/server-features.ts';
+import { policySources } from '../../../src/control-plane/server-features.ts';
 import { bootstrapPolicy } from '../../../src/kube-apiserver/rbac/bootstrap/policy-objects.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { clusterRoleBindings, clusterRoles } from './rbac-world.ts';
@@ -21,12 +21,12 @@ async function start(): Promise<void> {
   await reconcilePolicy(
     createClient(inProcessTransport(first.handlerFor(admin))),
     first.cache,
-    featureRoles(),
+    policySources(),
   );
 }
 
 test('the first makes all of them', async () => {
-  assert.equal((await stored(first)).length, bootstrapPolicy(featureRoles()).flat().length);
+  assert.equal((await stored(first)).length, bootstrapPolicy(policySources()).flat().length);
 });
 
 test('the next writes nothing', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemObjects } from '../../../src/api/core/v1/system-objects.ts';
-import type { ControllerFactory } from '../../../src/controller-runtime/definition.ts';
+import { type ControllerFactory, controllersWith } from '../../../src/controller-runtime/definition.ts';
 import { controllers } from '../../../src/controllers/index.ts';
 import { fixedObjectsController } from '../../../src/controllers/masters/fixed-objects.ts';
 import { mastersController } from '../../../src/controllers/masters/masters.ts';
@@ -10,7 +10,7 @@ import { systemObjectsController } from '../../../src/controllers/masters/system
 import { ScriptedWorld } from './scripted-world.ts';
 
 const never = () => Promise.reject(new Error('nothing is signed here'));
-const ofLeader = controllers({
+const ofLeader = controllersWith(controllers, {
   clusterCidr: '10.244.0.0/16',
   serviceCidr: '10.96.0.0/16',
   clusterDomain: 'cluster.local',

@@ -3,6 +3,7 @@
 import { type CronJob, cronJobResource } from '../../../api/batch/v1/cron-job.ts';
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
 import type { ObjectReference } from '../../../api/core/v1/types.gen.ts';
+import { type AccountRights, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 import { controllerOf, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../../apimachinery/status-error.ts';
@@ -19,6 +20,17 @@ import { ObservedWrites, verifyAfter } from '../../../controller-runtime/observe
 import { byController, controlledBy, controllerIndex, ownedBy } from '../../../controller-runtime/owner.ts';
 import { scheduledJob } from './cron-job-draft.ts';
 import { type CronJobPlan, planCronJob, withActive, withStarted } from './cron-job-plan.ts';
+
+export const cronJobRights: AccountRights = {
+  kubernetes: [
+    ['get list watch update', 'batch', 'cronjobs'],
+    ['get list watch create update patch delete', 'batch', 'jobs'],
+    ['update', 'batch', 'cronjobs/status'],
+    ['update', 'batch', 'cronjobs/finalizers'],
+    ['list watch delete', 'core', 'pods'],
+    writeEvents,
+  ],
+};
 
 export const cronJobController = (context: ControllerContext): ControllerDefinition =>
   new CronJobController(context).definition();

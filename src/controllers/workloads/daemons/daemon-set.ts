@@ -3,6 +3,7 @@
 import { type DaemonSet, daemonSetResource } from '../../../api/apps/v1/daemon-set.ts';
 import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
+import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 import { selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
@@ -30,6 +31,21 @@ import {
   planStatus,
 } from './daemon-set-plan.ts';
 import { FailedPods } from './failed-pods.ts';
+
+export const daemonSetRights: AccountRights = {
+  kubernetes: [
+    [read, 'apps extensions', 'daemonsets'],
+    ['update', 'apps extensions', 'daemonsets/status'],
+    ['update', 'apps extensions', 'daemonsets/finalizers'],
+    ['list watch', 'core', 'nodes'],
+    ['list watch create patch delete', 'core', 'pods'],
+    ['create', 'core', 'pods/binding'],
+    ['get list watch create update patch delete', 'apps', 'controllerrevisions'],
+    writeEvents,
+  ],
+  // The controller looks up pods that were created and deleted during a gap of its watch.
+  own: [['get', 'core', 'pods']],
+};
 
 /** Maximum number of pods that are created, and maximum number that are deleted, in one reconcile. */
 const burst = 250;

@@ -7,6 +7,7 @@
 import { type Deployment, deploymentResource } from '../../../api/apps/v1/deployment.ts';
 import { type ReplicaSet, replicaSetResource } from '../../../api/apps/v1/replica-set.ts';
 import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import { type AccountRights, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import { matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import { controllerOf, type Draft, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
@@ -26,6 +27,17 @@ import { byController, controlledBy, controllerIndex } from '../../../controller
 import { type DeploymentAction, planDeployment, revisionAnnotation } from './deployment-plan.ts';
 import type { DeploymentStatus } from './deployment-status.ts';
 import { sameTemplate } from './deployment-template.ts';
+
+export const deploymentRights: AccountRights = {
+  kubernetes: [
+    ['get list watch update', 'apps extensions', 'deployments'],
+    ['update', 'apps extensions', 'deployments/status'],
+    ['update', 'apps extensions', 'deployments/finalizers'],
+    ['get list watch create update patch delete', 'apps extensions', 'replicasets'],
+    ['get list watch update', 'core', 'pods'],
+    writeEvents,
+  ],
+};
 
 export const deploymentController = (context: ControllerContext): ControllerDefinition =>
   new DeploymentController(context).definition();

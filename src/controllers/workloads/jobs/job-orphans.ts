@@ -5,6 +5,7 @@
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
 import { isFinished } from '../../../api/batch/v1/job-conditions.ts';
 import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import { type AccountRights, read } from '../../../api/rbac/v1/rule-rows.ts';
 import { controllerOf, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
 import {
@@ -16,6 +17,13 @@ import { ifPresent } from '../../../controller-runtime/if-present.ts';
 import { byController, controlledBy, controllerIndex } from '../../../controller-runtime/owner.ts';
 import { withoutFinalizer } from '../pods/owned-pods.ts';
 import { isManagedElsewhere, isTracked, trackingFinalizer } from './job-pods-plan.ts';
+
+export const jobOrphansRights: AccountRights = {
+  kubernetes: [
+    [read, 'batch', 'jobs'],
+    ['list watch patch', 'core', 'pods'],
+  ],
+};
 
 export function jobOrphans({ client, informers }: ControllerContext): ControllerDefinition {
   const jobs = informers.informerFor(jobResource).lister;

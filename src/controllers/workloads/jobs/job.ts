@@ -7,6 +7,7 @@ import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
 import { isFinished } from '../../../api/batch/v1/job-conditions.ts';
 import type { JobStatus } from '../../../api/batch/v1/types.gen.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
+import { type AccountRights, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 import { selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import { type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
@@ -26,6 +27,18 @@ import { isManagedElsewhere, isTracked, trackingFinalizer } from './job-pods-pla
 import { type PodsWanted, planPods } from './job-pods-wanted-plan.ts';
 import { countReleased, finished, planTracking, type Tracking } from './job-tracking-plan.ts';
 import { deadlineIn, viewJob } from './job-view-plan.ts';
+
+export const jobRights: AccountRights = {
+  kubernetes: [
+    ['get list watch update patch', 'batch', 'jobs'],
+    ['update', 'batch', 'jobs/status'],
+    ['update', 'batch', 'jobs/finalizers'],
+    ['list watch create patch delete', 'core', 'pods'],
+    writeEvents,
+  ],
+  // These controllers look up pods that their cache does not show for too long.
+  own: [['get', 'core', 'pods']],
+};
 
 export const jobController = (context: ControllerContext): ControllerDefinition =>
   new JobController(context).definition();

@@ -4,6 +4,7 @@
  */
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
 import { finishedCondition } from '../../../api/batch/v1/job-conditions.ts';
+import { type AccountRights, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import {
   type ControllerContext,
@@ -12,6 +13,10 @@ import {
   watched,
 } from '../../../controller-runtime/definition.ts';
 import { ifPresent } from '../../../controller-runtime/if-present.ts';
+
+export const ttlAfterFinishedRights: AccountRights = {
+  kubernetes: [['get list watch delete', 'batch', 'jobs'], writeEvents],
+};
 
 export function ttlAfterFinished({ client, clock, informers }: ControllerContext): ControllerDefinition {
   const jobs = informers.informerFor(jobResource).lister;

@@ -2,6 +2,7 @@
 
 import { type StatefulSet, statefulSetResource } from '../../../api/apps/v1/stateful-set.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
+import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import { selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
@@ -24,6 +25,21 @@ import { StatefulClaims } from './stateful-claims.ts';
 import { ordinalOf, revisionOf } from './stateful-pods-plan.ts';
 import { planSteps, type Step } from './stateful-set-plan.ts';
 import { planStatus, type StatefulSetStatus } from './stateful-status-plan.ts';
+
+export const statefulSetRights: AccountRights = {
+  kubernetes: [
+    ['list watch', 'core', 'pods'],
+    [read, 'apps', 'statefulsets'],
+    ['update', 'apps', 'statefulsets/status'],
+    ['update', 'apps', 'statefulsets/finalizers'],
+    ['get create update patch delete', 'core', 'pods'],
+    ['get list watch create update patch delete', 'apps', 'controllerrevisions'],
+    ['get list watch create', 'core', 'persistentvolumeclaims'],
+    writeEvents,
+    ['update delete', 'core', 'persistentvolumeclaims'],
+    ['update', 'core', 'pods/finalizers'],
+  ],
+};
 
 const words: PodWords<StatefulSet> = (verb, set, pod, error) => {
   const how = error === undefined ? 'successful' : `failed error: ${error}`;

@@ -7,6 +7,7 @@ import type { Lease } from '../../../api/coordination/v1/lease.ts';
 import { leaseResource } from '../../../api/coordination/v1/lease.ts';
 import { masterLabel } from '../../../api/coordination/v1/master-lease.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
+import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 import { selectorFromMap } from '../../../apimachinery/labels.ts';
 import { controllerOf, isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
@@ -34,6 +35,19 @@ import { planFunction } from './function-plan.ts';
 import { instanceOf } from './instance-plan.ts';
 import { type RuntimeImages, sharedLock, versionOf } from './version-plan.ts';
 import { WaitingInstances } from './waiting-instances.ts';
+
+export const functionRights: AccountRights = {
+  own: [
+    [read, 'minik8s.io', 'functions'],
+    ['patch', 'minik8s.io', 'functions/status'],
+    ['get list watch create delete', 'minik8s.io', 'functionversions'],
+    ['update', 'minik8s.io', 'functionversions/status'],
+    ['get list watch create patch delete', 'core', 'pods'],
+    [read, 'core', 'nodes'],
+    [read, 'coordination.k8s.io', 'leases'],
+    writeEvents,
+  ],
+};
 
 const masterScope = { namespace: 'kube-system', labelSelector: masterLabel };
 

@@ -4,13 +4,8 @@
  */
 import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
-import {
-  type Draft,
-  isTerminating,
-  type KubeObject,
-  type ObjectKey,
-  splitKey,
-} from '../../../apimachinery/meta.ts';
+import { type Draft, isTerminating, type KubeObject, type ObjectKey, splitKey } from '../../../apimachinery/meta.ts';
+import { type AccountRights, read } from '../../../api/rbac/v1/rule-rows.ts';
 import { isAlreadyExists } from '../../../apimachinery/status-error.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { sha256 } from '../../../base/sha256.ts';
@@ -31,6 +26,15 @@ import { warmLabel, warmVersion } from '../api/warm-instance.ts';
 import { waitingInstance } from './instance-plan.ts';
 import type { RuntimeImages } from './version-plan.ts';
 import { planPool, roomyNodes } from './warm-pool-plan.ts';
+
+export const warmPoolRights: AccountRights = {
+  own: [
+    [read, 'minik8s.io', 'functions'],
+    ['get list watch', 'minik8s.io', 'functionversions'],
+    ['get list watch create patch delete', 'core', 'pods'],
+    [read, 'core', 'nodes'],
+  ],
+};
 
 export const warmPoolController =
   (runtimeImages: RuntimeImages, size: number): ControllerFactory =>

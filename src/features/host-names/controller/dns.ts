@@ -1,6 +1,7 @@
 /** Sets the status of each Dns: whether its paths lead to Services and whether the nodes serve it. */
 import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
 import { type Service, serviceResource } from '../../../api/core/v1/service.ts';
+import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import { rfc3339 } from '../../../base/time.ts';
@@ -17,6 +18,10 @@ import { hostHolder } from '../api/dns-holder.ts';
 import { maxPathsOfNamespace, pathCount, withinLimit } from '../api/dns-limit.ts';
 import { servingFingerprint } from '../api/dns-served.ts';
 import { planDnsStatus } from './dns-plan.ts';
+
+export const dnsRights: AccountRights = {
+  own: [[read, 'minik8s.io', 'dnses'], ['update', 'minik8s.io', 'dnses/status'], writeEvents],
+};
 
 const byService = 'dns.service';
 const byHost = 'dns.host';

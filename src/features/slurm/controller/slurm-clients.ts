@@ -8,7 +8,8 @@ import { secretResource } from '../../../api/core/v1/secret.ts';
 import { serviceAccountResource } from '../../../api/core/v1/service-account.ts';
 import type { ServiceAccount } from '../../../api/core/v1/types.gen.ts';
 import { roleBindingResource } from '../../../api/rbac/v1/role-binding.ts';
-import type { RoleBinding } from '../../../api/rbac/v1/types.gen.ts';
+import { type RoleBinding } from '../../../api/rbac/v1/types.gen.ts';
+import { type AccountRights, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { type Draft, isTerminating, type KubeObject, type ObjectKey } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../../apimachinery/status-error.ts';
@@ -20,10 +21,29 @@ import {
   watched,
 } from '../../../controller-runtime/definition.ts';
 import { ifPresent } from '../../../controller-runtime/if-present.ts';
-import { slurmClientAccount, slurmClientLabel, slurmSecretAnnotation } from '../api/slurm-client-pod.ts';
+import {
+  slurmClientAccount,
+  slurmClientLabel,
+  slurmClientRole,
+  slurmSecretAnnotation,
+} from '../api/slurm-client-pod.ts';
 import { type SlurmJob, slurmFinalizer, slurmJobResource } from '../api/slurm-job.ts';
 import { planConnection } from './slurm-client-plan.ts';
 import { clientAccount, clientBinding, clientPod } from './slurm-pod.ts';
+
+export const slurmRights: AccountRights = {
+  // The controller checks that the Secret of a connection exists, and binds clients to the clients' role,
+  // and to no other.
+  own: [
+    ['get list watch patch delete', 'minik8s.io', 'slurmjobs'],
+    ['get list watch create delete', 'core', 'pods'],
+    ['get list watch create', 'core', 'serviceaccounts'],
+    ['get list watch create', 'rbac.authorization.k8s.io', 'rolebindings'],
+    ['bind', 'rbac.authorization.k8s.io', 'clusterroles', slurmClientRole],
+    ['get', 'core', 'secrets'],
+    writeEvents,
+  ],
+};
 
 const podScope = { labelSelector: slurmClientLabel };
 const accountScope = { fieldSelector: `metadata.name=${slurmClientAccount}` };

@@ -4,15 +4,11 @@ import { nodeResource } from '../../../api/core/v1/node.ts';
 import { persistentVolumeResource } from '../../../api/core/v1/persistent-volume.ts';
 import { persistentVolumeClaimResource } from '../../../api/core/v1/persistent-volume-claim.ts';
 import { serviceAccountResource } from '../../../api/core/v1/service-account.ts';
-import { sortKeys } from '../../../apimachinery/equality.ts';
-import {
-  controllerOf,
-  isTerminating,
-  type KubeObject,
-  type ObjectKey,
-  objectKey,
-} from '../../../apimachinery/meta.ts';
-import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
+import { sortKeys, deepEqual } from '../../../apimachinery/equality.ts';
+import { controllerOf, isTerminating, type KubeObject, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
+import { type ResourceRef, apiVersionOf } from '../../../apimachinery/resource-definition.ts';
+import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
+import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../../apimachinery/status-error.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Lister } from '../../../client/informer.ts';
@@ -40,6 +36,20 @@ import { HttpSource, ResultSource, Sources } from './sources.ts';
 import { positionOf } from './status-plan.ts';
 import { StatusWriter } from './status-writer.ts';
 import { type CallFunction, Targets } from './targets.ts';
+
+/** Objects are watched as the accounts of the triggers, and need no rights of the controller. */
+export const triggerRights: AccountRights = {
+  own: [
+    [read, 'minik8s.io', 'functions triggers workflows'],
+    ['update', 'minik8s.io', 'triggers/status'],
+    ['get list watch create delete', 'minik8s.io', 'triggerevents'],
+    ['patch', 'minik8s.io', 'triggerevents/status'],
+    ['get list watch create delete', 'minik8s.io', 'folderwatches'],
+    [read, 'core', 'nodes persistentvolumes persistentvolumeclaims'],
+    ['create', 'minik8s.io', 'functions/invoke workflowruns'],
+    writeEvents,
+  ],
+};
 
 export interface TriggerOptions {
   readonly callFunction: CallFunction;

@@ -5,6 +5,7 @@
  */
 import { controllerRevisionResource } from '../../../api/apps/v1/controller-revision.ts';
 import { jobResource } from '../../../api/batch/v1/job.ts';
+import { type AccountRights, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey, splitKey } from '../../../apimachinery/meta.ts';
 import { isConflict, isNotFound } from '../../../apimachinery/status-error.ts';
@@ -36,6 +37,22 @@ import { type Next, RunWriter } from './run-writer.ts';
 import { Shares } from './shares.ts';
 import { isGone, TaskObjects } from './task-objects.ts';
 import { runAnnotation, taskFinalizer } from './task-objects-plan.ts';
+
+export const workflowRunRights: AccountRights = {
+  own: [
+    ['get list watch', 'minik8s.io', 'workflows'],
+    ['update', 'minik8s.io', 'workflows/status'],
+    ['get list watch create patch delete', 'minik8s.io', 'workflowruns'],
+    ['update', 'minik8s.io', 'workflowruns/status'],
+    ['create', 'minik8s.io', 'workflowhistories'],
+    ['get list watch create delete', 'apps', 'controllerrevisions'],
+    ['get list watch create patch delete', 'batch', 'jobs'],
+    ['get', 'batch', 'cronjobs'],
+    ['list', 'core', 'pods'],
+    ['create', 'authorization.k8s.io', 'subjectaccessreviews'],
+    writeEvents,
+  ],
+};
 
 export interface WorkflowOptions {
   /** Places function calls; without it no function can be called. */

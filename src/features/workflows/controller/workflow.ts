@@ -1,5 +1,6 @@
 /** Keeps the definition of each Workflow, counts its running runs, and deletes ended ones. */
 import { controllerRevisionResource } from '../../../api/apps/v1/controller-revision.ts';
+import type { AccountRights } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { isTerminating, type KubeObject, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
@@ -15,6 +16,15 @@ import { workflowResource } from '../api/workflow.ts';
 import { workflowRunResource } from '../api/workflow-run.ts';
 import { keepDefinition, revisionLabel } from './definitions.ts';
 import { planWorkflow } from './workflow-plan.ts';
+
+export const workflowRights: AccountRights = {
+  own: [
+    ['get list watch', 'minik8s.io', 'workflows'],
+    ['update', 'minik8s.io', 'workflows/status'],
+    ['get list watch', 'minik8s.io', 'workflowruns'],
+    ['get list watch create delete', 'apps', 'controllerrevisions'],
+  ],
+};
 
 const byWorkflow = 'runs of a workflow';
 const ofWorkflow = 'revisions of a workflow';

@@ -2,7 +2,7 @@
  * The ClusterRoles of users, nodes and components that every cluster has (facts of Kubernetes 1.32: the
  * components of a cluster and their charts rely on them).
  */
-import { type RoleRows, read, readWrite, write, writeEvents } from './rows.ts';
+import { type RoleRows, read, readWrite, write, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 
 /**
  * Roles that aggregate all roles with the label `rbac.authorization.k8s.io/aggregate-to-NAME`; the value is

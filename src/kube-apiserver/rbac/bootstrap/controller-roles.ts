@@ -1,212 +1,37 @@
 /**
- * Roles of the controllers, by the name of their account in kube-system (facts of Kubernetes 1.32). They
- * include controllers that minik8s does not have, so that added ones find their role. own-roles.ts has the
- * additional rights of minik8s' controllers.
+ * Rights of upstream's controllers that minik8s does not have (facts of Kubernetes 1.32), so that ones that
+ * are added find their roles. The other controllers declare their rights in their own files.
  */
-import { type RoleRows, read, writeEvents } from './rows.ts';
+import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 
-export const controllerRoles: RoleRows = {
-  'attachdetach-controller': [
-    ['list watch', 'core', 'persistentvolumeclaims persistentvolumes'],
-    [read, 'core', 'nodes'],
-    ['update patch', 'core', 'nodes/status'],
-    ['list watch', 'core', 'pods'],
-    writeEvents,
-    ['get list watch create delete', 'storage.k8s.io', 'volumeattachments'],
-    [read, 'storage.k8s.io', 'csidrivers'],
-    [read, 'storage.k8s.io', 'csinodes'],
-  ],
-  'certificate-controller': [
-    ['get list watch delete', 'certificates.k8s.io', 'certificatesigningrequests'],
-    [
-      'update',
-      'certificates.k8s.io',
-      'certificatesigningrequests/approval certificatesigningrequests/status',
+export const absentControllers: Readonly<Record<string, AccountRights>> = {
+  'attachdetach-controller': {
+    kubernetes: [
+      ['list watch', 'core', 'persistentvolumeclaims persistentvolumes'],
+      [read, 'core', 'nodes'],
+      ['update patch', 'core', 'nodes/status'],
+      ['list watch', 'core', 'pods'],
+      writeEvents,
+      ['get list watch create delete', 'storage.k8s.io', 'volumeattachments'],
+      [read, 'storage.k8s.io', 'csidrivers'],
+      [read, 'storage.k8s.io', 'csinodes'],
     ],
-    ['approve', 'certificates.k8s.io', 'signers', 'kubernetes.io/kube-apiserver-client-kubelet'],
-    [
-      'sign',
-      'certificates.k8s.io',
-      'signers',
-      'kubernetes.io/kube-apiserver-client kubernetes.io/kube-apiserver-client-kubelet kubernetes.io/kubelet-serving kubernetes.io/legacy-unknown',
+  },
+  'legacy-service-account-token-cleaner': {
+    kubernetes: [
+      ['get', 'core', 'configmaps', 'kube-apiserver-legacy-service-account-token-tracking'],
+      ['patch delete', 'core', 'secrets'],
     ],
-    ['create', 'authorization.k8s.io', 'subjectaccessreviews'],
-    writeEvents,
-  ],
-  'clusterrole-aggregation-controller': [
-    ['escalate get list watch update patch', 'rbac.authorization.k8s.io', 'clusterroles'],
-  ],
-  'cronjob-controller': [
-    ['get list watch update', 'batch', 'cronjobs'],
-    ['get list watch create update patch delete', 'batch', 'jobs'],
-    ['update', 'batch', 'cronjobs/status'],
-    ['update', 'batch', 'cronjobs/finalizers'],
-    ['list watch delete', 'core', 'pods'],
-    writeEvents,
-  ],
-  'daemon-set-controller': [
-    [read, 'apps extensions', 'daemonsets'],
-    ['update', 'apps extensions', 'daemonsets/status'],
-    ['update', 'apps extensions', 'daemonsets/finalizers'],
-    ['list watch', 'core', 'nodes'],
-    ['list watch create patch delete', 'core', 'pods'],
-    ['create', 'core', 'pods/binding'],
-    ['get list watch create update patch delete', 'apps', 'controllerrevisions'],
-    writeEvents,
-  ],
-  'deployment-controller': [
-    ['get list watch update', 'apps extensions', 'deployments'],
-    ['update', 'apps extensions', 'deployments/status'],
-    ['update', 'apps extensions', 'deployments/finalizers'],
-    ['get list watch create update patch delete', 'apps extensions', 'replicasets'],
-    ['get list watch update', 'core', 'pods'],
-    writeEvents,
-  ],
-  'disruption-controller': [
-    [read, 'apps extensions', 'deployments'],
-    [read, 'apps extensions', 'replicasets'],
-    [read, 'core', 'replicationcontrollers'],
-    [read, 'policy', 'poddisruptionbudgets'],
-    [read, 'apps', 'statefulsets'],
-    ['update', 'policy', 'poddisruptionbudgets/status'],
-    ['update patch', 'core', 'pods/status'],
-    ['get', '*', '*/scale'],
-    writeEvents,
-  ],
-  'endpoint-controller': [
-    [read, 'core', 'pods services'],
-    ['get list watch create update delete', 'core', 'endpoints'],
-    ['create', 'core', 'endpoints/restricted'],
-    writeEvents,
-  ],
-  'endpointslice-controller': [
-    [read, 'core', 'nodes pods services'],
-    ['update', 'core', 'services/finalizers'],
-    ['get list watch create update delete', 'discovery.k8s.io', 'endpointslices'],
-    writeEvents,
-  ],
-  'endpointslicemirroring-controller': [
-    [read, 'core', 'endpoints services'],
-    ['update', 'core', 'services/finalizers'],
-    ['update', 'core', 'endpoints/finalizers'],
-    ['get list watch create update delete', 'discovery.k8s.io', 'endpointslices'],
-    writeEvents,
-  ],
-  'ephemeral-volume-controller': [
-    [read, 'core', 'pods'],
-    ['update', 'core', 'pods/finalizers'],
-    ['get list watch create', 'core', 'persistentvolumeclaims'],
-    writeEvents,
-  ],
-  'expand-controller': [
-    ['get list watch update patch', 'core', 'persistentvolumes'],
-    ['update patch', 'core', 'persistentvolumeclaims/status'],
-    [read, 'core', 'persistentvolumeclaims'],
-    writeEvents,
-    ['get', 'core', 'services'],
-  ],
-  'generic-garbage-collector': [['get list watch update patch delete', '*', '*'], writeEvents],
-  'horizontal-pod-autoscaler': [
-    [read, 'autoscaling', 'horizontalpodautoscalers'],
-    ['update', 'autoscaling', 'horizontalpodautoscalers/status'],
-    ['get update', '*', '*/scale'],
-    ['list watch', 'core', 'pods'],
-    ['list watch', 'metrics.k8s.io', 'pods'],
-    [read, 'custom.metrics.k8s.io', '*'],
-    [read, 'external.metrics.k8s.io', '*'],
-    writeEvents,
-  ],
-  'job-controller': [
-    ['get list watch update patch', 'batch', 'jobs'],
-    ['update', 'batch', 'jobs/status'],
-    ['update', 'batch', 'jobs/finalizers'],
-    ['list watch create patch delete', 'core', 'pods'],
-    writeEvents,
-  ],
-  'legacy-service-account-token-cleaner': [
-    ['get', 'core', 'configmaps', 'kube-apiserver-legacy-service-account-token-tracking'],
-    ['patch delete', 'core', 'secrets'],
-  ],
-  'namespace-controller': [
-    ['get list watch delete', 'core', 'namespaces'],
-    ['update', 'core', 'namespaces/finalize namespaces/status'],
-    ['get list watch delete deletecollection', '*', '*'],
-  ],
-  'node-controller': [
-    ['get list watch update patch delete', 'core', 'nodes'],
-    ['update patch', 'core', 'nodes/status'],
-    ['update patch', 'core', 'pods/status'],
-    ['get list watch delete', 'core', 'pods'],
-    writeEvents,
-  ],
-  'persistent-volume-binder': [
-    ['get list watch create update delete', 'core', 'persistentvolumes'],
-    ['update', 'core', 'persistentvolumes/status'],
-    ['get list watch update', 'core', 'persistentvolumeclaims'],
-    ['update', 'core', 'persistentvolumeclaims/status'],
-    ['get list watch create delete', 'core', 'pods'],
-    [read, 'storage.k8s.io', 'storageclasses'],
-    ['list watch', 'core', 'nodes'],
-    writeEvents,
-    ['watch', 'core', 'events'],
-    ['get', 'core', 'services'],
-  ],
-  'pod-garbage-collector': [
-    ['list watch delete', 'core', 'pods'],
-    [read, 'core', 'nodes'],
-    ['patch', 'core', 'pods/status'],
-  ],
-  'pv-protection-controller': [['get list watch update', 'core', 'persistentvolumes'], writeEvents],
-  'pvc-protection-controller': [
-    ['get list watch update', 'core', 'persistentvolumeclaims'],
-    [read, 'core', 'pods'],
-    writeEvents,
-  ],
-  'replicaset-controller': [
-    ['get list watch update', 'apps extensions', 'replicasets'],
-    ['update', 'apps extensions', 'replicasets/status'],
-    ['update', 'apps extensions', 'replicasets/finalizers'],
-    ['list watch create patch delete', 'core', 'pods'],
-    writeEvents,
-  ],
-  'replication-controller': [
-    ['get list watch update', 'core', 'replicationcontrollers'],
-    ['update', 'core', 'replicationcontrollers/status'],
-    ['update', 'core', 'replicationcontrollers/finalizers'],
-    ['list watch create patch delete', 'core', 'pods'],
-    writeEvents,
-  ],
-  'resourcequota-controller': [
-    ['list watch', '*', '*'],
-    ['update', 'core', 'resourcequotas/status'],
-    writeEvents,
-  ],
-  'root-ca-cert-publisher': [['create update', 'core', 'configmaps'], writeEvents],
-  'route-controller': [['list watch', 'core', 'nodes'], ['patch', 'core', 'nodes/status'], writeEvents],
-  'service-account-controller': [['create', 'core', 'serviceaccounts'], writeEvents],
-  'service-controller': [
-    [read, 'core', 'services'],
-    ['update patch', 'core', 'services/status'],
-    ['list watch', 'core', 'nodes'],
-    writeEvents,
-  ],
-  'statefulset-controller': [
-    ['list watch', 'core', 'pods'],
-    [read, 'apps', 'statefulsets'],
-    ['update', 'apps', 'statefulsets/status'],
-    ['update', 'apps', 'statefulsets/finalizers'],
-    ['get create update patch delete', 'core', 'pods'],
-    ['get list watch create update patch delete', 'apps', 'controllerrevisions'],
-    ['get list watch create', 'core', 'persistentvolumeclaims'],
-    writeEvents,
-    ['update delete', 'core', 'persistentvolumeclaims'],
-    ['update', 'core', 'pods/finalizers'],
-  ],
-  'ttl-after-finished-controller': [['get list watch delete', 'batch', 'jobs'], writeEvents],
-  'ttl-controller': [['list watch update patch', 'core', 'nodes'], writeEvents],
-  'validatingadmissionpolicy-status-controller': [
-    [read, 'admissionregistration.k8s.io', 'validatingadmissionpolicies'],
-    ['get update patch', 'admissionregistration.k8s.io', 'validatingadmissionpolicies/status'],
-    writeEvents,
-  ],
+  },
+  'route-controller': {
+    kubernetes: [['list watch', 'core', 'nodes'], ['patch', 'core', 'nodes/status'], writeEvents],
+  },
+  'ttl-controller': { kubernetes: [['list watch update patch', 'core', 'nodes'], writeEvents] },
+  'validatingadmissionpolicy-status-controller': {
+    kubernetes: [
+      [read, 'admissionregistration.k8s.io', 'validatingadmissionpolicies'],
+      ['get update patch', 'admissionregistration.k8s.io', 'validatingadmissionpolicies/status'],
+      writeEvents,
+    ],
+  },
 };

@@ -1,5 +1,5 @@
 /** Roles within the system namespaces, by NAMESPACE/NAME, and their bindings (facts of Kubernetes 1.32). */
-import { type RoleRows, read, writeEvents } from './rows.ts';
+import { type RoleRows, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 
 export const namespaceRoles: RoleRows = {
   'kube-public/system:controller:bootstrap-signer': [
@@ -24,7 +24,6 @@ export const namespaceRoles: RoleRows = {
   ],
   'kube-system/system:controller:bootstrap-signer': [[read, 'core', 'secrets']],
   'kube-system/system:controller:cloud-provider': [['get list watch create', 'core', 'configmaps']],
-  'kube-system/system:controller:token-cleaner': [['get list watch delete', 'core', 'secrets'], writeEvents],
 };
 
 export interface NamespaceBinding {
@@ -60,13 +59,11 @@ export const namespaceBindings: readonly NamespaceBinding[] = [
     users: [scheduler],
     accounts: ['kube-scheduler'],
   },
-  ...['bootstrap-signer', 'cloud-provider', 'token-cleaner'].map((account) =>
-    ofController('kube-system', account),
-  ),
-  ofController('kube-public', 'bootstrap-signer'),
+  ...['bootstrap-signer', 'cloud-provider'].map((account) => bindingOfController('kube-system', account)),
+  bindingOfController('kube-public', 'bootstrap-signer'),
 ];
 
-function ofController(namespace: string, account: string): NamespaceBinding {
+export function bindingOfController(namespace: string, account: string): NamespaceBinding {
   const role = `system:controller:${account}`;
   return { namespace, name: role, role, accounts: [account] };
 }

@@ -4,6 +4,13 @@ import { clusterRoleBindingResource } from '../../../api/rbac/v1/cluster-role-bi
 import { roleResource } from '../../../api/rbac/v1/role.ts';
 import { roleBindingResource } from '../../../api/rbac/v1/role-binding.ts';
 import { rbacGroup } from '../../../api/rbac/v1/roles.ts';
+import {
+  type AccountRights,
+  type ControllerAccount,
+  distinctRows,
+  type RuleRow,
+  rulesFrom,
+} from '../../../api/rbac/v1/rule-rows.ts';
 import type {
   ClusterRole,
   ClusterRoleBinding,
@@ -15,11 +22,10 @@ import type { Draft } from '../../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
 import { authenticatedGroup, mastersGroup } from '../../../apiserver/user.ts';
 import { aggregatedRoles, clusterRoles, rolesToAggregate } from './cluster-roles.ts';
-import { controllerRoles } from './controller-roles.ts';
+import { absentControllers } from './controller-roles.ts';
 import type { FeatureRoles } from './feature-roles.ts';
-import { namespaceBindings, namespaceRoles } from './namespace-roles.ts';
-import { ownControllerRoles, ownRowsOfRoles, ownRowsOfView } from './own-roles.ts';
-import { type RuleRow, rulesFrom } from './rows.ts';
+import { bindingOfController, namespaceBindings, namespaceRoles } from './namespace-roles.ts';
+import { ownRowsOfRoles, ownRowsOfView } from './own-roles.ts';
 
 type Metadata = { readonly name: string; readonly namespace?: string };
 export type PolicyKind = ClusterRole | ClusterRoleBinding | Role | RoleBinding;
@@ -91,18 +97,41 @@ const own = (name: string) => `minik8s:${name}`;
 
 const entriesOf = <T>(table: Readonly<Record<string, T>>) => Object.entries(table);
 
-const bootstrapClusterRoles = (features: readonly FeatureRoles[]): readonly PolicyObject<ClusterRole>[] => [
+/** Sources of the policy besides the roles that every cluster of Kubernetes has. */
+export interface PolicySources {
+  /** Rights of the controllers; an account that is named more than once gets the rights of all. */
+  readonly controllers: readonly ControllerAccount[];
+  readonly features: readonly FeatureRoles[];
+}
+
+/** Rows by account; accounts without rows are left out. */
+function rowsByAccount(
+  controllers: readonly ControllerAccount[],
+  part: keyof AccountRights,
+): readonly (readonly [account: string, rows: readonly RuleRow[]])[] {
+  const accounts = Map.groupBy(
+    controllers.filter(({ rights }) => rights[part]),
+    ({ account: name }) => name,
+  );
+  return [...accounts].map(([name, of]) => [
+    name,
+    distinctRows(of.flatMap(({ rights }) => rights[part] ?? [])),
+  ]);
+}
+
+const bootstrapClusterRoles = ({
+  controllers,
+  features,
+}: PolicySources): readonly PolicyObject<ClusterRole>[] => [
   ...entriesOf(clusterRoles).map(([name, rows]) =>
     clusterRole(name, [...rows, ...(ownRowsOfRoles[name] ?? [])], rolesToAggregate[name]),
   ),
   ...entriesOf(aggregatedRoles).map(aggregatedRole),
-  ...entriesOf(controllerRoles).map(([name, rows]) => clusterRole(ofController(name), rows)),
+  ...rowsByAccount(controllers, 'kubernetes').map(([name, rows]) => clusterRole(ofController(name), rows)),
   ...features.flatMap(({ clusterRoles: named = {} }) =>
     entriesOf(named).map(([name, rows]) => clusterRole(name, rows)),
   ),
-  ...[ownControllerRoles, ...features.map(({ controllers }) => controllers)].flatMap((table) =>
-    entriesOf(table).map(([name, rows]) => clusterRole(own(name), rows)),
-  ),
+  ...rowsByAccount(controllers, 'own').map(([name, rows]) => clusterRole(own(name), rows)),
   clusterRole(own('aggregate-to-view'), [...features.flatMap(({ view }) => view), ...ownRowsOfView], 'view'),
   clusterRole(
     own('aggregate-to-edit'),
@@ -112,23 +141,33 @@ const bootstrapClusterRoles = (features: readonly FeatureRoles[]): readonly Poli
 ];
 
 const bootstrapClusterRoleBindings = (
-  features: readonly FeatureRoles[],
+  controllers: readonly ControllerAccount[],
 ): readonly PolicyObject<ClusterRoleBinding>[] => [
   ...entriesOf(clusterRoleHolders).map(([role, subjects]) => clusterBinding(role, subjects)),
-  ...Object.keys(controllerRoles).map((name) => clusterBinding(ofController(name), [account(name)])),
-  ...[ownControllerRoles, ...features.map(({ controllers }) => controllers)]
-    .flatMap((table) => Object.keys(table))
-    .map((name) => clusterBinding(own(name), [account(name)])),
+  ...rowsByAccount(controllers, 'kubernetes').map(([name]) =>
+    clusterBinding(ofController(name), [account(name)]),
+  ),
+  ...rowsByAccount(controllers, 'own').map(([name]) => clusterBinding(own(name), [account(name)])),
 ];
 
-export const bootstrapRoles: readonly PolicyObject<Role>[] = entriesOf(namespaceRoles).map(([key, rows]) => {
-  const [namespace = '', name = ''] = key.split('/');
-  const metadata = { name, namespace, labels: bootstrapping, annotations };
-  return { ref: roleResource, draft: { apiVersion, kind: 'Role', metadata, rules: rulesFrom(rows) } };
-});
+const bootstrapRoles = (controllers: readonly ControllerAccount[]): readonly PolicyObject<Role>[] => {
+  const ofAccounts = rowsByAccount(controllers, 'kubeSystem').map(
+    ([name, rows]) => [`kube-system/${ofController(name)}`, rows] as const,
+  );
+  return [...entriesOf(namespaceRoles), ...ofAccounts].map(([key, rows]) => {
+    const [namespace = '', name = ''] = key.split('/');
+    const metadata = { name, namespace, labels: bootstrapping, annotations };
+    return { ref: roleResource, draft: { apiVersion, kind: 'Role', metadata, rules: rulesFrom(rows) } };
+  });
+};
 
-export const bootstrapRoleBindings: readonly PolicyObject<RoleBinding>[] = namespaceBindings.map(
-  ({ namespace, name, role, users = [], accounts = [] }) => ({
+const bootstrapRoleBindings = (
+  controllers: readonly ControllerAccount[],
+): readonly PolicyObject<RoleBinding>[] =>
+  [
+    ...namespaceBindings,
+    ...rowsByAccount(controllers, 'kubeSystem').map(([name]) => bindingOfController('kube-system', name)),
+  ].map(({ namespace, name, role, users = [], accounts = [] }) => ({
     ref: roleBindingResource,
     draft: {
       apiVersion,
@@ -137,11 +176,20 @@ export const bootstrapRoleBindings: readonly PolicyObject<RoleBinding>[] = names
       roleRef: { apiGroup: rbacGroup, kind: 'Role', name: role },
       subjects: [...users.map(user), ...accounts.map(account)],
     },
-  }),
-);
+  }));
 
 /** All roles come before the bindings, so that no binding is rejected for a missing role. */
-export const bootstrapPolicy = (features: readonly FeatureRoles[]): readonly (readonly PolicyObject[])[] => [
-  [...bootstrapClusterRoles(features), ...bootstrapRoles] as unknown as readonly PolicyObject[],
-  [...bootstrapClusterRoleBindings(features), ...bootstrapRoleBindings] as unknown as readonly PolicyObject[],
-];
+export function bootstrapPolicy(sources: PolicySources): readonly (readonly PolicyObject[])[] {
+  const absent = entriesOf(absentControllers).map(([name, rights]) => ({ account: name, rights }));
+  const controllers = [...absent, ...sources.controllers];
+  return [
+    [
+      ...bootstrapClusterRoles({ ...sources, controllers }),
+      ...bootstrapRoles(controllers),
+    ] as unknown as readonly PolicyObject[],
+    [
+      ...bootstrapClusterRoleBindings(controllers),
+      ...bootstrapRoleBindings(controllers),
+    ] as unknown as readonly PolicyObject[],
+  ];
+}

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { ClusterRole, ClusterRoleBinding, RoleBinding } from '../../../../src/api/rbac/v1/types.gen.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { metaCauses } from '../../../../src/apimachinery/validate-meta.ts';
-import { featureRoles } from '../../../../src/control-plane/server-features.ts';
+import { policySources } from '../../../../src/control-plane/server-features.ts';
 import { controllers } from '../../../../src/controllers/index.ts';
 import { features } from '../../../../src/features/index.ts';
 import { registry } from '../../../../src/features/kinds.ts';
@@ -16,7 +16,7 @@ import {
 } from '../../../../src/kube-apiserver/rbac/bootstrap/policy-objects.ts';
 import { planReconciliation } from '../../../../src/kube-apiserver/rbac/bootstrap/reconcile-plan.ts';
 
-const policy = bootstrapPolicy(featureRoles());
+const policy = bootstrapPolicy(policySources());
 const all = policy.flat();
 const wanted = (kind: string, name: string): PolicyObject['draft'] => {
   const found = all.find(({ draft }) => draft.kind === kind && draft.metadata.name === name);
@@ -56,19 +56,8 @@ test('every object is one that the server takes, and there once', () => {
 });
 
 test('every controller has an account that has roles', () => {
-  const never = () => Promise.reject(new Error('nothing is signed here'));
   const accounts = new Set(
-    [
-      ...controllers({
-        clusterCidr: '10.244.0.0/16',
-        serviceCidr: '10.96.0.0/16',
-        clusterDomain: 'cluster.local',
-        nodeApproval: 'auto',
-        certificates: { read: never, sign: never, authority: 'PEM' },
-        signSecretToken: never,
-      }),
-      ...features.flatMap((feature) => feature.controllers({ clusterDomain: 'cluster.local' })),
-    ].map(({ account }) => account),
+    [...controllers, ...features.flatMap((feature) => feature.controllers)].map(({ account }) => account),
   );
   const bound = new Set(
     policy.flat().flatMap(({ draft }) => ((draft as RoleBinding).subjects ?? []).map(({ name }) => name)),

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { rulesFrom } from '../../../../../src/api/rbac/v1/rule-rows.ts';
 import type { UserInfo } from '../../../../../src/apiserver/user.ts';
 import type { WorkflowRun } from '../../../../../src/features/workflows/api/workflow-run.ts';
 import { workflowRoles } from '../../../../../src/features/workflows/roles.ts';
-import { rulesFrom } from '../../../../../src/kube-apiserver/rbac/bootstrap/rows.ts';
 import type { TestServer } from '../../../../fixtures/api-server.ts';
 import { type RbacWorld, type Rule, startRbacWorld, user } from '../../../rbac/rbac-world.ts';
 
