@@ -3,7 +3,7 @@
  * cache.ts.
  *
  * `run` lists (a little of the past: cache-start.ts), applies the watch, and resumes it. It only lists again
- * if the store no longer has the history. Then the difference is applied without events, and watchers of
+ * if the store no longer has the history; that list moves with the store (moving-list.ts). Then the difference is applied without events, and watchers of
  * changed prefixes are expired so that they list again, since the events in between are unknown.
  */
 import { Backoff } from '../base/backoff.ts';
@@ -14,6 +14,7 @@ import type { Cache, CachedObject, CacheEvent } from './cache.ts';
 import { firstPage } from './cache-start.ts';
 import { DecodedBudget, listedObject, makeEvent } from './cached-object.ts';
 import { defaultHistoryLimits, EventHistory, type HistoryLimits } from './event-history.ts';
+import { listMoving } from './moving-list.ts';
 import { ObjectIndex } from './object-index.ts';
 import {
   CompactedError,
@@ -21,7 +22,9 @@ import {
   type StoredValue,
   type StoreEvent,
   StoreUnavailableError,
+  type WatchBatch,
 } from './store.ts';
+import { WatchBuffer } from './watch-buffer.ts';
 import { Watchers } from './watchers.ts';
 
 export interface WatchCacheOptions {
@@ -57,6 +60,13 @@ const progressGrowth = 4;
 const maxProgressMs = 100;
 const retry = { initialMs: 50, maxMs: 2_000 };
 const listPage = 2500;
+
+/** A list of the store, and the changes after it. */
+interface Followed {
+  readonly listed: ReadonlyMap<string, CachedObject>;
+  readonly reached: number;
+  readonly changes: AsyncIterable<WatchBatch>;
+}
 
 interface Waiter {
   readonly revision: number;
@@ -139,8 +149,8 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     return known?.revision === modified && known.bytes.equals(listed.bytes) ? known : listed;
   };
 
-  /** Makes the cache equal to the store and resolves to the revision of the list. */
-  const relist = async (signal: AbortSignal): Promise<number> => {
+  /** Lists the store at one revision, and watches it from there. */
+  const listOnce = async (signal: AbortSignal): Promise<Followed> => {
     const listed = new Map<string, CachedObject>();
     let page =
       revision === 0
@@ -149,14 +159,31 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     const reached = page.revision;
     for (;;) {
       signal.throwIfAborted();
-      for (const item of page.items) {
-        const object = ifObject(item.key, () => decodeListed(item));
-        if (object) listed.set(item.key, object);
-      }
+      addTo(listed, page.items);
       const last = page.items.at(-1);
       if (!page.more || !last) break;
       page = await store.list(prefix, { limit: listPage, revision: reached, startAfter: last.key });
     }
+    return { listed, reached, changes: store.watch(prefix, reached, signal) };
+  };
+
+  const listWhileCompacted = async (signal: AbortSignal): Promise<Followed> => {
+    const changes = new WatchBuffer(store.watch(prefix, await store.currentRevision(), signal));
+    const { items, revision: reached } = await listMoving(store, prefix, changes, { clock, signal });
+    const listed = new Map<string, CachedObject>();
+    addTo(listed, items.values());
+    return { listed, reached, changes: changes.rest() };
+  };
+
+  const addTo = (listed: Map<string, CachedObject>, items: Iterable<StoredValue>) => {
+    for (const item of items) {
+      const object = ifObject(item.key, () => decodeListed(item));
+      if (object) listed.set(item.key, object);
+    }
+  };
+
+  /** Makes the cache equal to the list. */
+  const replace = ({ listed, reached }: Followed) => {
     const changed = replaceAll(index, listed);
     // A store that lost its data starts counting again: no watcher can continue.
     const wentBack = reached < revision;
@@ -164,22 +191,26 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     revision = reached;
     watchers.expire((watched) => wentBack || changed.some((key) => key.startsWith(watched)));
     advance();
-    return reached;
+    log.debug('listed the store', { revision, objects: index.size });
   };
 
-  /** Lists once and then watches, until the history is lost (then it returns) or the signal aborts. */
-  const follow = async (signal: AbortSignal): Promise<void> => {
-    if (revision === 0) {
-      const now = await store.currentRevision();
-      cache.waitUntil(now, signal).then(synced.resolve, () => undefined);
-    }
-    const from = await relist(signal);
-    log.debug('listed the store', { revision: from, objects: index.size });
+  /**
+   * Lists once and then watches, until the history is lost (then it throws CompactedError), the watch fails, or
+   * the signal aborts.
+   */
+  const follow = async (signal: AbortSignal, isCompacted: boolean): Promise<void> => {
+    const ended = new AbortController();
+    const both = AbortSignal.any([signal, ended.signal]);
     try {
-      for await (const batch of store.watch(prefix, from, signal)) applyBatch(batch.events, batch.revision);
-    } catch (error) {
-      if (!(error instanceof CompactedError)) throw error;
-      log.warn('the store compacted events before they arrived, listing again', { revision });
+      if (revision === 0) {
+        const now = await store.currentRevision();
+        cache.waitUntil(now, signal).then(synced.resolve, () => undefined);
+      }
+      const followed = isCompacted ? await listWhileCompacted(both) : await listOnce(both);
+      replace(followed);
+      for await (const batch of followed.changes) applyBatch(batch.events, batch.revision);
+    } finally {
+      ended.abort();
     }
   };
 
@@ -220,12 +251,17 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     synced: synced.promise,
     async run(signal) {
       const backoff = new Backoff(retry);
+      let isCompacted = false;
       while (!signal.aborted) {
         const before = revision;
         try {
-          await follow(signal);
+          await follow(signal, isCompacted);
+          isCompacted = false;
         } catch (error) {
-          if (!signal.aborted)
+          isCompacted = error instanceof CompactedError;
+          if (isCompacted)
+            log.warn('the store compacted history that was still needed, listing again', { revision });
+          else if (!signal.aborted)
             log.error('the watch of the store failed, trying again', { error: errorMessage(error) });
         }
         if (revision > before) backoff.reset();
