@@ -7,7 +7,7 @@
  * changed prefixes are expired so that they list again, since the events in between are unknown.
  */
 import { Backoff } from '../base/backoff.ts';
-import { type Clock, sleep, type Timer } from '../base/clock.ts';
+import { type Clock, nextTurn, sleep, type Timer } from '../base/clock.ts';
 import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Cache, CachedObject, CacheEvent } from './cache.ts';
@@ -60,6 +60,11 @@ const progressGrowth = 4;
 const maxProgressMs = 100;
 const retry = { initialMs: 50, maxMs: 2_000 };
 const listPage = 2500;
+/**
+ * Number of waiting readers that resume in one turn of the event loop: thousands of reads that wait for one event
+ * would hold the loop until all are answered.
+ */
+const readersOfOneTurn = 16;
 
 /** A list of the store, and the changes after it. */
 interface Followed {
@@ -94,9 +99,20 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
   let stopped = false;
   let progressTimer: Timer | undefined;
 
+  const resume = async (reached: readonly Waiter[]) => {
+    for (const waiter of reached) waiters.delete(waiter);
+    for (const [at, waiter] of reached.entries()) {
+      if (at > 0 && at % readersOfOneTurn === 0) {
+        await nextTurn(clock);
+        options.loopMeter?.turned();
+      }
+      waiter.resolve();
+    }
+  };
+
   /** Called when the cache's revision has advanced. */
   const advance = () => {
-    for (const waiter of waiters) if (waiter.revision <= revision) waiter.resolve();
+    void resume([...waiters].filter((waiter) => waiter.revision <= revision));
     progressTimer?.cancel();
     progressTimer = undefined;
     // A waiter that arrived after a progress request gets one of its own, without the longer interval of
