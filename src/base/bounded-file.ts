@@ -1,6 +1,6 @@
 /**
- * Reads files that a user names. Such a file may be a device, a pipe without an end, or gigabytes long: reading
- * stops at a maximum. Pipes and the files of a shell's process substitution are read to their end.
+ * Reads files that a user names. Such a file may be a device, a pipe without an end, or gigabytes long:
+ * reading stops at a maximum. Pipes and the files of a shell's process substitution are read to their end.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -15,8 +15,8 @@ export const tooLongInput = (name: string): Error =>
   new Error(`${name} has more than ${maxInputBytes / mebibyte} MiB: write it in parts`);
 
 /**
- * Resolves to the bytes of a file. Rejects with the error of the system if it cannot be read, and with `tooLong`
- * as soon as it is known to have more than `maxBytes`.
+ * Resolves to the bytes of a file. Rejects with the error of the system if it cannot be read, and with
+ * `tooLong` as soon as it is known to have more than `maxBytes`.
  */
 export async function readBounded(
   path: string,

@@ -84,7 +84,10 @@ async function writePair(directory: string, file: string, pair: KeyAndCertificat
   await replaceFile(join(directory, `${file}.crt`), pair.certificate, { mode: 0o644 });
 }
 
-/** Returns true if the pair matches the request, is signed by the authority, and is valid now and long enough. */
+/**
+ * Returns true if the pair matches the request, is signed by the authority, and is valid now and long
+ * enough.
+ */
 export function isCurrent(
   pair: KeyAndCertificate,
   authority: KeyAndCertificate,
@@ -149,8 +152,9 @@ export async function openCredentials(
 }
 
 /**
- * Returns what is wrong with the clock of this machine, or with the authority, if it is not valid now; `now` is in
- * milliseconds. Clients whose clocks are right reject what such a master presents, or it rejects theirs.
+ * Returns what is wrong with the clock of this machine, or with the authority, if it is not valid now;
+ * `now` is in milliseconds. Clients whose clocks are right reject what such a master presents, or it
+ * rejects theirs.
  */
 export function authorityProblem(certificate: string, now: number): string | undefined {
   const { validFrom, validTo } = new X509Certificate(certificate);

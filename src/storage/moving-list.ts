@@ -1,8 +1,8 @@
 /**
  * Lists a store whose history is compacted while it is listed, which happens every two seconds when room is
- * critical, by whichever master: a list of large objects at one revision would begin again for ever. Here each
- * page is read at the newest revision, and a watch from before the first page delivers the changes in between.
- * A compaction does not affect an open watch.
+ * critical, by whichever master: a list of large objects at one revision would begin again for ever. Here
+ * each page is read at the newest revision, and a watch from before the first page delivers the changes in
+ * between. A compaction does not affect an open watch.
  */
 import type { Clock } from '../base/clock.ts';
 import { CompactedError, type ListResult, type Store, type StoredValue, type StoreEvent } from './store.ts';
@@ -22,8 +22,9 @@ export interface MovingList {
 }
 
 /**
- * Resolves when `changes`, a watch of the prefix, has delivered everything up to the last page, and takes those
- * batches from it. Rejects with CompactedError if the watch broke and the store has no history for it any more.
+ * Resolves when `changes`, a watch of the prefix, has delivered everything up to the last page, and takes
+ * those batches from it. Rejects with CompactedError if the watch broke and the store has no history for it
+ * any more.
  */
 export async function listMoving(
   store: Store,

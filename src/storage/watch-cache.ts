@@ -2,9 +2,10 @@
  * The watch cache: one list and one watch of the store serve every reader and watcher of the API. See
  * cache.ts.
  *
- * `run` lists (a little of the past: cache-start.ts), applies the watch, and resumes it. It only lists again
- * if the store no longer has the history; that list moves with the store (moving-list.ts). Then the difference is applied without events, and watchers of
- * changed prefixes are expired so that they list again, since the events in between are unknown.
+ * `run` lists (a little of the past: cache-start.ts), applies the watch, and resumes it. It only lists
+ * again if the store no longer has the history; that list moves with the store (moving-list.ts). Then the
+ * difference is applied without events, and watchers of changed prefixes are expired so that they list
+ * again, since the events in between are unknown.
  */
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, nextTurn, sleep, type Timer } from '../base/clock.ts';
@@ -61,8 +62,8 @@ const maxProgressMs = 100;
 const retry = { initialMs: 50, maxMs: 2_000 };
 const listPage = 2500;
 /**
- * Number of waiting readers that resume in one turn of the event loop: thousands of reads that wait for one event
- * would hold the loop until all are answered.
+ * Number of waiting readers that resume in one turn of the event loop: thousands of reads that wait for one
+ * event would hold the loop until all are answered.
  */
 const readersOfOneTurn = 16;
 
@@ -211,8 +212,8 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
   };
 
   /**
-   * Lists once and then watches, until the history is lost (then it throws CompactedError), the watch fails, or
-   * the signal aborts.
+   * Lists once and then watches, until the history is lost (then it throws CompactedError), the watch
+   * fails, or the signal aborts.
    */
   const follow = async (signal: AbortSignal, isCompacted: boolean): Promise<void> => {
     const ended = new AbortController();

@@ -12,7 +12,10 @@ import { body, key } from './cache-fixture.ts';
 /** Objects of one page, whatever the limit. */
 const pageLength = 3;
 
-/** Returns a store of `count` objects that `change` is applied to before each page, and that is then compacted. */
+/**
+ * Returns a store of `count` objects that `change` is applied to before each page, and that is then
+ * compacted.
+ */
 async function compactedStore(count: number, change: (memory: Store, page: number) => Promise<unknown>) {
   const memory = createMemoryStore();
   for (let at = 0; at < count; at++) await memory.create(key(name(at)), body(name(at)));
