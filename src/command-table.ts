@@ -2,6 +2,7 @@
 import { version } from './base/version.ts';
 import type { Entry } from './dispatch.ts';
 import { ctlFeatures } from './features/ctl.ts';
+import { adviceOnWord } from './roles/client-words.ts';
 import { kubernetesFields } from './roles/kubernetes-fields.ts';
 
 export const commands: Readonly<Record<string, Entry>> = {
@@ -33,8 +34,13 @@ export const commands: Readonly<Record<string, Entry>> = {
   ctl: {
     about: 'the client: get, apply, delete, logs, …',
     like: 'kubectl',
-    load: async () =>
-      (await import('./cli/ctl.ts')).processCommand({ kubernetesFields, features: ctlFeatures }),
+    load: async () => {
+      const client = (await import('./cli/ctl.ts')).processCommand({
+        kubernetesFields,
+        features: ctlFeatures,
+      });
+      return { ...client, adviceOnWord };
+    },
   },
   'slurm-client': {
     about: 'what the pods of SlurmJobs run',

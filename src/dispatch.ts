@@ -22,6 +22,8 @@ export interface CommandHints {
    * elsewhere.
    */
   readonly elsewhere?: (name: string) => string | undefined;
+  /** Returns advice for a word, with the words after it, that is no command of this group. */
+  readonly adviceOnWord?: (word: string, rest: readonly string[]) => Promise<string | undefined>;
 }
 
 /** Properties that a flag may have beyond citty's, for the help. */
@@ -85,9 +87,13 @@ async function groupWith(
 ): Promise<string | undefined> {
   for (const [group, { like, load }] of Object.entries(table)) {
     if (like !== 'kubectl') continue;
-    const subCommands = (await resolve((await load()).subCommands)) ?? {};
+    const command = await load();
+    const subCommands = (await resolve(command.subCommands)) ?? {};
     const isNearer = nearest(name, Object.keys(table)).length > 0;
-    const found = Object.hasOwn(subCommands, name) ? [name] : isNearer ? [] : await below(subCommands, name);
+    const isKnown = Object.hasOwn(subCommands, name);
+    const advice = isKnown ? undefined : await (command as CommandHints).adviceOnWord?.(name, rest);
+    if (advice !== undefined) return advice;
+    const found = isKnown ? [name] : isNearer ? [] : await below(subCommands, name);
     const meant = found.length > 0 || isNearer ? found : nearest(name, Object.keys(subCommands));
     if (meant.length > 0) return didYouMean(meant.map((one) => `minik8s ${[group, one, ...rest].join(' ')}`));
   }
@@ -156,7 +162,8 @@ async function innerCommand(
   // A command that can run by itself checks the word itself.
   if (command.run !== undefined || takesPositionals((await resolve(command.args)) ?? {})) return undefined;
   const known = Object.keys(subCommands);
-  let elsewhere = (command as CommandHints).elsewhere?.(name);
+  const hints = command as CommandHints;
+  let elsewhere = hints.elsewhere?.(name) ?? (await hints.adviceOnWord?.(name, more));
   if (elsewhere === undefined && nearest(name, known).length === 0) {
     const commands = await below(subCommands, name);
     if (commands.length > 0) elsewhere = didYouMean(commands.map((one) => [path, one, ...more].join(' ')));

@@ -1,5 +1,5 @@
 /** The argument of a call. */
-import { readFile } from 'node:fs/promises';
+import { readBounded } from '../base/bounded-file.ts';
 import { UsageError } from '../base/usage-error.ts';
 import type { VerbContext } from './verb.ts';
 
@@ -13,7 +13,7 @@ export async function callBody({ io }: VerbContext, word: string | undefined): P
     word === '@-'
       ? await io.readStdin()
       : word.startsWith('@')
-        ? await readFile(word.slice(1), 'utf8')
+        ? (await readBounded(word.slice(1))).toString('utf8')
         : word;
   try {
     JSON.parse(text);

@@ -4,12 +4,13 @@
  * is processed and every error is reported.
  */
 import { isUtf8 } from 'node:buffer';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { parseJson } from '../apimachinery/json-decode.ts';
 import { TextError } from '../apimachinery/value-limit.ts';
 import { type BooleanWord, parseYamlStream } from '../apimachinery/yaml.ts';
+import { readBounded } from '../base/bounded-file.ts';
 import { errorMessage } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
 import type { Flags } from './flags.ts';
@@ -73,7 +74,8 @@ async function readPath(path: string, recursive: boolean, parse: Parse): Promise
     for (const file of files) entries.push(...(await readOne(file, parse)));
     return entries;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === undefined) return [failure(errorMessage(error))];
     return [
       failure(code === 'ENOENT' ? `the path "${path}" does not exist` : `cannot read ${path}: ${code}`),
     ];
@@ -90,7 +92,7 @@ async function readUrl(address: string, io: Io, parse: Parse): Promise<ManifestE
 }
 
 async function readOne(file: string, parse: Parse): Promise<ManifestEntry[]> {
-  const bytes = await readFile(file);
+  const bytes = await readBounded(file);
   return isUtf8(bytes) ? parse(bytes.toString('utf8'), file) : [failure(binary(file))];
 }
 

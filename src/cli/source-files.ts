@@ -1,8 +1,9 @@
 /** The files of a function, from a folder or a zip archive. */
 import { isUtf8 } from 'node:buffer';
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { unzipSync } from 'fflate';
+import { readBounded } from '../base/bounded-file.ts';
 import { errorMessage } from '../base/log.ts';
 
 export interface Source {
@@ -37,12 +38,13 @@ export async function readSource(
     if (isUtf8(bytes)) source.files[name] = bytes.toString('utf8');
     else source.binaryFiles[name] = bytes.toString('base64');
   };
+  const read = (file: string) => readBounded(file, mostBytes, new Error(tooLarge(owner)));
   const found = await lstat(path).catch(() => undefined);
   if (!found) throw new Error(`${where}: there is no file or folder ${path}`);
   try {
-    if (found.isDirectory()) await readFolder(path, '', add);
-    else if (found.isFile() && /\.zip$/i.test(path)) readArchive(await readFile(path), add, owner);
-    else if (found.isFile() && single) add(basename(path), await readFile(path));
+    if (found.isDirectory()) await readFolder(path, '', read, add);
+    else if (found.isFile() && /\.zip$/i.test(path)) readArchive(await read(path), add, owner);
+    else if (found.isFile() && single) add(basename(path), await read(path));
     else throw new Error('it is neither a folder nor a .zip archive');
   } catch (error) {
     throw new Error(`${where}: cannot read ${path}: ${errorMessage(error)}`, { cause: error });
@@ -52,16 +54,17 @@ export async function readSource(
 
 const tooLarge = (owner: string) => `it has more than ${mostBytes} bytes; a ${owner} may have 1000000`;
 
+type Read = (path: string) => Promise<Buffer>;
 type Add = (name: string, content: Uint8Array) => void;
 
-async function readFolder(folder: string, prefix: string, add: Add): Promise<void> {
+async function readFolder(folder: string, prefix: string, read: Read, add: Add): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     if (leftOut.has(entry.name)) continue;
     const path = join(folder, entry.name);
     const name = prefix + entry.name;
-    if (entry.isDirectory()) await readFolder(path, `${name}/`, add);
-    else if (entry.isFile()) add(name, await readFile(path));
+    if (entry.isDirectory()) await readFolder(path, `${name}/`, read, add);
+    else if (entry.isFile()) add(name, await read(path));
     // The target of a link may be any file of this machine.
     else throw new Error(`${path} is a link or no file; put the file itself there`);
   }

@@ -1,8 +1,6 @@
 /** Text that another program writes to standard input. */
 import { isUtf8 } from 'node:buffer';
-
-/** Maximum number of bytes, far above all manifests of a cluster: a program may write without end. */
-const maxBytes = 64 * 1024 * 1024;
+import { maxInputBytes, tooLongInput } from '../base/bounded-file.ts';
 
 /** Rejects when the input is not UTF-8, and as soon as it has more than 64 MiB. */
 export async function readText(input: AsyncIterable<Uint8Array>): Promise<string> {
@@ -10,7 +8,7 @@ export async function readText(input: AsyncIterable<Uint8Array>): Promise<string
   let bytes = 0;
   for await (const chunk of input) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error('standard input has more than 64 MiB: write it in parts');
+    if (bytes > maxInputBytes) throw tooLongInput('standard input');
     chunks.push(chunk);
   }
   const all = Buffer.concat(chunks);

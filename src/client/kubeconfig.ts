@@ -3,9 +3,9 @@
  * connection, written. Pure, except for `loadKubeconfig` and `resolveContext`, which read files. Unknown
  * fields are kept.
  */
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { readBoundedSync } from '../base/bounded-file.ts';
 import { UsageError } from '../base/usage-error.ts';
 
 export interface ClusterEntry {
@@ -406,10 +406,10 @@ function readRequired(file: string): string {
 
 function readOptional(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readBoundedSync(file);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT') return undefined;
-    throw new UsageError(`cannot read ${file}: ${code ?? String(error)}`);
+    throw code === undefined ? error : new UsageError(`cannot read ${file}: ${code}`);
   }
 }

@@ -84,7 +84,10 @@ async function writePair(directory: string, file: string, pair: KeyAndCertificat
   await replaceFile(join(directory, `${file}.crt`), pair.certificate, { mode: 0o644 });
 }
 
-/** Returns true if the pair matches the request, is signed by the authority and is valid long enough. */
+/**
+ * Returns true if the pair matches the request, is signed by the authority, and is valid now and long
+ * enough.
+ */
 export function isCurrent(
   pair: KeyAndCertificate,
   authority: KeyAndCertificate,
@@ -98,6 +101,8 @@ export function isCurrent(
     isAddress(host) ? certificate.checkIP(host) : certificate.checkHost(host);
   return (
     certificate.verify(new X509Certificate(authority.certificate).publicKey) &&
+    // A certificate of the future was issued while the clock of this machine was ahead.
+    Date.parse(certificate.validFrom) <= now &&
     Date.parse(certificate.validTo) - now > renewDays * day &&
     names.length === subject.size &&
     names.every((name) => subject.has(name)) &&
@@ -144,6 +149,23 @@ export async function openCredentials(
       return pair;
     },
   };
+}
+
+/**
+ * Returns what is wrong with the clock of this machine, or with the authority, if it is not valid now;
+ * `now` is in milliseconds. Clients whose clocks are right reject what such a master presents, or it
+ * rejects theirs.
+ */
+export function authorityProblem(certificate: string, now: number): string | undefined {
+  const { validFrom, validTo } = new X509Certificate(certificate);
+  const [first, last] = [new Date(validFrom), new Date(validTo)];
+  const clock = `the clock of this machine says ${new Date(now).toISOString()}`;
+  const whoFails = 'certificates issued now are not valid for other machines';
+  if (now < first.getTime())
+    return `${clock}, before the cluster's authority was made (${first.toISOString()}): ${whoFails}; set it (timedatectl set-ntp true) and restart minik8s`;
+  if (now > last.getTime())
+    return `${clock}, and the cluster's authority was valid until ${last.toISOString()}: ${whoFails}; set the clock, or make a new authority`;
+  return undefined;
 }
 
 /** Returns `sha256:<hex>` of the authority's public key, which a joining node compares (kubeadm's format). */

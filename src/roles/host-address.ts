@@ -29,7 +29,9 @@ function sourceAddress(destination: string): Promise<string | undefined> {
       resolve(address);
     };
     socket.once('error', () => end(undefined));
-    socket.connect(9, destination, () => end(socket.address().address));
+    // Also called with the error of a name that cannot be resolved; the socket then has the address 0.0.0.0.
+    const onConnect = (error?: Error | null) => end(error ? undefined : socket.address().address);
+    socket.connect(9, destination, onConnect);
   });
 }
 

@@ -1,5 +1,6 @@
 /** Readers that wait until the watch cache has applied a revision. */
-import type { Clock, Timer } from '../base/clock.ts';
+import { type Clock, nextTurn, type Timer } from '../base/clock.ts';
+import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import { type Store, StoreUnavailableError } from './store.ts';
 
 /**
@@ -9,6 +10,11 @@ const firstProgressMs = 2;
 /** Factor by which the interval grows, up to the maximum, while the store has not reached the revision. */
 const progressGrowth = 4;
 const maxProgressMs = 100;
+/**
+ * Number of waiting readers that resume in one turn of the event loop: thousands of reads that wait for one
+ * event would hold the loop until all are answered.
+ */
+const readersOfOneTurn = 16;
 
 interface Waiter {
   readonly revision: number;
@@ -20,13 +26,15 @@ interface Waiter {
 export class RevisionWaits {
   readonly #clock: Clock;
   readonly #store: Pick<Store, 'requestProgress'>;
+  readonly #loopMeter: LoopMeter | undefined;
   readonly #waiters = new Set<Waiter>();
   #timer: Timer | undefined;
   #isStopped = false;
 
-  constructor(clock: Clock, store: Pick<Store, 'requestProgress'>) {
+  constructor(clock: Clock, store: Pick<Store, 'requestProgress'>, loopMeter?: LoopMeter) {
     this.#clock = clock;
     this.#store = store;
+    this.#loopMeter = loopMeter;
   }
 
   /**
@@ -42,7 +50,7 @@ export class RevisionWaits {
 
   /** Must be called whenever the cache's revision has changed. */
   reached(revision: number): void {
-    for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.resolve();
+    void this.#resume([...this.#waiters].filter((waiter) => waiter.revision <= revision));
     this.#timer?.cancel();
     this.#timer = undefined;
     // A waiter that arrived after a progress request gets one of its own, without the longer interval of
@@ -57,6 +65,17 @@ export class RevisionWaits {
     const reason = newStopped();
     for (const waiter of [...this.#waiters]) waiter.reject(reason);
     return reason;
+  }
+
+  async #resume(reached: readonly Waiter[]): Promise<void> {
+    for (const waiter of reached) this.#waiters.delete(waiter);
+    for (const [at, waiter] of reached.entries()) {
+      if (at > 0 && at % readersOfOneTurn === 0) {
+        await nextTurn(this.#clock);
+        this.#loopMeter?.turned();
+      }
+      waiter.resolve();
+    }
   }
 
   #awaitProgress(ms: number): void {

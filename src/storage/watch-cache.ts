@@ -2,9 +2,10 @@
  * The watch cache: one list and one watch of the store serve every reader and watcher of the API. See
  * cache.ts.
  *
- * `run` lists (a little of the past: cache-start.ts), applies the watch, and resumes it. It only lists again
- * if the store no longer has the history. Then the difference is applied without events, and watchers of
- * changed prefixes are expired so that they list again, since the events in between are unknown.
+ * `run` lists (a little of the past: cache-start.ts), applies the watch, and resumes it. It only lists
+ * again if the store no longer has the history; that list moves with the store (moving-list.ts). Then the
+ * difference is applied without events, and watchers of changed prefixes are expired so that they list
+ * again, since the events in between are unknown.
  */
 import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
@@ -15,9 +16,11 @@ import type { Cache, CachedObject, CacheEvent } from './cache.ts';
 import { firstPage } from './cache-start.ts';
 import { DecodedBudget, listedObject, makeEvent } from './cached-object.ts';
 import { defaultHistoryLimits, EventHistory, type HistoryLimits } from './event-history.ts';
+import { listMoving } from './moving-list.ts';
 import { ObjectIndex } from './object-index.ts';
 import { RevisionWaits } from './revision-waits.ts';
-import { CompactedError, type Store, type StoredValue, type StoreEvent } from './store.ts';
+import { CompactedError, type Store, type StoredValue, type StoreEvent, type WatchBatch } from './store.ts';
+import { WatchBuffer } from './watch-buffer.ts';
 import { Watchers } from './watchers.ts';
 
 export interface WatchCacheOptions {
@@ -47,6 +50,13 @@ export interface WatchCache {
 const retry = { initialMs: 50, maxMs: 2_000 };
 const listPage = 2500;
 
+/** A list of the store, and the changes after it. */
+interface Followed {
+  readonly listed: ReadonlyMap<string, CachedObject>;
+  readonly reached: number;
+  readonly changes: AsyncIterable<WatchBatch>;
+}
+
 export function createWatchCache(options: WatchCacheOptions): WatchCache {
   const { clock, store } = options;
   const log = options.log.named('watch-cache');
@@ -58,7 +68,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
   });
   const history = new EventHistory(options.history ?? defaultHistoryLimits);
   const watchers = new Watchers(clock, log, options.loopMeter);
-  const waits = new RevisionWaits(clock, store);
+  const waits = new RevisionWaits(clock, store, options.loopMeter);
   const copy = new StoreCopy(options, { log, index, history, watchers, waits });
   const cache: Cache = {
     get revision() {
@@ -131,36 +141,44 @@ class StoreCopy {
   async run(signal: AbortSignal): Promise<void> {
     const backoff = new Backoff(retry);
     let before = this.#revision;
+    let isCompacted = false;
     const restMs = () => {
       if (this.#revision > before) backoff.reset();
       return backoff.next();
     };
-    const onError = (error: unknown) =>
-      this.#log.error('the watch of the store failed, trying again', { error: errorMessage(error) });
-    await keepDoing({ clock: this.#clock, signal, restMs, onError }, () => {
+    const onError = (error: unknown) => {
+      isCompacted = error instanceof CompactedError;
+      if (isCompacted)
+        this.#log.warn('the store compacted history that was still needed, listing again', {
+          revision: this.#revision,
+        });
+      else this.#log.error('the watch of the store failed, trying again', { error: errorMessage(error) });
+    };
+    await keepDoing({ clock: this.#clock, signal, restMs, onError }, async () => {
       before = this.#revision;
-      return this.#follow(signal);
+      await this.#follow(signal, isCompacted);
+      isCompacted = false;
     });
     this.#synced.reject(this.#waits.stop());
   }
 
-  /** Lists once and then watches, until the history is lost (then it returns) or the signal aborts. */
-  async #follow(signal: AbortSignal): Promise<void> {
-    if (this.#revision === 0) {
-      const now = await this.#store.currentRevision();
-      this.waitUntil(now, signal).then(this.#synced.resolve, () => undefined);
-    }
-    const from = await this.#relist(signal);
-    this.#log.debug('listed the store', { revision: from, objects: this.#index.size });
+  /**
+   * Lists once and then watches, until the history is lost (then it throws CompactedError), the watch fails,
+   * or the signal aborts.
+   */
+  async #follow(signal: AbortSignal, isCompacted: boolean): Promise<void> {
+    const ended = new AbortController();
+    const both = AbortSignal.any([signal, ended.signal]);
     try {
-      for await (const batch of this.#store.watch(this.#prefix, from, signal)) {
-        this.#applyBatch(batch.events, batch.revision);
+      if (this.#revision === 0) {
+        const now = await this.#store.currentRevision();
+        this.waitUntil(now, signal).then(this.#synced.resolve, () => undefined);
       }
-    } catch (error) {
-      if (!(error instanceof CompactedError)) throw error;
-      this.#log.warn('the store compacted events before they arrived, listing again', {
-        revision: this.#revision,
-      });
+      const followed = isCompacted ? await this.#listWhileCompacted(both) : await this.#listOnce(both);
+      this.#replace(followed);
+      for await (const batch of followed.changes) this.#applyBatch(batch.events, batch.revision);
+    } finally {
+      ended.abort();
     }
   }
 
@@ -182,38 +200,56 @@ class StoreCopy {
     this.#waits.reached(reached);
   }
 
-  /** Makes the cache equal to the store and resolves to the revision of the list. */
-  async #relist(signal: AbortSignal): Promise<number> {
-    const { objects, revision: reached } = await this.#listObjects(signal);
-    const changed = replaceAll(this.#index, objects);
+  /** Lists the store at one revision, and watches it from there. */
+  async #listOnce(signal: AbortSignal): Promise<Followed> {
+    const store = this.#store;
+    const prefix = this.#prefix;
+    const listed = new Map<string, CachedObject>();
+    let page =
+      this.#revision === 0
+        ? await firstPage(store, prefix, listPage)
+        : await store.list(prefix, { limit: listPage });
+    const reached = page.revision;
+    for (;;) {
+      signal.throwIfAborted();
+      this.#addTo(listed, page.items);
+      const last = page.items.at(-1);
+      if (!page.more || !last) break;
+      page = await store.list(prefix, { limit: listPage, revision: reached, startAfter: last.key });
+    }
+    return { listed, reached, changes: store.watch(prefix, reached, signal) };
+  }
+
+  async #listWhileCompacted(signal: AbortSignal): Promise<Followed> {
+    const store = this.#store;
+    const prefix = this.#prefix;
+    const changes = new WatchBuffer(store.watch(prefix, await store.currentRevision(), signal));
+    const { items, revision: reached } = await listMoving(store, prefix, changes, {
+      clock: this.#clock,
+      signal,
+    });
+    const listed = new Map<string, CachedObject>();
+    this.#addTo(listed, items.values());
+    return { listed, reached, changes: changes.rest() };
+  }
+
+  #addTo(listed: Map<string, CachedObject>, items: Iterable<StoredValue>): void {
+    for (const item of items) {
+      const object = this.#ifObject(item.key, () => this.#decodeListed(item));
+      if (object) listed.set(item.key, object);
+    }
+  }
+
+  /** Makes the cache equal to the list. */
+  #replace({ listed, reached }: Followed): void {
+    const changed = replaceAll(this.#index, listed);
     // A store that lost its data starts counting again: no watcher can continue.
     const wentBack = reached < this.#revision;
     this.#history.restart(reached);
     this.#revision = reached;
     this.#watchers.expire((watched) => wentBack || changed.some((key) => key.startsWith(watched)));
     this.#waits.reached(reached);
-    return reached;
-  }
-
-  async #listObjects(signal: AbortSignal): Promise<ListedObjects> {
-    const store = this.#store;
-    const prefix = this.#prefix;
-    const objects = new Map<string, CachedObject>();
-    let page =
-      this.#revision === 0
-        ? await firstPage(store, prefix, listPage)
-        : await store.list(prefix, { limit: listPage });
-    const { revision } = page;
-    for (;;) {
-      signal.throwIfAborted();
-      for (const item of page.items) {
-        const object = this.#ifObject(item.key, () => this.#decodeListed(item));
-        if (object) objects.set(item.key, object);
-      }
-      const last = page.items.at(-1);
-      if (!page.more || !last) return { objects, revision };
-      page = await store.list(prefix, { limit: listPage, revision, startAfter: last.key });
-    }
+    this.#log.debug('listed the store', { revision: reached, objects: this.#index.size });
   }
 
   #decodeListed({ key, value, revision }: StoredValue): CachedObject {
@@ -235,11 +271,6 @@ class StoreCopy {
       });
     }
   }
-}
-
-interface ListedObjects {
-  readonly objects: Map<string, CachedObject>;
-  readonly revision: number;
 }
 
 /**

@@ -1,8 +1,8 @@
 /** `ctl config`: the kubeconfig file. No server is needed. */
-import { readFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
+import { readBoundedSync } from '../../base/bounded-file.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { type Kubeconfig, loadKubeconfig, parseKubeconfig } from '../../client/kubeconfig.ts';
@@ -148,7 +148,7 @@ function fileToEdit(io: Io, flags: Flags, has: (config: Kubeconfig) => boolean):
   const files = (places.find((candidates) => loadKubeconfig(candidates) !== undefined) ?? []).filter(
     (file) => loadKubeconfig([file]) !== undefined,
   );
-  const found = files.find((file) => has(parseKubeconfig(readFileSync(file, 'utf8'), file))) ?? files[0];
+  const found = files.find((file) => has(parseKubeconfig(readBoundedSync(file), file))) ?? files[0];
   if (found === undefined)
     throw new UsageError('no kubeconfig found: name one with --kubeconfig or $KUBECONFIG');
   return found;
@@ -156,7 +156,7 @@ function fileToEdit(io: Io, flags: Flags, has: (config: Kubeconfig) => boolean):
 
 /** Replaces the file atomically, readable by its owner only; everything that is not changed is kept. */
 async function edit(file: string, change: (document: JsonObject) => void): Promise<void> {
-  const document = parseYaml(readFileSync(file, 'utf8')).value;
+  const document = parseYaml(readBoundedSync(file)).value;
   if (!isRecord(document)) throw new UsageError(`kubeconfig ${file} is not a mapping`);
   change(document);
   const format = objectFormat('yaml');

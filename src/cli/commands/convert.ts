@@ -1,6 +1,6 @@
 /** `ctl convert -f`: prints manifests of other Mini-K8s systems in Kubernetes' form. No server is needed. */
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { readBounded } from '../../base/bounded-file.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import {
@@ -74,7 +74,7 @@ async function ofLines({ io, flags }: VerbContext, name: string): Promise<Conver
   const [file = ''] = files;
   const notes: string[] = [];
   try {
-    const text = file === '-' ? await io.readStdin() : await readFile(file, 'utf8');
+    const text = file === '-' ? await io.readStdin() : (await readBounded(file)).toString('utf8');
     const definition = workflowOfLines(text, (note) => notes.push(`${file}: ${note}`));
     const metadata = { name };
     const object = { apiVersion: 'minik8s.io/v1', kind: 'Workflow', metadata, spec: { definition } };

@@ -1,8 +1,8 @@
 /** `ctl patch`: sends a patch unchanged. */
-import { readFile } from 'node:fs/promises';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { TextError } from '../../apimachinery/value-limit.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
+import { readBounded } from '../../base/bounded-file.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { kindName } from '../discovery.ts';
 import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags.ts';
@@ -56,7 +56,7 @@ export const patch: Verb = {
 
 async function readPatch(flags: Flags): Promise<unknown> {
   const file = flags.text('patch-file');
-  const text = file === undefined ? flags.text('patch') : await readFile(file, 'utf8');
+  const text = file === undefined ? flags.text('patch') : (await readBounded(file)).toString('utf8');
   if (!text) throw new UsageError('ctl patch: say what to change: -p \'{"spec": …}\' or --patch-file FILE');
   try {
     return parseYaml(text).value;

@@ -1,9 +1,9 @@
 /**
  * Formats of objects: `-o json`, `yaml`, `name`, `jsonpath=…`, `custom-columns=…`, and templates from files.
  */
-import { readFileSync } from 'node:fs';
 import { isRecord, type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
 import { formatYaml } from '../../apimachinery/yaml.ts';
+import { readBoundedSync } from '../../base/bounded-file.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { evaluateTemplate, findAll } from '../jsonpath/evaluate.ts';
@@ -84,7 +84,7 @@ function jsonpath(template: string): ObjectFormat {
 
 function templateIn(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readBoundedSync(file);
   } catch (error) {
     throw new UsageError(`error reading template ${file}: ${errorMessage(error)}`);
   }

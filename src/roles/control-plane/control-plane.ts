@@ -24,7 +24,7 @@ import { featureNames } from '../../features/names.ts';
 import { triggerPaths } from '../../features/triggers/server/trigger-paths.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
-import { type Credentials, openCredentials } from '../../pki/credentials.ts';
+import { authorityProblem, type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
 import type { Store } from '../../storage/store.ts';
 import { tracedStore } from '../../storage/traced-store.ts';
@@ -130,6 +130,8 @@ export async function startControlPlane(
   if (settings['etcd-endpoints']) await agreeOnSettings(store, settings);
   const credentials = await openClusterCredentials(settings, store, () => clock.now());
   const authority = credentials.authority.certificate;
+  const problem = authorityProblem(authority, clock.now());
+  if (problem !== undefined) log.error(problem);
   const certificateManager = new CertificateManager(credentials);
   const certificates = await servingCertificates({ ...options, certificateManager });
   const kubeconfig = await writeAdminKubeconfig({ ...options, certificateManager, authority });

@@ -7,7 +7,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { systemClock } from '../../../src/base/clock.ts';
 import { systemExec } from '../../../src/base/exec.ts';
+import { removeAll } from '../../fixtures/remove-all.ts';
 import { letGo, makeDirectory } from './belongings.ts';
 import type { Cleanup } from './cluster.ts';
 import { helloImage, makeImages } from './images.ts';
@@ -211,8 +213,11 @@ export class Host implements Cleanup {
 
   async #removeContainers(): Promise<void> {
     if (this.#dockerd === undefined) return;
-    const ids = await this.docker('ps', '--all', '--quiet');
-    if (ids !== '') await this.docker('rm', '--force', '--volumes', ...ids.split('\n'));
+    await removeAll({
+      list: async () => (await this.docker('ps', '--all', '--quiet')).split('\n').filter(Boolean),
+      remove: (ids) => this.docker('rm', '--force', '--volumes', ...ids),
+      clock: systemClock,
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 /** Output of ctl for a manifest that the server cannot read. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -111,6 +112,29 @@ describe('a manifest with values of the wrong type', () => {
       line,
       /^error: web\.yaml:17: spec\.template\.\S+\.limits\.cpu: quantities .*; did you mean 2\?$/,
     );
+  });
+});
+
+describe('a file without an end', () => {
+  for (const [what, args] of [
+    ['apply -f', ['apply', '-f', '/dev/zero']],
+    ['patch --patch-file', ['patch', 'cm', 'a', '--patch-file', '/dev/zero']],
+    ['convert --workflow-lines', ['convert', '--workflow-lines', 'a', '-f', '/dev/zero']],
+    ['-o custom-columns-file', ['get', 'cm', '-o', 'custom-columns-file=/dev/zero']],
+    ['KUBECONFIG', ['get', 'cm', '--kubeconfig', '/dev/zero']],
+  ] as const)
+    it(`${what} reads no more of it than 64 MiB, and says so`, async () => {
+      const { status, err } = await ctl([...args]);
+      assert.equal(status, 1, err);
+      assert.match(err, /\/dev\/zero.* has more than 64 MiB/);
+    });
+
+  it('a named pipe is a file like another', async () => {
+    const pipe = join(directory, 'pipe.yaml');
+    execFileSync('mkfifo', [pipe]);
+    const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-a-pipe}\n';
+    const [{ out, err }] = await Promise.all([ctl(['apply', '-f', pipe]), writeFile(pipe, text)]);
+    assert.deepEqual([out, err], ['configmap/from-a-pipe created\n', '']);
   });
 });
 

@@ -85,6 +85,43 @@ test('with one seed everything happens in one order, and another draws otherwise
   assert.notDeepEqual(await live({ random: new SeededRandom(12) }), first);
 });
 
+test('no client is served before the cache, which admission and authorization read, has the store', async () => {
+  const clock = new FakeClock();
+  const memory = createMemoryStore();
+  const key = '/registry/resourcequotas/default/old';
+  const metadata = {
+    name: 'old',
+    namespace: 'default',
+    uid: 'u',
+    resourceVersion: '',
+    creationTimestamp: '',
+  };
+  const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard: { pods: '1' } } };
+  await memory.create(key, Buffer.from(JSON.stringify(quota)));
+  const gate = Promise.withResolvers<void>();
+  const store: Store = {
+    ...memory,
+    list: async (prefix, options) => {
+      await gate.promise;
+      return memory.list(prefix, options);
+    },
+  };
+  const plane = await createTestPlane(clock, { store });
+  const stop = new AbortController();
+  const seen: boolean[] = [];
+  const running = plane.run(stop.signal, async () => {
+    seen.push(plane.cache.get(key) !== undefined);
+    return { closed: Promise.resolve() };
+  });
+  await clock.advance(10_000);
+  assert.deepEqual(seen, []);
+  gate.resolve();
+  await clock.until(Promise.race([plane.ready, running]));
+  assert.deepEqual(seen, [true]);
+  stop.abort();
+  await clock.until(running);
+});
+
 test('clients are served before the Service lists the master, and until everything that writes has ended', async () => {
   const clock = new FakeClock();
   const plane = await createTestPlane(clock);

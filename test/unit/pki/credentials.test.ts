@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { authorityHash, openCredentials } from '../../../src/pki/credentials.ts';
+import { authorityHash, authorityProblem, openCredentials } from '../../../src/pki/credentials.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 const day = 24 * 3600 * 1000;
@@ -56,6 +56,30 @@ test('what is on disk is used again until it ends soon, names other hosts or ano
   assert.equal(await readFile(join(directory, 'apiserver.crt'), 'utf8'), renewed.certificate);
   const renamed = await credentials.leaf({ ...server, organizations: ['system:masters'] });
   assert.match(new X509Certificate(renamed.certificate).subject, /O=system:masters/);
+});
+
+test('a leaf that was issued while the clock was ahead is replaced once the clock is right', async () => {
+  const ahead = await openCredentials(directory, () => start + 400 * day);
+  const early = await ahead.leaf(server);
+  const credentials = await openCredentials(directory, () => start + 2 * day);
+  const leaf = await credentials.leaf(server);
+  assert.notEqual(leaf.certificate, early.certificate);
+  assert.ok(Date.parse(new X509Certificate(leaf.certificate).validFrom) <= start + 2 * day);
+  assert.equal((await credentials.leaf(server)).certificate, leaf.certificate);
+});
+
+test('a clock before or behind the time of the authority is named, with what to do', async () => {
+  const { authority } = await openCredentials(directory, () => start);
+  const problemAt = (now: number) => authorityProblem(authority.certificate, now);
+  assert.equal(problemAt(start), undefined);
+  assert.match(
+    problemAt(start - 400 * day) ?? '',
+    /clock of this machine says 2024-11-27T00:00:00.000Z, before the cluster's authority was made \(2025-12-31T23:00:00.000Z\).*; set it/,
+  );
+  assert.match(
+    problemAt(start + 40_000 * day) ?? '',
+    /authority was valid until .*; set the clock, or make a new/,
+  );
 });
 
 describe('an authority that was damaged', () => {

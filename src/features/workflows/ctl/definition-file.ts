@@ -1,7 +1,7 @@
 /** Definitions of workflows in files: alone, or in the manifest of a Workflow. */
-import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../../apimachinery/equality.ts';
 import { parseYaml } from '../../../apimachinery/yaml.ts';
+import { readBounded } from '../../../base/bounded-file.ts';
 import { errorMessage } from '../../../base/log.ts';
 import { FaultsError } from '../../../cli/errors.ts';
 import type { Io } from '../../../cli/io.ts';
@@ -15,7 +15,7 @@ import type { Definition } from '../../../states-language/definition/types.ts';
 export async function readValue({ readStdin, err }: Io, file: string): Promise<unknown> {
   try {
     const { value, booleanWords } = parseYaml(
-      file === '-' ? await readStdin() : await readFile(file, 'utf8'),
+      file === '-' ? await readStdin() : (await readBounded(file)).toString('utf8'),
     );
     for (const { path, word } of booleanWords)
       err(`Warning: ${file}: ${path}: YAML reads ${word} as a boolean; write "${word}" for the word\n`);
