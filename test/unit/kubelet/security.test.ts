@@ -8,6 +8,7 @@ import {
 } from '../../../src/kubelet/containers/plan/security.ts';
 import { forbiddenSysctl } from '../../../src/kubelet/containers/plan/sysctls.ts';
 import { missingConfinement } from '../../../src/kubelet/runtime/docker-config.ts';
+import { plainSecurity } from '../../fixtures/container-config.ts';
 import { makePod } from './builders.ts';
 
 describe('security', () => {
@@ -32,20 +33,7 @@ describe('security', () => {
     const pod = makePod();
     const [plain] = pod.spec.containers;
     assert.ok(plain);
-    assert.deepEqual(securityOf(pod, plain), {
-      privileged: false,
-      readOnlyRootFilesystem: false,
-      noNewPrivileges: false,
-      addCapabilities: [],
-      dropCapabilities: [],
-      groups: [],
-      sysctls: {},
-      seccomp: undefined,
-      appArmor: undefined,
-      seLinux: {},
-      processes: 'own',
-      hostIPC: false,
-    });
+    assert.deepEqual(securityOf(pod, plain), plainSecurity);
   });
   it('labels a container with its own SELinux options in place of all of the pod', () => {
     const { securityContext } = makePod({
