@@ -29,7 +29,7 @@ describe('security', () => {
     assert.equal(user({}, { runAsGroup: 7 }, ':staff'), '0:7');
     assert.equal(user({}, { runAsGroup: 7 }), '0:7');
   });
-  it('gives nothing that was not asked for', () => {
+  it('sets no privileges for a container without a security context', () => {
     const pod = makePod();
     const [plain] = pod.spec.containers;
     assert.ok(plain);
@@ -51,7 +51,7 @@ describe('security', () => {
     assert.ok(container);
     assert.deepEqual(securityOf(pod, container).seLinux, { type: 't' });
   });
-  it('shows processes as far as is asked for', () => {
+  it('shares the process namespace of the pod only with shareProcessNamespace', () => {
     const processesOf = (spec: object) => {
       const pod = makePod(spec);
       const [container] = pod.spec.containers;
@@ -61,7 +61,7 @@ describe('security', () => {
     assert.equal(processesOf({ shareProcessNamespace: true }), 'pod');
     assert.equal(processesOf({ shareProcessNamespace: false, hostPID: false }), 'own');
   });
-  it('passes on what was', () => {
+  it('passes every security setting of the pod and the container to the engine', () => {
     const pod = makePod(
       {
         hostPID: true,
