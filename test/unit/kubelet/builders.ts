@@ -1,4 +1,4 @@
-/** Pods, containers and tables of actions for tests of the kubelet: a valid base, and the changes of a case. */
+/** Pods, containers and tables of actions for tests of the kubelet: a valid base, and changes of it. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';

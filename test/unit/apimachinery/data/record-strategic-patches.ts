@@ -4,9 +4,9 @@
  * compares the merge of minik8s with the recorded answers. The same seed gives the same documents.
  *
  * The merge of minik8s differs from kubectl's in three ways, which the documents avoid:
- * - kubectl takes a value that is new in the target, or replaces one, as the patch has it: it leaves directives
- *   and nulls in it, drops an inner object with `$patch: replace`, and checks no merge key. minik8s follows the
- *   directives there as everywhere else, and refuses a malformed patch.
+ * - kubectl takes a value that is new in the target, or replaces one, as the patch has it: it leaves
+ *   directives and nulls in it, drops an inner object with `$patch: replace`, and checks no merge key.
+ *   minik8s follows the directives there as everywhere else, and refuses a malformed patch.
  * - kubectl refuses an order of a list of which neither the target nor the patch has an item. minik8s ignores
  *   the order.
  * - kubectl puts the new items of a list with an empty order in no certain order. minik8s keeps the patch's.
@@ -23,7 +23,7 @@ const often = (chance: number) => random.next() < chance;
 const pick = <T>(values: readonly T[]): T => values[random.below(values.length)] as T;
 const some = <T>(most: number, make: () => T): T[] => Array.from({ length: random.below(most + 1) }, make);
 
-/** Whether the document is a patch; a target has no directives. */
+/** Kind of a document: only a patch has directives. */
 type Side = 'target' | 'patch';
 
 /** Returns a directive that changes how an object is merged: now and then, and only in a patch. */
@@ -70,8 +70,8 @@ function list(
 }
 
 /**
- * Returns a list of scalars that merges as a set, and in a patch now and then its order and removals (of items
- * that the patch does not add: kubectl does either of the two first, by chance).
+ * Returns a list of scalars that merges as a set, and in a patch now and then its order and removals (of
+ * items that the patch does not add: kubectl does either of the two first, by chance).
  */
 function set(side: Side, name: string): object {
   const items = keys(side, ['a/b', 'a/c', 'a/d', 'a/e']);
