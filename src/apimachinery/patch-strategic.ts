@@ -32,8 +32,6 @@ function memberOf(type: FieldType, key: string): Member {
 function mergeObject(original: JsonObject, patch: JsonObject, type: FieldType): JsonObject {
   switch (patch[directive]) {
     case undefined:
-    case null:
-    case 'merge':
       break;
     case 'replace':
       return withoutDirectives(patch, type);
@@ -41,7 +39,7 @@ function mergeObject(original: JsonObject, patch: JsonObject, type: FieldType): 
       return {};
     default:
       throw newBadRequest(
-        `unknown patch type: ${JSON.stringify(patch[directive])}, expected delete, replace or merge`,
+        `unknown patch type: ${JSON.stringify(patch[directive])}, expected delete or replace`,
       );
   }
   keepOnly(original, patch);
@@ -64,6 +62,8 @@ function mergeMember(original: JsonObject, key: string, value: unknown, { type, 
     return;
   }
   const old = Object.hasOwn(original, key) ? original[key] : undefined;
+  // An object that is not there needs no deletion: only an existing one becomes empty.
+  if (old === undefined && isRecord(value) && value[directive] === 'delete') return;
   if (isRecord(value)) setOwn(original, key, mergeObject(isRecord(old) ? old : {}, value, type));
   else if (Array.isArray(value) && merge?.patchMerge)
     setOwn(original, key, mergeList(Array.isArray(old) ? old : [], value, itemType(type), merge.patchKey));
@@ -194,23 +194,31 @@ function readOrders(original: JsonObject, patch: JsonObject, type: FieldType): F
     const key = memberOf(type, field).merge?.patchKey;
     const idOf = identityBy(key);
     const old = original[field];
-    const ranks = placesOf(order.map(idOf));
-    checkOrder(name, patch[field], ranks, idOf);
-    orders.push({ field, ranks, before: placesOf(Array.isArray(old) ? old.map(idOf) : []), idOf });
+    const ids = order.map(idOf);
+    checkOrder(name, patch[field], ids, idOf);
+    orders.push({
+      field,
+      ranks: placesOf(ids),
+      before: placesOf(Array.isArray(old) ? old.map(idOf) : []),
+      idOf,
+    });
   }
   return orders;
 }
 
-/** Rejects a patch whose items are not in the order that the patch itself requests. */
-function checkOrder(name: string, items: unknown, ranks: Places, idOf: Order['idOf']): void {
-  if (!Array.isArray(items)) return;
-  let last = -1;
+/**
+ * Rejects a patch whose items are not in the order that the patch itself requests. An empty order requests
+ * nothing, and items to delete have no place in it (strategicpatch's validatePatchWithSetOrderList).
+ */
+function checkOrder(name: string, items: unknown, order: readonly string[], idOf: Order['idOf']): void {
+  if (!Array.isArray(items) || order.length === 0) return;
+  let next = 0;
   for (const item of items) {
-    if (isRecord(item) && directive in item) continue;
-    const rank = ranks.get(idOf(item)) ?? -1;
-    if (rank <= last)
+    if (isRecord(item) && item[directive] === 'delete') continue;
+    const found = order.indexOf(idOf(item), next);
+    if (found < 0)
       throw newBadRequest(`the order in the patched list does not match ${name}: ${JSON.stringify(item)}`);
-    last = rank;
+    next = found + 1;
   }
 }
 

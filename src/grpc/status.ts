@@ -56,7 +56,8 @@ export function failureIn(headers: Headers): GrpcError | undefined {
   const given = headers['grpc-status'];
   if (given === '0') return undefined;
   if (given === undefined) return unlessGrpc(headers);
-  const name = statusNames[Number(given)] ?? 'UNKNOWN';
+  // Number() reads other texts as numbers, too: an empty status would be the 0 of a success.
+  const name = (/^[1-9]\d?$/.test(String(given)) && statusNames[Number(given)]) || 'UNKNOWN';
   return new GrpcError(name, decodeMessage(String(headers['grpc-message'] ?? '')));
 }
 

@@ -12,6 +12,7 @@ import type {
   SandboxState,
 } from '../../../src/kubelet/runtime/runtime.ts';
 import { TerminalSizes } from '../../../src/kubelet/server/streaming/terminal-sizes.ts';
+import { plainContainer } from '../../fixtures/container-config.ts';
 import type { RuntimeFixture } from './runtime-suite.ts';
 
 function noSizes(): TerminalSizes {
@@ -52,39 +53,12 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
     async function run(more: Partial<ContainerConfig> & { name: string }): Promise<string> {
       const image = (await runtime.findImage(fixture.image)) ?? assert.fail('the image is not there');
       const made = await runtime.createContainer({
+        ...plainContainer,
         pod,
         sandboxId: sandbox.id,
-        runtime: undefined,
         image: fixture.image,
         imageId: image.id,
-        specHash: '',
-        attempt: 0,
-        crashes: 0,
         argv: fixture.talker,
-        workingDir: undefined,
-        env: [],
-        mounts: [],
-        resources: { nanoCpus: 0, cpuShares: 2, memory: 0, oomScoreAdj: 1000 },
-        user: undefined,
-        privileged: false,
-        readOnlyRootFilesystem: false,
-        noNewPrivileges: false,
-        addCapabilities: [],
-        dropCapabilities: [],
-        groups: [],
-        sysctls: {},
-        seccomp: undefined,
-        appArmor: undefined,
-        seLinux: {},
-        processes: 'own',
-        hostIPC: false,
-        stdin: false,
-        stdinOnce: false,
-        tty: false,
-        terminationMessageFile: '',
-        terminationMessagePath: '/dev/termination-log',
-        gracePeriodSeconds: 1,
-        hostname: undefined,
         ...more,
       });
       await runtime.startContainer(made);

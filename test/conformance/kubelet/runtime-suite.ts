@@ -8,6 +8,7 @@ import type {
   RuntimeEvent,
   SandboxState,
 } from '../../../src/kubelet/runtime/runtime.ts';
+import { plainContainer } from '../../fixtures/container-config.ts';
 
 export interface RuntimeFixture {
   readonly runtime: ContainerRuntime;
@@ -55,40 +56,16 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
     ): Promise<ContainerConfig> {
       const image = (await runtime.findImage(fixture.image)) ?? assert.fail('the image is not there');
       return {
+        ...plainContainer,
         pod,
         name: 'main',
         sandboxId: sandbox.id,
-        runtime: undefined,
         image: fixture.image,
         imageId: image.id,
         specHash: 'abc',
-        attempt: 0,
-        crashes: 0,
         argv: fixture.talker,
-        workingDir: undefined,
         env: ['A=b'],
-        mounts: [],
-        resources: { nanoCpus: 0, cpuShares: 2, memory: 0, oomScoreAdj: 1000 },
-        user: undefined,
-        privileged: false,
-        readOnlyRootFilesystem: false,
-        noNewPrivileges: false,
-        addCapabilities: [],
-        dropCapabilities: [],
-        groups: [],
-        sysctls: {},
-        seccomp: undefined,
-        appArmor: undefined,
-        seLinux: {},
-        processes: 'own',
-        hostIPC: false,
-        stdin: false,
-        stdinOnce: false,
-        tty: false,
-        terminationMessageFile: '',
-        terminationMessagePath: '/dev/termination-log',
         gracePeriodSeconds: 7,
-        hostname: undefined,
         ...more,
       };
     }

@@ -197,6 +197,35 @@ export class GatewayWorld {
   }
 }
 
+export interface GatewayPort {
+  /** Serves calls of functions without the app; undefined to serve every call by the app. */
+  readonly direct: HttpsTestServer['directCalls'];
+  readonly signal: AbortSignal;
+  readonly patienceMs?: number;
+}
+
+/** Opens the gateway's port on 127.0.0.1, with a serving certificate of the server's authority. */
+export async function listenAsGateway(server: HttpsTestServer, { direct, ...options }: GatewayPort) {
+  const day = 24 * 3600 * 1000;
+  const serving = await issueCertificate(server.authority, {
+    commonName: 'gateway',
+    hosts: ['127.0.0.1'],
+    usages: ['server'],
+    notBefore: Date.now() - day,
+    notAfter: Date.now() + day,
+  });
+  return listenHttps({
+    app: gatewayApp(server.app, triggerPaths(server.cache)),
+    ...(direct && { direct }),
+    address: '127.0.0.1',
+    port: 0,
+    tls: { identity: replaceable(serving), clientCA: server.authority.certificate },
+    clock: systemClock,
+    log: silentLogger,
+    ...options,
+  });
+}
+
 export async function startGatewayWorld(traced: GatewayWorldOptions = {}): Promise<GatewayWorld> {
   const demands: string[] = [];
   const runs = '/apis/minik8s.io/v1/namespaces/default/workflowruns';
@@ -222,25 +251,8 @@ export async function startGatewayWorld(traced: GatewayWorldOptions = {}): Promi
       },
     },
   });
-  const day = 24 * 3600 * 1000;
-  const serving = await issueCertificate(server.authority, {
-    commonName: 'gateway',
-    hosts: ['127.0.0.1'],
-    usages: ['server'],
-    notBefore: Date.now() - day,
-    notAfter: Date.now() + day,
-  });
   const stopping = new AbortController();
-  const listener = await listenHttps({
-    app: gatewayApp(server.app, triggerPaths(server.cache)),
-    ...(server.directCalls && { direct: server.directCalls }),
-    address: '127.0.0.1',
-    port: 0,
-    tls: { identity: replaceable(serving), clientCA: server.authority.certificate },
-    signal: stopping.signal,
-    clock: systemClock,
-    log: silentLogger,
-  });
+  const listener = await listenAsGateway(server, { direct: server.directCalls, signal: stopping.signal });
   const { key, certificate } = await server.clientCertificate('admin', ['system:masters']);
   const asAdmin = new Agent({ keepAlive: true, ca: server.authority.certificate, key, cert: certificate });
   return new GatewayWorld({

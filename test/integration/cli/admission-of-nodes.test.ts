@@ -9,7 +9,8 @@ import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { UserInfo } from '../../../src/apiserver/user.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
-import { type Ctl, ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
+import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
+import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
 import { type Cluster, startCluster } from '../controllers/cluster.ts';
@@ -37,9 +38,7 @@ describe('ctl certificate, beside kubectl 1.32', { timeout: 300_000, skip: unles
   let theirs: Ctl;
 
   before(async () => {
-    server = await startHttpsTestServer({ clock: systemClock });
-    const kubeconfig = await server.kubeconfigFor('kubernetes-admin', ['system:masters']);
-    [ours, theirs] = [ctlFor(kubeconfig), kubectlFor(kubeconfig)];
+    ({ server, ctl: ours, kubectl: theirs } = await startBesideKubectl({ clock: systemClock }));
     for (const side of ['ours', 'theirs']) {
       for (const name of ['a', 'b', 'c']) {
         const spec = { signerName: 'kubernetes.io/kube-apiserver-client' };

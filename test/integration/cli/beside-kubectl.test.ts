@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { parseYaml } from '../../../src/apimachinery/yaml.ts';
+import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
 import { type Ctl, ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { kubectlOf, kubectlsOf, unlessKubectl } from '../../fixtures/kubectls.ts';
 import { badYaml, exactNumbers, yamlScalars } from '../../fixtures/yaml-scalars.ts';
 
@@ -91,10 +92,7 @@ describe('beside kubectl', { timeout: 300_000, skip: unlessKubectl('1.32') }, ()
   let kubeconfig: string;
 
   before(async () => {
-    server = await startHttpsTestServer({ clock: new FakeClock() });
-    kubeconfig = await server.kubeconfigFor('kubernetes-admin', ['system:masters']);
-    ctl = ctlFor(kubeconfig);
-    kubectl = kubectlFor(kubeconfig);
+    ({ server, kubeconfig, ctl, kubectl } = await startBesideKubectl({ clock: new FakeClock() }));
   });
   after(() => server.stop());
 

@@ -1,8 +1,9 @@
 /** `ctl create job` beside kubectl 1.32. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Ctl, ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
+import type { Ctl } from '../../fixtures/ctl.ts';
+import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
 
 const jobs = '/apis/batch/v1/namespaces/default/jobs';
@@ -25,9 +26,7 @@ describe('ctl create job', () => {
   let ctl: Ctl;
   let kubectl: Ctl;
   before(async () => {
-    server = await startHttpsTestServer();
-    const kubeconfig = await server.kubeconfigFor('admin', ['system:masters']);
-    [ctl, kubectl] = [ctlFor(kubeconfig), kubectlFor(kubeconfig)];
+    ({ server, ctl, kubectl } = await startBesideKubectl());
     const path = '/apis/batch/v1/namespaces/default/cronjobs';
     assert.equal((await server.call('POST', path, cronJob)).status, 201);
   });

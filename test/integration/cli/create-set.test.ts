@@ -6,8 +6,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
-import { type Ctl, ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
+import type { Ctl } from '../../fixtures/ctl.ts';
+import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
 import { configMap, container, deployment, service } from './parity-cases.ts';
 
@@ -24,9 +25,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
   let ctl: Ctl;
   let kubectl: Ctl;
   before(async () => {
-    server = await startHttpsTestServer();
-    const kubeconfig = await server.kubeconfigFor('admin', ['system:masters']);
-    [ctl, kubectl] = [ctlFor(kubeconfig), kubectlFor(kubeconfig)];
+    ({ server, ctl, kubectl } = await startBesideKubectl());
   });
   after(() => server.stop());
 

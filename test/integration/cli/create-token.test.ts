@@ -1,8 +1,9 @@
 /** `ctl create token` beside kubectl 1.32, and the use of the token with `--token`. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Ctl, ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
+import type { Ctl } from '../../fixtures/ctl.ts';
+import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
 import { claimsOf, podOf } from '../apiserver/account-world.ts';
 
@@ -11,9 +12,7 @@ describe('tokens of service accounts', () => {
   let ctl: Ctl;
   let kubectl: Ctl;
   before(async () => {
-    server = await startHttpsTestServer();
-    const kubeconfig = await server.kubeconfigFor('admin', ['system:masters']);
-    [ctl, kubectl] = [ctlFor(kubeconfig), kubectlFor(kubeconfig)];
+    ({ server, ctl, kubectl } = await startBesideKubectl());
     const inDefault = '/api/v1/namespaces/default';
     await server.call('POST', `${inDefault}/serviceaccounts`, { metadata: { name: 'app' } });
     await server.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });

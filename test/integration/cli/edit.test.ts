@@ -7,9 +7,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Ctl, ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
+import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
+import type { Ctl } from '../../fixtures/ctl.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
 
 const web = {
@@ -62,9 +63,9 @@ describe('ctl edit', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
   let tools: Readonly<Record<'ours' | 'theirs', Ctl>>;
 
   before(async () => {
-    server = await startHttpsTestServer({ clock: new FakeClock() });
-    const kubeconfig = await server.kubeconfigFor('kubernetes-admin', ['system:masters']);
-    tools = { ours: ctlFor(kubeconfig), theirs: kubectlFor(kubeconfig) };
+    const world = await startBesideKubectl({ clock: new FakeClock() });
+    ({ server } = world);
+    tools = { ours: world.ctl, theirs: world.kubectl };
   });
   after(() => server.stop());
 

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseYaml } from '../../../src/apimachinery/yaml.ts';
-import { type Ctl, ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
+import type { Ctl } from '../../fixtures/ctl.ts';
+import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
 
 const day = 86_400_000;
@@ -52,9 +53,7 @@ describe('ctl events', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => 
   let kubectl: Ctl;
 
   before(async () => {
-    server = await startHttpsTestServer();
-    const kubeconfig = await server.kubeconfigFor('kubernetes-admin', ['system:masters']);
-    [ctl, kubectl] = [ctlFor(kubeconfig), kubectlFor(kubeconfig)];
+    ({ server, ctl, kubectl } = await startBesideKubectl());
     await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'other' } });
     await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'empty' } });
     for (const namespace of ['default', 'other'])

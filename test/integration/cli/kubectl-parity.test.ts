@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { formatYaml } from '../../../src/apimachinery/yaml.ts';
-import { type Ctl, ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
+import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
+import type { Ctl } from '../../fixtures/ctl.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
 import { configMap, deployment, reads, sequences, service } from './parity-cases.ts';
 
@@ -18,10 +19,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
 
   before(async () => {
     const clock = new FakeClock();
-    server = await startHttpsTestServer({ clock });
-    const kubeconfig = await server.kubeconfigFor('kubernetes-admin', ['system:masters']);
-    ctl = ctlFor(kubeconfig);
-    kubectl = kubectlFor(kubeconfig);
+    ({ server, ctl, kubectl } = await startBesideKubectl({ clock }));
   });
   after(() => server.stop());
 

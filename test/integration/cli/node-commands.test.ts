@@ -7,8 +7,9 @@ import { after, before, describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { type Ctl, ctlFor, kubectlFor, type Result } from '../../fixtures/ctl.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
+import { type Ctl, kubectlFor, type Result } from '../../fixtures/ctl.ts';
+import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { kubectlsOf, unlessKubectl } from '../../fixtures/kubectls.ts';
 
 interface PodOf {
@@ -174,9 +175,9 @@ describe('ctl and nodes, beside kubectl 1.32', { timeout: 300_000, skip: unlessK
   let kubeconfig: string;
 
   before(async () => {
-    server = await startHttpsTestServer({ clock: systemClock });
-    kubeconfig = await server.kubeconfigFor('kubernetes-admin', ['system:masters']);
-    tools = { ours: ctlFor(kubeconfig), theirs: kubectlFor(kubeconfig) };
+    const world = await startBesideKubectl({ clock: systemClock });
+    ({ server, kubeconfig } = world);
+    tools = { ours: world.ctl, theirs: world.kubectl };
   });
   after(() => server.stop());
 

@@ -16,9 +16,10 @@ import { test } from 'node:test';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../../src/storage/embedded-etcd.ts';
 import type { EtcdBehaviour, EtcdRun } from '../../fixtures/etcd-program.ts';
+import { until } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
-import { isRunning, ProgramWorld, until } from './program-world.ts';
+import { isRunning, ProgramWorld } from './program-world.ts';
 
 const limit = { timeout: 300_000 };
 const version = '3.7.0';

@@ -4,8 +4,9 @@ import { describe, it } from 'node:test';
 import { StoreRejectedError, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { FaultyProxy } from '../../conformance/faulty-proxy.ts';
 import { EtcdWire, Status } from '../../fixtures/etcd-wire.ts';
+import { until } from '../../fixtures/eventually.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
-import { settled, unavailable, until, WireWorld } from './wire-world.ts';
+import { settled, unavailable, WireWorld } from './wire-world.ts';
 
 describe('connecting', () => {
   it('is given up after 15 s, if nobody says', async () => {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StoreRejectedError } from '../../../src/storage/store.ts';
 import { Status } from '../../fixtures/etcd-wire.ts';
-import { beginAt, pair, settled, unavailable, until, WireWorld } from './wire-world.ts';
+import { until } from '../../fixtures/eventually.ts';
+import { beginAt, pair, settled, unavailable, WireWorld } from './wire-world.ts';
 
 describe('with several endpoints', () => {
   /** Starts two endpoints and a store that has a watch at the first. */

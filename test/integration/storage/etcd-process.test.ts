@@ -10,8 +10,9 @@ import { test } from 'node:test';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { lastOutput, runEtcd, socketAddress, untilServing } from '../../../src/storage/etcd-process.ts';
 import type { EtcdBehaviour } from '../../fixtures/etcd-program.ts';
+import { until } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { isRunning, ProgramWorld, until } from './program-world.ts';
+import { isRunning, ProgramWorld } from './program-world.ts';
 
 const limit = { timeout: 300_000 };
 const version = '3.7.0';

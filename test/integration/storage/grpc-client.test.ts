@@ -8,7 +8,8 @@ import { describe, it } from 'node:test';
 import { type ClientOptions, GrpcClient } from '../../../src/grpc/client.ts';
 import type { GrpcError } from '../../../src/grpc/status.ts';
 import type { EtcdWire } from '../../fixtures/etcd-wire.ts';
-import { settled, until, WireWorld } from './wire-world.ts';
+import { until } from '../../fixtures/eventually.ts';
+import { settled, WireWorld } from './wire-world.ts';
 
 const range = '/etcdserverpb.KV/Range';
 const emptyMessage = Buffer.alloc(5);

@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { endProcess, parentLikeUs, processesWithArguments } from '../../../src/storage/leftover-process.ts';
+import { until } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { isRunning, until } from './program-world.ts';
+import { isRunning } from './program-world.ts';
 
 /** User id of nobody; the tests run as root. */
 const nobody = 65_534;

@@ -47,12 +47,3 @@ export function isRunning(pid: number): boolean {
 
 const runsIn = (pid: number, directory: string) =>
   readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory);
-
-/** Waits for processes and files, which send no notification. Rejects if the condition never becomes true. */
-export async function until(condition: () => unknown): Promise<void> {
-  const late = AbortSignal.timeout(120_000);
-  while (!(await condition())) {
-    late.throwIfAborted();
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}

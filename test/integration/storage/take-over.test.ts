@@ -12,9 +12,10 @@ import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { errorMessage } from '../../../src/base/log.ts';
 import { leftoverArguments, markFormat, takeOverData } from '../../../src/storage/take-over.ts';
 import { databaseIn, readDatabase, writeDatabase } from '../../fixtures/etcd-program.ts';
+import { until } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
-import { isRunning, ProgramWorld, until } from './program-world.ts';
+import { isRunning, ProgramWorld } from './program-world.ts';
 
 const limit = { timeout: 300_000 };
 const [earlier, now] = [{ version: '3.4.23' }, { version: '3.7.0' }];

@@ -9,6 +9,7 @@ import { connectEtcd, type EtcdOptions } from '../../../src/storage/etcd.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { makeDirectory } from '../../e2e/harness/belongings.ts';
 import { EtcdWire, Status } from '../../fixtures/etcd-wire.ts';
+import { until } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
@@ -16,15 +17,6 @@ export const bytes = (text: string) => Buffer.from(text);
 export const unavailable = () => {
   throw new Status(14, 'etcdserver: no leader');
 };
-
-/** Waits for data that arrives over sockets of this process. */
-export async function until(condition: () => unknown): Promise<void> {
-  const late = performance.now() + 60_000;
-  while (!condition()) {
-    if (performance.now() > late) throw new Error('it does not come');
-    await nextTurn();
-  }
-}
 
 export const settled = async () => {
   for (let turn = 0; turn < 100; turn++) await nextTurn();

@@ -61,7 +61,7 @@ test('null is absent in an object, and the zero value in a list and in a map', (
   });
 });
 
-test('what a type does not know is named with its path, and gone', () => {
+test('an unknown field is removed and reported with its path', () => {
   const value = {
     list: [{ x: 1 }],
     byName: { a: { y: {} } },
@@ -195,7 +195,7 @@ test('a field that is not acted on is kept and named when its value asks for som
   assert.deepEqual(object, { name: 'n', ...asking });
 });
 
-test('what is in a type without rules is neither judged nor completed', () => {
+test('a field of a type without rules is neither validated nor defaulted', () => {
   assert.deepEqual(decode({ bare: { mode: 'X' } }, { 'a.v1.Thing': { acts: 'bare' } }), {
     ...none,
     object: { bare: { mode: 'X' } },

@@ -1,80 +1,54 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { isRecord, type JsonObject } from '../../../src/apimachinery/equality.ts';
+import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { applyStrategicPatch } from '../../../src/apimachinery/patch-strategic.ts';
-import { applyPlainStrategicPatch } from '../../fixtures/plain-strategic-patch.ts';
-import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { StatusError } from '../../../src/apimachinery/status-error.ts';
 
-const random = new SeededRandom(18);
-const often = (chance: number) => random.next() < chance;
-const pick = <T>(values: readonly T[]): T => values[random.below(values.length)] as T;
-const some = <T>(most: number, make: () => T): T[] => Array.from({ length: random.below(most + 1) }, make);
-
-const scalar = () => pick(['a', 'b', 'c', 'd', 1, 2, true, null, '1', { x: 1 }, ['a']]);
-const directive = () =>
-  often(0.15) ? { $patch: pick(['delete', 'replace', 'merge', 'delete', 'frob']) } : {};
-const retain = () =>
-  often(0.1) ? { $retainKeys: some(4, () => pick(['name', 'image', 'env', 'ports'])) } : {};
-
-/**
- * Returns an item of a list that merges by `key`; sometimes without the key, or with one that is not a text.
- */
-const item = (key: string, patch: boolean, more: () => object = () => ({})) => ({
-  ...(often(0.97) && { [key]: often(0.9) ? pick(['a', 'b', 'c', 'd', 'e']) : pick([1, 2, { x: 1 }]) }),
-  ...(often(0.5) && { image: patch && often(0.2) ? null : pick(['i', 'j']) }),
-  ...(patch && { ...directive(), ...retain() }),
-  ...more(),
-});
-
-const env = (patch: boolean) => () => (often(0.4) ? { env: some(4, () => item('name', patch)) } : {});
-
-/**
- * Returns directives beside the field `name`: an order (mostly of all items), or items to delete from a set.
- */
-function beside(name: string, key: string | undefined): object {
-  const order = (all: readonly string[]) =>
-    all.filter(() => often(0.8)).map((id) => (key === undefined ? id : { [key]: id }));
-  return {
-    ...(often(0.5) && { [`$setElementOrder/${name}`]: order(['a', 'b', 'c', 'd', 'e']) }),
-    ...(key === undefined && often(0.3) && { [`$deleteFromPrimitiveList/${name}`]: some(3, scalar) }),
-  };
+interface Recorded {
+  readonly target: JsonObject & { readonly kind: string };
+  readonly patch: JsonObject;
+  readonly result?: JsonObject;
+  readonly refused?: true;
 }
 
-const metadata = (patch: boolean) => ({
-  finalizers: some(6, scalar),
-  ownerReferences: some(4, () => item('uid', patch)),
-  ...(often(0.5) && { labels: patch ? { a: null, b: 'c', ...directive() } : { a: 'b' } }),
-  ...(patch && { ...beside('finalizers', undefined), ...beside('ownerReferences', 'uid'), ...directive() }),
+const recorded = readFileSync(new URL('data/strategic-patches.jsonl', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Recorded);
+const types = new Map([
+  ['Pod', 'core.v1.Pod'],
+  ['Deployment', 'apps.v1.Deployment'],
+  ['Service', 'core.v1.Service'],
+]);
+
+const isRejected = (error: unknown) => error instanceof StatusError && error.status.code === 400;
+
+test('a merge gives what kubectl 1.32 gives, and rejects what kubectl rejects', () => {
+  for (const { target, patch, result } of recorded) {
+    const type = kubernetesFields.typeOf(types.get(target.kind) ?? '');
+    assert.ok(type);
+    const words = JSON.stringify({ target, patch });
+    if (result) assert.deepEqual(applyStrategicPatch(target, patch, type), result, words);
+    else assert.throws(() => applyStrategicPatch(target, patch, type), isRejected, words);
+  }
+  const merged = recorded.filter(({ result }) => result).length;
+  assert.ok(merged > 250 && recorded.length - merged > 20, `${merged} of ${recorded.length} were merged`);
 });
 
-const spec = (patch: boolean) => ({
-  containers: some(6, () => item('name', patch, env(patch))),
-  ...(often(0.3) && { tolerations: some(3, scalar) }),
-  ...(patch && { ...beside('containers', 'name'), ...directive(), ...retain() }),
+test('an empty order of a list accepts items in any order', () => {
+  const pod = kubernetesFields.typeOf('core.v1.Pod');
+  assert.ok(pod);
+  const spec = { containers: [{ name: 'a' }], '$setElementOrder/containers': [] };
+  assert.deepEqual(applyStrategicPatch({}, { spec }, pod), { spec: { containers: [{ name: 'a' }] } });
 });
 
-const outcome = (apply: typeof applyStrategicPatch, target: JsonObject, patch: JsonObject) => {
-  const type = kubernetesFields.typeOf('core.v1.Pod');
-  assert.ok(type);
-  try {
-    return { result: apply(target, patch, type) };
-  } catch (error) {
-    return { refused: String(error).replace(/(does not match [^:]*):.*/, '$1') };
-  }
-};
-
-test('merging by maps gives what searching the lists gives', () => {
-  let merged = 0;
-  for (let run = 0; run < 5000; run++) {
-    const target = { metadata: metadata(false), spec: spec(false) };
-    const patch = { metadata: metadata(true), ...(often(0.7) && { spec: spec(true) }) };
-    const wanted = outcome(applyPlainStrategicPatch, target, patch);
-    const words = JSON.stringify({ run, target, patch });
-    assert.deepEqual(outcome(applyStrategicPatch, target, patch), wanted, words);
-    if (isRecord(wanted.result)) merged++;
-  }
-  assert.ok(merged > 500, `only ${merged} patches applied`);
+test('an object that does not exist is not created by its deletion', () => {
+  const pod = kubernetesFields.typeOf('core.v1.Pod');
+  assert.ok(pod);
+  const patch = { spec: { securityContext: { $patch: 'delete' } } };
+  assert.deepEqual(applyStrategicPatch({ spec: {} }, patch, pod), { spec: {} });
 });
 
 // A merge that searches the list from its start for every item would not finish before the timeout.

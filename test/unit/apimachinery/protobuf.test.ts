@@ -239,7 +239,7 @@ test('the envelope names the type', () => {
   assert.deepEqual(open({ ...full, raw: [] }), full);
 });
 
-test('of an object of another kind or version only that is known', () => {
+test('an object of another kind or version is decoded as its kind and version only', () => {
   const broken = [0xff];
   const secret = { apiVersion: 'v1', kind: 'Secret' };
   assert.deepEqual(decodeProtobuf(envelope({ ...secret, raw: broken }), expected), secret);

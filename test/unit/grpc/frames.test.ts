@@ -45,4 +45,22 @@ describe('messages on a stream', () => {
     bytes[0] = 1;
     assert.throws(() => new FrameReader(10).push(bytes), /^GrpcError: 13 INTERNAL: the answer is compressed/);
   });
+
+  it('are refused by their length even if the messages before them are whole', () => {
+    const reader = new FrameReader(4);
+    const huge = Buffer.from([0, 0xff, 0xff, 0xff, 0xff]);
+    assert.throws(
+      () => reader.push(Buffer.concat([frameOf('abcd'), huge])),
+      /larger than max \(4294967295 vs 4\)/,
+    );
+  });
+
+  it('are held back until their last byte, and are not given twice', () => {
+    const reader = new FrameReader(100);
+    const all = Buffer.concat([frameOf('first'), frameOf('second')]);
+    assert.deepEqual(reader.push(all.subarray(0, all.length - 1)).map(String), ['first']);
+    assert.deepEqual(reader.push(all.subarray(all.length - 1)).map(String), ['second']);
+    assert.deepEqual(reader.push(Buffer.alloc(0)), []);
+    assert.deepEqual(reader.push(frameOf('')).map(String), ['']);
+  });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failureIn } from '../../../src/grpc/status.ts';
+import { failureIn, statusNames } from '../../../src/grpc/status.ts';
 
-test('an answer is a good one only when it says so', () => {
+test('an answer is a success only with grpc-status 0, whatever its HTTP status', () => {
   assert.equal(failureIn({ 'grpc-status': '0' }), undefined);
   assert.equal(failureIn({ ':status': 503, 'grpc-status': '0' }), undefined);
 });
@@ -15,10 +15,25 @@ for (const [headers, message] of [
   [{ 'grpc-status': '99', 'grpc-message': 'what' }, '2 UNKNOWN: what'],
   [{ 'grpc-status': '-1', 'grpc-message': 'what' }, '2 UNKNOWN: what'],
   [{ 'grpc-status': 'x' }, '2 UNKNOWN: '],
+  // None of these is the 0 of a success.
+  [{ 'grpc-status': '' }, '2 UNKNOWN: '],
+  [{ 'grpc-status': '00' }, '2 UNKNOWN: '],
+  [{ 'grpc-status': '0x5' }, '2 UNKNOWN: '],
+  [{ 'grpc-status': ' 5' }, '2 UNKNOWN: '],
+  [{ 'grpc-status': '5.0' }, '2 UNKNOWN: '],
+  [{ 'grpc-status': ['0', '5'] }, '2 UNKNOWN: '],
+  [{ 'grpc-status': '17' }, '2 UNKNOWN: '],
   [{ ':status': 200 }, '2 UNKNOWN: the answer has no status'],
   [{}, '2 UNKNOWN: the answer has no status'],
   [{ ':status': 503 }, '14 UNAVAILABLE: answered with HTTP status 503'],
   [{ ':status': 401 }, '16 UNAUTHENTICATED: answered with HTTP status 401'],
+  [{ ':status': 400 }, '13 INTERNAL: answered with HTTP status 400'],
+  [{ ':status': 403 }, '7 PERMISSION_DENIED: answered with HTTP status 403'],
+  [{ ':status': 404 }, '12 UNIMPLEMENTED: answered with HTTP status 404'],
+  [{ ':status': 429 }, '14 UNAVAILABLE: answered with HTTP status 429'],
+  [{ ':status': 502 }, '14 UNAVAILABLE: answered with HTTP status 502'],
+  [{ ':status': 504 }, '14 UNAVAILABLE: answered with HTTP status 504'],
+  [{ ':status': 'no' }, '2 UNKNOWN: the answer has no status'],
   [{ ':status': 418 }, '2 UNKNOWN: answered with HTTP status 418'],
 ] as const) {
   test(`${JSON.stringify(headers)} is ${message}`, () => {
@@ -27,3 +42,19 @@ for (const [headers, message] of [
     assert.equal(failure?.status, message.split(/[ :]/)[1]);
   });
 }
+
+// https://github.com/grpc/grpc/blob/master/doc/statuscodes.md
+test('every code from 1 to 16 has the name of the specification', () => {
+  const names = statusNames.map((_, code) => failureIn({ 'grpc-status': `${code}` })?.status);
+  const [, ...expected] = statusNames;
+  assert.deepEqual(names, [undefined, ...expected]);
+  assert.equal(statusNames.length, 17);
+  for (const [code, name] of [
+    [1, 'CANCELLED'],
+    [4, 'DEADLINE_EXCEEDED'],
+    [8, 'RESOURCE_EXHAUSTED'],
+    [11, 'OUT_OF_RANGE'],
+    [16, 'UNAUTHENTICATED'],
+  ] as const)
+    assert.equal(names[code], name);
+});

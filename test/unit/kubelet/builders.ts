@@ -1,9 +1,12 @@
-/** Pods and their containers for tests of the node agent: a valid base, and the changes of a case. */
+/** Pods, containers and tables of actions for tests of the kubelet: a valid base, and changes of it. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import type { Container } from '../../../src/api/core/v1/types.gen.ts';
 import { specHash } from '../../../src/kubelet/containers/plan/spec-hash.ts';
 import type { StartFailureReason } from '../../../src/kubelet/containers/plan/start.ts';
 import type { PodAction, PodMemory, StartFailure } from '../../../src/kubelet/pods/plan/actions.ts';
+import { computePodActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
 import type { ObservedPod } from '../../../src/kubelet/runtime/observed-pod.ts';
 import type { ContainerState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
 import { fromWire } from '../../fixtures/kinds.ts';
@@ -132,4 +135,40 @@ export function short(action: PodAction): string {
     case 'confirmDeletion':
       return action.type;
   }
+}
+
+/** A pod as it is found on the node, and the plan for it. */
+export interface ActionCase {
+  readonly name: string;
+  /** `makePod()` if absent. */
+  readonly pod?: Pod;
+  /** Sandboxes and containers of the pod that the runtime lists; none if absent. */
+  readonly objects?: readonly (SandboxState | ContainerState)[];
+  readonly memory?: Partial<PodMemory>;
+  /** Short form of each action. */
+  readonly actions: readonly string[];
+  /** Milliseconds until the plan is computed again; undefined if nothing is waited for. */
+  readonly requeueAfter?: number;
+}
+
+/** Returns the plan for a pod: its actions in their short form, and the milliseconds until the next plan. */
+export function planOf(
+  pod: Pod,
+  objects: readonly (SandboxState | ContainerState)[],
+  memory: Partial<PodMemory> = {},
+  at = now,
+) {
+  const plan = computePodActions({
+    pod,
+    observed: observed(...objects),
+    memory: makeMemory(memory),
+    now: at,
+  });
+  return { actions: plan.actions.map(short), requeueAfter: plan.requeueAfter };
+}
+
+/** Declares a test for each row: the plan has these actions and this requeue time, and no others. */
+export function actionCases(rows: readonly ActionCase[]): void {
+  for (const { name, pod = makePod(), objects = [], memory, actions, requeueAfter } of rows)
+    it(name, () => assert.deepEqual(planOf(pod, objects, memory), { actions, requeueAfter }));
 }

@@ -14,11 +14,11 @@ const failing =
   };
 const usage = (exec: Exec) => directoryUsage({ exec, log: silentLogger }, '/x', 'bytes');
 
-test('what du counts is what is used', async () => {
+test('the usage is the number that du prints', async () => {
   assert.equal(await usage(async () => ({ stdout: '4096\t/x\n', stderr: '' })), 4096);
 });
 
-test('also when files went while it counted', async () => {
+test('the usage is known when du fails because files were removed meanwhile', async () => {
   assert.equal(await usage(failing('8192\t/x\n')), 8192);
 });
 

@@ -5,9 +5,10 @@ import type { ContainerStatus, EphemeralContainer } from '../../../src/api/core/
 import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
 import { computePodActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
 import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';
-import type { ObservedPod } from '../../../src/kubelet/runtime/observed-pod.ts';
+import type { ContainerState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
 import { logTarget } from '../../../src/kubelet/server/plan/log-request.ts';
 import {
+  actionCases,
   exited,
   failure,
   makeContainer,
@@ -17,13 +18,11 @@ import {
   now,
   observed,
   seconds,
-  short,
 } from './builders.ts';
 
 const look = { name: 'look', image: 'busybox:1' };
 const podWith = (container: Partial<EphemeralContainer> = {}, status?: object) =>
   makePod({ ephemeralContainers: [{ ...look, ...container }] }, {}, status);
-const running = observed(makeSandbox(), makeContainer());
 const seen = (more: object = {}) => makeContainer({ ...look, ...more });
 const reported = (state: object): { ephemeralContainerStatuses: ContainerStatus[] } => ({
   ephemeralContainerStatuses: [
@@ -31,89 +30,111 @@ const reported = (state: object): { ephemeralContainerStatuses: ContainerStatus[
   ],
 });
 
-function plan(what: { pod?: ReturnType<typeof podWith>; observed?: ObservedPod; memory?: PodMemory }) {
-  const { pod = podWith(), observed: there = running, memory = makeMemory() } = what;
-  return computePodActions({ pod, observed: there, memory, now });
-}
-const actions = (what: Parameters<typeof plan>[0]) => plan(what).actions.map(short);
+const there = [makeSandbox(), makeContainer()];
 const started = ['start look in sandbox-0 attempt 0 crashes 0'];
+const failedStart = (retryIn: number): Partial<PodMemory> => ({
+  startFailures: new Map([['look', failure('ErrImagePull', retryIn, 1, look)]]),
+});
+const ended = { exitCode: 0, startedAt: null, finishedAt: null };
+const held = podWith({ securityContext: { procMount: 'Unmasked' } });
 
 describe('the plan for a container that was added', () => {
-  it('starts it in the sandbox that there is', () => {
-    assert.deepEqual(actions({}), started);
-    assert.deepEqual(actions({ observed: observed() }), ['createSandbox 0']);
-  });
-
-  it('leaves it alone while it runs, and after its end whatever that was', () => {
-    for (const container of [seen(), seen({ state: 'exited', exitCode: 1 })]) {
-      assert.deepEqual(actions({ observed: observed(makeSandbox(), makeContainer(), container) }), []);
-    }
-  });
-
-  it('does not start it again when the engine has lost it', () => {
-    const terminated = { exitCode: 0, startedAt: null, finishedAt: null };
-    for (const state of [{ terminated }, { running: {} }]) {
-      assert.deepEqual(actions({ pod: podWith({}, reported(state)) }), []);
-    }
-  });
-
-  it('makes it again when the agent ended between making and starting it', () => {
-    const created = seen({ state: 'created' });
-    assert.deepEqual(actions({ observed: observed(makeSandbox(), makeContainer(), created) }), [
-      'removeContainer look-0',
-      ...started,
-    ]);
-  });
-
-  it('tries a failed start again when its time has come', () => {
-    const failed = (retryIn: number) =>
-      makeMemory({ startFailures: new Map([['look', failure('ErrImagePull', retryIn, 1, look)]]) });
-    const wait = plan({ memory: failed(7) });
-    assert.deepEqual([wait.actions, wait.requeueAfter], [[], seconds(7)]);
-    assert.deepEqual(actions({ memory: failed(0) }), started);
-  });
-
-  it('stops it with its sandbox, and with the pod', () => {
-    const other = makeSandbox({ id: 'sandbox-1', attempt: 1 });
-    const moved = observed(other, makeContainer({ sandboxId: 'sandbox-1' }), seen());
-    assert.deepEqual(actions({ observed: moved }), [
-      'terminate look look-0: the sandbox of the container is gone',
-    ]);
-    const deleted = makePod({ ephemeralContainers: [look] }, { deletionTimestamp: '2026-01-01T12:00:00Z' });
-    assert.deepEqual(actions({ pod: deleted, observed: observed(makeSandbox(), seen()) }), [
-      'terminate look look-0: the pod is deleted',
-    ]);
-  });
-
-  it('does not keep a pod that has ended alive', () => {
-    const pod = makePod({ restartPolicy: 'Never', ephemeralContainers: [look] });
-    const done = observed(makeSandbox(), exited(0), seen());
-    assert.deepEqual(actions({ pod, observed: done }), ['terminate look look-0: the pod has ended']);
-  });
+  actionCases([
+    { name: 'starts it in the running sandbox', pod: podWith(), objects: there, actions: started },
+    { name: 'starts it after the sandbox of the pod', pod: podWith(), actions: ['createSandbox 0'] },
+    { name: 'leaves it alone while it runs', pod: podWith(), objects: [...there, seen()], actions: [] },
+    {
+      name: 'does not restart it after it failed',
+      pod: podWith(),
+      objects: [...there, seen({ state: 'exited', exitCode: 1 })],
+      actions: [],
+    },
+    {
+      name: 'does not start it again when the engine has lost it after its end',
+      pod: podWith({}, reported({ terminated: ended })),
+      objects: there,
+      actions: [],
+    },
+    {
+      name: 'does not start it again when the engine has lost it while it ran',
+      pod: podWith({}, reported({ running: {} })),
+      objects: there,
+      actions: [],
+    },
+    {
+      name: 'makes it again when the agent ended between making and starting it',
+      pod: podWith(),
+      objects: [...there, seen({ state: 'created' })],
+      actions: ['removeContainer look-0', ...started],
+    },
+    {
+      name: 'waits for the retry time of a failed start',
+      pod: podWith(),
+      objects: there,
+      memory: failedStart(7),
+      actions: [],
+      requeueAfter: seconds(7),
+    },
+    {
+      name: 'retries a failed start when its retry time has come',
+      pod: podWith(),
+      objects: there,
+      memory: failedStart(0),
+      actions: started,
+    },
+    {
+      name: 'stops it when its sandbox is gone',
+      pod: podWith(),
+      objects: [
+        makeSandbox({ id: 'sandbox-1', attempt: 1 }),
+        makeContainer({ sandboxId: 'sandbox-1' }),
+        seen(),
+      ],
+      actions: ['terminate look look-0: the sandbox of the container is gone'],
+      requeueAfter: seconds(30),
+    },
+    {
+      name: 'stops it when the pod is deleted',
+      pod: makePod({ ephemeralContainers: [look] }, { deletionTimestamp: '2026-01-01T12:00:00Z' }),
+      objects: [makeSandbox(), seen()],
+      actions: ['terminate look look-0: the pod is deleted'],
+      requeueAfter: seconds(30),
+    },
+    {
+      name: 'stops it when the containers of the pod have ended for good',
+      pod: makePod({ restartPolicy: 'Never', ephemeralContainers: [look] }),
+      objects: [makeSandbox(), exited(0), seen()],
+      actions: ['terminate look look-0: the pod has ended'],
+      requeueAfter: seconds(30),
+    },
+    {
+      name: 'does not start it while it has an unsupported field',
+      pod: held,
+      objects: there,
+      actions: [],
+    },
+    {
+      name: 'starts the other containers while it has an unsupported field',
+      pod: held,
+      objects: [makeSandbox()],
+      actions: ['start main in sandbox-0 attempt 0 crashes 0'],
+    },
+  ]);
 
   it('names the container whose processes it sees, while that runs', () => {
-    const targeting = podWith({ targetContainerName: 'main' });
-    const [first] = plan({ pod: targeting }).actions;
+    const pod = podWith({ targetContainerName: 'main' });
+    const firstOf = (...objects: (ContainerState | SandboxState)[]) =>
+      computePodActions({ pod, observed: observed(...objects), memory: makeMemory(), now }).actions[0];
+    const first = firstOf(...there);
     assert.equal(first?.type === 'startContainer' && first.processesOf, 'main-0');
-    const ended = observed(makeSandbox(), exited(1, { crashes: 9 }));
-    const [later] = plan({ pod: targeting, observed: ended }).actions;
+    const later = firstOf(makeSandbox(), exited(1, { crashes: 9 }));
     assert.ok(later?.type === 'startContainer' && !('processesOf' in later), JSON.stringify(later));
-  });
-
-  it('holds only it when it asks for what is not supported', () => {
-    const held = podWith({
-      securityContext: { procMount: 'Unmasked' },
-    });
-    assert.deepEqual(actions({ pod: held }), []);
-    assert.deepEqual(actions({ pod: held, observed: observed(makeSandbox()) }), [
-      'start main in sandbox-0 attempt 0 crashes 0',
-    ]);
   });
 });
 
 describe('the status of a container that was added', () => {
-  const statusOf = (pod = podWith(), there = running, memory = makeMemory()) => {
-    const status = computePodStatus({ pod, observed: there, memory, nodeIP: '10.0.0.1', now });
+  const statusOf = (pod = podWith(), found = observed(...there), memory = makeMemory()) => {
+    const status = computePodStatus({ pod, observed: found, memory, nodeIP: '10.0.0.1', now });
     return { phase: status.phase, own: status.ephemeralContainerStatuses?.[0] };
   };
 
@@ -154,7 +175,13 @@ describe('the log of a container that was added', () => {
     const container = seen();
     assert.equal(logTarget(podWith(), observed(container), 'look', false), container);
     assert.throws(
-      () => logTarget(podWith({}, reported({ waiting: { reason: 'ErrImagePull' } })), running, 'look', false),
+      () =>
+        logTarget(
+          podWith({}, reported({ waiting: { reason: 'ErrImagePull' } })),
+          observed(...there),
+          'look',
+          false,
+        ),
       {
         message: 'container "look" in pod "web" is waiting to start: ErrImagePull',
       },

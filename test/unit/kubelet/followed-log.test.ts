@@ -82,11 +82,11 @@ describe('of a log that is followed', () => {
     assert.equal(await read(plain([a, b, a, b]), { tty: true, timestamps: true }), shown);
   });
 
-  test('what has no time comes as it is', async () => {
+  test('a line without a timestamp is printed unchanged', async () => {
     assert.equal(await read(Buffer.concat([frame('odd\n'), frame('odd\n')])), 'odd\nodd\n');
   });
 
-  test('what a terminal has not ended comes at the end', async () => {
+  test('an unfinished line of a terminal is printed at the end', async () => {
     assert.equal(await read(plain([a, [200, 'prompt> ']]), { tty: true, timestamps: false }), 'a\nprompt> ');
   });
 

@@ -65,7 +65,7 @@ describe('a pod is held', () => {
   ] as const)
     it(`but not ${what}`, () => assert.equal(holdOf(pod, engine), undefined));
 
-  it('by one answer for each version of it, however often it is asked', () => {
+  it('with the same message for every call with equal specifications', () => {
     const held = makePod({ hostUsers: false });
     assert.equal(holdOf(held, engine), holdOf({ ...held }, engine));
   });
@@ -104,7 +104,7 @@ describe('an ephemeral container is held', () => {
       holdOfEphemeral(pod, pod.spec.ephemeralContainers?.[0] ?? assert.fail())?.message,
     ];
   };
-  it('by itself, for groups of its own alone', () => {
+  it('for supplementalGroupsPolicy Strict without holding its pod', () => {
     const [ofPod, own] = hold('Strict', {});
     assert.equal(ofPod, undefined);
     assert.match(String(own), /^the container is not started: .*\(Strict without runAsGroup\)$/);
@@ -112,7 +112,7 @@ describe('an ephemeral container is held', () => {
     assert.deepEqual(hold('Merge', {}), [undefined, undefined]);
   });
 
-  it('by itself, not for what another one asks for', () => {
+  it('only for its own unsupported fields', () => {
     const tty = { name: 'plain', image: 'a' };
     const held = { name: 'held', image: 'a', securityContext: { procMount: 'Unmasked' } };
     for (const ephemeralContainers of [

@@ -1,13 +1,9 @@
 /** Times at which hooks run, actions that wait for them, and containers whose hook failed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { preStopOf } from '../../../src/kubelet/containers/plan/lifecycle.ts';
 import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
-import {
-  computeOrphanActions,
-  computePodActions,
-} from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
+import { computeOrphanActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
 import {
   type HookName,
   type HookState,
@@ -15,7 +11,7 @@ import {
   pastStartHooks,
 } from '../../../src/kubelet/pods/plan/hooks.ts';
 import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';
-import type { ContainerState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
+import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import {
   exited,
   makeContainer,
@@ -24,8 +20,8 @@ import {
   makeSandbox,
   now,
   observed,
+  planOf,
   seconds,
-  short,
 } from './builders.ts';
 
 const sandbox = makeSandbox();
@@ -37,21 +33,6 @@ const hooks = (hook: HookName, state: HookState, id = 'main-0'): Partial<PodMemo
   hooks: new Map([[hookKey(id, hook), state]]),
 });
 const failed = { at: 'failed', message: 'it said no' } as const;
-
-function planOf(
-  pod: Pod,
-  objects: readonly (SandboxState | ContainerState)[],
-  memory: Partial<PodMemory> = {},
-  at = now,
-) {
-  const plan = computePodActions({
-    pod,
-    observed: observed(...objects),
-    memory: makeMemory(memory),
-    now: at,
-  });
-  return { actions: plan.actions.map(short), requeueAfter: plan.requeueAfter };
-}
 
 describe('a hook after the start', () => {
   const pod = makePod({ containers: [main, side] });
@@ -65,7 +46,7 @@ describe('a hook after the start', () => {
       now,
     });
 
-  it('is run once the container runs; those behind it wait for its end', () => {
+  it('runs once the container runs; the containers after it start when it has ended', () => {
     assert.deepEqual(planOf(pod, [sandbox]).actions, ['start main in sandbox-0 attempt 0 crashes 0']);
     assert.deepEqual(planOf(pod, runs).actions, ['run postStart of main main-0']);
     assert.deepEqual(planOf(pod, runs, hooks('postStart', { at: 'running' })).actions, []);
@@ -73,7 +54,7 @@ describe('a hook after the start', () => {
     assert.deepEqual(planOf(pod, runs, hooks('postStart', { at: 'done' })).actions, next);
   });
 
-  it('holds up nobody that runs, and is run again with the container', () => {
+  it('does not affect running containers, and runs again when its container restarts', () => {
     const ended = exited(1);
     const both = [sandbox, ended, makeContainer(side)];
     assert.deepEqual(planOf(pod, both, hooks('postStart', { at: 'done' })).actions, [
@@ -85,7 +66,7 @@ describe('a hook after the start', () => {
     ]);
   });
 
-  it('comes before the container is said to run', () => {
+  it('keeps the container waiting and the pod Pending until it has ended', () => {
     const pending = statusOf(hooks('postStart', { at: 'running' }), makeContainer());
     assert.deepEqual(pending.containerStatuses?.[0]?.state, { waiting: { reason: 'ContainerCreating' } });
     assert.deepEqual(
@@ -99,7 +80,7 @@ describe('a hook after the start', () => {
     );
   });
 
-  it('ends its container when it fails, and is told by its status', () => {
+  it('terminates its container when it fails, with reason PostStartHookError in the status', () => {
     const memory = hooks('postStart', failed);
     assert.deepEqual(planOf(pod, runs, memory), {
       actions: ['terminate main main-0: FailedPostStartHook', 'start side in sandbox-0 attempt 0 crashes 0'],
@@ -112,7 +93,7 @@ describe('a hook after the start', () => {
     assert.equal(later.containerStatuses?.[0]?.state?.waiting?.reason, 'CrashLoopBackOff');
   });
 
-  it('of a sidecar is waited for by those behind it', () => {
+  it('of a sidecar delays the init containers after it', () => {
     const net = { name: 'net', image: 'app:1', restartPolicy: 'Always', lifecycle: { postStart: handler } };
     const withNet = makePod({ initContainers: [net, { name: 'one', image: 'app:1' }] });
     const netRuns = [sandbox, makeContainer({ name: 'net', stopTurn: 1 })];
@@ -123,7 +104,7 @@ describe('a hook after the start', () => {
     ]);
   });
 
-  it('comes before its probes', () => {
+  it('excludes its container from probes until it has ended', () => {
     const seen = observed(sandbox, makeContainer(), makeContainer(side));
     const names = (memory: Partial<PodMemory>) =>
       pastStartHooks(pod, seen, makeMemory(memory)).containers.map(({ name }) => name);
@@ -132,7 +113,7 @@ describe('a hook after the start', () => {
     assert.deepEqual(names(hooks('postStart', { at: 'done' })), ['main', 'side']);
   });
 
-  it('is not run of a container that is to go', () => {
+  it('is not run for a container that is being terminated', () => {
     const other = makePod({ containers: [{ ...main, image: 'app:2' }] });
     assert.deepEqual(planOf(other, runs).actions, ['terminate main main-0: its definition changed']);
     const leaves = makePod({ containers: [main] }, { deletionTimestamp: '2026-01-01T12:00:00Z' });
@@ -147,7 +128,7 @@ describe('a hook before the stop', () => {
   const began = { stopBegan: new Map([['main-0', now]]) };
   const running = { ...began, ...hooks('preStop', { at: 'running' }) };
 
-  it('is run first, and its time is the grace period', () => {
+  it('runs before the container is signaled, within the grace period', () => {
     assert.deepEqual(planOf(leaving(10), runs), {
       actions: ['begin to stop main main-0: the pod is deleted', 'run preStop of main main-0'],
       requeueAfter: seconds(10),
@@ -158,7 +139,7 @@ describe('a hook before the stop', () => {
     });
   });
 
-  it('leaves the container what is left of it', () => {
+  it('leaves the container the rest of the grace period', () => {
     for (const state of [{ at: 'done' } as const, failed]) {
       const memory = { ...began, ...hooks('preStop', state) };
       assert.deepEqual(planOf(leaving(10), runs, memory, now + seconds(4)), {
@@ -168,7 +149,7 @@ describe('a hook before the stop', () => {
     }
   });
 
-  it('leaves it two seconds when it took all, or never ends', () => {
+  it('leaves the container two seconds when it uses up the grace period', () => {
     const over = now + seconds(10);
     assert.deepEqual(planOf(leaving(10), runs, running, over), {
       actions: ['terminate main main-0: the pod is deleted'],
@@ -188,7 +169,7 @@ describe('a hook before the stop', () => {
     ]);
   });
 
-  it('is followed by the stop though the reason of that is gone', () => {
+  it('is followed by the stop though the reason for the stop is gone', () => {
     const back = makePod();
     const past = { ...began, ...hooks('preStop', { at: 'done' }) };
     assert.deepEqual(planOf(back, runs, past, now + seconds(4)), {
@@ -211,7 +192,7 @@ describe('a hook before the stop', () => {
     ]);
   });
 
-  it('of a sidecar is run at once, though it is asked to stop last', () => {
+  it('of a sidecar runs at once, though the sidecar is terminated last', () => {
     const net = makeContainer({ name: 'net', stopTurn: 1, preStop });
     const why = 'the pod is deleted';
     assert.deepEqual(planOf(leaving(10), [sandbox, net, makeContainer()]).actions, [
@@ -227,7 +208,7 @@ describe('a hook before the stop', () => {
     ]);
   });
 
-  it('is run of a container whose pod nobody knows, as it carries it', () => {
+  it('is read from the container when the pod is not on the API server', () => {
     assert.equal(preStopOf({ ports: [{ name: 'web', containerPort: 80, protocol: 'TCP' }] }), undefined);
     const carried = preStopOf({
       lifecycle: { preStop: { httpGet: { port: 'web' } } },

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { stopTurn } from '../../../src/kubelet/containers/plan/stop-turn.ts';
-import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
-import { computePodActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
 import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';
 import type { ContainerState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
 import {
+  type ActionCase,
+  actionCases,
   exited,
   failure,
   makeContainer,
@@ -16,29 +16,14 @@ import {
   makeSandbox,
   now,
   observed,
+  planOf,
   seconds,
-  short,
 } from './builders.ts';
 
 const image = 'app:1';
 const steps = (...names: readonly string[]) => names.map((name) => ({ name, image }));
 const sidecar = (name: string) => ({ name, image, restartPolicy: 'Always' });
 const deleted = { deletionTimestamp: '2026-01-01T12:00:00Z', deletionGracePeriodSeconds: 10 };
-
-function planOf(
-  pod: Pod,
-  objects: readonly (SandboxState | ContainerState)[],
-  memory: Partial<PodMemory> = {},
-  at = now,
-) {
-  const plan = computePodActions({
-    pod,
-    observed: observed(...objects),
-    memory: makeMemory(memory),
-    now: at,
-  });
-  return { actions: plan.actions.map(short), requeueAfter: plan.requeueAfter };
-}
 
 const statusOf = (pod: Pod, ...objects: readonly (SandboxState | ContainerState)[]) =>
   computePodStatus({
@@ -56,78 +41,125 @@ describe('init containers', () => {
   const pod = makePod({ initContainers: steps('one', 'two') });
   const done = (name: string, more: Partial<ContainerState> = {}) => exited(0, { name, ...more });
   const sandbox = makeSandbox();
-  const rows: readonly [
-    what: string,
-    objects: readonly (SandboxState | ContainerState)[],
-    actions: readonly string[],
-  ][] = [
-    ['a sandbox comes first', [], ['createSandbox 0']],
-    ['then the first alone', [sandbox], [start('one')]],
-    ['the next waits while it runs', [sandbox, makeContainer({ name: 'one' })], []],
-    ['and has its turn when that has ended well', [sandbox, done('one')], [start('two')]],
-    ['a failed one runs again', [sandbox, exited(1, { name: 'one' })], [start('one', 1)]],
-    [
-      'so does one that ran out of memory',
-      [sandbox, exited(0, { name: 'one', oomKilled: true })],
-      [start('one', 1)],
-    ],
-    [
-      'one that was made and never started is made again',
-      [sandbox, done('one'), makeContainer({ name: 'two', state: 'created' })],
-      ['removeContainer two-0', start('two')],
-    ],
-    ['after the last the pod’s own start', [sandbox, done('one'), done('two')], [start('main')]],
-    ['what was removed of an earlier one is not missed', [sandbox, done('two')], [start('main')]],
-    ['nothing of them once the others run', [sandbox, makeContainer()], []],
-    [
-      'one of the others that was made and never started does not count',
-      [sandbox, makeContainer({ name: 'one' }), makeContainer({ state: 'created' })],
-      ['removeContainer main-0'],
-    ],
-    ['nor when one of those ended', [sandbox, exited(1)], [start('main', 1)]],
-    [
-      'they run again in another sandbox',
-      [makeSandbox({ id: 'sandbox-1', attempt: 1 }), done('one'), done('two'), exited(137)],
-      ['start one in sandbox-1 attempt 1 crashes 1'],
-    ],
-    [
-      'each of them',
-      [
+  const rows: readonly ActionCase[] = [
+    {
+      name: 'the sandbox is created before any init container',
+      pod,
+      objects: [],
+      actions: ['createSandbox 0'],
+    },
+    {
+      name: 'only the first init container starts in a new sandbox',
+      pod,
+      objects: [sandbox],
+      actions: [start('one')],
+    },
+    {
+      name: 'the second init container waits while the first runs',
+      pod,
+      objects: [sandbox, makeContainer({ name: 'one' })],
+      actions: [],
+    },
+    {
+      name: 'the second init container starts when the first has succeeded',
+      pod,
+      objects: [sandbox, done('one')],
+      actions: [start('two')],
+    },
+    {
+      name: 'a failed init container is restarted',
+      pod,
+      objects: [sandbox, exited(1, { name: 'one' })],
+      actions: [start('one', 1)],
+    },
+    {
+      name: 'an init container that was OOM killed is restarted though its exit code is 0',
+      pod,
+      objects: [sandbox, exited(0, { name: 'one', oomKilled: true })],
+      actions: [start('one', 1)],
+    },
+    {
+      name: 'an init container that was created and never started is created again',
+      pod,
+      objects: [sandbox, done('one'), makeContainer({ name: 'two', state: 'created' })],
+      actions: ['removeContainer two-0', start('two')],
+    },
+    {
+      name: 'the main container starts after the last init container',
+      pod,
+      objects: [sandbox, done('one'), done('two')],
+      actions: [start('main')],
+    },
+    {
+      name: 'an earlier init container whose record was removed is not run again',
+      pod,
+      objects: [sandbox, done('two')],
+      actions: [start('main')],
+    },
+    {
+      name: 'no init container starts once the main container runs',
+      pod,
+      objects: [sandbox, makeContainer()],
+      actions: [],
+    },
+    {
+      name: 'a main container that was created and never started is removed while an init container runs',
+      pod,
+      objects: [sandbox, makeContainer({ name: 'one' }), makeContainer({ state: 'created' })],
+      actions: ['removeContainer main-0'],
+    },
+    {
+      name: 'no init container runs again when the main container restarts',
+      pod,
+      objects: [sandbox, exited(1)],
+      actions: [start('main', 1)],
+    },
+    {
+      name: 'init containers run again in a new sandbox',
+      pod,
+      objects: [makeSandbox({ id: 'sandbox-1', attempt: 1 }), done('one'), done('two'), exited(137)],
+      actions: ['start one in sandbox-1 attempt 1 crashes 1'],
+    },
+    {
+      name: 'every init container runs again in a new sandbox',
+      pod,
+      objects: [
         makeSandbox({ id: 'sandbox-1', attempt: 1 }),
         done('one', { attempt: 1, sandboxId: 'sandbox-1' }),
         done('two'),
         exited(137),
       ],
-      ['start two in sandbox-1 attempt 1 crashes 1'],
-    ],
-    [
-      'a sandbox that died is replaced once what ran in it has ended',
-      [makeSandbox({ state: 'exited' }), done('one'), makeContainer({ name: 'two' })],
-      ['removeSandbox sandbox-0', 'terminate two two-0: the sandbox of the container is gone'],
-    ],
-    [
-      'and for those that have yet to run',
-      [makeSandbox({ state: 'exited' }), done('one'), exited(137, { name: 'two' })],
-      ['removeSandbox sandbox-0', 'createSandbox 1'],
-    ],
+      actions: ['start two in sandbox-1 attempt 1 crashes 1'],
+    },
+    {
+      name: 'a dead sandbox is not replaced while an init container runs in it',
+      pod,
+      objects: [makeSandbox({ state: 'exited' }), done('one'), makeContainer({ name: 'two' })],
+      actions: ['removeSandbox sandbox-0', 'terminate two two-0: the sandbox of the container is gone'],
+      requeueAfter: seconds(30),
+    },
+    {
+      name: 'a dead sandbox is replaced for an init container that has not succeeded',
+      pod,
+      objects: [makeSandbox({ state: 'exited' }), done('one'), exited(137, { name: 'two' })],
+      actions: ['removeSandbox sandbox-0', 'createSandbox 1'],
+    },
   ];
-  for (const [what, objects, actions] of rows) {
-    it(what, () => assert.deepEqual(planOf(pod, objects).actions, actions));
-  }
+  actionCases(rows);
 
-  it('a failure is waited out, longer each time', () => {
+  it('a failed init container restarts after its back-off', () => {
     const failed = exited(1, { name: 'one', attempt: 2, crashes: 2, finishedAt: now - seconds(5) });
     assert.deepEqual(planOf(pod, [sandbox, failed]), { actions: [], requeueAfter: seconds(15) });
     const startFailures = new Map([['one', failure('ErrImagePull', 4, 1, { name: 'one', image })]]);
     assert.deepEqual(planOf(pod, [sandbox], { startFailures }), { actions: [], requeueAfter: seconds(4) });
   });
 
-  it('one of several others that ran is enough', () => {
+  it('one main container that ran means that init containers are done', () => {
     const two = makePod({ initContainers: steps('one'), containers: steps('main', 'side') });
     assert.deepEqual(planOf(two, [sandbox, makeContainer()]).actions, [start('side')]);
   });
 
-  it('a new image counts from the next run on, and does not make one', () => {
+  it('a new image of an init container takes effect at its next run, and causes none', () => {
     const other = makePod({ initContainers: [{ name: 'one', image: 'app:2' }] });
     assert.deepEqual(planOf(other, [sandbox, makeContainer({ name: 'one' })]).actions, []);
     assert.deepEqual(planOf(other, [sandbox, done('one')]).actions, [start('main')]);
@@ -135,7 +167,7 @@ describe('init containers', () => {
     assert.deepEqual(planOf(other, [sandbox, failed]).actions, [start('one', 4, 0)]);
   });
 
-  it('a failure ends a pod that is never restarted', () => {
+  it('a failed init container ends a pod with restartPolicy Never', () => {
     const never = makePod({ restartPolicy: 'Never', initContainers: steps('one', 'two') });
     const failed = exited(1, { name: 'one' });
     assert.deepEqual(planOf(never, [sandbox, failed]).actions, ['removeSandbox sandbox-0']);
@@ -154,7 +186,7 @@ describe('init containers', () => {
     assert.equal(conditions.get('Initialized')?.reason, 'ContainersNotInitialized');
   });
 
-  it('the phase is Pending until they have run, whatever they did', () => {
+  it('the phase is Pending until all init containers have succeeded', () => {
     const phaseOf = (...containers: readonly ContainerState[]) => statusOf(pod, sandbox, ...containers).phase;
     assert.equal(phaseOf(), 'Pending');
     assert.equal(phaseOf(makeContainer({ name: 'one' })), 'Pending');
@@ -165,7 +197,7 @@ describe('init containers', () => {
     assert.equal(phaseOf(done('one'), done('two'), exited(1, { crashes: 3 })), 'Running');
   });
 
-  it('each is told with what ran of it', () => {
+  it('each status has the restart count, state and last state of its init container', () => {
     const { initContainerStatuses = [] } = statusOf(
       pod,
       sandbox,
@@ -196,40 +228,61 @@ describe('sidecars', () => {
   const running = (name: string, stopTurn: number | undefined) => makeContainer({ name, stopTurn });
   const [net, log] = [running('net', 2), running('log', 1)];
   const one = exited(0, { name: 'one' });
-  const rows: readonly [
-    what: string,
-    objects: readonly (SandboxState | ContainerState)[],
-    actions: readonly string[],
-  ][] = [
-    ['start in their turn', [sandbox], [start('net')]],
-    ['the next goes on while one runs', [sandbox, net], [start('one')]],
-    [
-      'start again while the next runs',
-      [sandbox, exited(0, { name: 'net' }), running('one', undefined)],
-      [start('net', 1)],
-    ],
-    ['but not the next before that has started', [sandbox, exited(1, { name: 'net' })], [start('net', 1)]],
-    ['the last is waited for, too', [sandbox, net, one], [start('log')]],
-    ['then the pod’s own start', [sandbox, net, one, log], [start('main')]],
-    [
-      'start again beside the others',
-      [sandbox, exited(0, { name: 'net' }), one, exited(1, { name: 'log' }), makeContainer()],
-      [start('net', 1), start('log', 1)],
-    ],
-    ['though their own record was lost', [sandbox, net, makeContainer()], [start('log')]],
+  const rows: readonly ActionCase[] = [
+    { name: 'the first sidecar starts first', pod, objects: [sandbox], actions: [start('net')] },
+    {
+      name: 'the init container after a running sidecar starts',
+      pod,
+      objects: [sandbox, net],
+      actions: [start('one')],
+    },
+    {
+      name: 'an ended sidecar restarts while the init container after it runs',
+      pod,
+      objects: [sandbox, exited(0, { name: 'net' }), running('one', undefined)],
+      actions: [start('net', 1)],
+    },
+    {
+      name: 'the init container after an ended sidecar waits for its restart',
+      pod,
+      objects: [sandbox, exited(1, { name: 'net' })],
+      actions: [start('net', 1)],
+    },
+    {
+      name: 'the last sidecar starts before the main container',
+      pod,
+      objects: [sandbox, net, one],
+      actions: [start('log')],
+    },
+    {
+      name: 'the main container starts once all sidecars run',
+      pod,
+      objects: [sandbox, net, one, log],
+      actions: [start('main')],
+    },
+    {
+      name: 'ended sidecars restart beside the running main container',
+      pod,
+      objects: [sandbox, exited(0, { name: 'net' }), one, exited(1, { name: 'log' }), makeContainer()],
+      actions: [start('net', 1), start('log', 1)],
+    },
+    {
+      name: 'a sidecar without a record starts beside the running main container',
+      pod,
+      objects: [sandbox, net, makeContainer()],
+      actions: [start('log')],
+    },
   ];
-  for (const [what, objects, actions] of rows) {
-    it(what, () => assert.deepEqual(planOf(pod, objects).actions, actions));
-  }
+  actionCases(rows);
 
-  it('are made anew when their image is another', () => {
+  it('are terminated when their image changes', () => {
     const other = makePod({ initContainers: [{ ...sidecar('net'), image: 'app:2' }] });
     assert.deepEqual(planOf(other, [sandbox, net, makeContainer()]).actions, [
       'terminate net net-0: its definition changed',
     ]);
   });
 
-  it('end after the others, the last of them first', () => {
+  it('are terminated after the main containers, in reverse order', () => {
     assert.deepEqual(
       ['main', 'net', 'one', 'log', 'none'].map((name) => stopTurn(pod.spec, { name })),
       [0, 2, undefined, 1, undefined],
@@ -277,7 +330,7 @@ describe('sidecars', () => {
     );
   });
 
-  it('end when the pod’s own have ended for good, and do not count then', () => {
+  it('are terminated when the main containers have ended for good, and do not affect the phase', () => {
     const once = makePod({ restartPolicy: 'Never', initContainers: [sidecar('net')] });
     assert.deepEqual(planOf(once, [sandbox, net, exited(0)]).actions, [
       'terminate net net-0: the pod has ended',
@@ -292,7 +345,7 @@ describe('sidecars', () => {
     assert.equal(statusOf(once, sandbox, exited(0, { name: 'net' }), exited(1)).phase, 'Failed');
   });
 
-  it('run until a failed init container has ended the pod', () => {
+  it('run until a failed init container ends the pod', () => {
     const never = makePod({ restartPolicy: 'Never', initContainers: [sidecar('net'), ...steps('one')] });
     const failed = exited(1, { name: 'one' });
     assert.equal(statusOf(never, sandbox, net, failed).phase, 'Pending');
@@ -302,7 +355,7 @@ describe('sidecars', () => {
     assert.equal(statusOf(never, sandbox, exited(0, { name: 'net' }), failed).phase, 'Failed');
   });
 
-  it('are waited for before the pod is Running, and once only', () => {
+  it('must start once before the pod is Running', () => {
     const simple = makePod({ initContainers: [sidecar('net')] });
     assert.equal(statusOf(simple, sandbox).phase, 'Pending');
     assert.equal(statusOf(simple, sandbox, net).phase, 'Pending');

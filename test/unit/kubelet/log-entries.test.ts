@@ -93,7 +93,7 @@ describe('the time of a line', () => {
     });
   }
 
-  test('of each output belongs to its own lines where pieces of both are mixed', async () => {
+  test('is of the line’s own output when pieces of stdout and stderr alternate', async () => {
     const mixed: readonly Sent[] = [
       { head: first, text: long, output: 'stdout' },
       { head: second, text: long, output: 'stderr' },
@@ -128,7 +128,7 @@ describe('the time of a line', () => {
     assert.equal(await printed(inPieces(framed(tail), []), false), `${second}LLL\n${third}after\n`);
   });
 
-  test('of the program stays where it is', async () => {
+  test('that the program prints at the start of a line is kept as text', async () => {
     const own: readonly Sent[] = [{ head: first, text: `${first}said by the program\n` }];
     const expected = `${first}${first}said by the program\n`;
     assert.equal(await printed(inPieces(framed(own), []), false), expected);

@@ -122,7 +122,7 @@ describe('/stats/summary', () => {
 });
 
 describe('metrics', () => {
-  it('of resources: each sample with the time it was read', async () => {
+  it('of /metrics/resource have the time of each reading', async () => {
     const text = await report('/metrics/resource', snapshotOf(reading()));
     const labels = 'pod="web",namespace="shop"';
     for (const line of [
@@ -147,7 +147,7 @@ describe('metrics', () => {
     assert.match(await report('/metrics', undefined), /^kubelet_running_pods 0$/m);
   });
 
-  it('of containers: rows as dashboards tell them apart', async () => {
+  it('of /metrics/cadvisor have separate rows for containers, pods and the node', async () => {
     const text = await report('/metrics/cadvisor', snapshotOf(reading()));
     const rows = text.split('\n').filter((line) => line.startsWith('container_memory_working_set_bytes{'));
     const pod = 'namespace="shop",pod="web"';
@@ -160,7 +160,7 @@ describe('metrics', () => {
     assert.match(text, /^container_fs_writes_bytes_total\{container="main",.*,device="\/dev\/sda"\} 2 \d+$/m);
   });
 
-  it('of a claim that two pods use: once', async () => {
+  it('of a claim that two pods use are reported once', async () => {
     const volume = {
       name: 'd',
       claim: 'big',

@@ -103,7 +103,7 @@ describe('names of others', () => {
       assert.deepEqual(warnings, []);
     });
 
-    it('none is there that makes the line too long, nor any behind it', () => {
+    it('a search domain that exceeds 2048 characters is dropped with all domains after it', () => {
       const { text: cut, warnings } = none({ nameservers, searches: [...long, last(257), 'z'] });
       assert.equal(cut.split('\n')[0], `search ${long.join(' ')}`);
       assert.deepEqual(

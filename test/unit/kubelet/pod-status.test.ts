@@ -33,7 +33,7 @@ describe('computePodStatus', () => {
     assert.equal('observedGeneration' in statusOf(makePod(), observed()), false);
   });
 
-  it('of a pod that was just bound', () => {
+  it('is Pending without a pod IP for a pod without a sandbox', () => {
     const status = statusOf(makePod(), observed());
     assert.equal(status.phase, 'Pending');
     assert.equal(status.hostIP, '192.0.2.1');
@@ -47,7 +47,7 @@ describe('computePodStatus', () => {
     assert.equal(condition(status, 'Ready')?.message, 'containers with unready status: [main]');
   });
 
-  it('of a pod that runs', () => {
+  it('is Running with the pod IP for a pod whose container runs', () => {
     const status = statusOf(makePod(), observed(makeSandbox(), makeContainer()));
     assert.equal(status.phase, 'Running');
     assert.deepEqual(status.podIPs, [{ ip: '10.244.0.2' }]);
@@ -101,7 +101,7 @@ describe('computePodStatus', () => {
     assert.equal(condition(gone, type)?.status, 'False');
   });
 
-  it('of a container that was stopped for its new image is that of one about to start', () => {
+  it('shows a container that was stopped for its new image as waiting', () => {
     const pod = makePod({ restartPolicy: 'Never', containers: [{ name: 'main', image: 'app:2' }] });
     const status = statusOf(pod, observed(makeSandbox(), exited(137)));
     assert.equal(status.phase, 'Running');
@@ -187,7 +187,7 @@ describe('computePodStatus', () => {
     assert.equal(main?.restartCount, 1);
   });
 
-  it('of a program that the first program could not run', () => {
+  it('shows the termination message of a container whose program could not be run', () => {
     const memory = makeMemory({
       terminationMessages: new Map([['main-0', 'exec: "x": No such file or directory\n']]),
     });
@@ -198,7 +198,7 @@ describe('computePodStatus', () => {
     assert.equal(shell?.terminated?.reason, 'Error');
   });
 
-  it('of failures to start, each by its reason', () => {
+  it('shows the reason of each failure to start', () => {
     for (const [given, count, shown] of [
       ['ErrImagePull', 1, 'ErrImagePull'],
       ['ErrImagePull', 2, 'ImagePullBackOff'],
@@ -212,7 +212,7 @@ describe('computePodStatus', () => {
     }
   });
 
-  it('of one container that runs and one that waits', () => {
+  it('shows a running container beside a waiting one', () => {
     const pod = makePod({
       containers: [
         { name: 'main', image: 'app:1' },

@@ -76,7 +76,7 @@ describe('pull secrets', () => {
     assert.deepEqual(credentialsFor('q.io/a', [older]), [{ username: 'old', password: '1' }]);
   });
 
-  it('of other types, or without content, say nothing', () => {
+  it('of other types, or without content, give no credentials', () => {
     const content = { auths: { 'q.io': auth('me:1') } };
     for (const one of [
       secret(content, 'basic-auth'),
@@ -88,7 +88,7 @@ describe('pull secrets', () => {
       assert.deepEqual(credentialsFor('q.io/a', [one]), []);
   });
 
-  it('that cannot be read are named, and nothing of them is told', () => {
+  it('that cannot be parsed are named in the message without their content', () => {
     for (const content of [
       'no JSON: word',
       { auths: 'word' },

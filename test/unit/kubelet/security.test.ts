@@ -8,6 +8,7 @@ import {
 } from '../../../src/kubelet/containers/plan/security.ts';
 import { forbiddenSysctl } from '../../../src/kubelet/containers/plan/sysctls.ts';
 import { missingConfinement } from '../../../src/kubelet/runtime/docker-config.ts';
+import { plainSecurity } from '../../fixtures/container-config.ts';
 import { makePod } from './builders.ts';
 
 describe('security', () => {
@@ -28,24 +29,11 @@ describe('security', () => {
     assert.equal(user({}, { runAsGroup: 7 }, ':staff'), '0:7');
     assert.equal(user({}, { runAsGroup: 7 }), '0:7');
   });
-  it('gives nothing that was not asked for', () => {
+  it('sets no privileges for a container without a security context', () => {
     const pod = makePod();
     const [plain] = pod.spec.containers;
     assert.ok(plain);
-    assert.deepEqual(securityOf(pod, plain), {
-      privileged: false,
-      readOnlyRootFilesystem: false,
-      noNewPrivileges: false,
-      addCapabilities: [],
-      dropCapabilities: [],
-      groups: [],
-      sysctls: {},
-      seccomp: undefined,
-      appArmor: undefined,
-      seLinux: {},
-      processes: 'own',
-      hostIPC: false,
-    });
+    assert.deepEqual(securityOf(pod, plain), plainSecurity);
   });
   it('labels a container with its own SELinux options in place of all of the pod', () => {
     const { securityContext } = makePod({
@@ -63,7 +51,7 @@ describe('security', () => {
     assert.ok(container);
     assert.deepEqual(securityOf(pod, container).seLinux, { type: 't' });
   });
-  it('shows processes as far as is asked for', () => {
+  it('shares the process namespace of the pod only with shareProcessNamespace', () => {
     const processesOf = (spec: object) => {
       const pod = makePod(spec);
       const [container] = pod.spec.containers;
@@ -73,7 +61,7 @@ describe('security', () => {
     assert.equal(processesOf({ shareProcessNamespace: true }), 'pod');
     assert.equal(processesOf({ shareProcessNamespace: false, hostPID: false }), 'own');
   });
-  it('passes on what was', () => {
+  it('passes every security setting of the pod and the container to the engine', () => {
     const pod = makePod(
       {
         hostPID: true,

@@ -125,7 +125,7 @@ describe('the group of a container', () => {
 });
 
 describe('files', () => {
-  it('that are there are read, one that cannot be is told', async () => {
+  it('are read if they exist; a read error is thrown', async () => {
     await put({ a: 'x' });
     assert.equal(await readIfThere(join(root, 'a')), 'x');
     assert.equal(await readIfThere(join(root, 'b')), undefined);
@@ -139,7 +139,7 @@ describe('files', () => {
     assert.equal(await readWritableLayer(8, root), undefined);
   });
 
-  it('of a log are counted together, as the disk has them', async () => {
+  it('of a log and its rotated logs are added up in disk blocks', async () => {
     await put({
       'containers/abc/abc-json.log': 'x'.repeat(9000),
       'containers/abc/abc-json.log.1': 'x',

@@ -25,7 +25,7 @@ describe('volumes', () => {
     assert.deepEqual(placeOf({ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }), own);
     assert.deepEqual(placeOf({ name: 'v', hostPath: { path: '/h', type: 'File' } }), { ...own, path: '/h' });
   });
-  it('of other kinds are nobody’s', () => {
+  it('of unsupported kinds belong to no source', () => {
     const claim = { name: 'v', csi: { driver: 'c' } };
     // One does not take the place of the other either.
     for (const volume of [
@@ -122,7 +122,7 @@ describe('volumes', () => {
       assert.deepEqual(found, { volume: 'v', isAtomic: true, subPath: 'a', index: 0 });
     }
   });
-  it('of images are told apart, each with its part', () => {
+  it('of images are returned with their references', () => {
     const pod = makePod({
       volumes: [
         { name: 'v', emptyDir: {} },

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { flowSchemaResource } from '../../../../src/api/flowcontrol/v1/flow-schema.ts';
-import { cells, created, createProblems, testCreate, testUpdate, writer } from '../../../fixtures/kinds.ts';
+import {
+  cells,
+  created,
+  createProblems,
+  testConditions,
+  testCreate,
+  testStatusMetadata,
+  testUpdate,
+} from '../../../fixtures/kinds.ts';
 
 const schema = {
   apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
@@ -212,7 +220,7 @@ test('the two that every cluster has are as they must be', () => {
   );
 });
 
-test('defaults, and where it begins', () => {
+test('a new object has the default values and an empty status', () => {
   const make = (matchingPrecedence?: number) =>
     created(flowSchemaResource, {
       ...schema,
@@ -224,40 +232,16 @@ test('defaults, and where it begins', () => {
   assert.deepEqual(make().status, {});
 });
 
-test('it says that nothing is done with it', () => {
+test('a write is answered with the warning that the kind has no effect', () => {
   assert.deepEqual(flowSchemaResource.strategy.warnings?.(created(flowSchemaResource, schema), undefined), [
     'FlowSchema is stored and not acted on yet: requests are not sorted by it',
   ]);
 });
 
-test('a status has conditions, each of another type, and changes nothing else', () => {
-  const old = created(flowSchemaResource, schema);
-  const object = {
-    ...old,
-    metadata: {
-      ...old.metadata,
-      labels: { a: 'b' },
-      annotations: { c: 'd' },
-      finalizers: ['e/f'],
-      ownerReferences: [],
-    },
-    status: {},
-  };
-  flowSchemaResource.strategy.prepareForStatusUpdate?.(object, old, writer);
-  assert.deepEqual(object.metadata, old.metadata);
-  const causes = (...types: string[]) => {
-    object.status = { conditions: types.map((type) => ({ type })) };
-    const found = flowSchemaResource.strategy.validateStatus?.(object, old, 'status') ?? [];
-    return found.map(({ field, message }) => `${field}: ${message}`);
-  };
-  assert.deepEqual(causes('a', 'b'), []);
-  assert.deepEqual(causes('a', '', 'a'), [
-    'status.conditions[1].type: Required value: must not be empty',
-    'status.conditions[2].type: Duplicate value: "a"',
-  ]);
-});
+testStatusMetadata(flowSchemaResource, schema);
+testConditions(flowSchemaResource, schema);
 
-test('columns', () => {
+test('the columns show the fields of the specification', () => {
   const made = created(flowSchemaResource, schema);
   const shown = {
     Name: 'web',

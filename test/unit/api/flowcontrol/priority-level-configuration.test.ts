@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { priorityLevelConfigurationResource } from '../../../../src/api/flowcontrol/v1/priority-level-configuration.ts';
-import { cells, created, merge, testCreate, testUpdate, writer } from '../../../fixtures/kinds.ts';
+import {
+  cells,
+  created,
+  merge,
+  testConditions,
+  testCreate,
+  testStatusMetadata,
+  testUpdate,
+} from '../../../fixtures/kinds.ts';
 
 const level = {
   apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
@@ -148,7 +156,7 @@ testUpdate(priorityLevelConfigurationResource, level, [
   ['queues', queues({})],
 ]);
 
-test('defaults, and where it begins', () => {
+test('a new object has the default values and an empty status', () => {
   const make = (patch: object) => created(priorityLevelConfigurationResource, merge(level, patch));
   const { limited } = make({}).spec;
   assert.deepEqual([limited?.nominalConcurrencyShares, limited?.lendablePercent], [30, 0]);
@@ -161,41 +169,17 @@ test('defaults, and where it begins', () => {
   assert.deepEqual(make({ status: { conditions: [{}] } }).status, {});
 });
 
-test('it says that nothing is done with it', () => {
+test('a write is answered with the warning that the kind has no effect', () => {
   const made = created(priorityLevelConfigurationResource, level);
   assert.deepEqual(priorityLevelConfigurationResource.strategy.warnings?.(made, undefined), [
     'PriorityLevelConfiguration is stored and not acted on yet: requests are not limited by it',
   ]);
 });
 
-test('a status has conditions, each of another type, and changes nothing else', () => {
-  const old = created(priorityLevelConfigurationResource, level);
-  const object = {
-    ...old,
-    metadata: {
-      ...old.metadata,
-      labels: { a: 'b' },
-      annotations: { c: 'd' },
-      finalizers: ['e/f'],
-      ownerReferences: [],
-    },
-    status: {},
-  };
-  priorityLevelConfigurationResource.strategy.prepareForStatusUpdate?.(object, old, writer);
-  assert.deepEqual(object.metadata, old.metadata);
-  const causes = (...types: string[]) => {
-    object.status = { conditions: types.map((type) => ({ type })) };
-    const found = priorityLevelConfigurationResource.strategy.validateStatus?.(object, old, 'status') ?? [];
-    return found.map(({ field, message }) => `${field}: ${message}`);
-  };
-  assert.deepEqual(causes('a', 'b'), []);
-  assert.deepEqual(causes('a', '', 'a'), [
-    'status.conditions[1].type: Required value: must not be empty',
-    'status.conditions[2].type: Duplicate value: "a"',
-  ]);
-});
+testStatusMetadata(priorityLevelConfigurationResource, level);
+testConditions(priorityLevelConfigurationResource, level);
 
-test('columns', () => {
+test('the columns show the fields of the specification', () => {
   const show = (patch: object) =>
     cells(
       priorityLevelConfigurationResource,

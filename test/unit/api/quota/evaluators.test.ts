@@ -199,7 +199,7 @@ describe('every other kind', () => {
     );
   });
 
-  it('but not events', () => {
+  it('does not exist for events of Kubernetes’ own groups', () => {
     assert.equal(evaluatorOf({ group: '', plural: 'events' }), undefined);
     assert.equal(evaluatorOf({ group: 'events.k8s.io', plural: 'events' }), undefined);
     assert.ok(evaluatorOf({ group: 'example.com', plural: 'events' }));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { volumeAttachmentResource } from '../../../../src/api/storage/v1/volume-attachment.ts';
-import { cells, created, testCreate, testUpdate, writer } from '../../../fixtures/kinds.ts';
+import { cells, created, testCreate, testStatusMetadata, testUpdate } from '../../../fixtures/kinds.ts';
 
 const attachment = {
   apiVersion: 'storage.k8s.io/v1',
@@ -123,28 +123,14 @@ testUpdate(volumeAttachmentResource, attachment, [
   ['labels', { metadata: { labels: { a: 'b' } } }],
 ]);
 
-test('it begins as not attached', () => {
+test('a new VolumeAttachment is not attached', () => {
   const made = created(volumeAttachmentResource, { ...attachment, status: { attached: true } });
   assert.deepEqual(made.status, { attached: false });
 });
 
-test('a write of the status leaves the metadata', () => {
-  const old = created(volumeAttachmentResource, attachment);
-  const object = {
-    ...old,
-    metadata: {
-      ...old.metadata,
-      labels: { a: 'b' },
-      annotations: { c: 'd' },
-      finalizers: ['e/f'],
-      ownerReferences: [],
-    },
-  };
-  volumeAttachmentResource.strategy.prepareForStatusUpdate?.(object, old, writer);
-  assert.deepEqual(object.metadata, old.metadata);
-});
+testStatusMetadata(volumeAttachmentResource, attachment);
 
-test('a status that is too long', () => {
+test('a status with a message or metadata over 256 KiB is refused', () => {
   const old = created(volumeAttachmentResource, attachment);
   const causes = (status: object) => {
     const object = { ...old, status: { attached: true, ...status } };

@@ -27,12 +27,12 @@ const shown = (managers: Managers) =>
 const count = { 'f:spec': { 'f:replicas': {} } };
 const rest = { 'f:spec': { 'f:selector': {} } };
 
-test('who has the count has it in the Scale too, and nobody else is there', () => {
+test('the Scale has only the managers that own spec.replicas', () => {
   const managers = byId(manager('a', 'Apply', replicas, selector), manager('b', 'Update', selector));
   assert.deepEqual(shown(scaleManagers(managers)), [['a', 'autoscaling/v1', count]]);
 });
 
-test('who lost the count in the Scale loses it in the object, and goes when he had nothing else', () => {
+test('a manager that lost spec.replicas in the Scale loses it in the object, and is removed without other fields', () => {
   const managers = byId(manager('a', 'Apply', replicas, selector), manager('b', 'Update', replicas));
   assert.deepEqual(shown(withScaleManagers(managers, byId(scaler), 'apps/v1')), [
     ['a', 'apps/v1', rest],
@@ -40,7 +40,7 @@ test('who lost the count in the Scale loses it in the object, and goes when he h
   ]);
 });
 
-test('who kept it keeps what he had, whether he applies or updates', () => {
+test('a manager that kept spec.replicas in the Scale keeps its other fields of the object', () => {
   for (const operation of ['Apply', 'Update'] as const) {
     const managers = byId(manager('a', operation, replicas, selector));
     const after = withScaleManagers(managers, scaleManagers(managers), 'apps/v1');
@@ -48,7 +48,7 @@ test('who kept it keeps what he had, whether he applies or updates', () => {
   }
 });
 
-test('who has other fields of the Scale alone has nothing of the object', () => {
+test('a manager of other fields of the Scale owns no field of the object', () => {
   const other = { ...scaler, fields: FieldSet.of(['f:status', 'f:replicas']) };
   const managers = byId(manager('a', 'Apply', selector));
   assert.deepEqual(withScaleManagers(managers, byId(other), 'apps/v1'), managers);

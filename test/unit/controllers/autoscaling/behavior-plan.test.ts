@@ -110,7 +110,7 @@ describe('a window of time', () => {
     assert.deepEqual([limited.replicas, limited.stabilized], [4, 'up']);
   });
 
-  it('holds it between both', () => {
+  it('keeps the number between the lowest and the highest recommendation of the window', () => {
     const past = history({ asked: [ago(10, 2), ago(20, 9)] });
     assert.equal(limit(5, 5, past, windows(60, 60), now).replicas, 5);
   });
@@ -122,7 +122,7 @@ describe('a window of time', () => {
   });
 });
 
-it('what is remembered is what can matter still', () => {
+it('the history drops entries that are older than every window', () => {
   const past = history({
     asked: [ago(299, 3), ago(301, 4)],
     added: [ago(59, 1), ago(61, 1)],

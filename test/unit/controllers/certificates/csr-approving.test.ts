@@ -120,7 +120,7 @@ describe('a request', () => {
       assert.deepEqual(world.asked, []);
     });
 
-  it('of another signer that is decided is nothing to the node that it names', async () => {
+  it('of another signer that is decided does not affect the Node that it names', async () => {
     const approved = { conditions: [{ type: 'Approved', status: 'True' as const }] };
     start('auto', { ...asking(joining({ signerName: 'example.com/x' })), status: approved });
     world.put(nodeResource, nodeA());
@@ -129,7 +129,7 @@ describe('a request', () => {
     assert.deepEqual(world.keysOf(kind, asking(joining())), ['r']);
   });
 
-  it('that is not there is none', async () => {
+  it('that does not exist causes no request to the server', async () => {
     start('auto', asking(joining()));
     await world.reconcile('other');
     assert.deepEqual(world.asked, []);
@@ -168,7 +168,7 @@ describe('a request to serve', () => {
     }
   });
 
-  it('that is decided is deleted with its Node', async () => {
+  it('that is decided is deleted when its Node is deleted', async () => {
     withMaster({ ...request(), status: { conditions: [{ type: 'Approved', status: 'True' }] } });
     world.put(nodeResource, nodeA());
     await world.reconcile('r');

@@ -103,14 +103,14 @@ describe('an object', () => {
     assert.deepEqual(ownersOf('a'), ['uid-here']);
   });
 
-  it('whose owner waits for it goes with those that it waits for itself', async () => {
+  it('whose owner is deleted in the foreground is deleted in the foreground too', async () => {
     put(map('going', [], waiting), map('a', [owned('going')]), map('child', [owned('a')]));
     await reconcile(map('a'));
     const { metadata } = world.stored(configMapResource, 'default/a') ?? {};
     assert.deepEqual([metadata?.deletionTimestamp, metadata?.finalizers], [at(0), ['foregroundDeletion']]);
   });
 
-  it('that holds nothing and is owned by nobody costs no request', async () => {
+  it('without owners and finalizers causes no request', async () => {
     put(map('alone'));
     await reconcile(map('alone'));
     assert.deepEqual(world.asked, []);
@@ -164,7 +164,7 @@ describe('an object that is gone', () => {
     assert.deepEqual(left(), ['a', 'late']);
   });
 
-  it('of a kind that is not collected is nothing', async () => {
+  it('of a kind that is not collected is ignored', async () => {
     put(map('a', [owned('gone')]));
     assert.equal(await world.reconcile(packKey('Widget.example.com', 'uid-gone', 'default/gone')), undefined);
     assert.deepEqual(left(), ['a']);
@@ -226,7 +226,7 @@ describe('an object that is being deleted', () => {
     assert.deepEqual(left(), ['a', 'going']);
   });
 
-  it('holds up no owner that holds it up as well', async () => {
+  it('does not block an owner that it is blocked by', async () => {
     put(map('a', [owned('b'), owned('here')], waiting), map('b', [owned('a')], waiting), map('here'));
     await reconcile(map('a'));
     const references = world.stored(configMapResource, 'default/a')?.metadata.ownerReferences;

@@ -56,7 +56,7 @@ test('all of them are made, and nothing when they are there', async () => {
   assert.equal(world.asked.length, length);
 });
 
-test('what was deleted is made again', async () => {
+test('a deleted object is created again', async () => {
   for (const { ref, draft } of fixedObjects) {
     world.take(ref, draft.metadata.name);
     world.sync(ref);
@@ -65,7 +65,7 @@ test('what was deleted is made again', async () => {
   }
 });
 
-test('what sorts requests is put right; labels and what an exemption lends stay', async () => {
+test('a changed specification is restored; labels and the lendable share of an exempt level are kept', async () => {
   const wanted = world.stored<FlowSchema>(schemas, 'catch-all')?.spec;
   const restored = await becomes<FlowSchema>(schemas, 'catch-all', (schema) => {
     schema.spec.matchingPrecedence = 1;
@@ -98,7 +98,7 @@ test('what sorts requests is put right; labels and what an exemption lends stay'
   assert.deepEqual(empty?.spec.exempt, { nominalConcurrencyShares: 0, lendablePercent: 0 });
 });
 
-test('what is being deleted is left to its deletion', async () => {
+test('an object that is being deleted is not changed', async () => {
   const { length } = world.asked;
   const marked = { deletionTimestamp: '2026-01-01T00:00:00Z' };
   await becomes<FlowSchema>(schemas, 'exempt', ({ metadata, ...rest }) => ({
@@ -108,7 +108,7 @@ test('what is being deleted is left to its deletion', async () => {
   assert.equal(world.asked.length, length);
 });
 
-test('that another master was faster is no failure; any other is one', async () => {
+test('a conflict with another master does not fail; any other error does', async () => {
   const wrong = (schema: FlowSchema) => ({ ...schema, spec: { ...schema.spec, matchingPrecedence: 9 } });
   for (const error of [newConflict(schemas, 'exempt', 'changed'), newNotFound(schemas, 'exempt')]) {
     world.refuse = () => error;
@@ -118,7 +118,7 @@ test('that another master was faster is no failure; any other is one', async () 
   await assert.rejects(becomes<FlowSchema>(schemas, 'exempt', wrong), /no/);
 });
 
-test('what wakes it is what it keeps', async () => {
+test('only changes of the kept objects cause a reconciliation', async () => {
   const named = (name: string) => ({ metadata: meta(name) }) as never;
   assert.deepEqual(world.keysOf(schemas, named('exempt')), ['flowschemas/exempt']);
   assert.deepEqual(world.keysOf(schemas, named('mine')), []);

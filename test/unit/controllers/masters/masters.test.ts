@@ -91,7 +91,7 @@ describe('its own Lease', () => {
     assert.deepEqual(metadata.annotations, { theirs: 'x', 'minik8s.io/hostname': 'm1' });
   });
 
-  it('of an earlier run is taken on at once', async () => {
+  it('of an earlier run is renewed at once', async () => {
     const before = lease('192.0.2.1');
     world.put(leaseResource, { ...before, spec: { ...before.spec, acquireTime: micro(-60) } });
     await round();
@@ -99,7 +99,7 @@ describe('its own Lease', () => {
     assert.deepEqual([spec.acquireTime, spec.renewTime], [micro(-60), micro(0)]);
   });
 
-  it('that is there and not in the cache is awaited; another failure is one', async () => {
+  it('that exists and is not in the cache is retried; any other error fails', async () => {
     world.store(leaseResource, lease('192.0.2.1'));
     assert.deepEqual(await world.reconcile('masters'), { requeueAfter: 5000 });
     begin();
@@ -195,7 +195,7 @@ describe('another master', () => {
     assert.equal(removals().length, 2);
   });
 
-  it('that was renewed after all stays, and one that is gone already is no failure', async () => {
+  it('whose Lease was renewed meanwhile is kept, and a Lease that is already gone is no error', async () => {
     await pass(10);
     world.refuse = (verb, name) =>
       verb === 'delete' ? newConflict(leaseResource, name, 'renewed') : undefined;
@@ -209,7 +209,7 @@ describe('another master', () => {
     await assert.rejects(world.reconcile('masters'), /no/);
   });
 
-  it('whose Lease the cache shows as it was before is not removed', async () => {
+  it('is kept when the cache has an older version of its Lease', async () => {
     await pass(10);
     const renewed = lease();
     renewed.metadata.resourceVersion = 'renewed';

@@ -62,7 +62,7 @@ test('all of it is made, and nothing when it is there', async () => {
   assert.equal(world.asked.length, length);
 });
 
-test('what the cache does not show yet is not a failure', async () => {
+test('creating an object that exists and is not in the cache does not fail', async () => {
   await all();
   await all();
   assert.equal(world.names(serviceResource).length, 2);
@@ -88,7 +88,7 @@ test('the Service of the API is put right, and of cluster DNS only its absence',
   assert.equal(serviceAt(dns), changed);
 });
 
-test('with another address it goes, if it is still the one that was seen', async () => {
+test('a Service with another address is deleted only with the UID that was seen', async () => {
   await all();
   sync();
   const wrong = change({ clusterIP: '10.96.0.9' });
@@ -108,7 +108,7 @@ test('with another address it goes, if it is still the one that was seen', async
   assert.equal(serviceAt(api)?.spec.clusterIP, '10.96.0.1');
 });
 
-test('that another master was faster is no failure; any other is one', async () => {
+test('a conflict with another master does not fail; any other error does', async () => {
   await all();
   sync();
   for (const over of [{ selector: { app: 'mine' } }, { clusterIP: '10.96.0.9' }]) {
@@ -125,7 +125,7 @@ test('that another master was faster is no failure; any other is one', async () 
   }
 });
 
-test('what wakes it is what it keeps', async () => {
+test('only changes of the kept objects cause a reconciliation', async () => {
   const namespace = (name: string) => ({ ...service(), kind: 'Namespace', metadata: meta(name) });
   assert.deepEqual(world.keysOf(namespaceResource, namespace('kube-node-lease') as never), ['namespaces']);
   assert.deepEqual(world.keysOf(namespaceResource, namespace('mine') as never), []);

@@ -172,7 +172,7 @@ describe('the store', () => {
     assert.equal(looks(), 0);
   });
 
-  it('that does not answer makes silence mean nothing, until it has answered for a whole time', async () => {
+  it('that does not answer makes no node silent until it has answered for a whole grace period', async () => {
     let answers = true;
     const { clock, heartbeats } = setUp(() =>
       answers ? Promise.resolve() : Promise.reject(new Error('away')),
@@ -199,7 +199,7 @@ describe('the store', () => {
     assert.equal(looks(), 2);
   });
 
-  it('that is lost stays lost when this process was stopped as well', async () => {
+  it('that does not answer stays lost after this process was stopped for a while', async () => {
     const { clock, heartbeats } = setUp(() => Promise.reject(new Error('away')));
     await clock.advance(60_000);
     clock.stopFor(300_000);
@@ -216,7 +216,7 @@ describe('the store', () => {
     assert.equal(heartbeats.silenceSince(0), 3_000);
   });
 
-  it('that hangs counts as lost', async () => {
+  it('that does not finish a request counts as lost', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { clock, heartbeats, looks } = setUp(() => promise);
     await clock.advance(60_000);

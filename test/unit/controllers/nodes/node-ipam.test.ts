@@ -93,7 +93,7 @@ describe('a node without a range', () => {
     assert.deepEqual(world.keysOf(nodeResource, node('a', '10.244.0.0/23')), ['a']);
   });
 
-  it('that could not be written gets another try, and others the range', async () => {
+  it('whose write fails is retried, and its range is free for other nodes meanwhile', async () => {
     world.refuse = () => newInternalError('no');
     put('a');
     await assert.rejects(world.reconcile('a'), /no/);
@@ -104,7 +104,7 @@ describe('a node without a range', () => {
     assert.deepEqual([rangeOf('a'), rangeOf('b')], ['10.244.1.0/24', '10.244.0.0/24']);
   });
 
-  it('that is made again gets one again, and what its name had is free', async () => {
+  it('that is created again gets a range, and the range of its former Node is free', async () => {
     begin({ clusterCidr: '10.244.0.0/24' });
     put('a');
     await world.reconcile('a');

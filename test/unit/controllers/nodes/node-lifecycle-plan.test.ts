@@ -81,7 +81,7 @@ describe('a node that sends heartbeats', () => {
     assert.deepEqual(planNode(observe({ node: back })).taints, others);
   });
 
-  it('that is cordoned no longer loses the taint of it', () => {
+  it('loses the unschedulable taint when it is uncordoned', () => {
     const before = node('n1', {
       taints: [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }],
     });
@@ -97,12 +97,12 @@ describe('a node that sends heartbeats', () => {
     assert.equal(readiness({ ...node('n1'), status: undefined }), undefined);
   });
 
-  it('and has said nothing yet is left alone', () => {
+  it('and has no status yet gets no conditions and taints', () => {
     const { conditions, taints } = planNode(observe({ node: { ...node('n1'), status: undefined } }));
     assert.deepEqual([conditions, taints], [undefined, undefined]);
   });
 
-  it('that is cordoned is tainted so', () => {
+  it('gets the unschedulable taint when it is cordoned', () => {
     const { taints } = planNode(observe({ node: node('n1', { unschedulable: true }) }));
     assert.deepEqual(taints, [
       { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule', timeAdded: now },
@@ -130,7 +130,7 @@ describe('a node that is silent for its whole time', () => {
     assert.equal(lostIn, undefined);
   });
 
-  it('and never said anything has all of them, since it was made', () => {
+  it('and has no status gets all conditions, since its creation', () => {
     const { conditions } = planNode(observe({ node: { ...node('n1'), status: undefined }, ...silent }));
     assert.deepEqual(
       conditions?.map(({ type }) => type),
@@ -182,7 +182,7 @@ describe('when many are in trouble', () => {
     it(`${unready} of ${nodes} are ${expected}`, () => assert.equal(disruptionOf(nodes, unready), expected));
   }
 
-  it('no further node evicts, its endpoints go all the same', () => {
+  it('no further node gets a NoExecute taint, but its pods become unready', () => {
     const observation = observe({ ...silent, disruption: 'partial' });
     assert.deepEqual(taintsOf(observation), ['unreachable:NoSchedule']);
     assert.equal(planNode(observation).lost, true);
@@ -199,7 +199,7 @@ describe('when many are in trouble', () => {
     assert.equal(planNode(observe({ node: evicting, ...silent, disruption: 'full' })).lost, false);
   });
 
-  it('only what evicts already for the same reason goes on', () => {
+  it('a NoExecute taint is kept only for the same reason', () => {
     const taintsFrom = (...before: Taint[]) =>
       taintsOf(observe({ node: node('n1', { taints: before }), ...silent, disruption: 'partial' }));
     const unreachable: Taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };

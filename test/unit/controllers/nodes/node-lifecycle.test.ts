@@ -108,7 +108,7 @@ describe('a node whose heartbeats stop', () => {
     }
   });
 
-  it('that was never heard has a minute', async () => {
+  it('gets a minute for its first heartbeat', async () => {
     await add('n2', 'n3');
     world.put(nodeResource, node('n1'));
     assert.deepEqual(await world.reconcile('n1'), { requeueAfter: 60_000 });
@@ -139,7 +139,7 @@ describe('a node whose heartbeats stop', () => {
     assert.equal(told().length, 2);
   });
 
-  it('that names no duration has the usual one', async () => {
+  it('whose Lease has no duration gets the default grace period', async () => {
     begin({ gracePeriodMs: 5000 });
     await add('n2', 'n3');
     world.put(nodeResource, node('n1'));
@@ -177,7 +177,7 @@ describe('a node whose heartbeats stop', () => {
     assert.deepEqual(taintsOf('n1'), lost);
   });
 
-  it('that was not ready before is not told of', async () => {
+  it('gets no event when it was not ready before', async () => {
     await add('n2', 'n3');
     world.put(nodeResource, node('n1', { ready: 'False' }));
     beat('n1');
@@ -300,7 +300,7 @@ describe('the pods of a node that is lost', () => {
 });
 
 describe('while nobody is heard', () => {
-  it('no pod is touched, and it is looked again soon', async () => {
+  it('no pod is changed, and the node is reconciled again after an eighth of the grace period', async () => {
     await add('n1', 'n2', 'n3');
     world.put(podResource, pod('ready', on('n1')));
     await pass(grace);
@@ -332,7 +332,7 @@ describe('while nobody is heard', () => {
     }
   });
 
-  it('of two nodes, neither is lost for good', async () => {
+  it('neither of two nodes gets a NoExecute taint', async () => {
     await add('n1', 'n2');
     world.put(podResource, pod('ready', on('n1')));
     await pass(grace);
@@ -368,7 +368,7 @@ describe('when a number of nodes is lost or heard again', () => {
   const change = (name: string, ready: 'True' | 'False' | 'Unknown') =>
     world.keysOf(nodeResource, world.put(nodeResource, node(name, { ready })));
 
-  it('those that are lost are looked at again, since they are treated otherwise', async () => {
+  it('the lost nodes are reconciled again when the share of lost nodes crosses a limit', async () => {
     await add('n1', 'n2', 'n3', 'n4', 'n5');
     assert.deepEqual(change('n1', 'Unknown'), ['n1']);
     assert.deepEqual(change('n2', 'False'), ['n2']);

@@ -36,7 +36,7 @@ const put = (one: Pod, ...taints: Taint[]) => {
 const isLeaving = () => world.stored(podResource, key)?.metadata.deletionTimestamp !== undefined;
 
 describe('a pod', () => {
-  it('that does not tolerate the taint goes at once, and says why', async () => {
+  it('that does not tolerate the taint is evicted at once, with a DisruptionTarget condition', async () => {
     put(pod('web'), mild, taint);
     assert.equal(await world.reconcile(key), undefined);
     assert.equal(isLeaving(), true);
@@ -52,13 +52,13 @@ describe('a pod', () => {
     assert.deepEqual(world.told, ['Normal TaintManagerEviction web: Marking for deletion Pod default/web']);
   });
 
-  it('that never said anything goes as well', async () => {
+  it('without a status is evicted as well', async () => {
     put({ ...pod('web'), status: undefined }, taint);
     await world.reconcile(key);
     assert.equal(isLeaving(), true);
   });
 
-  it('that tolerates it for a time goes after that time, counted from when both were seen', async () => {
+  it('is evicted when its tolerationSeconds have passed since the pod and the taint were seen', async () => {
     put(tolerating(30), taint);
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 30_000 });
     await world.clock.advance(29_999);
@@ -85,7 +85,7 @@ describe('a pod', () => {
       assert.deepEqual([world.stored(podResource, key), world.told], [one, []]);
     });
 
-  it('that is not there is none', async () => {
+  it('that does not exist is not evicted', async () => {
     world.put(nodeResource, node('n1', { taints: [taint] }));
     assert.equal(await world.reconcile(key), undefined);
   });
@@ -103,7 +103,7 @@ describe('a pod', () => {
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 30_000 });
   });
 
-  it('that ends or is deleted meanwhile is not told to stay', async () => {
+  it('that ends or is deleted before its eviction gets no event of a cancelled eviction', async () => {
     put(tolerating(30), taint);
     await world.reconcile(key);
     world.put(podResource, tolerating(30, { phase: 'Failed' }));
@@ -115,7 +115,7 @@ describe('a pod', () => {
     assert.deepEqual(world.told, []);
   });
 
-  it('of the same name has a time of its own', async () => {
+  it('that replaces another of its name tolerates the taint for its whole time', async () => {
     put(tolerating(30), taint);
     await world.reconcile(key);
     await world.clock.advance(20_000);
@@ -123,7 +123,7 @@ describe('a pod', () => {
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 30_000 });
   });
 
-  it('that is gone or was replaced when its time is over costs nobody', async () => {
+  it('that is gone or was replaced at its eviction time causes no request for another pod', async () => {
     put(pod('web'), taint);
     world.take(podResource, key);
     assert.equal(await world.reconcile(key), undefined);

@@ -122,7 +122,7 @@ describe('a quota', () => {
     assert.equal(used(), '0');
   });
 
-  it('that goes or is gone is not counted', async () => {
+  it('that is deleted gets no usage', async () => {
     world.put(resourceQuotaResource, quota(1, meta('q', { deletionTimestamp: at(1), finalizers: ['x'] })));
     assert.equal(await after(60_000), undefined);
     world.seen.remove(resourceQuotaResource, key);

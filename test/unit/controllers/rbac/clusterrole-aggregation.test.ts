@@ -49,7 +49,7 @@ describe('the sum', () => {
     assert.deepEqual(planAggregation(own, [a, y, own]), [on('jobs'), on('nodes'), on('pods')]);
   });
 
-  test('that is right is left alone, and so is what is no sum', () => {
+  test('that is up to date, or has no aggregation rule, is not written', () => {
     assert.equal(planAggregation(sum('total', [x], on('nodes'), on('pods')), [a]), undefined);
     assert.equal(planAggregation(sum('total', [x]), []), undefined);
     const { rules: _, ...without } = sum('total', [x]);
@@ -61,7 +61,7 @@ describe('the sum', () => {
     assert.deepEqual(planAggregation(sum('total', [x], on('nodes')), []), []);
   });
 
-  test('of an empty selector is of all, and of none is nothing', () => {
+  test('of an empty selector has the rules of all ClusterRoles, and without selectors none', () => {
     const all: ClusterRole = { ...sum('total', []), aggregationRule: { clusterRoleSelectors: [{}] } };
     assert.deepEqual(planAggregation(all, [role('c', {}, on('jobs'))]), [on('jobs')]);
     const none: ClusterRole = { ...sum('total', [], on('pods')), aggregationRule: {} };

@@ -37,7 +37,7 @@ const brief = ({ create, update, remove }: ReturnType<typeof plan>) => ({
 });
 
 describe('the slices there are', () => {
-  it('that change anyway are filled before one that has less room', () => {
+  it('that change anyway are filled before a slice with less room', () => {
     const existing = [sliceWith('a', some(0, 50)), sliceWith('b', some(100, 99))];
     const pods = [...some(1, 49), ...some(100, 99), ready(300)];
     assert.deepEqual(brief(plan(pods, existing)), { create: [], update: { a: 50 }, remove: [] });
@@ -73,7 +73,7 @@ describe('the slices there are', () => {
     assert.deepEqual(names, ['p0000', 'p0001', 'p0002', 'p0003', 'p0004']);
   });
 
-  it('of another family go, and what they hold is put into a new one', () => {
+  it('of another address family are replaced by a new slice', () => {
     const other: EndpointSlice = { ...sliceWith('six', some(0, 2)), addressType: 'IPv6' };
     assert.deepEqual(brief(plan(some(0, 2), [other])), { create: [2], update: {}, remove: ['six'] });
   });
@@ -133,7 +133,7 @@ describe('a new slice', () => {
     });
   });
 
-  it('of a Service without ports has none', () => {
+  it('of a headless Service without ports has no ports', () => {
     const target = service({ clusterIP: 'None', ports: undefined });
     assert.deepEqual(plan([ready(0)], [], target).create[0]?.ports, []);
   });

@@ -219,11 +219,11 @@ describe('what is written when the Endpoints change', () => {
     const [update, ...more] = mirror(of({ team: 'b' }), mirror(of({ team: 'a' })).slices).update;
     assert.deepEqual([update?.metadata.labels?.team, more], ['b', []]);
   });
-  it('but never one of another family', () => {
+  it('a slice of another address family is never reused', () => {
     const next = mirror(endpoints([subset(['2001:db8::1'])]), before());
     assert.deepEqual(writes(next), [1, 0, 2]);
   });
-  it('what is too many goes', () => {
+  it('a slice without addresses is deleted', () => {
     assert.deepEqual(writes(mirror(endpoints([subset(['192.0.2.1'])]), before())), [0, 0, 1]);
     assert.deepEqual(mirror(endpoints([]), before()).slices, []);
   });

@@ -36,7 +36,7 @@ describe('the binder is woken', () => {
   const ofClaim = (one: PersistentVolumeClaim) => world.keysOf(persistentVolumeClaimResource, one);
   const ofVolume = (one: PersistentVolume) => world.keysOf(persistentVolumeResource, one);
 
-  it('by a claim: for itself, the volume that it names, those that are for it, and who waits beside it', () => {
+  it('by a claim for the claim, the volumes that are bound to it, and the waiting claims of its class', () => {
     assert.deepEqual(ofClaim(claim('c')), ['default/c']);
     assert.deepEqual(ofClaim(bound()), ['default/c', 'v', 'class ']);
     // The claim may be removed or get another volume: the volume that is reserved for it must be reconciled.
@@ -46,7 +46,7 @@ describe('the binder is woken', () => {
     assert.deepEqual(ofClaim(half), ['default/c', 'v', 'kept']);
   });
 
-  it('by a volume: for itself, the claim that it is for, those that name it, and who waits for one', () => {
+  it('by a volume for the volume, its claim, the claims that name it, and the waiting claims of its class', () => {
     assert.deepEqual(ofVolume(volume('v')), ['v', 'class ']);
     assert.deepEqual(ofVolume(volume('v', { status: { phase: 'Released' } })), ['v']);
     const own = volume('v', { spec: { claimRef: referenceTo('c') }, status: { phase: 'Available' } });
@@ -55,7 +55,7 @@ describe('the binder is woken', () => {
     assert.deepEqual(ofVolume(own), ['v', 'default/c', 'default/d']);
   });
 
-  it('by a class: for the claims of it that wait, and those of none that may get it', () => {
+  it('by a class for its waiting claims, and for claims without a class that it may become the default of', () => {
     const { storageClassName: _, ...none } = claim('old').spec;
     putClaim(
       claim('c', { spec: { storageClassName: 'fast' } }),
@@ -112,7 +112,7 @@ describe('a volume that is free', () => {
 });
 
 describe('a claim', () => {
-  it('that goes before it is bound gets nothing', async () => {
+  it('that is deleted before it is bound gets no volume', async () => {
     putVolume(volume('v'));
     putClaim(claim('c', { metadata: { deletionTimestamp: at(1), finalizers: ['x'] } }));
     await world.reconcile('default/c');
@@ -120,7 +120,7 @@ describe('a claim', () => {
     assert.deepEqual([world.asked, volumeNow()?.spec.claimRef], [[], undefined]);
   });
 
-  it('that goes while it is bound stays bound', async () => {
+  it('that is deleted while it is bound stays bound', async () => {
     putVolume(volume('v', { spec: { claimRef: referenceTo('c') }, status: { phase: 'Available' } }));
     const { metadata, ...one } = bound();
     putClaim({ ...one, metadata: { ...metadata, deletionTimestamp: at(1), finalizers: ['x'] } });
@@ -203,7 +203,7 @@ describe('a claim', () => {
     assert.deepEqual([world.told.length, claimNow()?.status], [1, { phase: 'Lost' }]);
   });
 
-  it('that was asked for is not asked for again', async () => {
+  it('that is marked for provisioning is not marked again', async () => {
     world.put(storageClassResource, storageClass('fast'));
     putClaim(claim('c', { spec: { storageClassName: 'fast' } }));
     await world.reconcile('default/c');
@@ -234,7 +234,7 @@ describe('a volume', () => {
     assert.deepEqual(volumeNow()?.status, { phase: 'Bound', lastPhaseTransitionTime: at(1) });
   });
 
-  it('that is bound loses what was said of it', async () => {
+  it('that is bound loses the message of an earlier failure', async () => {
     const status = { phase: 'Bound', message: 'it failed' };
     putVolume(volume('v', { spec: { claimRef: referenceTo('c') }, status }));
     putClaim(bound());
@@ -242,14 +242,14 @@ describe('a volume', () => {
     assert.deepEqual(volumeNow()?.status, { phase: 'Bound' });
   });
 
-  it('that cannot be removed says why in its status', async () => {
+  it('whose removal fails has the reason in its status', async () => {
     const spec = { persistentVolumeReclaimPolicy: 'Delete' as const, claimRef: referenceTo('c') };
     putVolume(volume('v', { spec, status: { phase: 'Released' } }));
     await world.reconcile('v');
     assert.match(volumeNow()?.status?.message ?? '', /no deletable volume plugin matched$/);
   });
 
-  it('whose claim has another kind of it says so, and the claim does', async () => {
+  it('with another volumeMode than its claim causes events on both', async () => {
     putVolume(volume('v', { spec: { claimRef: referenceTo('c'), volumeMode: 'Block' } }));
     putClaim(claim('c'));
     await world.reconcile('v');
@@ -275,7 +275,7 @@ describe('a volume', () => {
     assert.equal(volumeNow()?.status?.phase, 'Released');
   });
 
-  it('whose claim the cache shows is not asked for', async () => {
+  it('whose claim is in the cache causes no read of the claim', async () => {
     putVolume(volume('v', { spec: { claimRef: referenceTo('c') }, status: { phase: 'Bound' } }));
     putClaim(bound());
     await world.reconcile('v');

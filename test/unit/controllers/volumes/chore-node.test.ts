@@ -40,7 +40,7 @@ describe('the node of a volume', () => {
     assert.deepEqual(choreNode(of('n3', { ...share, nodeAffinity: affinity('n1') }), nodes), { node: 'n1' });
   });
 
-  it('of a share is the first that is ready', () => {
+  it('of an NFS volume is the first ready node that the volume may use', () => {
     assert.deepEqual(choreNode(of(undefined, share), nodes), { node: 'n1' });
     assert.deepEqual(choreNode(of(undefined, share), [host('n1', 'False'), silent('n2'), host('n3')]), {
       node: 'n3',
@@ -52,14 +52,14 @@ describe('the node of a volume', () => {
     });
   });
 
-  it('of a path is the only one that it can mean', () => {
+  it('of a hostPath volume is the node of its affinity, or the only node of the cluster', () => {
     assert.deepEqual(choreNode(of(undefined, { nodeAffinity: affinity('n2') }), nodes), { node: 'n2' });
     assert.deepEqual(choreNode(of(undefined), [host('n1')]), { node: 'n1' });
   });
 });
 
 describe('the node that is asked next', () => {
-  it('of a share is ready, may have it, and was not asked before', () => {
+  it('of an NFS volume is a ready node that the volume may use and that was not asked before', () => {
     assert.equal(nextNode(of(undefined, share), nodes), 'n1');
     assert.equal(nextNode(of(undefined, share), [host('0')]), '0');
     assert.equal(nextNode(of('n1', share), nodes), 'n3');
@@ -67,18 +67,18 @@ describe('the node that is asked next', () => {
     assert.equal(nextNode(of('n1', { ...share, nodeAffinity: affinity('n1', 'n2') }), nodes), undefined);
   });
 
-  it('of a path is none', () => {
+  it('of a hostPath volume does not exist: no other node has its folder', () => {
     assert.equal(nextNode(of('n1'), nodes), undefined);
   });
 });
 
 describe('what is said on a volume', () => {
-  it('of an agent that could not do it does not hold for the next', () => {
+  it('loses the reason and message of the previous node’s failure', () => {
     const status = { phase: 'Failed', reason: 'Stuck', message: 'no' };
     assert.deepEqual(withoutOutcome(volume('v', { status }))?.status, { phase: 'Failed' });
   });
 
-  it('of one that has done it stays', () => {
+  it('keeps the reason FolderRemoved or Emptied of a node that has finished', () => {
     for (const reason of ['FolderRemoved', 'Emptied'])
       assert.equal(withoutOutcome(volume('v', { status: { phase: 'Released', reason } })), undefined);
   });

@@ -218,7 +218,7 @@ describe('the probes of a pod', () => {
     assert.deepEqual(world.runs.slice(1, 5), ['1 ready', '1 ready', '1 ready', '2 ready']);
   });
 
-  it('of a pod that ends: only readiness, and none once it is over', async () => {
+  it('run only for readiness while the pod terminates, and not after its end', async () => {
     const world = new World({
       livenessProbe: run('alive', { periodSeconds: 1 }),
       readinessProbe: run('ready', { periodSeconds: 1 }),
@@ -258,7 +258,7 @@ describe('the probes of a pod', () => {
     assert.deepEqual(world.events, []);
   });
 
-  it('of a container that ran before the agent begin at some moment of a period, with what was decided', async () => {
+  it('of a container that ran before the kubelet start at a random moment of a period, with the last result', async () => {
     const world = new World({ readinessProbe: run('ready') }, 3600);
     await world.clock.advance(4999);
     assert.deepEqual(world.runs, []);

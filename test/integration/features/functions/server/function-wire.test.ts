@@ -7,10 +7,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
-import { listenHttps } from '../../../../../src/apiserver/serve.ts';
 import { type Clock, systemClock } from '../../../../../src/base/clock.ts';
-import { replaceable } from '../../../../../src/base/current.ts';
-import { silentLogger } from '../../../../../src/base/log.ts';
 import type { Fn } from '../../../../../src/features/functions/api/function.ts';
 import {
   functionLabel,
@@ -18,15 +15,11 @@ import {
   instancePort,
 } from '../../../../../src/features/functions/api/function-instance.ts';
 import { mostKept } from '../../../../../src/features/functions/server/call-body.ts';
-import { gatewayApp } from '../../../../../src/features/functions/server/gateway-app.ts';
-import { triggerPaths } from '../../../../../src/features/triggers/server/trigger-paths.ts';
-import { issueCertificate, type KeyAndCertificate } from '../../../../../src/pki/x509.ts';
+import type { KeyAndCertificate } from '../../../../../src/pki/x509.ts';
 import { eventually } from '../../../../fixtures/eventually.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../../../fixtures/https-api-server.ts';
+import { functions, listenAsGateway, merge, pods } from '../../../apiserver/gateway-world.ts';
 
-const functions = '/apis/minik8s.io/v1/namespaces/default/functions';
-const pods = '/api/v1/namespaces/default/pods';
-const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 const address = '127.0.0.140';
 
 /** Timers of one minute; they fire when the test ends them. */
@@ -60,26 +53,8 @@ before(async () => {
     clock,
     functionCalls: { master: 'here', reachesPod: () => true, writeDemand: async () => undefined },
   });
-  const day = 24 * 3600 * 1000;
-  const serving = await issueCertificate(server.authority, {
-    commonName: 'gateway',
-    hosts: ['127.0.0.1'],
-    usages: ['server'],
-    notBefore: Date.now() - day,
-    notAfter: Date.now() + day,
-  });
   const listen = async (direct: typeof server.directCalls) => {
-    const listener = await listenHttps({
-      app: gatewayApp(server.app, triggerPaths(server.cache)),
-      ...(direct && { direct }),
-      address: '127.0.0.1',
-      port: 0,
-      tls: { identity: replaceable(serving), clientCA: server.authority.certificate },
-      signal: stopping.signal,
-      clock: systemClock,
-      log: silentLogger,
-      patienceMs: 500,
-    });
+    const listener = await listenAsGateway(server, { direct, signal: stopping.signal, patienceMs: 500 });
     closed.push(listener.closed);
     return listener.port;
   };

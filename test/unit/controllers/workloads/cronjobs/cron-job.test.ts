@@ -181,7 +181,7 @@ describe('a CronJob', () => {
     assert.deepEqual(world.names(jobResource), [nameAt(10 * minute)]);
   });
 
-  it('with another schedule makes up for nothing that this one would have had', async () => {
+  it('with a changed schedule does not start Jobs for past times of the new schedule', async () => {
     const world = new CronWorld(cronJob({ schedule: '0 12 * * *' }));
     await world.after(2 * minute + 10);
     world.put(cronJobResource, cronJob({ schedule: '1 0 * * *' }));
@@ -189,7 +189,7 @@ describe('a CronJob', () => {
     assert.deepEqual(world.names(jobResource), []);
   });
 
-  it('in another time zone makes up for nothing either', async () => {
+  it('with a changed time zone does not start Jobs for past times of the new zone', async () => {
     const world = new CronWorld(cronJob({ schedule: '1 12 * * *', timeZone: 'Etc/UTC' }));
     await world.after(2 * minute + 10);
     // The time was a minute ago at twelve hours east of UTC.
@@ -206,7 +206,7 @@ describe('a CronJob', () => {
     ]);
   });
 
-  it('that was stored with what is not valid any more does nothing and says so', async () => {
+  it('with an invalid stored schedule or time zone starts no Job and gets a warning event', async () => {
     for (const [spec, reason] of [
       [{ schedule: 'x' }, 'UnparseableSchedule'],
       [{ timeZone: 'Nowhere/Land' }, 'UnknownTimeZone'],
@@ -318,7 +318,7 @@ describe('the Jobs of a CronJob', () => {
     assert.deepEqual(world.asked.slice(asked), []);
   });
 
-  it('that cannot be removed do not keep the next one waiting, and are tried again', async () => {
+  it('whose deletion fails do not delay the next Job, and are deleted later', async () => {
     const world = new CronWorld(cronJob({ failedJobsHistoryLimit: 0 }), ofIt('a', 30, 'Failed'));
     world.refuse = (verb) => (verb === 'delete' ? newInternalError('no') : undefined);
     await assert.rejects(world.after(minute), /no/);
@@ -344,7 +344,7 @@ describe('the Jobs of a CronJob', () => {
     assert.equal(world.status?.lastSuccessfulTime, at(5));
   });
 
-  it('that are gone are no longer listed; one that only the cache lacks is', async () => {
+  it('that are deleted leave the status; a Job that only the cache lacks stays listed', async () => {
     const world = new CronWorld(cronJob({ schedule: '0 0 1 1 *' }, listed('gone', 'new')));
     world.store(jobResource, ofIt('new', 1));
     await world.clock.advance(1000);
@@ -367,14 +367,14 @@ describe('the Jobs of a CronJob', () => {
     }
   });
 
-  it('that somebody else made of it are told of and left alone', async () => {
+  it('that the controller did not create get a warning event and are not changed', async () => {
     const world = new CronWorld(cronJob({ schedule: '0 0 1 1 *' }), ofIt('by-hand', 1));
     await world.after(90);
     assert.deepEqual([world.active, world.names(jobResource)], [[], ['by-hand']]);
     assert.match(world.told.join(), /^Warning UnexpectedJob tick: .*: by-hand$/);
   });
 
-  it('that were made before the process ended are listed afterwards, and not made again', async () => {
+  it('that were created before a restart of the controller are listed and not created twice', async () => {
     const world = new CronWorld(cronJob());
     world.refuse = (verb) => (verb === 'updateStatus' ? newInternalError('the process ends') : undefined);
     await assert.rejects(world.after(minute));
@@ -390,7 +390,7 @@ describe('the Jobs of a CronJob', () => {
     assert.deepEqual([world.active, world.status?.lastScheduleTime], [[], undefined]);
   });
 
-  it('that cannot be made are told of, and tried again', async () => {
+  it('whose creation fails get a warning event and are created later', async () => {
     const world = new CronWorld(cronJob());
     world.refuse = (verb) => (verb === 'create' ? newInternalError('no') : undefined);
     await assert.rejects(world.after(minute), /no/);

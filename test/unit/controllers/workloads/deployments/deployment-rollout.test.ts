@@ -83,13 +83,13 @@ describe('sizes', () => {
     return { ...set, metadata: { ...set.metadata, annotations } };
   };
 
-  it('of the new set follow the Deployment down at once, and up as far as the surge allows', () => {
+  it('of the new set decrease with the Deployment at once, and increase up to the maximum surge', () => {
     assert.equal(newSetReplicas(of(3), sized('new', 5, 5), []), 3);
     assert.equal(newSetReplicas(of(3), sized('new', 1, 3), [sized('old', 2, 3)]), 2);
     assert.equal(newSetReplicas(of(3), sized('new', 1, 3), [sized('old', 3, 3)]), 1);
   });
 
-  it('of old sets are 0 once the new one has taken over, whatever share they had', () => {
+  it('of old sets are 0 once the new set has all replicas', () => {
     const [old, taken] = [sized('old', 2, 3), sized('new', 4, 4)];
     assert.deepEqual(proportionalScale(of(4), taken, [old]), [{ set: old, replicas: 0 }]);
     const waiting = { ...taken, status: { ...taken.status, replicas: 4, availableReplicas: 3 } };

@@ -122,7 +122,7 @@ describe('a new ReplicaSet', () => {
 });
 
 describe('the newest ReplicaSet', () => {
-  it('that is as it should be is left alone', () => {
+  it('is not written when nothing differs', () => {
     const { one, set } = settled(2);
     assert.deepEqual(actionsOf(one, [set]), []);
   });
@@ -138,7 +138,7 @@ describe('the newest ReplicaSet', () => {
     assert.equal(action.message, undefined);
   });
 
-  it('of a rollback has the highest revision, and remembers those it had', () => {
+  it('of a rollback gets the highest revision, and keeps its former ones in an annotation', () => {
     const { one, set } = settled(2, {}, { [revision]: '1' });
     const [update, noted] = actionsOf(one, [set, oldSet('old', '3')]);
     assert.ok(update?.type === 'updateReplicaSet');
@@ -226,7 +226,7 @@ describe('beyond the history', () => {
     assert.deepEqual(forgotten(0, sets), ['eight', 'nine', 'ten']);
   });
 
-  it('none goes that has pods, or has not yet been seen at its size, or goes already', () => {
+  it('no ReplicaSet is deleted that has pods, an unobserved generation, or a deletion timestamp', () => {
     const behind = oldSet('eight', '8', { status: { replicas: 0, observedGeneration: 0 } });
     const leftover = oldSet('nine', '9', { status: { replicas: 1, observedGeneration: 1 } });
     assert.deepEqual(forgotten(0, [behind, oldSet('ten', '10')]), ['ten']);

@@ -63,7 +63,7 @@ describe('old revisions', () => {
     assert.deepEqual(world.plan().actions, []);
   });
 
-  it('of one number go in the order of their age', () => {
+  it('with the same number are deleted oldest first', () => {
     const world = rolledOnce(2, { revisionHistoryLimit: 1 });
     const [old, newest] = world.sets;
     assert.ok(old && newest);
@@ -127,7 +127,7 @@ describe('a change of spec.replicas', () => {
     return world;
   }
 
-  it('that was carried out for one of two ReplicaSets is carried out for the other', () => {
+  it('that was applied to one of two ReplicaSets is applied to the other', () => {
     for (const [replicas, done, expected] of [
       [15, 0, [11, 7]],
       [15, 1, [11, 7]],

@@ -75,14 +75,14 @@ describe('the finalizer of a pod', () => {
     assert.deepEqual(world.stored(podResource, 'default/a')?.metadata.finalizers, []);
   });
 
-  it('of another pod of the name, which the cache does not show yet, stays', async () => {
+  it('is kept on a new pod of the same name that is not in the cache', async () => {
     world.put(podResource, jobPod('a', { metadata: { ownerReferences: [] } }));
     world.store(podResource, jobPod('a', { metadata: { uid: 'later' } }));
     await assert.rejects(world.reconcile('default/a'), /it has changed/);
     assert.deepEqual(world.stored(podResource, 'default/a')?.metadata.finalizers, [trackingFinalizer]);
   });
 
-  it('of a pod that is gone is no error', async () => {
+  it('is skipped without error when the pod is gone', async () => {
     world.seen.put(podResource, jobPod('a'));
     await world.reconcile('default/a');
     await world.reconcile('default/none');

@@ -42,7 +42,7 @@ describe('the data of a revision', () => {
     assert.ok(JSON.stringify(revisionData(mixed)).startsWith(text));
   });
 
-  it('of somebody else may have no template', () => {
+  it('without a template yields undefined', () => {
     for (const content of [null, {}, { spec: 1 }, { spec: { template: [] } }, { spec: { template: {} } }])
       assert.equal(templateOf(revision('a', 1, content)), undefined);
     assert.equal(
@@ -73,13 +73,13 @@ describe('the newest revision', () => {
     assert.deepEqual(plan(revision('b', 3), revision('a', 3, {})), ['b', 4, [], ['a']]);
   });
 
-  it('of several is the one of the highest number, then the youngest', () => {
+  it('has the highest number, and is the youngest of those with one number', () => {
     assert.deepEqual(plan(revision('b', 2), revision('a', 5)), ['a', 5, ['b'], []]);
     const young = { ...revision('a', 2), metadata: meta('a', { creationTimestamp: at(9) }) };
     assert.deepEqual(plan(young, revision('b', 2)), ['a', 2, ['b'], []]);
   });
 
-  it('of a number that leaves none after it keeps its number', () => {
+  it('keeps the largest safe integer as its number', () => {
     const last = revision('x', Number.MAX_SAFE_INTEGER, {});
     assert.deepEqual(plan(last), [undefined, Number.MAX_SAFE_INTEGER, [], ['x']]);
     assert.deepEqual(plan(last, revision('b', Number.MAX_SAFE_INTEGER))[1], Number.MAX_SAFE_INTEGER);

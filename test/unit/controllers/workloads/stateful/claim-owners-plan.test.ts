@@ -54,12 +54,12 @@ it('an owner that is no controller becomes one', () => {
   assert.deepEqual(planned([watching(ofSet)], 'Delete', 'Retain'), [[ofSet], false]);
 });
 
-it('what an earlier set or pod of the name had is left to the garbage collector', () => {
+it('a claim of an earlier set or pod of the same name is not changed', () => {
   for (const owner of [ofSet, ofPod])
     assert.equal(planned([before(owner)], 'Delete', 'Delete', true), undefined);
 });
 
-it('what is named like the set or the pod and is neither counts as another one', () => {
+it('an owner of another kind with the name of the set or pod is another owner', () => {
   for (const owner of [
     { ...watching(ofSet), apiVersion: 'example.com/v1', uid: 'x' },
     { ...watching(ofSet), kind: 'Thing', uid: 'x' },
@@ -77,7 +77,7 @@ it('a claim goes with a pod that owns it, where claims do that', () => {
   );
 });
 
-it('what another controller has is left to it', () => {
+it('the owner reference of another controller is kept', () => {
   assert.equal(planned([another], 'Delete', 'Retain'), undefined);
   assert.deepEqual(planned([another, ofSet], 'Delete', 'Retain'), [[another], true]);
   assert.deepEqual(planned([another, ofSet], 'Retain', 'Retain'), [[another], false]);
