@@ -18,7 +18,7 @@ const flagTable = {
   type: {
     type: 'string',
     hint: 'strategic|merge|json',
-    about: 'what kind of patch it is',
+    about: 'type of the patch',
     usual: 'strategic',
   },
   subresource: {
@@ -30,7 +30,7 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const patch: Verb = {
-  about: 'change fields of an object by a patch',
+  about: 'change fields of an object with a patch',
   words: 'TYPE NAME',
   flags: flagTable,
   async run(context) {
