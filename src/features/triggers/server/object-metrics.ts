@@ -21,7 +21,11 @@ export const triggers = objectMetrics<Trigger>({
       target_name: spec.target.name,
     })),
     created('minik8s_trigger'),
-    gauge('minik8s_trigger_spec_suspend', 'Whether nothing is told.', ({ spec }) => spec.suspend ?? false),
+    gauge(
+      'minik8s_trigger_spec_suspend',
+      'Whether the trigger is suspended.',
+      ({ spec }) => spec.suspend ?? false,
+    ),
     counter(
       'minik8s_trigger_events_delivered_total',
       'How many events were delivered.',
