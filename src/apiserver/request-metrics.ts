@@ -102,7 +102,7 @@ export class RequestMetrics {
     this.#rejected = registry.add(
       new Counter({
         name: 'apiserver_flowcontrol_rejected_requests_total',
-        help: 'Requests that were told to come back, as there were too many.',
+        help: 'Requests that were rejected for the client to retry, because there were too many.',
         labels: ['flow_schema', 'priority_level', 'reason'] as const,
       }),
     );
