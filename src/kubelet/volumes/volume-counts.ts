@@ -44,13 +44,17 @@ export class VolumeCounts {
         this.#durations.samples(),
       ),
       counter('storage_operation_errors_total', 'How often making a volume failed.', this.#errors.samples()),
-      gauge('volume_manager_total_volumes', 'Volumes that pods want, and those that are there.', [
-        ...inState('desired_state_of_world', volumes),
-        ...inState(
-          'actual_state_of_world',
-          volumes.filter(({ isMounted }) => isMounted),
-        ),
-      ]),
+      gauge(
+        'volume_manager_total_volumes',
+        'Number of volumes, by plugin and state: required by pods, or present.',
+        [
+          ...inState('desired_state_of_world', volumes),
+          ...inState(
+            'actual_state_of_world',
+            volumes.filter(({ isMounted }) => isMounted),
+          ),
+        ],
+      ),
     ];
   }
 }
