@@ -4,7 +4,7 @@ import type { ObjectMeta } from './meta.ts';
 
 /**
  * Returns the schema of an object whose listed fields are typed and whose other fields are kept unchanged,
- * such as Kubernetes' fields that minik8s does not act on. Fields that Kubernetes does not know are removed
+ * such as Kubernetes' fields that minik8s does not act on. Fields that Kubernetes does not have are removed
  * before a schema is applied. `null` means that a field is absent, as in Go's JSON decoder.
  */
 export function struct<const E extends v.ObjectEntries>(entries: E): v.ObjectSchema<E, undefined> {

@@ -101,7 +101,7 @@ function requestOf(
 
 /**
  * Returns a 400. The default message covers faults in the URL, the method or a header field, which are not
- * told apart.
+ * distinguished.
  */
 const badRequest = (fault = 'the request has a method, a URL or a header field that cannot be\n') =>
   new WholeAnswer(400, fault, { 'content-type': 'text/plain' });

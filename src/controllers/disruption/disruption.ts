@@ -27,7 +27,7 @@ import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { planBudget, type ScaleOf } from './disruption-plan.ts';
 
 type Template = { readonly metadata: { readonly labels?: Record<string, string> | undefined } };
-/** An object that declares how many pods it wants. */
+/** An object that declares a desired number of pods. */
 type Scaled = KubeObject & { readonly spec: { readonly replicas: number; readonly template: Template } };
 
 const scaledKinds = [

@@ -6,7 +6,7 @@ import { counter, gauge, histogram } from '../../base/metric-family.ts';
 /** Bounds in seconds, the same as upstream's. */
 const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
-/** A volume that a pod wants. */
+/** A volume that a pod requires. */
 export interface CountedVolume {
   readonly plugin: string;
   readonly isMounted: boolean;
