@@ -38,7 +38,7 @@ export const apply: Verb = {
   kubectlOnly: ['--prune', 'edit-last-applied', 'set-last-applied', 'view-last-applied'],
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl apply: say what to apply: -f FILE');
+    if (!flags.given('filename')) throw new UsageError('ctl apply: -f FILE is required');
     const cluster = context.cluster();
     const applier = new Applier(context, cluster);
     for await (const target of manifestTargets(context, cluster, 'apply')) {

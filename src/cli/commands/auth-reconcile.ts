@@ -46,7 +46,7 @@ export const reconcile: Verb = {
   flags: flagTable,
   async run(context) {
     const { flags, io } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl auth reconcile: say what to reconcile: -f FILE');
+    if (!flags.given('filename')) throw new UsageError('ctl auth reconcile: -f FILE is required');
     if (flags.words.length > 0) throw new UsageError('no arguments are allowed');
     const dryRun = dryRunOf(flags);
     if (dryRun === 'server')

@@ -32,7 +32,7 @@ export const convert: Verb = {
   flags: flagTable,
   async run(context) {
     const { io, flags, report } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl convert: say what to convert: -f FILE');
+    if (!flags.given('filename')) throw new UsageError('ctl convert: -f FILE is required');
     const format = objectFormat(flags.oneOf('output', ['yaml', 'json'] as const) ?? 'yaml');
     const lines = flags.text('workflow-lines');
     const { objects, notes, errors } =

@@ -35,7 +35,7 @@ export const diff: Verb = {
   kubectlOnly: ['--server-side', '--force-conflicts', '--prune', '--selector', '-l', '--concurrency'],
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl diff: say what to compare: -f FILE');
+    if (!flags.given('filename')) throw new UsageError('ctl diff: -f FILE is required');
     const cluster = context.cluster();
     const managedFields = flags.on('show-managed-fields');
     // The directories are readable by the user only.

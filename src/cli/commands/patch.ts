@@ -57,7 +57,7 @@ export const patch: Verb = {
 async function readPatch(flags: Flags): Promise<unknown> {
   const file = flags.text('patch-file');
   const text = file === undefined ? flags.text('patch') : await readFile(file, 'utf8');
-  if (!text) throw new UsageError('ctl patch: say what to change: -p \'{"spec": …}\' or --patch-file FILE');
+  if (!text) throw new UsageError('ctl patch: a patch is required: -p \'{"spec": …}\' or --patch-file FILE');
   try {
     return parseYaml(text).value;
   } catch (error) {

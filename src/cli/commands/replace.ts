@@ -32,7 +32,7 @@ export const replace: Verb = {
   kubectlOnly: ['--raw', '--save-config', '--subresource', '--cascade'],
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl replace: say what to replace: -f FILE');
+    if (!flags.given('filename')) throw new UsageError('ctl replace: -f FILE is required');
     const force = flags.on('force');
     const dryRun = dryRunOf(flags);
     if (force && dryRun !== 'none') throw new UsageError('--dry-run can not be used when --force is set');
