@@ -11,8 +11,8 @@ import { faultOfHttp2Head } from './refused-head.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /**
- * Maximum size of a piece in bytes. For as long as a connection lasts, TLS keeps a buffer as large as the
- * most that was ever queued on it.
+ * Maximum size of a piece in bytes. The TLS buffer of a connection grows to the largest amount that was
+ * queued on the connection, and never shrinks.
  */
 const pieceBytes = 8 * 1024;
 
