@@ -12,11 +12,11 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   master: { about: 'run a control plane', load: async () => (await import('./roles/master.ts')).command },
   token: {
-    about: 'create, list and delete the tokens with which machines join',
+    about: 'manage the bootstrap tokens with which machines join',
     load: async () => (await import('./roles/token.ts')).processCommand(),
   },
   user: {
-    about: 'create, list and delete people who may use the cluster',
+    about: 'manage the users of the cluster',
     load: async () => (await import('./roles/user.ts')).processCommand(),
   },
   node: {
@@ -28,11 +28,11 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./roles/reset.ts')).command,
   },
   'support-bundle': {
-    about: 'collect what helps to find out what is wrong, without secrets',
+    about: 'collect diagnostic data, without secrets',
     load: async () => (await import('./roles/support-bundle.ts')).processCommand(),
   },
   ctl: {
-    about: 'the client: get, apply, delete, logs, …',
+    about: 'kubectl-compatible client',
     like: 'kubectl',
     load: async () => {
       const client = (await import('./cli/ctl.ts')).processCommand({
@@ -43,11 +43,11 @@ export const commands: Readonly<Record<string, Entry>> = {
     },
   },
   'slurm-client': {
-    about: 'what the pods of SlurmJobs run',
+    about: 'client of a Slurm cluster, for the pods of SlurmJobs',
     load: async () => (await import('./roles/slurm-client.ts')).command,
   },
   licenses: {
-    about: 'print the licences of everything in this executable',
+    about: 'print the licences of the software in this executable',
     load: async () => (await import('./roles/licenses.ts')).command,
   },
   version: { about: 'print the version', load: async () => ({ run: () => print(`${version()}\n`) }) },

@@ -1,6 +1,6 @@
 /**
  * Decodes a value from the wire in one pass, as Go's typed decoder and Kubernetes' defaulting do. The result
- * has only fields that its type knows, each of the right JSON type, with the constant defaults. `null` means
+ * has only fields of its type, each of the right JSON type, with the constant defaults. `null` means
  * absent. Quantities and times become canonical. An empty text in a field that has a default or choices is an
  * unset field. A missing struct is an empty one, so that its required fields are reported. A value of the
  * wrong type ends the decoding with a TypeMismatch; unknown fields, wrong choices, numbers out of their
@@ -21,7 +21,7 @@ const maxReported = 100;
 
 /** Problems that decoding has found; each list holds the first hundred. */
 export interface Findings {
-  /** Paths of fields that the type does not know. */
+  /** Paths of fields that the type does not have. */
   readonly unknown: string[];
   /** Paths of set fields that minik8s does not act on. */
   readonly ignored: string[];

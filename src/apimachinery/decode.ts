@@ -1,8 +1,8 @@
 /**
  * Decoding of a request's body into an object of its kind. A body that cannot be read, or whose fields have
  * the wrong types, is a BadRequest. A body that can be read and breaks the rules of its kind is Invalid, with
- * a cause for each wrong field. Nothing is dropped silently: a field that the kind does not know, or that
- * Kubernetes knows and minik8s does not act on, becomes a warning or, when the client asked for strictness,
+ * a cause for each wrong field. Nothing is dropped silently: a field that the kind does not have, or that
+ * Kubernetes has and minik8s does not act on, becomes a warning or, when the client asked for strictness,
  * an error.
  */
 import { decodeFields, type Judges, noFindings } from './decode-fields.ts';

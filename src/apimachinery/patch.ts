@@ -23,7 +23,7 @@ export type Patch =
 
 /**
  * Parses a patch body. Throws BadRequest for a body that is not a patch, UnsupportedMediaType for a content
- * type that is not in `accepted` (kinds that Kubernetes does not know have no strategic merge patch).
+ * type that is not in `accepted` (kinds that Kubernetes does not have lack a strategic merge patch).
  */
 export function readPatch(body: string, contentType: string | undefined, accepted: readonly string[]): Patch {
   const mediaType = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';

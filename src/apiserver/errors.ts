@@ -13,7 +13,7 @@ import type { AskedRequest } from './asked-request.ts';
 import { auditIdOf } from './audit-id.ts';
 import { shownPath } from './request-log.ts';
 
-/** The client has disconnected; nobody reads the answer (nginx's 499). */
+/** The client has disconnected before the answer (nginx's 499). */
 const clientGone = newStatusError('Timeout', 'the client went away before the answer');
 
 /**

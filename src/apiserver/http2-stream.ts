@@ -11,8 +11,8 @@ import { faultOfHttp2Head } from './refused-head.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /**
- * Maximum size of a piece in bytes. For as long as a connection lasts, TLS keeps a buffer as large as the
- * most that was ever queued on it.
+ * Maximum size of a piece in bytes. The TLS buffer of a connection grows to the largest amount that was
+ * queued on the connection, and never shrinks.
  */
 const pieceBytes = 8 * 1024;
 
@@ -101,7 +101,7 @@ function requestOf(
 
 /**
  * Returns a 400. The default message covers faults in the URL, the method or a header field, which are not
- * told apart.
+ * distinguished.
  */
 const badRequest = (fault = 'the request has a method, a URL or a header field that cannot be\n') =>
   new WholeAnswer(400, fault, { 'content-type': 'text/plain' });

@@ -2,8 +2,8 @@
  * Latest revision of the store, with one request shared by concurrent readers. A read may use the answer to a
  * request that was sent after the read began, because that answer includes every write that was acknowledged
  * before; it must not use an earlier one. So at most one request is in progress, and one collects the readers
- * that arrive meanwhile. A store that knows its revision is not asked. Readers of one answer continue in
- * pieces: a thousand lists that waited for it must not be one turn of the event loop.
+ * that arrive meanwhile. A store that tracks its revision needs no request. Readers of one answer continue in
+ * pieces: a thousand waiting lists must not be one turn of the event loop.
  */
 import { unlessAborted } from '../base/abort.ts';
 import type { Clock, Timer } from '../base/clock.ts';

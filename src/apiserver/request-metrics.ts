@@ -73,7 +73,7 @@ export class RequestMetrics {
     this.#total = registry.add(
       new Counter({
         name: 'apiserver_request_total',
-        help: 'Requests that were answered, by what was asked for and the code of the answer.',
+        help: 'Number of answered requests, by verb, resource and status code.',
         labels: [...about, 'code'] as const,
       }),
     );
@@ -87,7 +87,7 @@ export class RequestMetrics {
     this.#inFlight = registry.add(
       new Gauge({
         name: 'apiserver_current_inflight_requests',
-        help: 'Requests that are being answered now.',
+        help: 'Number of requests in progress.',
         labels: ['request_kind'] as const,
       }),
     );
@@ -95,14 +95,14 @@ export class RequestMetrics {
     this.#longRunning = registry.add(
       new Gauge({
         name: 'apiserver_longrunning_requests',
-        help: 'Watches and streams that are open now.',
+        help: 'Number of open watches and streams.',
         labels: ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const,
       }),
     );
     this.#rejected = registry.add(
       new Counter({
         name: 'apiserver_flowcontrol_rejected_requests_total',
-        help: 'Requests that were told to come back, as there were too many.',
+        help: 'Requests that were rejected for the client to retry, because there were too many.',
         labels: ['flow_schema', 'priority_level', 'reason'] as const,
       }),
     );

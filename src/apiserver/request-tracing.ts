@@ -85,7 +85,7 @@ export async function traceRequest<T extends { readonly status: number; readonly
 
 function spanOf(tracer: Tracer, request: TracedRequest): Span | undefined {
   const { method, headers, info, verb, longRunning, user, remoteAddress, identified } = request;
-  // The answers to streams and logs last as long as the client wants.
+  // The answers to streams and logs last until the client ends them.
   if (verb === 'watch' || longRunning === 'stream' || longRunning === 'log') return undefined;
   const beginning = beginningOf(headers.get(traceparentHeader), user, longRunning);
   if (beginning.kind === 'none') return undefined;

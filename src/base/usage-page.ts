@@ -53,7 +53,7 @@ export function usagePage({ path, about, words, commands, flags }: UsagePage): s
           members.map((flag) => [flagTerm(flag), flagAbout(flag)]),
         ),
       ),
-    ...(commands.length > 0 ? ['', `${path} COMMAND --help says more about each.`] : []),
+    ...(commands.length > 0 ? ['', `${path} COMMAND --help describes a command.`] : []),
   ];
   return `${sections.join('\n')}\n`;
 }

@@ -1,4 +1,4 @@
-/** Explains why a server may have rejected the client's credentials, as far as the client can know. Pure. */
+/** Explains why a server may have rejected the client's credentials, from data of the client alone. Pure. */
 import { X509Certificate } from 'node:crypto';
 import type { ResolvedContext } from '../client/kubeconfig.ts';
 

@@ -4,7 +4,7 @@ import type { Verb, VerbContext, VerbGroup } from './verb.ts';
 
 /**
  * Prints the log of an object that has no pods. `given` are the flags of `logs` that were given; throws
- * UsageError for those that it does not know.
+ * UsageError for unknown ones.
  */
 export type PrintLog = (
   context: VerbContext,

@@ -27,25 +27,25 @@ export const connectionFlags = {
   kubeconfig: {
     type: 'string',
     hint: 'FILE',
-    about: 'the kubeconfig file to use',
+    about: 'kubeconfig file to use',
     usual: '$KUBECONFIG, ~/.kube/config, or the admin.conf of a master on this machine',
   },
   context: {
     type: 'string',
     hint: 'NAME',
-    about: 'the context of the kubeconfig to use',
+    about: 'kubeconfig context to use',
     usual: 'its current context',
   },
   cluster: {
     type: 'string',
     hint: 'NAME',
-    about: 'the cluster of the kubeconfig to talk to',
+    about: 'kubeconfig cluster to use',
     usual: 'that of the context',
   },
   user: {
     type: 'string',
     hint: 'NAME',
-    about: 'the user of the kubeconfig to be',
+    about: 'kubeconfig user to use',
     usual: 'that of the context',
   },
   server: { type: 'string', short: 's', hint: 'URL', about: 'address and port of the API server' },
@@ -53,51 +53,50 @@ export const connectionFlags = {
     type: 'string',
     hint: 'TOKEN',
     about:
-      'be whom this token is of, whatever certificate there is; everybody on this machine can see it meanwhile',
+      'bearer token to authenticate with (overrides client certificates); visible to all users of this machine',
   },
-  'client-certificate': { type: 'string', hint: 'FILE', about: 'the certificate to be known by' },
-  'client-key': { type: 'string', hint: 'FILE', about: 'the key of that certificate' },
+  'client-certificate': { type: 'string', hint: 'FILE', about: 'client certificate file for TLS' },
+  'client-key': { type: 'string', hint: 'FILE', about: 'client key file for TLS' },
   'certificate-authority': {
     type: 'string',
     hint: 'FILE',
-    about: 'the authority that has signed the certificate of the server',
+    about: 'certificate file of the certificate authority',
   },
   'insecure-skip-tls-verify': {
     type: 'boolean',
-    about: 'talk to whoever answers: his certificate is not verified',
+    about: "do not verify the server's certificate (insecure)",
   },
   'tls-server-name': {
     type: 'string',
     hint: 'NAME',
-    about: 'the name for which the certificate of the server must be',
+    about: 'server name to verify the certificate of the server against',
     usual: 'the host of the server',
   },
-  as: { type: 'string', hint: 'USER', about: 'do it as this user, if you may impersonate him' },
+  as: { type: 'string', hint: 'USER', about: 'user to impersonate' },
   'as-group': {
     type: 'string',
     hint: 'GROUP',
-    about: 'with --as: as a member of this group; may be repeated',
+    about: 'group to impersonate; may be repeated',
   },
-  'as-uid': { type: 'string', hint: 'UID', about: 'with --as: as the one of this UID' },
+  'as-uid': { type: 'string', hint: 'UID', about: 'UID to impersonate' },
   'request-timeout': {
     type: 'string',
     hint: 'TIME',
-    about: 'give a request up after so long, such as 5s or 2m; 0: never',
+    about: 'time to wait for a single server request, such as 5s or 2m; 0: no timeout',
     usual: '0',
   },
   namespace: {
     type: 'string',
     short: 'n',
     hint: 'NAME',
-    about: 'the namespace to work in',
+    about: 'namespace of the request',
     usual: 'the namespace of the context',
   },
   v: {
     type: 'string',
     short: 'v',
     hint: 'LEVEL',
-    about:
-      'from 1: with an error of the server, also the id by which its log and those of the agents have the request',
+    about: 'log level; from 1, server errors include the audit id of the request, for searches in the logs',
     usual: '0',
   },
   color: {
@@ -119,14 +118,14 @@ export const fileFlags = {
     hint: 'FILE',
     about: 'a manifest: a file, a directory of them, a URL, or - for standard input',
   },
-  recursive: { type: 'boolean', short: 'R', about: 'also read the folders below a folder' },
+  recursive: { type: 'boolean', short: 'R', about: 'process the directory recursively' },
 } as const satisfies FlagTable;
 
 export const dryRunFlag = {
   'dry-run': {
     type: 'string',
     hint: 'none|client|server',
-    about: 'print what would happen and change nothing; server: the server checks it',
+    about: 'client: print the object without sending it; server: send it without storing it',
   },
 } as const satisfies FlagTable;
 

@@ -73,7 +73,7 @@ const selectedLabels: HintOf = ({ message }, object) => {
   const labels = Object.entries(selector).filter(([, value]) => typeof value === 'string');
   if (labels.length === 0) return undefined;
   const wanted = labels.map(([key, value]) => `${key}: ${value}`).join(', ');
-  return `spec.template.metadata.labels must have what the selector has: {${wanted}}`;
+  return `spec.template.metadata.labels must include the labels of the selector: {${wanted}}`;
 };
 
 /** Kinds whose deletion deletes data, or the objects below. */

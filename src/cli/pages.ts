@@ -10,7 +10,7 @@ export const chunkSizeFlag = {
   'chunk-size': {
     type: 'string',
     hint: 'COUNT',
-    about: 'how many objects a request may ask for',
+    about: 'objects per request of a large list',
     usual: '500; 0: all at once',
   },
 } as const satisfies FlagTable;

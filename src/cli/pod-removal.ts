@@ -20,7 +20,7 @@ export interface RemovalSettings {
   readonly gracePeriodSeconds: number | undefined;
   /** Timeout in milliseconds; undefined for none. */
   readonly timeoutMs: number | undefined;
-  /** Pods whose deletionTimestamp is older than this are not waited for; undefined to wait for all. */
+  /** Do not wait for pods whose deletionTimestamp is older than this; undefined to wait for all. */
   readonly overdueSeconds: number | undefined;
   readonly dryRun: DryRun;
 }
@@ -191,7 +191,7 @@ class Presence {
   async end(uid: string): Promise<End> {
     const { promise, resolve } = Promise.withResolvers<End>();
     this.#waiting.set(uid, resolve);
-    // The end of the pod may have been seen before the first caller waited for it.
+    // The pod may have ended before the first caller began to wait.
     if (this.#present) this.#look(this.#present);
     this.#reading ??= this.#read();
     return Promise.race([promise, this.#reading.then(() => promise)]);

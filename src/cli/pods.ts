@@ -16,7 +16,7 @@ export interface Pod {
 
 /** Flags of commands that work with one container. */
 export const containerFlag = {
-  container: { type: 'string', short: 'c', hint: 'NAME', about: 'the container' },
+  container: { type: 'string', short: 'c', hint: 'NAME', about: 'name of the container' },
 } as const satisfies FlagTable;
 
 /** Flags of commands that work with one pod. */
@@ -24,15 +24,15 @@ export const runningTimeoutFlag = {
   'pod-running-timeout': {
     type: 'string',
     hint: 'DURATION',
-    about: 'how long to wait for a running pod',
+    about: 'time to wait until a pod is running',
     usual: '1m',
   },
 } as const satisfies FlagTable;
 
 /** Flags of commands that connect to a program. */
 export const joinFlags = {
-  quiet: { type: 'boolean', short: 'q', about: 'print only what the container prints' },
-  stdin: { type: 'boolean', short: 'i', about: 'pass standard input on' },
+  quiet: { type: 'boolean', short: 'q', about: 'print only the output of the container' },
+  stdin: { type: 'boolean', short: 'i', about: 'pass standard input to the container' },
   tty: { type: 'boolean', short: 't', about: 'standard input is a terminal' },
   ...runningTimeoutFlag,
 } as const satisfies FlagTable;

@@ -17,7 +17,7 @@ export const validateFlag = {
   validate: {
     type: 'string',
     hint: 'strict|warn|ignore',
-    about: 'what the server does about unknown or duplicate fields',
+    about: 'validation of unknown and duplicate fields',
     usual: 'strict',
   },
 } as const satisfies FlagTable;

@@ -23,7 +23,7 @@ const patchContentTypes: Readonly<Record<PatchType, string>> = {
 };
 
 const accept = { accept: 'application/json' };
-/** PartialObjectMetadata, as which every kind can be served. */
+/** PartialObjectMetadata: metadata alone, which the server can return for every kind. */
 const acceptMetadata = { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' };
 const acceptOf = ({ part }: ResourceRef) => (part === 'metadata' ? acceptMetadata : accept);
 /**

@@ -50,7 +50,7 @@ export function planeMetrics({ clock, version, processMetrics }: PlaneMetricsOpt
 
 const buildInfo = (version: string): Family => ({
   name: 'kubernetes_build_info',
-  help: 'The version of Kubernetes that this is like.',
+  help: 'Version of Kubernetes whose API this server implements.',
   type: 'gauge',
   samples: [{ labels: { git_version: versionDocument(version).gitVersion ?? '' }, value: 1 }],
 });

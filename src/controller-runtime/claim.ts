@@ -77,7 +77,7 @@ export async function carryOutClaims<T extends KubeObject, O extends KubeObject>
   finalizer?: string,
 ): Promise<readonly T[]> {
   const adopted = claims.adopt.length > 0 && (await mayAdopt(client, ownerKind, owner)) ? claims.adopt : [];
-  // Patches are what the roles of controllers allow for the objects that controllers own.
+  // The roles of controllers only allow patches of the objects that controllers own.
   const write = async (
     object: T,
     change: (owners: OwnerReference[]) => OwnerReference[],

@@ -38,8 +38,8 @@ export interface LeaderElectionConfig {
 export interface Leadership {
   /**
    * Number of the term: the resourceVersion of the lease when it was acquired. Later terms have greater
-   * numbers, whoever holds them. Unlike `leaseTransitions` it grows even if the lease is deleted and created
-   * again.
+   * numbers, also with another holder. Unlike `leaseTransitions` it grows even if the lease is deleted and
+   * created again.
    */
   readonly term: number;
   /** Ends the leadership in the same way as the loss of the lease. */

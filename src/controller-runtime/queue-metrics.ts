@@ -98,7 +98,7 @@ export class LeaderMetrics {
     this.#status = registry.add(
       new Gauge({
         name: 'leader_election_master_status',
-        help: 'Whether this process leads: 1, or 0.',
+        help: '1 if this process is the leader, otherwise 0.',
         labels: ['name'] as const,
       }),
     );

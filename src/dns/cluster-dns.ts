@@ -54,7 +54,7 @@ export interface ClusterDns {
   families(): readonly Family[];
 }
 
-/** The same address on every node of every cluster, for clients that do not know the cluster. */
+/** The same address on every node of every cluster, for clients without settings of the cluster. */
 const nodeLocalAddress = '169.254.20.10';
 const dnsPort = 53;
 const retry = { initialMs: 100, maxMs: 10_000 };

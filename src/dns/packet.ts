@@ -1,4 +1,4 @@
-/** Encodes and decodes DNS messages with dns-packet; no other file knows the wire format. */
+/** Encodes and decodes DNS messages with dns-packet; no other file depends on the wire format. */
 import {
   type Answer,
   AUTHORITATIVE_ANSWER,
@@ -138,7 +138,7 @@ export const streamLimit = longestMessage;
 
 /**
  * Encodes a reply in at most `limit` bytes: records that do not fit are left out, and the truncation flag
- * tells the client to retry over TCP.
+ * makes the client retry over TCP.
  */
 export function writeReply(query: Query, reply: Reply, limit: number): Buffer {
   const parts: Buffer[] = [];

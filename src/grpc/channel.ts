@@ -231,7 +231,7 @@ function openSession({ endpoint, tls }: ChannelOptions): ClientHttp2Session {
 
 /** Returns why a call or a connection failed, in one line. */
 export function describe(error: unknown): string {
-  // A call that waited for the connection fails with an error whose cause is the connection's.
+  // A call that is queued until the connection is open fails with an error whose cause is the connection's.
   if (error instanceof Error && error.cause !== undefined) return describe(error.cause);
   // The error of a name with several addresses has one error per address and no message.
   if (error instanceof AggregateError && error.message === '') return error.errors.map(describe).join(', ');

@@ -1,6 +1,6 @@
 /**
- * Messages in a gRPC stream: each is preceded by a byte that tells whether it is compressed, and its length
- * in four bytes.
+ * Messages in a gRPC stream: each is preceded by one byte, which is 1 for a compressed message, and by its
+ * length in four bytes.
  */
 import { WireWriter } from '../apimachinery/protobuf/writer.ts';
 import { GrpcError } from './status.ts';

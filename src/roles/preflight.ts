@@ -131,7 +131,7 @@ export async function requirePrograms(exec: Exec): Promise<void> {
     try {
       await exec(program, ['-V']);
     } catch (error) {
-      // Each of the programs knows the option, but a variant of it, such as busybox's, may not.
+      // Each of the programs supports the option, but a variant, such as busybox's, may not.
       if (error instanceof ExecError && error.failure.code !== undefined) return;
       throw lacking(error, program, packageName, '');
     }

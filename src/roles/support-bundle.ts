@@ -22,7 +22,7 @@ const flagTable = {
     type: 'string',
     short: 'o',
     hint: 'FILE',
-    about: 'the archive to write',
+    about: 'archive to write',
     usual: 'minik8s-support-TIME.tar.gz',
   },
   'data-dir': {
@@ -40,7 +40,7 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 const supportBundle: Verb = {
-  about: 'collect what helps to find out what is wrong, without secrets, in one archive',
+  about: 'collect diagnostic data in one archive, without secrets',
   flags: flagTable,
   async run({ flags, io, cluster }) {
     if (flags.words.length > 0)

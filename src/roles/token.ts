@@ -36,15 +36,18 @@ const createFlags = {
   ttl: {
     type: 'string',
     hint: 'TIME',
-    about: 'how long the token is valid, such as 30m or 24h; 0: for ever',
+    about: 'lifetime of the token, such as 30m or 24h; 0: never expires',
     usual: '24h',
   },
-  description: { type: 'string', hint: 'TEXT', about: 'what the token is for' },
-  'print-join-command': { type: 'boolean', about: 'print a command instead of the lines of a node file' },
+  description: { type: 'string', hint: 'TEXT', about: 'description of the token' },
+  'print-join-command': {
+    type: 'boolean',
+    about: 'print a join command instead of the lines of a node file',
+  },
 } as const satisfies FlagTable;
 
 const create: Verb = {
-  about: 'create a token and print what a node needs to join: server, token and hash of the authority',
+  about: 'create a token; print it with the server and the hash of the cluster authority',
   flags: createFlags,
   async run({ flags, io, cluster }) {
     const ttl = flags.duration('ttl') ?? defaultTtl;
@@ -68,7 +71,7 @@ const create: Verb = {
 };
 
 const list: Verb = {
-  about: 'list the tokens, without their secret parts',
+  about: 'list the tokens, without their secrets',
   async run({ io, palette, cluster }) {
     const query = new URLSearchParams({ fieldSelector: `type=${tokenType}` });
     const found = recordsAt(await cluster().get(`${secrets}?${query}`), 'items').filter((secret) =>
@@ -84,7 +87,7 @@ const list: Verb = {
 };
 
 const remove: Verb = {
-  about: 'delete tokens: no machine can join with them any more; nodes that have joined stay',
+  about: 'delete tokens; nodes that have already joined stay in the cluster',
   words: 'TOKEN',
   async run(context) {
     const { words } = context.flags;
@@ -98,7 +101,7 @@ const remove: Verb = {
 export const tokenCommand = (io: Io): AnyCommand =>
   toCommand(
     {
-      about: 'create, list and delete the tokens with which machines join',
+      about: 'manage the bootstrap tokens with which machines join',
       verbs: { create, list, delete: remove },
     },
     io,

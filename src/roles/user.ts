@@ -27,33 +27,33 @@ import { orderCertificate, type UserSubject } from './users/certificate.ts';
 const leastTtl = 600 * 1000;
 
 const createFlags = {
-  group: { type: 'string', hint: 'GROUP', about: 'a group of the user; may be repeated' },
+  group: { type: 'string', hint: 'GROUP', about: 'group of the user; may be repeated' },
   role: {
     type: 'string',
     hint: 'ROLE',
-    about: 'what he may do: view, edit, admin or another role; with --namespace there alone, else everywhere',
+    about: 'role to grant, such as view, edit or admin; --namespace limits it to one namespace',
     usual: 'nothing',
   },
   file: {
     type: 'string',
     hint: 'FILE',
-    about: 'where his kubeconfig is written, which must not be there yet',
+    about: 'kubeconfig file to write; must not exist',
     usual: 'NAME.kubeconfig',
   },
   ttl: {
     type: 'string',
     hint: 'TIME',
-    about: 'how long the certificate is valid, such as 24h',
+    about: 'lifetime of the certificate, such as 24h',
     usual: 'a year',
   },
   'allow-system': {
     type: 'boolean',
-    about: "allow names and groups that begin with `system:`, Kubernetes' own",
+    about: 'allow names and groups that begin with `system:`, which Kubernetes reserves',
   },
 } as const satisfies FlagTable;
 
 const create: Verb = {
-  about: 'make a key, a certificate and a kubeconfig for a user, and give him a role',
+  about: 'create a key, a certificate and a kubeconfig for a user; grant a role',
   words: 'NAME',
   flags: createFlags,
   async run(context) {
@@ -76,9 +76,9 @@ const create: Verb = {
       await replaceFile(path, formatKubeconfig(inNamespace(config, name, flags)), { mode: 0o600 });
       if (granted !== undefined) io.out(`${granted}\n`);
       const until = rfc3339(Date.parse(new X509Certificate(pair.certificate).validTo));
-      io.out(`user ${name} may come until ${until} with ${path}\n`);
+      io.out(`user ${name} can authenticate until ${until} with ${path}\n`);
       if (granted === undefined)
-        io.err(`Warning: user ${name} has no role yet: minik8s user grant ${name} --role ROLE gives one\n`);
+        io.err(`Warning: user ${name} has no role: grant one with minik8s user grant ${name} --role ROLE\n`);
     } catch (error) {
       await rm(path, { force: true });
       throw error;
@@ -121,7 +121,7 @@ async function reserve(path: string): Promise<void> {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     throw new UsageError(
       code === 'EEXIST'
-        ? `${path} is there already, and is not overwritten; name another with --file`
+        ? `${path} already exists and is not overwritten; choose another file with --file`
         : `cannot write ${path}: ${errorMessage(error)}`,
     );
   }
@@ -144,7 +144,7 @@ const grantFlags = {
   role: {
     type: 'string',
     hint: 'ROLE',
-    about: 'view, edit, admin or another role; with --namespace there alone, else everywhere',
+    about: 'role to grant, such as view, edit or admin; --namespace limits it to one namespace',
   },
 } as const satisfies FlagTable;
 
@@ -177,7 +177,7 @@ const list: Verb = {
 };
 
 const remove: Verb = {
-  about: 'take the roles of users away: their certificates are good for nothing then',
+  about: 'remove all roles of users; their certificates then grant nothing',
   words: 'NAME',
   async run({ cluster, flags, io, report }) {
     if (flags.words.length === 0) throw new UsageError('minik8s user delete: give the name of a user');
@@ -200,7 +200,7 @@ const remove: Verb = {
 export const userCommand = (io: Io): AnyCommand =>
   toCommand(
     {
-      about: 'create, list and delete people who may use the cluster',
+      about: 'manage the users of the cluster',
       verbs: { create, grant: give, list, delete: remove },
     },
     io,

@@ -21,7 +21,7 @@ interface Waiting {
 export type PreBound =
   | { readonly kind: 'done' }
   | { readonly kind: 'refused'; readonly refused: Rejection }
-  /** Ask again after the next event, for the last time after `ms` milliseconds. */
+  /** Repeat the step after the next event, and for the last time after `ms` milliseconds. */
   | { readonly kind: 'wait'; readonly ms: number };
 
 export class PreBinds {

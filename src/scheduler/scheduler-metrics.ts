@@ -54,7 +54,7 @@ export class SchedulerMetrics {
     this.#attemptSeconds = registry.add(
       new Histogram({
         name: 'scheduler_scheduling_attempt_duration_seconds',
-        help: 'Seconds of an attempt, the binding included.',
+        help: 'Seconds of an attempt, including the binding.',
         labels: byResult,
         bounds: milliseconds,
       }),
@@ -67,7 +67,7 @@ export class SchedulerMetrics {
     this.#podSeconds = registry.add(
       new Histogram({
         name: 'scheduler_pod_scheduling_sli_duration_seconds',
-        help: 'Seconds from when a pod was seen first until it was bound, by attempts.',
+        help: 'Seconds from the first sight of a pod until it was bound, by attempts.',
         labels: ['attempts'] as const,
         bounds: exponentialBounds(0.01, 2, 20),
       }),
@@ -76,18 +76,18 @@ export class SchedulerMetrics {
     this.#preemptions = registry.add(
       new Counter({
         name: 'scheduler_preemption_attempts_total',
-        help: 'How often pods were to go so that another can come.',
+        help: 'Number of preemption attempts.',
       }),
     );
     this.#victims = histogram(
       'preemption_victims',
-      'Pods that were to go for one.',
+      'Number of victims of a preemption.',
       [1, 2, 4, 8, 16, 32, 64],
     );
     registry.collect(() => [
       {
         name: 'scheduler_pending_pods',
-        help: 'Pods that wait for a node: to be looked at, for a pause to end, for something to change, for a gate.',
+        help: 'Number of pending pods by queue: active, backoff, unschedulable or gated.',
         type: 'gauge',
         samples: Object.entries(this.#pending()).map(([queue, value]) => ({ labels: { queue }, value })),
       },

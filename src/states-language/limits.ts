@@ -37,8 +37,8 @@ export const mostDefinition = 512 * 1024;
 /** Maximum values that one path may examine. */
 export const mostPathWork = 100_000;
 /**
- * Maximum values that all paths, functions and rules of one state may examine together, and maximum in one
- * call before others get their turn.
+ * Maximum values that all paths, functions and rules of one state may examine together. Also the maximum of
+ * one call, after which other work gets its turn.
  */
 export const mostStateWork = 200_000;
 export const mostTurnWork = 100_000;

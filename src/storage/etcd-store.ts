@@ -26,7 +26,7 @@ export interface EtcdStoreOptions {
    */
   readonly settleMs: number;
   /**
-   * Time in milliseconds for which the first answer is waited for; `settleMs` by default. An etcd with much
+   * Timeout of the first answer in milliseconds; `settleMs` by default. An etcd with much
    * data takes minutes to start.
    */
   readonly startMs?: number | undefined;

@@ -55,7 +55,7 @@ export interface EtcdOptions {
   readonly attemptMs?: number;
   /** Time until StoreUnavailableError; 15,000 ms by default. */
   readonly settleMs?: number;
-  /** Time in milliseconds for which the first answer is waited for; `settleMs` by default. */
+  /** Timeout of the first answer in milliseconds; `settleMs` by default. */
   readonly startMs?: number | undefined;
 }
 

@@ -24,6 +24,9 @@ const fragment =
 /** The same on the line after the one that opens a comment. */
 const fragmentBelow =
   /^\s*\/\*\*\n\s*\* (?:Of|By|Those|That|Whom?|Whose|What|Whether|Where|Which|It|They|So|Not)\b/gm;
+/** Words that make persons of processes: a kubelet reports, a node requires, a field is unknown. */
+const personal =
+  /(?<![\w`#.])(?:told|tells?|learns?|wants?|knows|believes?|thinks|hears?|talks?|whoever|whom|somebody|waited for)(?![\w`(])/i;
 const isComment = (line: string) => /^\s*(?:\/\*|\/\/|\* |\*$)/.test(line) && !line.includes('biome-ignore');
 
 /** Returns the places of comment lines that break a rule: `src/x.ts:12: …`. */
@@ -40,7 +43,23 @@ function faultsOf(path: string): string[] {
   return [...faults, ...Array.from(text.matchAll(fragmentBelow), ([found]) => `${path}: ${found.trim()}`)];
 }
 
+/** Returns the places of comment lines with a personal word. */
+const personalLines = (path: string): string[] =>
+  readFileSync(join(root, path), 'utf8')
+    .split('\n')
+    .flatMap((line, index) =>
+      isComment(line) && personal.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
+    );
+
 describe('comments of the source and its tests', () => {
+  it('describe processes without verbs of persons (src)', () => {
+    assert.deepEqual(sources.filter((path) => path.startsWith('src/')).flatMap(personalLines), []);
+  });
+  it('are searched for whole words outside of code', () => {
+    assert.match(' * so that the client learns of the change', personal);
+    assert.doesNotMatch(' * Appends the knowledge of `told`.', personal);
+  });
+
   it(`are at most ${mostCharacters} characters wide, and begin with a noun or a verb`, () => {
     assert.deepEqual(sources.flatMap(faultsOf), []);
   });

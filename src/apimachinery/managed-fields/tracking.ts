@@ -93,7 +93,7 @@ export function entriesOfNew(
 
 /**
  * Returns the managers that the client sends, unless they are missing or malformed: some clients omit them
- * because they do not know them.
+ * because they do not support managedFields.
  */
 function managersSent(stored: Entries, sent: Entries): Managers {
   if (sent === undefined || deepEqual(sent, stored)) return managersOf(stored);

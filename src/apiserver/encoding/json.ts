@@ -67,7 +67,7 @@ const frameEnd = Buffer.from('}\n');
 
 /**
  * Encodes objects in their stored version. An event that changed nothing of the shown fields but the
- * resourceVersion is sent like any other, as upstream does, so that the client learns of the change.
+ * resourceVersion is sent like any other, as upstream does, so that the client receives the change.
  */
 export function storedJson(shape: Shape, cut: Cut, made: Crossings): Encoder {
   // `object` is not accessed if `bytes` suffice, because access decodes the object.

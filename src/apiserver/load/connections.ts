@@ -2,7 +2,7 @@
  * Limits the number of connections. Each takes tens of kilobytes before a request authenticates it, so
  * unauthenticated connections are few and short: at the limit the oldest is closed, because its client has
  * had the most time to send a request. The first authenticated request of a connection assigns it to its
- * user, for whom it then counts.
+ * user, whose limit applies from then on.
  */
 
 import type { Clock, Timer } from '../../base/clock.ts';

@@ -138,7 +138,7 @@ async function createNamed(
 
 /**
  * Sets the status that Kubernetes' kinds always show, unless the kind has set one. A kind whose creator may
- * set the status is left as its creator wrote it: the status of a Node tells whether its agent has
+ * set the status is left as its creator wrote it: the status of a Node shows whether its agent has
  * registered.
  */
 function setInitialStatus(

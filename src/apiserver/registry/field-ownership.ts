@@ -102,8 +102,8 @@ function orForgotten<T>(
 }
 
 /**
- * Sets the managers of an applied object; mutates `object`. Throws a 413 if there are too many values for a
- * later apply to know which fields this one set.
+ * Sets the managers of an applied object; mutates `object`. Throws a 413 if there are too many values to
+ * record which fields this apply has set.
  */
 export function setApplied(object: KubeObject, managers: Managers): void {
   const entries = entriesOf(managers);

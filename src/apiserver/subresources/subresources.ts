@@ -10,7 +10,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 export type MethodTable = Readonly<Partial<Record<Method, Handler>>>;
 
 /**
- * Sort of a request whose answer may last as long as its client wants, or as long as a program needs:
+ * Sort of a request whose answer may last until its client ends it, or until a program has ended:
  * - `stream`: bytes to and from a pod or a node (exec, attach, port-forward, proxy).
  * - `log`: an answer that may be followed.
  * - `call`: a call of a program. Every method counts as `create` for authorization, because the program

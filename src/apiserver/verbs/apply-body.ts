@@ -107,7 +107,7 @@ function checkFields(value: JsonObject, type: ObjectType, described: string): vo
   throw notTyped({ described }, problems);
 }
 
-/** Rejects a configuration that cannot be owned before it costs more. */
+/** Rejects a configuration with too many fields to own, before it is processed further. */
 function checkOwned(value: JsonObject, type: ObjectType, described: string): void {
   try {
     if (fieldsOf(value, { kind: 'fields', type }, 'once').size > maxOwnerValues)

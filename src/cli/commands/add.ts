@@ -65,4 +65,4 @@ async function makeNode({ cluster }: VerbContext, name: string): Promise<boolean
   }
 }
 
-export const add: VerbGroup = { about: 'let machines into the cluster', verbs: { node } };
+export const add: VerbGroup = { about: 'approve machines that join the cluster', verbs: { node } };

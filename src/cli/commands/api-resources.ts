@@ -6,7 +6,12 @@ import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
-  output: { type: 'string', short: 'o', hint: 'wide|name', about: 'with verbs and categories; names only' },
+  output: {
+    type: 'string',
+    short: 'o',
+    hint: 'wide|name',
+    about: 'wide: add verbs and categories; name: names only',
+  },
   'api-group': { type: 'string', hint: 'GROUP', about: 'only kinds of this API group' },
   namespaced: {
     type: 'boolean',
@@ -16,7 +21,7 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const apiResources: Verb = {
-  about: 'list the kinds that the server has',
+  about: 'list the API resources of the server',
   flags: flagTable,
   async run({ flags, io, palette, cluster }) {
     const group = flags.text('api-group');
@@ -50,7 +55,7 @@ const rowOf = (resource: ApiResource): string[] => [
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 export const apiVersions: Verb = {
-  about: 'list the groups and versions that the server has',
+  about: 'list the API groups and versions of the server',
   async run({ io, cluster }) {
     const versions = new Set((await cluster().resources()).map(apiVersionOf));
     io.out(

@@ -24,18 +24,21 @@ import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../writ
 const maxConflicts = 5;
 
 export const apply: Verb = {
-  about: 'make objects what manifests say: create what is missing, change what differs',
+  about: 'create or update objects from manifests',
   flags: {
     ...writeFlags,
     ...validateFlag,
-    'server-side': { type: 'boolean', about: 'let the server merge, which knows who set which field' },
-    'force-conflicts': { type: 'boolean', about: 'with --server-side: take fields that others have set' },
-    'field-manager': { type: 'string', hint: 'NAME', about: 'as whom to set fields' },
+    'server-side': { type: 'boolean', about: 'apply on the server instead of the client' },
+    'force-conflicts': {
+      type: 'boolean',
+      about: 'with --server-side: take over fields of other field managers',
+    },
+    'field-manager': { type: 'string', hint: 'NAME', about: 'field manager that owns the fields' },
   },
   kubectlOnly: ['--prune', 'edit-last-applied', 'set-last-applied', 'view-last-applied'],
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl apply: say what to apply: -f FILE');
+    if (!flags.given('filename')) throw new UsageError('ctl apply: -f FILE is required');
     const cluster = context.cluster();
     const applier = new Applier(context, cluster);
     for await (const target of manifestTargets(context, cluster, 'apply')) {

@@ -24,8 +24,11 @@ import { writeFlags, writeQuery } from '../write-options.ts';
 
 const flagTable = {
   ...writeFlags,
-  'remove-extra-permissions': { type: 'boolean', about: 'take away what a role allows beyond the manifest' },
-  'remove-extra-subjects': { type: 'boolean', about: 'take a role from whom the manifest does not give it' },
+  'remove-extra-permissions': {
+    type: 'boolean',
+    about: 'remove permissions that the manifest does not have',
+  },
+  'remove-extra-subjects': { type: 'boolean', about: 'remove subjects that the manifest does not have' },
 } as const satisfies FlagTable;
 
 /** Maximum number of tries; other clients may create and delete the object meanwhile. */
@@ -39,11 +42,11 @@ const plans: Readonly<Record<string, typeof planRole | typeof planBinding>> = {
 };
 
 export const reconcile: Verb = {
-  about: 'make roles and bindings allow what manifests say; other objects are passed over',
+  about: 'reconcile roles and bindings with manifests; other objects are ignored',
   flags: flagTable,
   async run(context) {
     const { flags, io } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl auth reconcile: say what to reconcile: -f FILE');
+    if (!flags.given('filename')) throw new UsageError('ctl auth reconcile: -f FILE is required');
     if (flags.words.length > 0) throw new UsageError('no arguments are allowed');
     const dryRun = dryRunOf(flags);
     if (dryRun === 'server')

@@ -16,12 +16,12 @@ const canIFlags = {
   'all-namespaces': { type: 'boolean', short: 'A', about: 'in all namespaces' },
   list: { type: 'boolean', about: 'print everything that is allowed' },
   'no-headers': { type: 'boolean', about: 'with --list: do not print the header line' },
-  quiet: { type: 'boolean', short: 'q', about: 'print nothing: 0 is yes, 1 is no' },
-  subresource: { type: 'string', hint: 'NAME', about: 'of this subresource, such as log or scale' },
+  quiet: { type: 'boolean', short: 'q', about: 'print nothing; exit status 0: yes, 1: no' },
+  subresource: { type: 'string', hint: 'NAME', about: 'subresource, such as log or scale' },
 } as const satisfies FlagTable;
 
 const canI: Verb = {
-  about: 'tell whether something is allowed: 0 is yes, 1 is no',
+  about: 'check whether an action is allowed; exit status 0: yes, 1: no',
   words: 'VERB TYPE[/NAME] | VERB TYPE NAME | VERB /PATH',
   flags: canIFlags,
   run: (context) => (context.flags.on('list') ? list(context) : check(context)),
@@ -138,7 +138,7 @@ async function list({ cluster, flags, io, palette }: VerbContext): Promise<void>
 }
 
 const whoami: Verb = {
-  about: 'print who the server takes you for',
+  about: 'print your user name and groups as the server authenticated them',
   flags: { output: { type: 'string', short: 'o', hint: 'FORMAT', about: 'json, yaml, name, jsonpath=…' } },
   async run({ cluster, flags, io, palette }) {
     const format = objectFormat(flags.text('output'));
@@ -167,6 +167,6 @@ function userRows(user: JsonObject): string[][] {
 }
 
 export const auth: VerbGroup = {
-  about: 'who one is, and what one may do',
+  about: 'inspect authentication and authorization',
   verbs: { 'can-i': canI, whoami, reconcile },
 };

@@ -16,15 +16,20 @@ const flags = {
   'cpu-percent': {
     type: 'string',
     hint: 'PERCENT',
-    about: 'how much of the CPU that they request the pods should use',
+    about: 'target CPU utilization of the pods, in percent of their requests',
     usual: '80',
   },
-  name: { type: 'string', hint: 'NAME', about: 'the name of what is made', usual: 'that of what is scaled' },
+  name: {
+    type: 'string',
+    hint: 'NAME',
+    about: 'name of the HorizontalPodAutoscaler',
+    usual: 'name of the workload',
+  },
   ...writeFlags,
 } as const satisfies FlagTable;
 
 export const autoscale: Verb = {
-  about: 'make a HorizontalPodAutoscaler of a Deployment, ReplicaSet, StatefulSet or ReplicationController',
+  about: 'create a HorizontalPodAutoscaler for a workload',
   words: 'TYPE NAME',
   flags,
   async run(context) {

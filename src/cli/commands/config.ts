@@ -17,10 +17,10 @@ import type { Verb, VerbGroup } from '../verb.ts';
 const load = (io: Io, flags: Flags) => findKubeconfig(io, flags.text('kubeconfig'));
 
 const view: Verb = {
-  about: 'print the configuration, without its secrets',
+  about: 'print the kubeconfig, without secrets',
   flags: {
-    raw: { type: 'boolean', about: 'with its secrets' },
-    minify: { type: 'boolean', about: 'only what the current context uses' },
+    raw: { type: 'boolean', about: 'include secrets' },
+    minify: { type: 'boolean', about: 'print only the parts that the current context uses' },
     output: { type: 'string', short: 'o', hint: 'FORMAT', about: 'json, yaml, jsonpath=…' },
   },
   async run({ io, flags }) {
@@ -104,7 +104,7 @@ const getContexts: Verb = {
 };
 
 const useContext: Verb = {
-  about: 'make a context the current one',
+  about: 'set the current context',
   words: 'NAME',
   async run({ io, flags }) {
     const [name, ...more] = flags.words;

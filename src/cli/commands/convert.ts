@@ -18,7 +18,7 @@ import { readSource } from '../source-files.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
-  output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'in which format', usual: 'yaml' },
+  output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'output format', usual: 'yaml' },
   'workflow-lines': {
     type: 'string',
     hint: 'NAME',
@@ -28,11 +28,11 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const convert: Verb = {
-  about: 'print manifests of other Mini-K8s systems as Kubernetes has them; what is left out is told',
+  about: 'convert manifests of other Mini-K8s systems to Kubernetes; report omitted fields',
   flags: flagTable,
   async run(context) {
     const { io, flags, report } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl convert: say what to convert: -f FILE');
+    if (!flags.given('filename')) throw new UsageError('ctl convert: -f FILE is required');
     const format = objectFormat(flags.oneOf('output', ['yaml', 'json'] as const) ?? 'yaml');
     const lines = flags.text('workflow-lines');
     const { objects, notes, errors } =

@@ -12,7 +12,7 @@ import { fieldValidationOf, validateFlag, writeQuery } from '../write-options.ts
 
 const flags = {
   image: { type: 'string', hint: 'IMAGE', about: 'the image of the container' },
-  from: { type: 'string', hint: 'cronjob/NAME', about: 'the CronJob that it is made of' },
+  from: { type: 'string', hint: 'cronjob/NAME', about: 'CronJob to create the Job from' },
   ...dryRunFlag,
   ...outputFlag,
   ...validateFlag,

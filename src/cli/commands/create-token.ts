@@ -13,26 +13,26 @@ const flags = {
   audience: {
     type: 'string',
     hint: 'NAME',
-    about: 'whom the token is for; may be repeated',
+    about: 'audience of the token; may be repeated',
     usual: 'the API server',
   },
-  duration: { type: 'string', hint: 'TIME', about: 'how long the token is good, at least 10m', usual: '1h' },
+  duration: { type: 'string', hint: 'TIME', about: 'lifetime of the token; at least 10m', usual: '1h' },
   'bound-object-kind': {
     type: 'string',
     hint: kinds.join('|'),
-    about: 'the token ends with an object of this kind',
+    about: 'kind of the object to bind the token to',
   },
-  'bound-object-name': { type: 'string', hint: 'NAME', about: 'the name of that object' },
+  'bound-object-name': { type: 'string', hint: 'NAME', about: 'name of the object to bind the token to' },
   'bound-object-uid': {
     type: 'string',
     hint: 'UID',
-    about: 'its uid',
-    usual: 'that of the object that there is',
+    about: 'UID of the object to bind the token to',
+    usual: 'UID of the existing object',
   },
 } as const satisfies FlagTable;
 
 export const createToken: Verb = {
-  about: 'print a token of a service account',
+  about: 'request a service account token',
   words: 'SERVICEACCOUNT',
   flags,
   async run({ io, flags: given, cluster }) {

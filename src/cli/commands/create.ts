@@ -17,14 +17,14 @@ import { createObject } from './create-object.ts';
 import { createToken } from './create-token.ts';
 
 export const create: Verb = {
-  about: 'create the objects that manifests describe',
+  about: 'create objects from manifests',
   flags: { ...writeFlags, ...validateFlag },
   inner: { job: createJob, token: createToken, ...createObject },
   kubectlOnly:
     'cm configmap cronjob cj deploy deployment ing ingress sa secret service serviceaccount svc'.split(' '),
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl create: say what to create: -f FILE');
+    if (!flags.given('filename')) throw new UsageError('ctl create: -f FILE is required');
     const cluster = context.cluster();
     const dryRun = dryRunOf(flags);
     const format = objectFormat(flags.text('output'));

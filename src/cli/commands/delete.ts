@@ -20,15 +20,19 @@ const flagTable = {
   'field-selector': { type: 'string', hint: 'SELECTOR', about: 'only objects whose fields match' },
   all: { type: 'boolean', about: 'all objects of the type in the namespace' },
   'all-namespaces': { type: 'boolean', short: 'A', about: 'in all namespaces' },
-  'grace-period': { type: 'string', hint: 'SECONDS', about: 'how long a pod may take to stop' },
+  'grace-period': {
+    type: 'string',
+    hint: 'SECONDS',
+    about: 'seconds given to a pod to terminate gracefully',
+  },
   now: { type: 'boolean', about: 'the same as --grace-period=1' },
   force: { type: 'boolean', about: 'remove at once, without waiting for the pod to stop' },
   wait: { type: 'boolean', on: true, about: 'wait until the objects are gone' },
-  timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: 'no limit' },
+  timeout: { type: 'string', hint: 'DURATION', about: 'time to wait', usual: 'no limit' },
   cascade: {
     type: 'string',
     hint: 'background|foreground|orphan',
-    about: 'what happens to the objects that it owns',
+    about: 'deletion of dependent objects',
   },
   'ignore-not-found': { type: 'boolean', about: 'do not fail for an object that does not exist' },
 } as const satisfies FlagTable;

@@ -15,11 +15,11 @@ const flagTable = {
   ...selectorFlag,
   ...fileFlags,
   'all-namespaces': { type: 'boolean', short: 'A', about: 'from all namespaces' },
-  'show-events': { type: 'boolean', on: true, about: 'with the events about each object' },
+  'show-events': { type: 'boolean', on: true, about: 'show the events of each object' },
 } as const satisfies FlagTable;
 
 export const describe: Verb = {
-  about: 'show everything about objects, with their events',
+  about: 'show details of objects, with their events',
   words: 'TYPE NAME',
   flags: flagTable,
   async run(context) {

@@ -24,18 +24,18 @@ import type { Verb } from '../verb.ts';
 import { writeQuery } from '../write-options.ts';
 
 const flagTable = {
-  'show-managed-fields': { type: 'boolean', about: 'also who set which field' },
+  'show-managed-fields': { type: 'boolean', about: 'show metadata.managedFields' },
   ...fileFlags,
 } as const satisfies FlagTable;
 
 export const diff: Verb = {
   about:
-    'show what apply would change ($KUBECTL_EXTERNAL_DIFF, or diff -u -N); status 1 when that is something',
+    'show the changes that apply would make ($KUBECTL_EXTERNAL_DIFF, or diff -u -N); exit status 1 if there are any',
   flags: flagTable,
   kubectlOnly: ['--server-side', '--force-conflicts', '--prune', '--selector', '-l', '--concurrency'],
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl diff: say what to compare: -f FILE');
+    if (!flags.given('filename')) throw new UsageError('ctl diff: -f FILE is required');
     const cluster = context.cluster();
     const managedFields = flags.on('show-managed-fields');
     // The directories are readable by the user only.

@@ -32,8 +32,8 @@ const flagTable = {
   'grace-period': {
     type: 'string',
     hint: 'SECONDS',
-    about: 'how long a pod may take to stop',
-    usual: 'its own',
+    about: 'seconds given to a pod to terminate gracefully',
+    usual: 'the grace period of each pod',
   },
   'skip-wait-for-delete-timeout': {
     type: 'string',
@@ -42,7 +42,7 @@ const flagTable = {
     usual: 'wait for all',
   },
   ...chunkSizeFlag,
-  timeout: { type: 'string', hint: 'DURATION', about: 'how long to try', usual: 'no limit' },
+  timeout: { type: 'string', hint: 'DURATION', about: 'time to wait before giving up', usual: 'no limit' },
 } as const satisfies FlagTable;
 
 const daemonSets = {

@@ -14,13 +14,13 @@ import type { Verb, VerbContext } from '../verb.ts';
 import { fieldValidationOf, validateFlag, writeQuery } from '../write-options.ts';
 
 const flagTable = {
-  output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'in which format', usual: 'yaml' },
+  output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'output format', usual: 'yaml' },
   ...fileFlags,
   ...validateFlag,
 } as const satisfies FlagTable;
 
 export const edit: Verb = {
-  about: 'change objects in an editor ($KUBE_EDITOR, $EDITOR, vi)',
+  about: 'edit objects in an editor ($KUBE_EDITOR, $EDITOR, vi)',
   words: 'TYPE NAME',
   flags: flagTable,
   async run(context) {

@@ -9,12 +9,12 @@ import { recordAt } from '../objects.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
-  recursive: { type: 'boolean', about: 'list the fields of fields too, one in a line' },
+  recursive: { type: 'boolean', about: 'list the fields of all levels, one per line' },
   'api-version': { type: 'string', hint: 'GROUP/VERSION', about: 'describe the fields of this version' },
 } as const satisfies FlagTable;
 
 export const explain: Verb = {
-  about: 'say what a kind or a field is for: explain pods.spec.containers',
+  about: 'describe a kind or a field, such as explain pods.spec.containers',
   words: 'TYPE',
   flags: flagTable,
   async run({ io, flags, ...context }) {

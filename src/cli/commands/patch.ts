@@ -18,7 +18,7 @@ const flagTable = {
   type: {
     type: 'string',
     hint: 'strategic|merge|json',
-    about: 'what kind of patch it is',
+    about: 'type of the patch',
     usual: 'strategic',
   },
   subresource: {
@@ -30,7 +30,7 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const patch: Verb = {
-  about: 'change fields of an object by a patch',
+  about: 'change fields of an object with a patch',
   words: 'TYPE NAME',
   flags: flagTable,
   async run(context) {
@@ -57,7 +57,7 @@ export const patch: Verb = {
 async function readPatch(flags: Flags): Promise<unknown> {
   const file = flags.text('patch-file');
   const text = file === undefined ? flags.text('patch') : (await readBounded(file)).toString('utf8');
-  if (!text) throw new UsageError('ctl patch: say what to change: -p \'{"spec": …}\' or --patch-file FILE');
+  if (!text) throw new UsageError('ctl patch: a patch is required: -p \'{"spec": …}\' or --patch-file FILE');
   try {
     return parseYaml(text).value;
   } catch (error) {

@@ -15,15 +15,19 @@ import type { Verb, VerbContext } from '../verb.ts';
 import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../write-options.ts';
 
 const flagTable = {
-  force: { type: 'boolean', about: 'delete each object and create it anew' },
-  'grace-period': { type: 'string', hint: 'SECONDS', about: 'with --force: how long a pod may take to stop' },
-  timeout: { type: 'string', hint: 'DURATION', about: 'with --force: how long to wait', usual: 'no limit' },
+  force: { type: 'boolean', about: 'delete each object and create it again' },
+  'grace-period': {
+    type: 'string',
+    hint: 'SECONDS',
+    about: 'with --force: seconds given to a pod to terminate gracefully',
+  },
+  timeout: { type: 'string', hint: 'DURATION', about: 'with --force: time to wait', usual: 'no limit' },
   ...writeFlags,
   ...validateFlag,
 } as const satisfies FlagTable;
 
 export const replace: Verb = {
-  about: 'replace objects by what manifests say',
+  about: 'replace objects by manifests',
   flags: flagTable,
   kubectlOnly: ['--raw', '--save-config', '--subresource', '--cascade'],
   async run(context) {
@@ -54,7 +58,7 @@ export const replace: Verb = {
 
 /** Throws UsageError without a file, and for flags that exclude each other. */
 function requireFittingFlags(flags: Flags): void {
-  if (!flags.given('filename')) throw new UsageError('ctl replace: say what to replace: -f FILE');
+  if (!flags.given('filename')) throw new UsageError('ctl replace: -f FILE is required');
   const force = flags.on('force');
   if (force && dryRunOf(flags) !== 'none')
     throw new UsageError('--dry-run can not be used when --force is set');

@@ -52,11 +52,11 @@ const status: Verb = {
   flags: {
     ...common,
     watch: { type: 'boolean', short: 'w', on: true, about: 'wait until it is done' },
-    timeout: { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: 'no limit' },
+    timeout: { type: 'string', hint: 'DURATION', about: 'time to wait', usual: 'no limit' },
     revision: {
       type: 'string',
       hint: 'NUMBER',
-      about: 'fail where a Deployment is at another revision',
+      about: 'fail if the Deployment has another revision',
       usual: 'any',
     },
   },
@@ -117,7 +117,7 @@ const isPaused = (object: JsonObject) => valueAt(object, 'spec', 'paused') === t
 const restartable: readonly string[] = ['Deployment', 'DaemonSet', 'StatefulSet'];
 
 const restart: Verb = {
-  about: 'replace all pods of a workload by new ones',
+  about: 'restart a workload: replace all its pods',
   words: 'TYPE NAME',
   flags: common,
   run: (context) =>
@@ -133,7 +133,7 @@ const restart: Verb = {
 };
 
 const pause: Verb = {
-  about: 'let a Deployment keep its pods, whatever its template says',
+  about: 'pause the rollout of a Deployment',
   words: 'TYPE NAME',
   flags: common,
   run: (context) =>
@@ -147,7 +147,7 @@ const pause: Verb = {
 };
 
 const resume: Verb = {
-  about: 'let a paused Deployment go on',
+  about: 'resume the rollout of a paused Deployment',
   words: 'TYPE NAME',
   flags: common,
   run: (context) =>
@@ -212,7 +212,7 @@ function historyText({ palette }: VerbContext, all: readonly Revision[], one: Re
 const templateText = ({ template }: Revision) => `Pod Template:\n${sections(template, '  ')}`;
 
 const undo: Verb = {
-  about: 'go back to an earlier revision of a workload',
+  about: 'roll back to an earlier revision of a workload',
   words: 'TYPE NAME',
   flags: {
     ...common,
@@ -220,8 +220,8 @@ const undo: Verb = {
     'to-revision': {
       type: 'string',
       hint: 'NUMBER',
-      about: 'the revision to go back to',
-      usual: 'the one before',
+      about: 'revision to roll back to',
+      usual: 'the previous revision',
     },
   },
   async run(context) {
@@ -260,6 +260,6 @@ async function rollBack(
 }
 
 export const rollout: VerbGroup = {
-  about: 'follow, pause, restart and undo the rollout of a workload',
+  about: 'manage the rollout of a workload',
   verbs: { status, history, undo, pause, resume, restart },
 };

@@ -24,7 +24,7 @@ const flagTable = {
   image: { type: 'string', hint: 'IMAGE', about: 'the image of the container' },
   command: {
     type: 'boolean',
-    about: 'the words after -- are the command of the container instead of the arguments of its entry point',
+    about: 'use the words after -- as command of the container, not as its arguments',
   },
   labels: { type: 'string', short: 'l', hint: 'KEY=VALUE,…', about: 'labels of the pod', usual: 'run=NAME' },
   annotations: { type: 'string', hint: 'KEY=VALUE', about: 'an annotation of the pod; may be repeated' },
@@ -38,19 +38,19 @@ const flagTable = {
   },
   'image-pull-policy': { type: 'string', hint: 'Always|IfNotPresent|Never', about: 'when to pull the image' },
   privileged: { type: 'boolean', about: 'run the container in privileged mode' },
-  attach: { type: 'boolean', about: 'attach to the program once it runs; -i implies it' },
+  attach: { type: 'boolean', about: 'attach to the container once it is running; -i implies it' },
   'leave-stdin-open': {
     type: 'boolean',
     about: 'keep the standard input of the container open after the first client detaches',
   },
-  rm: { type: 'boolean', about: 'delete the pod when the program has ended' },
+  rm: { type: 'boolean', about: 'delete the pod after it exits' },
   ...joinFlags,
   ...dryRunFlag,
   ...outputFlag,
 } as const satisfies FlagTable;
 
 export const run: Verb = {
-  about: 'run an image in a pod of its own: run NAME --image=IMAGE -- ARGUMENT…',
+  about: 'run an image in a new pod: run NAME --image=IMAGE -- ARGUMENT…',
   words: 'NAME',
   flags: flagTable,
   async run(context) {

@@ -20,7 +20,7 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const scale: Verb = {
-  about: 'set how many replicas are wanted',
+  about: 'set the number of replicas of a workload',
   words: 'TYPE NAME',
   flags: flagTable,
   async run(context) {

@@ -14,13 +14,13 @@ import { changeFlags } from '../write-options.ts';
 const flagTable = {
   env: { type: 'string', short: 'e', hint: 'NAME=VALUE', about: 'a variable; may be repeated' },
   from: { type: 'string', hint: 'TYPE/NAME', about: 'a variable for each key of a ConfigMap or Secret' },
-  keys: { type: 'string', hint: 'KEYS', about: 'with --from: of these keys, with commas between' },
-  prefix: { type: 'string', hint: 'TEXT', about: 'in front of each name' },
+  keys: { type: 'string', hint: 'KEYS', about: 'with --from: keys to import, comma-separated' },
+  prefix: { type: 'string', hint: 'TEXT', about: 'prefix of each variable name' },
   containers: {
     type: 'string',
     short: 'c',
     hint: 'NAME',
-    about: 'of which containers; * is any text',
+    about: 'containers to change; * matches any characters',
     usual: '*',
   },
   overwrite: { type: 'boolean', on: true, about: 'also change a variable that is already set' },

@@ -44,16 +44,16 @@ const setImage: Verb = {
 };
 
 const setResources: Verb = {
-  about: 'set what containers ask for and may have: set resources TYPE NAME --limits=cpu=1,memory=1Gi',
+  about: 'set requests and limits: set resources TYPE NAME --limits=cpu=1,memory=1Gi',
   words: 'TYPE NAME',
   flags: {
-    limits: { type: 'string', hint: 'RESOURCE=AMOUNT', about: 'the most they may have' },
-    requests: { type: 'string', hint: 'RESOURCE=AMOUNT', about: 'what they ask for' },
+    limits: { type: 'string', hint: 'RESOURCE=AMOUNT', about: 'resource limits of the containers' },
+    requests: { type: 'string', hint: 'RESOURCE=AMOUNT', about: 'resource requests of the containers' },
     containers: {
       type: 'string',
       short: 'c',
       hint: 'NAME',
-      about: 'of which containers; * is any text',
+      about: 'containers to change; * matches any characters',
       usual: '*',
     },
     ...shared,

@@ -20,26 +20,26 @@ import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 
 const common = {
   selector: { type: 'string', short: 'l', hint: 'LABELS', about: 'only objects with these labels' },
-  'sort-by': { type: 'string', hint: 'cpu|memory', about: 'the largest first; by name without it' },
+  'sort-by': { type: 'string', hint: 'cpu|memory', about: 'sort by usage, largest first; default: by name' },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
 } as const satisfies FlagTable;
 
 const podFlags = {
   ...common,
-  'all-namespaces': { type: 'boolean', short: 'A', about: 'those of all namespaces' },
+  'all-namespaces': { type: 'boolean', short: 'A', about: 'pods of all namespaces' },
   'field-selector': {
     type: 'string',
     hint: 'FIELDS',
     about: 'only pods with these fields, such as spec.nodeName=n1',
   },
-  containers: { type: 'boolean', about: 'each container by itself' },
-  sum: { type: 'boolean', about: 'all of them together, too' },
+  containers: { type: 'boolean', about: 'show the usage of each container' },
+  sum: { type: 'boolean', about: 'print the sum of all pods' },
 } as const satisfies FlagTable;
 
 const root = '/apis/metrics.k8s.io/v1beta1';
 
 const node: Verb = {
-  about: 'what nodes use of processors and memory, and how much of what they have for pods that is',
+  about: 'show CPU and memory usage of nodes, also in percent of their allocatable resources',
   words: 'NODE',
   flags: common,
   async run(context) {
@@ -59,7 +59,7 @@ const node: Verb = {
 };
 
 const pod: Verb = {
-  about: 'what pods use of processors and memory',
+  about: 'show CPU and memory usage of pods',
   words: 'POD',
   flags: podFlags,
   async run(context) {
@@ -110,6 +110,6 @@ async function read({ flags, cluster }: VerbContext, path: string) {
 }
 
 export const top: VerbGroup = {
-  about: 'show what nodes and pods use',
+  about: 'show resource usage of nodes or pods',
   verbs: { node, nodes: node, no: node, pod, pods: pod, po: pod },
 };

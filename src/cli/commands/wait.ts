@@ -20,7 +20,7 @@ const flagTable = {
   timeout: {
     type: 'string',
     hint: 'DURATION',
-    about: 'how long to wait for each object; 0 looks once',
+    about: 'time to wait for each object; 0: check once',
     usual: '30s',
   },
   ...fileFlags,

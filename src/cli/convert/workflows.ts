@@ -55,7 +55,7 @@ function ofNodes(fields: Fields): Workflow {
     type: node.text('Type', 'type') ?? '',
     next: node.text('Next', 'next') ?? '',
   }));
-  if (nodes.length === 0) throw new Error('WorkflowNodes: there are none');
+  if (nodes.length === 0) throw new Error('WorkflowNodes: the list is empty');
   const states = new StateTable(nodes.map(({ name }) => name));
   for (const { node, name, type, next } of nodes) {
     // A node without a next node is an end in any case.
@@ -122,7 +122,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`entryParams: it is no JSON: ${(error as Error).message}`, { cause: error });
+    throw new Error(`entryParams: invalid JSON: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -205,10 +205,10 @@ const operators: Readonly<Record<string, string>> = {
 export function comparison(of: string, word: string, value: unknown): JsonObject {
   const [, type = '', not = '', rest = ''] = /^(num|str)(?:eric|ing)?(not)?(.*)$/i.exec(word) ?? [];
   const operator = operators[rest.toLowerCase()];
-  if (operator === undefined || of === '$.') throw new Error(`${JSON.stringify(word)} is no comparison`);
+  if (operator === undefined || of === '$.') throw new Error(`${JSON.stringify(word)} is not a comparison`);
   const isNumber = type.toLowerCase() === 'num';
   if (isNumber && (value === undefined || value === '' || !Number.isFinite(Number(value))))
-    throw new Error(`${word}: ${JSON.stringify(value)} is no number`);
+    throw new Error(`${word}: ${JSON.stringify(value)} is not a number`);
   const rule = {
     Variable: of,
     [`${isNumber ? 'Numeric' : 'String'}${operator}`]: isNumber ? Number(value) : String(value ?? ''),

@@ -9,12 +9,12 @@ import type { Flags, FlagTable } from '../flags.ts';
 import type { Generator } from './generator.ts';
 
 export const subjectFlags = {
-  user: { type: 'string', hint: 'NAME', about: 'a user; may be repeated' },
-  group: { type: 'string', hint: 'NAME', about: 'a group; may be repeated' },
+  user: { type: 'string', hint: 'NAME', about: 'user to bind to the role; may be repeated' },
+  group: { type: 'string', hint: 'NAME', about: 'group to bind to the role; may be repeated' },
   serviceaccount: {
     type: 'string',
     hint: 'NS:NAME',
-    about: 'a service account of a namespace; may be repeated',
+    about: 'service account to bind to the role; may be repeated',
   },
 } as const satisfies FlagTable;
 
@@ -34,7 +34,7 @@ export const subjectsOf = (flags: Flags, usual = ''): JsonObject[] => [
 ];
 
 const clusterRoleFlag = {
-  clusterrole: { type: 'string', hint: 'NAME', about: 'the ClusterRole that is given' },
+  clusterrole: { type: 'string', hint: 'NAME', about: 'ClusterRole to refer to' },
 } as const satisfies FlagTable;
 
 const binding = (kind: string, name: string, role: readonly [string, string], flags: Flags): JsonObject => {
@@ -52,7 +52,7 @@ const roleBindingGenerator: Generator = {
   about: 'create a RoleBinding: rolebinding NAME --role=NAME|--clusterrole=NAME --user=NAME',
   resource: `rolebindings.${rbacGroup}`,
   flags: {
-    role: { type: 'string', hint: 'NAME', about: 'the Role that is given' },
+    role: { type: 'string', hint: 'NAME', about: 'Role to refer to' },
     ...clusterRoleFlag,
     ...subjectFlags,
   },

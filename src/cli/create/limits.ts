@@ -7,8 +7,8 @@ const quotaGenerator: Generator = {
   about: 'create a ResourceQuota: quota NAME --hard=pods=10,limits.memory=1Gi',
   resource: 'resourcequotas',
   flags: {
-    hard: { type: 'string', hint: 'RESOURCE=AMOUNT', about: 'how much there may be, with commas between' },
-    scopes: { type: 'string', hint: 'SCOPES', about: 'of which objects, with commas between' },
+    hard: { type: 'string', hint: 'RESOURCE=AMOUNT', about: 'hard limits, comma-separated' },
+    scopes: { type: 'string', hint: 'SCOPES', about: 'scopes of the quota, comma-separated' },
   },
   make({ name, flags }) {
     const scopes = flags.text('scopes')?.split(',');
@@ -39,9 +39,17 @@ const budgetGenerator: Generator = {
   about: 'create a PodDisruptionBudget: poddisruptionbudget NAME --selector=LABELS --min-available=COUNT',
   resource: 'poddisruptionbudgets.policy',
   flags: {
-    selector: { type: 'string', hint: 'SELECTOR', about: 'whose pods they are' },
-    'min-available': { type: 'string', hint: 'COUNT|PERCENT%', about: 'how many have to stay' },
-    'max-unavailable': { type: 'string', hint: 'COUNT|PERCENT%', about: 'how many may be missing' },
+    selector: { type: 'string', hint: 'SELECTOR', about: 'label selector of the pods' },
+    'min-available': {
+      type: 'string',
+      hint: 'COUNT|PERCENT%',
+      about: 'minimum number or percentage of available pods',
+    },
+    'max-unavailable': {
+      type: 'string',
+      hint: 'COUNT|PERCENT%',
+      about: 'maximum number or percentage of unavailable pods',
+    },
   },
   make({ name, flags }) {
     const selector = flags.text('selector');
@@ -73,15 +81,15 @@ const priorityClassGenerator: Generator = {
     value: {
       type: 'string',
       hint: 'NUMBER',
-      about: 'how much its pods matter; the most is 1000000000',
+      about: 'priority of its pods; at most 1000000000',
       usual: '0',
     },
-    'global-default': { type: 'boolean', about: 'the class of pods that name none' },
-    description: { type: 'string', hint: 'TEXT', about: 'what it is for' },
+    'global-default': { type: 'boolean', about: 'use this class for pods without one' },
+    description: { type: 'string', hint: 'TEXT', about: 'description of the priority class' },
     'preemption-policy': {
       type: 'string',
       hint: 'PreemptLowerPriority|Never',
-      about: 'whether its pods take the place of others',
+      about: 'preemption policy: Never or PreemptLowerPriority',
       usual: 'PreemptLowerPriority',
     },
   },

@@ -7,16 +7,16 @@ import type { FlagTable } from '../flags.ts';
 import { type Generator, type Given, wordsOf } from './generator.ts';
 
 const ruleFlags = {
-  verb: { type: 'string', hint: 'VERB', about: 'what may be done; may be repeated' },
+  verb: { type: 'string', hint: 'VERB', about: 'verb to allow; may be repeated' },
   resource: {
     type: 'string',
     hint: 'RESOURCE',
-    about: 'with what, such as pods, pods/log or deployments.apps; may be repeated',
+    about: 'resource, such as pods, pods/log or deployments.apps; may be repeated',
   },
   'resource-name': {
     type: 'string',
     hint: 'NAME',
-    about: 'only with objects of this name; may be repeated',
+    about: 'object name to restrict the rule to; may be repeated',
   },
 } as const satisfies FlagTable;
 
@@ -48,12 +48,12 @@ const clusterRoleGenerator: Generator = {
     'non-resource-url': {
       type: 'string',
       hint: 'PATH',
-      about: 'with this path of the server, such as /metrics or /healthz/*; may be repeated',
+      about: 'non-resource URL, such as /metrics or /healthz/*; may be repeated',
     },
     'aggregation-rule': {
       type: 'string',
       hint: 'LABELS',
-      about: 'all that ClusterRoles with these labels allow',
+      about: 'label selector of the ClusterRoles to aggregate',
     },
   },
   make(given) {

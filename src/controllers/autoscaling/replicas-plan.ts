@@ -69,8 +69,8 @@ export function failing<T>(doing: string, act: () => T, behind = ''): T {
  */
 const initializationMs = 5 * 60_000;
 /**
- * Milliseconds after a pod's start. A pod that has been unready since before their end is assumed never to
- * have been ready.
+ * Milliseconds after a pod's start. A pod that became unready within this time, and still is, is assumed
+ * never to have been ready.
  */
 const firstReadinessMs = 30_000;
 

@@ -18,7 +18,7 @@ export type NodeApproval = 'auto' | 'manual';
 export type Decision =
   /** The request belongs to another approver or is already decided. */
   | { readonly type: 'leave' }
-  /** The machine wants to join and has not been approved. */
+  /** The machine requests to join and has not been approved. */
   | { readonly type: 'await'; readonly node: string }
   /** The names and addresses of the masters are not known yet. */
   | { readonly type: 'await-masters' }

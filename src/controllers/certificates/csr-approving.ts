@@ -199,7 +199,7 @@ class CsrApproving {
     log.info(`certificate request ${type.toLowerCase()}`, { request: request.metadata.name, message });
   }
 
-  /** Updates the Node after the decision on its request; a Node that does not exist yet is waited for. */
+  /** Updates the Node after the decision on its request; waits for a Node that does not exist yet. */
   async #settle(
     key: ObjectKey,
     request: CertificateSigningRequest,

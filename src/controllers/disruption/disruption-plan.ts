@@ -15,7 +15,7 @@ import { rfc3339 } from '../../base/time.ts';
 export const deletionTimeoutMs = 120_000;
 
 /**
- * Returns the number of pods that a controller wants, and the uid of the controller that decides it;
+ * Returns the desired number of pods of a controller, and the uid of the controller that decides it;
  * undefined if unknown.
  */
 export type ScaleOf = (
@@ -118,7 +118,7 @@ function wantedOf({ spec }: PodDisruptionBudget, pods: readonly Pod[], scaleOf: 
   return { ...scale, healthy };
 }
 
-/** Returns the sum of the pods that the controllers want, each controller counted once. */
+/** Returns the sum of the desired pods of the controllers, each controller counted once. */
 function expectedOf(pods: readonly Pod[], scaleOf: ScaleOf): Omit<Wanted, 'healthy'> | string {
   const scales = new Map<string, number>();
   const known = new Set<string>();

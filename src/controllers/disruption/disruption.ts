@@ -42,7 +42,7 @@ export const disruptionRights: AccountRights = {
 };
 
 type Template = { readonly metadata: { readonly labels?: Record<string, string> | undefined } };
-/** An object that declares how many pods it wants. */
+/** An object that declares a desired number of pods. */
 type Scaled = KubeObject & { readonly spec: { readonly replicas: number; readonly template: Template } };
 
 const scaledKinds = [

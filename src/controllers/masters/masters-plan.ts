@@ -34,7 +34,7 @@ export function mastersOf(leases: readonly Lease[]): MasterAddress[] {
 
 /**
  * Plans the slices. A slice has one port for all its endpoints, so masters on several ports require one slice
- * per port. The slice `kubernetes`, whose name clients know, keeps its port while a master uses it, and
+ * per port. The slice `kubernetes`, whose name clients rely on, keeps its port while a master uses it, and
  * otherwise gets the lowest port.
  */
 export function planSlices(masters: readonly MasterAddress[], existing: readonly EndpointSlice[]): SlicePlan {

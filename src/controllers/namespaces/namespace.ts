@@ -1,7 +1,7 @@
 /**
  * Empties a terminating namespace and then removes its finalizer. Objects of every namespaced kind are
- * deleted. Objects that have finalizers or that a kubelet must terminate are waited for; their deletion
- * enqueues the namespace.
+ * deleted. Objects with finalizers, and pods that a kubelet must terminate, take longer; their deletion
+ * enqueues the namespace again.
  */
 
 import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';

@@ -2,7 +2,7 @@
  * Mirrors user-written Endpoints of a Service without a selector as EndpointSlices, from which the Service's
  * rules and DNS names are made. The slices are owned by the Endpoints and follow them.
  *
- * Endpoints are deleted with their Service, whoever wrote them (upstream's endpoints controller). Their
+ * Endpoints of any author are deleted with their Service (upstream's endpoints controller). Their
  * slices show that they had a Service: Endpoints that were never mirrored are left alone.
  */
 import { type Endpoints, endpointsResource } from '../../api/core/v1/endpoints.ts';

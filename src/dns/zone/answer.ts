@@ -122,7 +122,7 @@ function ofPort(
 }
 
 /**
- * Answers for an ExternalName Service: its target, and the target's records as far as the cluster knows them.
+ * Answers for an ExternalName Service: its target, and those records of the target that the cluster has.
  */
 function alias({ zone, asked, type, chain }: Asked, target: string): Verdict {
   if (!isWritable(target) || chain === 0) return { rcode: 'SERVFAIL', ...nothing };

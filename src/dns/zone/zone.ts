@@ -13,7 +13,7 @@ export interface Zone {
   /** Returns the names of an address, without the domain: `web.shop.svc`, `0.db.shop.svc`. */
   namesOf(ip: string): readonly string[];
   /**
-   * Returns true when an address is in the cluster's own networks, so that no other server knows its name.
+   * Returns true when an address is in the cluster's own networks, so that no other server has its name.
    */
   ownsAddress(ip: string): boolean;
   /**

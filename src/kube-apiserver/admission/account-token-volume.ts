@@ -9,7 +9,7 @@ import { type Random, randomName } from '../../base/random.ts';
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const volumePrefix = 'kube-api-access-';
 
-/** One hour, plus some seconds that mark tokens whose duration nobody has chosen. */
+/** One hour, plus some seconds that mark tokens without a chosen duration. */
 const expirationSeconds = 3607;
 
 const source = (): ProjectedVolumeSource => ({

@@ -94,7 +94,7 @@ function checkMirror(pod: Pod, { definition, name }: Admission): void {
 async function defaultAccountOf(server: Reader, admission: Admission): Promise<ServiceAccount | undefined> {
   const key = storageKey(serviceAccountResource, admission.namespace, defaultAccount);
   await untilThere(server, key, admission.namespace);
-  // Thousands of pods may have waited for the same account: each continues in a turn of its own.
+  // Thousands of pods may wait for the same account: each continues in a turn of its own.
   await server.turns.next();
   await requireNamespace(server, admission);
   return server.cache.get(key)?.object as ServiceAccount | undefined;

@@ -1,6 +1,6 @@
 /**
  * Checks the external addresses of Services: every node sends traffic to such an address to the pods of the
- * Service, whoever owns the address otherwise (CVE-2020-8554). The external IPs of spec must be in a range
+ * Service, even if the address has another owner (CVE-2020-8554). The external IPs of spec must be in a range
  * that the administrator allows (upstream: the plugin DenyServiceExternalIPs allows none); no address may
  * belong to the cluster or its machines. An address that the Service already has is not checked again: nodes
  * ignore it if it is reserved.
@@ -50,7 +50,7 @@ const plugin = (server: Parts, byPort: CacheIndex): AdmissionPlugin => ({
     if (!object) return;
     const [service, before] = [object as Service, old as Service | undefined];
     requireFewPorts(name, service, before);
-    // Addresses of a load balancer are not chosen by an editor.
+    // The role `edit` cannot set the addresses of a load balancer.
     if (subresource !== 'status') await refuseTaken(server, byPort, namespace, service, before);
     const external = newOnes(externalIPsOf(service), before && externalIPsOf(before));
     const taken = newOnes(takenIngressOf(service), before && takenIngressOf(before));
@@ -68,7 +68,7 @@ const plugin = (server: Parts, byPort: CacheIndex): AdmissionPlugin => ({
       const whose = problemOf(address);
       return whose === undefined
         ? []
-        : [invalidCause(path, address, `is ${whose}: no Service may take it from there`)];
+        : [invalidCause(path, address, `belongs to ${whose}: no Service may use it`)];
     });
     if (causes.length > 0) throw newInvalid(definition, name, causes);
   },
@@ -114,7 +114,7 @@ function requireAllowed(name: string, external: readonly Named[], ranges: readon
   if (outside) throw newForbidden(serviceResource, name, notAllowed(outside, ranges));
 }
 
-const tooManyPorts = `external addresses, times ports, may be ${maxExternalPorts} of a Service at most`;
+const tooManyPorts = `must have at most ${maxExternalPorts} pairs of an external address and a port`;
 
 const notAllowed = ({ path, address }: Named, ranges: readonly string[]) =>
   `${path}: ${address} is not in a range that this cluster allows; ${

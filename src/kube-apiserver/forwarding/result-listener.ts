@@ -2,8 +2,8 @@
 import type { Handler } from '../../apiserver/request-scope.ts';
 
 export interface ResultListener {
-  /** Returns whether the results of the function are wanted now. */
+  /** Returns true if a trigger currently uses the results of the function. */
   listens(namespace: string, name: string): boolean;
-  /** Returns a handler that calls `call`, which calls a function, and passes its answer on. */
+  /** Returns a handler that calls `call`, records the result of the function and returns its answer. */
   around(call: Handler): Handler;
 }

@@ -6,21 +6,23 @@ import { fact, gauge, gauges, type ObjectFamily, seconds } from './family.ts';
 type Told = ObjectFamily<KubeObject>;
 
 export const created = (prefix: string): Told =>
-  gauge(`${prefix}_created`, 'When the object was created, in seconds since the epoch.', ({ metadata }) =>
-    seconds(metadata.creationTimestamp),
+  gauge(
+    `${prefix}_created`,
+    'Creation timestamp of the object, in seconds since the epoch.',
+    ({ metadata }) => seconds(metadata.creationTimestamp),
   );
 
 export const deletionTimestamp = (prefix: string): Told =>
   gauge(
     `${prefix}_deletion_timestamp`,
-    'When the object that is being deleted has to be gone, in seconds since the epoch.',
+    'Deletion timestamp of the object, in seconds since the epoch.',
     ({ metadata }) => seconds(metadata.deletionTimestamp),
   );
 
 export const generation = (prefix: string): Told =>
   gauge(
     `${prefix}_metadata_generation`,
-    'How often what is wanted of the object was written.',
+    'Generation of the desired state of the object.',
     ({ metadata }) => metadata.generation ?? 0,
   );
 
@@ -31,7 +33,7 @@ interface Observed {
 export const observedGeneration = (prefix: string): ObjectFamily<Observed> =>
   gauge(
     `${prefix}_status_observed_generation`,
-    'The generation that the status is about.',
+    'Generation that the controller has observed.',
     ({ status }) => status?.observedGeneration ?? 0,
   );
 
@@ -50,7 +52,7 @@ export const owners = (
   name: string,
   labelsOf: (owner: OwnerReference | undefined, object: KubeObject) => Labels,
 ): Told =>
-  gauges(name, 'Who owns the object; empty labels when nobody does.', (object) => {
+  gauges(name, 'Owner of the object; empty labels if it has none.', (object) => {
     const { ownerReferences = [] } = object.metadata;
     return ownerReferences.length === 0
       ? [fact(labelsOf(undefined, object))]

@@ -1,7 +1,7 @@
 /**
- * The devices of this machine: their number in the Node's status, and their allocation to containers, each to
- * one. The allocation is stored by the engine, in the labels of the containers; only that of containers about
- * to be created is kept here.
+ * The devices of this machine: their number in the Node's status, and their allocation, each to one
+ * container. The engine stores the allocation in the labels of the containers. Only the allocations of
+ * containers that do not exist yet are kept here.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -135,7 +135,9 @@ export class DeviceManager {
       this.#remember({ uid: pod.metadata.uid, container, resource, ids });
       return { ...nothingGiven, ...given, ids: { [resource]: ids } };
     } catch (error) {
-      throw new DeviceError(`cannot have ${count} of ${resource}: ${errorMessage(error)}`, { cause: error });
+      throw new DeviceError(`cannot allocate ${count} of ${resource}: ${errorMessage(error)}`, {
+        cause: error,
+      });
     }
   }
 
@@ -195,7 +197,7 @@ export class DeviceManager {
       return isRecord(value) ? value : {};
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-      this.#options.log.warn('cannot read which devices there were', { error: errorMessage(error) });
+      this.#options.log.warn('cannot read the stored devices', { error: errorMessage(error) });
       return {};
     }
   }
@@ -207,7 +209,7 @@ export class DeviceManager {
       await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
       await replaceFile(this.#file, JSON.stringify(known), { mode: 0o600 });
     } catch (error) {
-      this.#options.log.warn('cannot keep which devices there are', { error: errorMessage(error) });
+      this.#options.log.warn('cannot store the devices', { error: errorMessage(error) });
     }
   }
 

@@ -37,7 +37,7 @@ export interface NodeAgentOptions {
   readonly log: Logger;
   readonly events: EventRecorder;
   readonly pressure: PressureMonitor;
-  /** Receives what this agent learns of its Node. */
+  /** Receives the newest state of the Node. */
   readonly nodeState: NodeState;
   readonly engine: Pick<EngineState, 'runtimeVersion' | 'handlers'>;
   readonly nodeName: string;

@@ -1,5 +1,5 @@
 /**
- * Facts that the agent knows of its own Node. The value is made before every part that reads it; NodeAgent is
+ * State of the agent's own Node. The value is made before every part that reads it; NodeAgent is
  * its only writer.
  */
 import type { Node } from '../../api/core/v1/node.ts';

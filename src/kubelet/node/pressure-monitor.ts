@@ -1,6 +1,6 @@
 /**
- * Checks at each heartbeat whether the node is short of memory, disk or PIDs, and remembers pressure for a
- * while.
+ * Checks at each heartbeat whether the node is short of memory, disk or PIDs, and keeps reporting pressure
+ * for a transition period.
  */
 import { type Clock, sleep } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';

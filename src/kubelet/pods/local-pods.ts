@@ -1,5 +1,5 @@
 /**
- * The pods of this node, as their workers know them. The list is made before every part that reads it, also
+ * The pods of this node, as seen by their workers. The list is made before every part that reads it, also
  * before the parts that the workers need; PodWorkers is its only writer.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -10,7 +10,7 @@ export class LocalPods {
   /** Workers by the uid of their pod. */
   readonly workers = new Map<string, PodWorker>();
 
-  /** Returns the pods that are assigned to this node, each with the newest status that this agent knows. */
+  /** Returns the pods that are assigned to this node, each with its newest status on this node. */
   list(): readonly Pod[] {
     return [...this.workers.values()].flatMap(({ pod }) => pod ?? []);
   }
@@ -20,7 +20,7 @@ export class LocalPods {
     return [...this.workers.values()].flatMap(({ allocated }) => allocated ?? []);
   }
 
-  /** Returns true when the pod has not ended, as far as this node knows. */
+  /** Returns true when the pod has not ended, according to the status on this node. */
   isActive(uid: string): boolean {
     const pod = this.workers.get(uid)?.pod;
     return pod !== undefined && !isPodTerminal(pod);

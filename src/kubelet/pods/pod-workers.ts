@@ -26,7 +26,7 @@ export class PodWorkers {
     this.#workers = context.localPods.workers;
   }
 
-  /** Returns the pods that are assigned to this node, each with the newest status that this agent knows. */
+  /** Returns the pods that are assigned to this node, each with its newest status on this node. */
   pods(): readonly Pod[] {
     return this.#context.localPods.list();
   }

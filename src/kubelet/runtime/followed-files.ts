@@ -59,7 +59,7 @@ async function openPlace(path: string, tailLines: number | undefined): Promise<L
   return file && { file, offset: 0 };
 }
 
-/** A change that can be waited for, also when it happens before the wait begins. */
+/** A change to wait for; it may also happen before the wait begins. */
 class Change {
   readonly #watcher: FSWatcher;
   #next = Promise.withResolvers<void>();

@@ -8,7 +8,7 @@ import { inChildSpan } from '../../base/tracing/current-span.ts';
 import type { ContainerRuntime } from './runtime.ts';
 
 /**
- * Kubernetes' names of the operations, where they exist. Operations that last as long as their clients want
+ * Kubernetes' names of the operations, where they exist. Operations that last until their clients end them
  * are not measured.
  */
 const operations: ReadonlyMap<string, string> = new Map<keyof ContainerRuntime, string>([

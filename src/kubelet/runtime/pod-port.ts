@@ -38,7 +38,7 @@ export async function connectPort(
   };
   signal.addEventListener('abort', kill, { once: true });
   stream.once('close', closed);
-  // A broken pipe means that the program has ended; its exit status tells whether it failed.
+  // A broken pipe means that the program has ended; its exit status shows whether it failed.
   for (const pipe of [child.stdin, child.stdout]) pipe.on('error', () => undefined);
   stream.pipe(child.stdin);
   child.stdout.pipe(stream);

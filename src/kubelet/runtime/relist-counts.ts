@@ -39,7 +39,7 @@ export class RelistCounts {
       ),
       histogram(
         'kubelet_pleg_relist_interval_seconds',
-        'Seconds between two such comparisons; between them the events of the engine tell of changes.',
+        'Seconds between two such comparisons; events of the engine report changes in between.',
         this.#intervals.samples(),
       ),
       gauge(

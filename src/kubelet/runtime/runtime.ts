@@ -333,8 +333,8 @@ export interface ContainerRuntime {
    */
   runSandbox(config: SandboxConfig): Promise<SandboxState>;
   /**
-   * Assigns the sandbox to a pod, which the engine remembers; also possible for a sandbox that has ended
-   * meanwhile.
+   * Assigns the sandbox to a pod; the engine stores the assignment. A sandbox that has ended meanwhile can
+   * also be assigned.
    */
   assignSandbox(id: string, pod: PodReference, attempt: number): Promise<void>;
 

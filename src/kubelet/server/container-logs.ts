@@ -68,7 +68,7 @@ export async function sendLog(
   try {
     const chunks = await log(both);
     response.setHeader('content-type', 'text/plain');
-    // Headers are sent at once, so that the client of a quiet container learns that its request was accepted.
+    // Headers are sent at once, so that the client of a quiet container sees that its request was accepted.
     response.flushHeaders();
     for await (const chunk of chunks)
       if (!response.write(chunk)) await once(response, 'drain', { signal: both });

@@ -102,7 +102,7 @@ function pageOf({ pages = {} }: ReportSources, path: string): (() => readonly Fa
 
 const emptyList = { kind: 'PodList', apiVersion: 'v1', metadata: {} };
 
-/** Returns the pod as the engine knows it: its running containers and their images. */
+/** Returns the running containers of the pod, from the engine, with their images. */
 function running({ containers }: ObservedPod): readonly object[] {
   const those = containers.filter(({ state }) => state === 'running');
   const [first] = those;

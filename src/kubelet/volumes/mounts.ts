@@ -1,6 +1,6 @@
 /**
- * Mounts of this machine below a directory. The directory's real path is used, because the kernel knows no
- * other.
+ * Mounts of this machine below a directory. The directory's real path is used, because the kernel lists
+ * mounts by their real paths.
  */
 import { readFile, realpath } from 'node:fs/promises';
 import type { Exec } from '../../base/exec.ts';

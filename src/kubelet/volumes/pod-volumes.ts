@@ -137,8 +137,8 @@ export class PodVolumes {
   }
 
   /**
-   * Returns where a volume is whose size is reported; undefined for paths of the machine, for devices, and
-   * for a volume that is not there yet.
+   * Returns the path of a volume whose size is reported; undefined for paths of the machine, for devices, and
+   * for a volume that does not exist yet.
    */
   measured(pod: Pod, volume: Volume): string | undefined {
     const kind = kindOf(volume);

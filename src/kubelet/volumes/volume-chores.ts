@@ -114,7 +114,7 @@ export class VolumeChores implements ReflectorSink<PersistentVolume> {
       } catch (error) {
         if (signal.aborted) continue;
         const message = errorMessage(error);
-        log.warn('what is to be done with a volume did not work; trying again', {
+        log.warn('the cleanup of a volume failed; retrying', {
           ...{ volume: name, error: message },
         });
         // Each message is written once: the status may have been changed since.

@@ -6,7 +6,7 @@ import { counter, gauge, histogram } from '../../base/metric-family.ts';
 /** Bounds in seconds, the same as upstream's. */
 const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
-/** A volume that a pod wants. */
+/** A volume that a pod requires. */
 export interface CountedVolume {
   readonly plugin: string;
   readonly isMounted: boolean;
@@ -44,13 +44,17 @@ export class VolumeCounts {
         this.#durations.samples(),
       ),
       counter('storage_operation_errors_total', 'How often making a volume failed.', this.#errors.samples()),
-      gauge('volume_manager_total_volumes', 'Volumes that pods want, and those that are there.', [
-        ...inState('desired_state_of_world', volumes),
-        ...inState(
-          'actual_state_of_world',
-          volumes.filter(({ isMounted }) => isMounted),
-        ),
-      ]),
+      gauge(
+        'volume_manager_total_volumes',
+        'Number of volumes, by plugin and state: required by pods, or present.',
+        [
+          ...inState('desired_state_of_world', volumes),
+          ...inState(
+            'actual_state_of_world',
+            volumes.filter(({ isMounted }) => isMounted),
+          ),
+        ],
+      ),
     ];
   }
 }

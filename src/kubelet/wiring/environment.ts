@@ -1,4 +1,4 @@
-/** Wires the rooms `environment` and `names`: what containers get to know of the cluster. */
+/** Wires the rooms `environment` and `names`: environment variables and name resolution of containers. */
 import { KnownServices } from '../environment/known-services.ts';
 import { PodSources } from '../environment/pod-sources.ts';
 import { NameFiles } from '../names/name-files.ts';

@@ -14,8 +14,8 @@ import type { ProcessContext } from '../process-context.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /**
- * Time for which the first answer of the embedded etcd is waited for: it reads its log of writes when it
- * starts, a gigabyte and more where objects are large. A master that gave up would only begin that again.
+ * Timeout of the first answer of the embedded etcd in milliseconds. etcd reads its write-ahead log when it
+ * starts: a gigabyte or more if objects are large. A restart of the master would begin that again.
  */
 const etcdStartMs = 300_000;
 

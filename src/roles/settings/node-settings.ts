@@ -37,7 +37,7 @@ export const nodeSettings = define({
     read: taints,
   },
   'system-reserved': {
-    about: 'resources kept for the system and not given to pods, such as cpu=500m,memory=1Gi',
+    about: 'resources reserved for the system, such as cpu=500m,memory=1Gi',
     hint: 'RESOURCE=AMOUNT,…',
     usual: 'none',
     read: reserved,
@@ -57,77 +57,73 @@ export const nodeSettings = define({
   },
   devices: {
     about:
-      'files of this machine that are devices which pods ask for, each a whole one, such as example.com/gpu=/dev/gpu*; +FILE for files that all of them need',
+      'device files that pods may request, one device each, such as example.com/gpu=/dev/gpu*; +FILE adds a file to every device',
     hint: 'RESOURCE=FILE,…',
     usual: 'none',
     read: parseDeviceRules,
   },
   'device-plugin-dir': {
-    about: 'directory of the sockets of Kubernetes device plugins; "" for none',
+    about: 'directory of device plugin sockets; "" disables device plugins',
     hint: 'DIRECTORY',
     default: '/var/lib/kubelet/device-plugins',
     read: (value: string) => (value === '' ? undefined : directory(value)),
   },
   'allowed-unsafe-sysctls': {
-    about:
-      'kernel parameters that pods may set besides the safe ones, such as kernel.msg*,net.core.somaxconn',
+    about: 'unsafe sysctls to allow, such as kernel.msg*,net.core.somaxconn',
     hint: 'SYSCTL,…',
     usual: 'none',
     read: parseUnsafeSysctls,
   },
   'watch-folder': {
-    about:
-      'folders of this machine that triggers of all namespaces may watch and read, each with all that is in it',
+    about: 'directories of this machine, with all below them, that triggers of any namespace may read',
     hint: 'DIR,…',
     usual: 'none',
     read: directories,
   },
   'max-parallel-image-pulls': {
-    about: 'most images that are pulled at once',
+    about: 'maximum number of concurrent image pulls',
     hint: 'COUNT',
     default: '3',
     read: wholeNumber(1, 100),
   },
   'container-log-max-size': {
-    about:
-      "bytes of a container's log from which its next file begins, such as 10Mi; for containers made from then on",
+    about: 'maximum size of a container log file before it is rotated; affects new containers',
     hint: 'QUANTITY',
     default: '10Mi',
     read: bytes(1024, 2 ** 40),
   },
   'container-log-max-files': {
-    about: "how many files of a container's log are kept",
+    about: 'maximum number of log files per container',
     hint: 'NUMBER',
     default: '5',
     read: wholeNumber(2, 1000),
   },
   'image-gc-high-threshold': {
-    about:
-      'use of the disk, in percent, from which images that pods brought and nobody uses are removed; 100: never',
+    about: 'disk usage in percent above which unused images of pods are removed; 100 disables it',
     hint: 'PERCENT',
     default: '85',
     read: wholeNumber(0, 100),
   },
   'image-gc-low-threshold': {
-    about: 'use of the disk, in percent, down to which they are removed',
+    about: 'disk usage in percent at which the removal of images stops',
     hint: 'PERCENT',
     default: '80',
     read: wholeNumber(0, 100),
   },
   'image-minimum-gc-age': {
-    about: 'how long an image stays after it came, used or not',
+    about: 'minimum age of an unused image before it is removed',
     hint: 'DURATION',
     default: '2m',
     read: duration('0s', '240h'),
   },
   'shutdown-grace-period': {
-    about: 'time that pods have to stop when the machine shuts down; 0s: pods are not stopped gracefully',
+    about: 'time for pods to stop when the machine shuts down; 0s: no graceful shutdown',
     hint: 'DURATION',
     default: '0s',
     read: duration('0s', '1h'),
   },
   'shutdown-grace-period-critical-pods': {
-    about: 'part of --shutdown-grace-period that is kept for critical pods',
+    about: 'part of --shutdown-grace-period reserved for critical pods',
     hint: 'DURATION',
     usual: 'a third of that',
     read: duration('0s', '1h'),
@@ -146,7 +142,7 @@ export const nodeSettings = define({
     read: address,
   },
   overlay: {
-    about: 'how packets reach pods of other nodes: vxlan, or host-routes where all nodes share a link',
+    about: 'route to pods of other nodes: vxlan, or host-routes if all nodes share a link',
     hint: 'vxlan|host-routes',
     default: 'vxlan',
     read: oneOf('vxlan', 'host-routes'),
@@ -164,12 +160,17 @@ export const nodeSettings = define({
     read: text,
   },
   'pod-manifest-path': {
-    about: 'directory of files that describe pods, which this node runs whatever the API server has',
+    about: 'directory of static pod manifests',
     hint: 'DIRECTORY',
     usual: 'none',
     read: directory,
   },
-  'max-pods': { about: 'most pods on this node', hint: 'COUNT', default: '110', read: wholeNumber(1, 250) },
+  'max-pods': {
+    about: 'maximum number of pods on this node',
+    hint: 'COUNT',
+    default: '110',
+    read: wholeNumber(1, 250),
+  },
   'nginx-image': {
     about: 'image of the nginx that serves Dns objects',
     hint: 'IMAGE',
@@ -177,13 +178,13 @@ export const nodeSettings = define({
     read: text,
   },
   'write-etc-hosts': {
-    about: "write hosts of Dns objects into /etc/hosts, so that this machine's own programs resolve them",
+    about: 'write the hosts of Dns objects into /etc/hosts of this machine',
     hint: 'true|false',
     default: 'false',
     read: oneOf('true', 'false'),
   },
   'sandbox-pool': {
-    about: 'number of pod sandboxes kept ready, so that pods start sooner',
+    about: 'number of pod sandboxes kept ready, for faster pod starts',
     hint: 'COUNT',
     default: '4',
     read: wholeNumber(0, 64),

@@ -20,14 +20,13 @@ export const settingTable = define({
   ...nodeSettings,
   ...tracingSettings,
   'log-level': {
-    about:
-      'lowest severity that is logged: debug, info, warn or error; for a component and all below it COMPONENT=LEVEL',
+    about: 'minimum level to log: debug, info, warn or error; COMPONENT=LEVEL sets it for a component',
     hint: 'LEVEL,…',
     default: 'info',
     read: parseLogLevels,
   },
   'log-format': {
-    about: 'what a line of the log is: text, or a JSON object',
+    about: 'log format',
     hint: 'text|json',
     default: 'text',
     read: oneOf(...logFormats),

@@ -8,14 +8,13 @@ import { define } from './setting-values.ts';
 
 export const tracingSettings = define({
   'tracing-endpoint': {
-    about: 'collector of OpenTelemetry that gets traces by OTLP over HTTP',
+    about: 'OpenTelemetry collector that receives traces (OTLP over HTTP)',
     hint: 'URL',
     usual: 'nothing is traced',
     read: tracesUrl,
   },
   'tracing-sampling-rate': {
-    about:
-      'share of the traces that begin here which are recorded; one that a client has begun is as the client says',
+    about: 'share of new traces to record; a trace that a client began follows the decision of the client',
     hint: 'NUMBER',
     default: '1',
     read: share,

@@ -183,7 +183,7 @@ async function unlessAnother(
 
 function seen(job: StoredJob): SlurmJob {
   const { name, namespace = '', uid } = job.metadata;
-  // The client's type of a status, which nobody else writes, is narrower.
+  // Only the client writes a status, whose type is narrower here.
   const status = job.status?.phase === undefined ? undefined : (job.status as SlurmJobStatus);
   return { name, namespace, uid, spec: job.spec, status, deleting: isTerminating(job) };
 }

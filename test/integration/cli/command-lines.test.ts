@@ -128,7 +128,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     [['run', 'x', '--image=a:1', '--env=A'], /invalid env: "A": say KEY=VALUE/],
     [['run', 'x', '--image=a:1', '--restart=Sometimes'], /--restart: expected Always, OnFailure, Never/],
     [['delete'], /say which objects: TYPE NAME, TYPE\/NAME, or -f FILE/],
-    [['apply'], /say what to apply: -f FILE/],
+    [['apply'], /ctl apply: -f FILE is required/],
     [['delete', 'pods'], /no name was specified/],
     [['delete', 'pod', 'x', '--grace-period=0'], /needs --force/],
     [['scale', 'deploy', 'web'], /--replicas=COUNT is required/],

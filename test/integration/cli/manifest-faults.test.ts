@@ -225,7 +225,7 @@ describe("a hint follows an error in Kubernetes' words", () => {
     [
       'a selector that is not that of the template',
       deployment.replace('metadata: {labels: {app: web}}', 'metadata: {labels: {app: other}}'),
-      'web.yaml:10: spec.template.metadata.labels must have what the selector has: {app: web}',
+      'web.yaml:10: spec.template.metadata.labels must include the labels of the selector: {app: web}',
     ],
     [
       'a Deployment whose pods may end',

@@ -156,7 +156,7 @@ test('those who ask at once get each their own, and one that fails keeps nobody 
   assert.deepEqual(await Promise.all([give('one'), give('two'), give('three')]), [['a'], ['b'], ['c']]);
   await assert.rejects(give('four'), /Requested: 1, Available: 0/);
   source.fault = 'broken';
-  await assert.rejects(give('one'), /cannot have 1 of example.com\/gpu: broken/);
+  await assert.rejects(give('one'), /cannot allocate 1 of example.com\/gpu: broken/);
   source.fault = undefined;
   assert.deepEqual(await give('one'), ['a']);
 });
@@ -242,7 +242,7 @@ test('what there was is on disk, the newest, and is away after a restart; withou
     const third = start(context, first.dataDir);
     await third.manager.load();
     assert.equal(third.count(), undefined, text);
-    const why = text === 'not JSON' ? ['cannot read which devices there were'] : [];
+    const why = text === 'not JSON' ? ['cannot read the stored devices'] : [];
     assert.deepEqual(
       third.log.of('warn').map(({ message }) => message),
       why,

@@ -118,7 +118,9 @@ test('a device whose plugin refuses it, fails before the start or loses its answ
           : undefined;
       };
       const why =
-        manner === 'an error' ? /cannot have 1 of example.com\/gpu: .*the card is hot/ : /cannot have 1 of/;
+        manner === 'an error'
+          ? /cannot allocate 1 of example.com\/gpu: .*the card is hot/
+          : /cannot allocate 1 of/;
       await assert.rejects(give('first'), why, `${method}, ${manner}`);
       delete one.answers[method];
       if (manner !== 'an error') {
@@ -153,7 +155,7 @@ test('a plugin that does not answer holds a container for half a minute, and no 
   delete one.answers.allocate;
   await clock.advance(1000);
   await sees('it is given up', () => isOver);
-  assert.match(failed, /cannot have 1 of example.com\/gpu/);
+  assert.match(failed, /cannot allocate 1 of example.com\/gpu/);
   assert.deepEqual(await second, ['a']);
 });
 

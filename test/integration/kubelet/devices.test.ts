@@ -177,7 +177,7 @@ test('a device plugin registers, says what it has, and is asked', { skip: unless
   );
   writeFileSync(devices, 'a Unhealthy\nb Healthy\nc Healthy\nbad Healthy\n');
   await counted(4, 3);
-  await assert.rejects(give('two', 1), /cannot have 1 of example.com\/gpu: .*device bad is bad/);
+  await assert.rejects(give('two', 1), /cannot allocate 1 of example.com\/gpu: .*device bad is bad/);
   // The plugin ends: its allocations are kept, and none of its devices is allocated.
   await running.end();
   await counted(4, 0);

@@ -64,7 +64,7 @@ describe('minik8s user', () => {
     assert.equal(granted, 'clusterrolebinding.rbac.authorization.k8s.io/user:alice:view created');
     assert.match(
       until ?? '',
-      /^user alice may come until \d{4}-\d\d-\d\dT[\d:]+Z with \/.*alice\.kubeconfig$/,
+      /^user alice can authenticate until \d{4}-\d\d-\d\dT[\d:]+Z with \/.*alice\.kubeconfig$/,
     );
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     const { out } = await ctlFor(file)(['auth', 'whoami']);
@@ -114,7 +114,7 @@ describe('minik8s user', () => {
     const { status, err } = await user('create', 'carol', '--file', at('carol'));
     assert.equal(status, 0);
     const [, command = ''] =
-      /^Warning: user carol has no role yet: minik8s user (.*) gives one\n$/.exec(err) ?? assert.fail(err);
+      /^Warning: user carol has no role: grant one with minik8s user (.*)\n$/.exec(err) ?? assert.fail(err);
     const granted = await user(...command.replace('ROLE', 'view').split(' '));
     const title = 'clusterrolebinding.rbac.authorization.k8s.io/user:carol:view';
     assert.deepEqual(granted, { status: 0, out: `${title} created\n`, err: '' });
@@ -163,7 +163,7 @@ describe('minik8s user', () => {
     await writeFile(file, 'mine');
     const there = await user('create', 'dave', '--file', file);
     assert.deepEqual([there.status, await readFile(file, 'utf8')], [2, 'mine']);
-    assert.match(there.err, /is there already, and is not overwritten/);
+    assert.match(there.err, /already exists and is not overwritten/);
     const without = await user('create', 'dave', '--role', 'no-such', '--file', at('dave'));
     assert.equal(without.status, 1);
     assert.match(without.err, /there is no ClusterRole "no-such"/);

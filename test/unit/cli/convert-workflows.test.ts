@@ -169,7 +169,7 @@ test('states, whose resources are functions: a choice without a match fails', as
 });
 
 for (const [what, object, message] of [
-  ['no nodes', { kind: 'Workflow', name: 'w' }, 'WorkflowNodes: there are none'],
+  ['no nodes', { kind: 'Workflow', name: 'w' }, 'WorkflowNodes: the list is empty'],
   [
     'two of a name',
     { kind: 'Workflow', name: 'w', WorkflowNodes: [1, 2].map(() => ({ Type: 'Task', Name: 'a' })) },
@@ -192,7 +192,7 @@ for (const [what, object, message] of [
       name: 'w',
       spec: { entryParams: '{', entryNodeName: 'a', workflowNodes: [{ name: 'a', type: 'func' }] },
     },
-    /^entryParams: it is no JSON/,
+    /^entryParams: invalid JSON/,
   ],
   [
     'a comparison of another kind',
@@ -203,7 +203,7 @@ for (const [what, object, message] of [
         { Type: 'Choice', Name: 'a', Choices: [{ variable: 'x', Condition: 'Like', Next: 'a' }] },
       ],
     },
-    '"Like" is no comparison',
+    '"Like" is not a comparison',
   ],
   [
     'a number that is none',
@@ -218,7 +218,7 @@ for (const [what, object, message] of [
         },
       ],
     },
-    'NumericEquals: "y" is no number',
+    'NumericEquals: "y" is not a number',
   ],
 ] as const)
   test(`not converted: ${what}`, () => {

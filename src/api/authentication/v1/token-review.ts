@@ -1,4 +1,4 @@
-/** Returns the user to whom a token belongs. */
+/** Returns the user of a token. */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { reviewTraits } from '../../authorization/v1/access-review.ts';
 import type { TokenReview } from './types.gen.ts';

@@ -30,8 +30,8 @@ function cpuShare({ resource }: MetricSpec): number | undefined {
 const isCpuShare = (metric: MetricSpec) => cpuShare(metric) !== undefined;
 
 /**
- * Adds the CPU metric after the others, as upstream; but before another CPU metric, since v1 shows the first
- * one.
+ * Adds the CPU metric after the others, as upstream. If there is another CPU metric, adds it before that
+ * one, since v1 shows the first CPU metric.
  */
 function withCpuShare(others: readonly MetricSpec[], share: number | undefined): MetricSpec[] {
   if (share === undefined) return [...others];

@@ -31,7 +31,7 @@ export const getsNodePorts = (spec: Spec) =>
 export const isExternallyAccessible = (spec: Spec) =>
   hasNodePorts(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
 
-/** Returns true if a load balancer has to learn which nodes have pods of the Service. */
+/** Returns true if a load balancer must check which nodes have pods of the Service. */
 export const needsHealthCheck = (spec: Spec) =>
   spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
 
@@ -55,7 +55,7 @@ export function setServiceDefaults({ spec }: { spec: Spec }): void {
 }
 
 /**
- * Keeps allocated values that an update omits, since a client need not know them. Values that only applied to
+ * Keeps allocated values that an update omits, since clients may omit them. Values that only applied to
  * the old type, and were not changed, are removed with that type; so is the status of a load balancer.
  * Upstream keeps `loadBalancerSourceRanges`, which protects: an update that leaves the type has to remove it.
  */

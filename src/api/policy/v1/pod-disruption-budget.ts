@@ -69,7 +69,7 @@ export const podDisruptionBudgetResource: ResourceDefinition<PodDisruptionBudget
     {
       name: 'Allowed Disruptions',
       type: 'integer',
-      description: 'How many pods may be evicted now.',
+      description: 'Number of evictions allowed now.',
       cell: ({ status }) => status?.disruptionsAllowed ?? 0,
     },
     ageColumn,

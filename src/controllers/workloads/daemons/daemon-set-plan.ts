@@ -85,8 +85,8 @@ export function planDaemons(daemons: Daemons, waitFor: (node: string) => number)
     const living = (there ?? []).filter((pod) => !isTerminating(pod));
     const running = living.filter((pod) => !isPodTerminal(pod));
     const mayReplace = !living.some(hasFailed) || waitFor(node) <= 0;
-    // A terminating pod is waited for unless a node may have two pods. A failed pod is never replaced before
-    // its time.
+    // A terminating pod delays its replacement unless a node may have two pods. A failed pod is never
+    // replaced before the end of its back-off.
     const none = allowsSurge(daemons.set) ? running.length === 0 && mayReplace : there === undefined;
     if (run && none) create.push(node);
     if (!stay) remove.push(...living);

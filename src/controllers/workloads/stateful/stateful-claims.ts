@@ -39,8 +39,8 @@ export class StatefulClaims {
   }
 
   /**
-   * Creates the claims and records events. Rejects with the failure. A claim that exists by now is no
-   * failure, and is waited for.
+   * Creates the claims and records events. Rejects with the failure. A claim that already exists is not a
+   * failure.
    */
   async create(
     set: StatefulSet,

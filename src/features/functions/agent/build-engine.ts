@@ -282,7 +282,7 @@ async function read(output: Duplex, onOutput: (data: Uint8Array) => void): Promi
   try {
     for await (const data of demultiplex(output as AsyncIterable<Uint8Array>)) onOutput(data);
   } catch {
-    // The engine closed the connection; the program's exit status tells its result.
+    // The engine closed the connection; the program's exit status is its result.
   }
 }
 

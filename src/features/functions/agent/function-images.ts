@@ -203,8 +203,8 @@ export class FunctionImages implements ImageProvider {
   }
 
   /**
-   * Returns the base image. An error includes its name, because the reader knows the function but perhaps not
-   * its base image.
+   * Returns the base image. An error includes its name, because the reader can see the function but perhaps
+   * not its base image.
    */
   async #base(pod: Pod, { spec }: FunctionVersion, signal: AbortSignal): Promise<RuntimeImage> {
     const { runtime, baseImage: image = '' } = spec;

@@ -5,7 +5,7 @@ import type { Verb } from '../../../cli/verb.ts';
 import { functionTarget, printCall } from './call.ts';
 
 export const execute: Verb = {
-  about: 'call a function, and print what it answers',
+  about: 'call a function and print its response',
   words: '[NAMESPACE/]NAME [JSON|@FILE]',
   async run(context) {
     const [word, text, ...more] = context.flags.words;

@@ -5,52 +5,52 @@ import type { Flags, FlagTable } from '../../../cli/flags.ts';
 import { readSource, type Source } from '../../../cli/source-files.ts';
 
 export const functionFlags = {
-  from: { type: 'string', hint: 'FOLDER|FILE.zip', about: 'the program: a folder or a zip archive' },
+  from: { type: 'string', hint: 'FOLDER|FILE.zip', about: 'program: a directory or a zip archive' },
   runtime: {
     type: 'string',
     hint: 'python|nodejs',
     about: 'the language of the program',
-    usual: 'that of its files',
+    usual: 'detected from its files',
   },
   handler: {
     type: 'string',
     hint: 'MODULE.FUNCTION',
-    about: 'the function that is called',
+    about: 'handler to call',
     usual: 'main.handler',
   },
-  image: { type: 'string', hint: 'IMAGE', about: 'an image that answers HTTP, instead of a program' },
+  image: { type: 'string', hint: 'IMAGE', about: 'image with an HTTP server, instead of a program' },
   env: {
     type: 'string',
     short: 'e',
     hint: 'NAME=VALUE',
-    about: 'a variable of the environment; may be repeated',
+    about: 'environment variable; may be repeated',
   },
-  timeout: { type: 'string', hint: 'SECONDS', about: 'how long a call may take', usual: '30' },
+  timeout: { type: 'string', hint: 'SECONDS', about: 'timeout of a call, in seconds', usual: '30' },
   concurrency: {
     type: 'string',
     hint: 'CALLS',
-    about: 'how many calls an instance answers at once',
+    about: 'maximum number of concurrent calls per instance',
     usual: '10',
   },
   'min-scale': {
     type: 'string',
     hint: 'INSTANCES',
-    about: 'how many instances there are at least',
+    about: 'minimum number of instances',
     usual: '0',
   },
   'max-scale': {
     type: 'string',
     hint: 'INSTANCES',
-    about: 'how many instances there are at most',
+    about: 'maximum number of instances',
     usual: '10',
   },
   'idle-seconds': {
     type: 'string',
     hint: 'SECONDS',
-    about: 'after how long without a call the last instance goes',
+    about: 'time without calls after which the last instance is removed',
     usual: '60',
   },
-  public: { type: 'boolean', about: 'everybody may call it' },
+  public: { type: 'boolean', about: 'allow calls without authentication' },
 } as const satisfies FlagTable;
 
 const numbers = {

@@ -34,12 +34,12 @@ const writing = {
   ...functionFlags,
   ...dryRunFlag,
   ...outputFlag,
-  wait: { type: 'boolean', about: 'wait until it can be called, and fail when it cannot be built' },
-  'wait-timeout': { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: '10m' },
+  wait: { type: 'boolean', about: 'wait until the function is ready; fail if its build fails' },
+  'wait-timeout': { type: 'string', hint: 'DURATION', about: 'time to wait', usual: '10m' },
 } as const satisfies FlagTable;
 
 const create: Verb = {
-  about: 'make a function of a folder, a zip archive or an image',
+  about: 'create a function from a directory, a zip archive or an image',
   words: 'NAME',
   flags: writing,
   async run(context) {
@@ -55,7 +55,7 @@ const create: Verb = {
 };
 
 const update: Verb = {
-  about: 'give a function another program, or other settings; calls go on meanwhile',
+  about: 'update the program or settings of a function without interrupting calls',
   words: 'NAME',
   flags: writing,
   run: (context) => updateFunction(context, oneWord(context, 'update')),
@@ -118,7 +118,7 @@ async function waitUntilReady(
 }
 
 const invoke: Verb = {
-  about: 'call a function, and print what it answers',
+  about: 'call a function and print its response',
   words: 'NAME [JSON|@FILE]',
   async run(context) {
     const [word, text, ...more] = context.flags.words;
@@ -136,7 +136,7 @@ const logFlags = {
 } as const satisfies FlagTable;
 
 const logs: Verb = {
-  about: 'print what the instances of a function print, or the log of its build',
+  about: 'print the logs of the instances of a function, or its build log',
   words: 'NAME',
   flags: logFlags,
   async run(context) {
@@ -177,7 +177,7 @@ function oneWord({ flags }: VerbContext, verb: string): string {
 const ofFunctions = (verb: Verb): Verb => ({ ...verb, words: 'NAME', firstWords: ['functions.minik8s.io'] });
 
 export const functions: VerbGroup = {
-  about: 'programs that are called by HTTP, with as many instances as their calls need',
+  about: 'manage functions (HTTP-invoked, scaled on demand)',
   verbs: {
     create,
     update,

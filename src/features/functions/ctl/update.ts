@@ -4,7 +4,7 @@ import type { Verb } from '../../../cli/verb.ts';
 import { updateFlags, updateFunction } from './function.ts';
 
 export const update: Verb = {
-  about: 'give a function another program, or other settings; calls go on meanwhile',
+  about: 'update the program or settings of a function without interrupting calls',
   words: 'function NAME',
   flags: updateFlags,
   async run(context) {

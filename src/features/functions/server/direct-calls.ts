@@ -56,7 +56,7 @@ export const directCalls =
   };
 
 /**
- * Returns whether somebody listens to the result, which the app sends to them. Names with
+ * Returns true if the result must be reported to listeners, which only the app does. Names with
  * percent-encoding are left to the app, too.
  */
 function hasToTell({ results }: DirectCallsOptions, address: string): boolean {

@@ -86,8 +86,8 @@ export function exchange({ agent, method, path, headers, body, signal }: Exchang
 }
 
 /**
- * Closes the connection to a program that has answered without reading the whole body, because nobody reads
- * the rest.
+ * Closes the connection to a program that has answered without reading the whole body: the rest would
+ * never be read.
  */
 function leaveRest(body: CallBody, sent: ClientRequest): void {
   if (body === undefined || Buffer.isBuffer(body) || sent.writableFinished) return;

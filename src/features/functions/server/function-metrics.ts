@@ -60,7 +60,7 @@ export class FunctionMetrics {
     return [
       {
         name: 'minik8s_function_calls_total',
-        help: 'Calls of a function by the code of the answer; 499: the caller had left.',
+        help: 'Calls of a function by status code of the response; 499: the client disconnected.',
         type: 'counter',
         samples: all.flatMap(({ labels, codes }) =>
           [...codes].map(([code, value]) => ({ labels: { ...labels, code }, value })),
@@ -68,7 +68,7 @@ export class FunctionMetrics {
       },
       {
         name: 'minik8s_function_call_duration_seconds',
-        help: 'Seconds until the answer of a call began, its wait for an instance included.',
+        help: 'Seconds until the response to a call began, including the wait for an instance.',
         type: 'histogram',
         samples: all.flatMap(({ labels, seconds }) => seconds.samples(labels)),
       },

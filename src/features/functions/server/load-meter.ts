@@ -1,6 +1,6 @@
 /** Measures the recent calls of one function. All times are monotonic milliseconds, passed by the caller. */
 
-/** Number of steps in a window. A window that begins within a step has the parts of 61 of them. */
+/** Number of steps in a window. A window that begins within a step overlaps 61 steps. */
 const steps = 60;
 
 interface Step {

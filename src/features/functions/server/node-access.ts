@@ -44,7 +44,7 @@ function versionOf({ metadata, spec }: Pod): string | undefined {
 
 /**
  * Returns whether a pod of the node needs the version. A deleted version is authorized and answered with 404,
- * which tells the node that its image is no longer needed.
+ * upon which the node removes the image.
  */
 const isVersionNeeded =
   (server: Parameters<typeof functionNodeAccess>[0]): NodeCondition =>

@@ -21,19 +21,15 @@ export const functions = objectMetrics<Fn>({
     created('minik8s_function'),
     generation('minik8s_function'),
     gauge('minik8s_function_spec_min_scale', 'The least number of instances.', ({ spec }) => spec.minScale),
-    gauge(
-      'minik8s_function_spec_max_scale',
-      'The greatest number of instances.',
-      ({ spec }) => spec.maxScale,
-    ),
+    gauge('minik8s_function_spec_max_scale', 'Maximum number of instances.', ({ spec }) => spec.maxScale),
     gauge(
       'minik8s_function_status_replicas',
-      'How many instances there are.',
+      'Current number of instances.',
       ({ status }) => status?.replicas ?? 0,
     ),
     gauge(
       'minik8s_function_status_replicas_ready',
-      'How many instances can be called.',
+      'Number of ready instances.',
       ({ status }) => status?.readyReplicas ?? 0,
     ),
     observedGeneration('minik8s_function'),

@@ -149,7 +149,7 @@ const instanceOf = ({ instances }: FunctionCalls, pod: Pod): Instance =>
   instances.known(pod.metadata.uid) ?? { pod, underWay: 0, notBefore: 0, refusals: 0 };
 
 /**
- * Returns whether the instances remember calls. A user's own image may treat a repeated call as a new one.
+ * Returns whether the instances recognize a repeated call. A custom image may treat it as a new call.
  */
 const remembersCalls = ({ function: fn }: FunctionCalls) => fn.spec.runtime !== undefined;
 

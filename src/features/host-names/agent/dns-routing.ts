@@ -52,7 +52,7 @@ export interface DnsRouting {
 const nothingToServe: DnsServed = { reason: 'NothingToServe', message: 'there is no Dns object' };
 const serving: DnsServed = { reason: 'Serving', message: 'Dns objects are served' };
 
-/** The engine restarts the container by itself; its removal by somebody else triggers no event here. */
+/** The engine restarts the container by itself; its removal by another program triggers no event here. */
 const lookAgainMs = 60_000;
 const retry = { initialMs: 500, maxMs: 30_000 };
 

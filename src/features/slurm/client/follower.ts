@@ -20,11 +20,11 @@ const lookMs = 2000;
 const queueMs = 15_000;
 const soonestQueueMs = 3000;
 /**
- * Minimum milliseconds between queries of accounting: at most 4 a minute, and only for jobs that the queue
- * does not know.
+ * Minimum milliseconds between queries of accounting: at most 4 a minute, and only for jobs that are not
+ * in the queue.
  */
 const accountMs = 15_000;
-/** Milliseconds for which Slurm may not know a job: accounting is updated late, at times very late. */
+/** Milliseconds for which a job may be missing in Slurm: accounting is updated late, at times very late. */
 const lostMs = 600_000;
 const lostWithoutAccountingMs = 60_000;
 

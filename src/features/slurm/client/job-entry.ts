@@ -23,7 +23,7 @@ export class JobEntry {
   /** Last tasks in the queue; undefined until the queue was first queried after the submission. */
   queue: readonly SlurmTask[] | undefined;
   account: readonly SlurmTask[] = [];
-  /** Time at which Slurm first did not know the job. */
+  /** Time at which the job was first missing in Slurm. */
   unknownSince: number | undefined;
   forgotten = false;
   /** True if there is an answer that the status does not include yet. */

@@ -123,7 +123,7 @@ export function finished(status: SlurmJobStatus, now: number): SlurmJobStatus {
 
 /** Observations of a submitted job. */
 export interface Observed {
-  /** Tasks from the queue and from accounting; empty if neither knows the job. */
+  /** Tasks from the queue and from accounting; empty if the job is in neither. */
   readonly tasks: readonly SlurmTask[];
   readonly looked: Looked;
   /** True if Slurm has not known the job for too long. */

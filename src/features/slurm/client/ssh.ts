@@ -241,7 +241,7 @@ function collect(
     size += chunk.length;
     if (size <= mostOutput) return void chunks.push(chunk);
     channel.close();
-    done(new Error(`the host has answered more than ${mostOutput} bytes`));
+    done(new Error(`the answer of the host is longer than ${mostOutput} bytes`));
   };
   channel.on('data', into(stdout)).stderr.on('data', into(stderr));
   let code: number | undefined;
@@ -267,7 +267,7 @@ function connectionError(
   if (error.level === 'client-authentication')
     return new ConnectionError(
       'AuthenticationFailed',
-      `${at} does not let ${user} in with what the Secret has`,
+      `${at} rejects ${user} with the credentials in the Secret`,
     );
   // ssh2's messages about a key contain no part of it.
   if (error.level === 'client-configuration' || /parse privateKey|passphrase/i.test(error.message))
@@ -275,7 +275,7 @@ function connectionError(
   if (/no matching host key/i.test(error.message))
     return new ConnectionError(
       'HostKeyUnknown',
-      `${at} has no key of the types that knownHosts in the Secret has`,
+      `${at} has no host key of a type listed in knownHosts of the Secret`,
     );
   return new ConnectionError('HostAway', `${at} cannot be reached: ${error.message}`, error);
 }

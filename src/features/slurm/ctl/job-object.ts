@@ -8,9 +8,9 @@ export const slurmFlags = {
   connection: {
     type: 'string',
     hint: 'SECRET',
-    about: 'the Secret that says how the login host is reached; needed',
+    about: 'Secret with the address and credentials of the login host; required',
   },
-  from: { type: 'string', hint: 'DIR', about: 'a folder with the files of the job; 1 MB in all' },
+  from: { type: 'string', hint: 'DIR', about: 'directory with the files of the job; at most 1 MB in total' },
   'script-file': { type: 'string', hint: 'PATH', about: 'the batch script in --from that is submitted' },
   'run-command': { type: 'string', hint: 'COMMAND', about: 'a command of the job; may be repeated' },
   'build-command': {
@@ -25,9 +25,9 @@ export const slurmFlags = {
     about: 'files to fetch at the end, such as "out/*.csv"; may be repeated',
   },
   partition: { type: 'string', hint: 'NAME', about: 'the partition' },
-  nodes: { type: 'string', hint: 'NUMBER', about: 'how many nodes' },
-  tasks: { type: 'string', hint: 'NUMBER', about: 'how many tasks in all' },
-  'tasks-per-node': { type: 'string', hint: 'NUMBER', about: 'how many tasks on each node' },
+  nodes: { type: 'string', hint: 'NUMBER', about: 'number of nodes' },
+  tasks: { type: 'string', hint: 'NUMBER', about: 'total number of tasks' },
+  'tasks-per-node': { type: 'string', hint: 'NUMBER', about: 'number of tasks on each node' },
   'cpus-per-task': { type: 'string', hint: 'NUMBER', about: 'CPUs for each task' },
   gpus: { type: 'string', hint: 'NUMBER', about: 'GPUs on each node' },
   memory: { type: 'string', hint: 'QUANTITY', about: 'memory on each node, such as 4Gi' },
@@ -37,8 +37,8 @@ export const slurmFlags = {
     hint: 'OPTION',
     about: 'another option of sbatch, such as --sbatch-option=--constraint=a100; may be repeated',
   },
-  env: { type: 'string', hint: 'NAME=VALUE', about: 'a variable of its environment; may be repeated' },
-  'time-limit': { type: 'string', hint: 'TIME', about: 'how long it may run, such as 1:30:00' },
+  env: { type: 'string', hint: 'NAME=VALUE', about: 'environment variable of the job; may be repeated' },
+  'time-limit': { type: 'string', hint: 'TIME', about: 'time limit of the job, such as 1:30:00' },
 } as const satisfies FlagTable;
 
 /** Throws UsageError for missing or conflicting flags; the server checks the rest. */

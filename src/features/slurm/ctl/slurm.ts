@@ -43,11 +43,11 @@ const create: Verb = {
 };
 
 const resultFlags = {
-  output: { type: 'string', short: 'o', hint: 'DIR', about: 'the folder that the files are written to' },
+  output: { type: 'string', short: 'o', hint: 'DIR', about: 'output directory' },
 } as const satisfies FlagTable;
 
 const results: Verb = {
-  about: 'write the results of a job that has ended to a folder',
+  about: 'write the results of a finished job to a directory',
   words: 'NAME',
   flags: resultFlags,
   async run(context) {
@@ -65,7 +65,7 @@ const results: Verb = {
 };
 
 const cancel: Verb = {
-  about: 'end a job; its object and what it has written stay',
+  about: 'cancel a job; its object and its output stay',
   words: 'NAME',
   async run(context) {
     const target = await targetOf(context, 'cancel');
@@ -79,6 +79,6 @@ const cancel: Verb = {
 };
 
 export const slurm: VerbGroup = {
-  about: 'jobs of Slurm clusters, and what came of them',
+  about: 'manage jobs of Slurm clusters',
   verbs: { create, results, cancel },
 };

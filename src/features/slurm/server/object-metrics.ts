@@ -26,17 +26,17 @@ export const slurmJobs = objectMetrics<SlurmJob>({
     ),
     gauge(
       'minik8s_slurm_job_status_submit_time',
-      'When Slurm took the job, in seconds since the epoch.',
+      'Time at which Slurm accepted the job, in seconds since the epoch.',
       ({ status }) => seconds(status?.submitTime),
     ),
     gauge(
       'minik8s_slurm_job_status_start_time',
-      'When Slurm started the job, in seconds since the epoch.',
+      'Time at which Slurm started the job, in seconds since the epoch.',
       ({ status }) => seconds(status?.startTime),
     ),
     gauge(
       'minik8s_slurm_job_status_end_time',
-      'When the job ended in Slurm, in seconds since the epoch.',
+      'Time at which the job ended in Slurm, in seconds since the epoch.',
       ({ status }) => seconds(status?.endTime),
     ),
     gauge(

@@ -4,27 +4,31 @@ import { UsageError } from '../../../base/usage-error.ts';
 import type { Flags, FlagTable } from '../../../cli/flags.ts';
 
 export const triggerFlags = {
-  function: { type: 'string', hint: 'NAME', about: 'the function that is called' },
-  workflow: { type: 'string', hint: 'NAME', about: 'the workflow that is run, instead of a function' },
-  schedule: { type: 'string', hint: 'SCHEDULE', about: 'at these times, such as "*/5 * * * *" or @hourly' },
-  'time-zone': { type: 'string', hint: 'ZONE', about: 'the time zone of --schedule', usual: 'UTC' },
-  path: { type: 'string', hint: '/PATH', about: 'for requests to /trigger/NAMESPACE/PATH of the gateway' },
+  function: { type: 'string', hint: 'NAME', about: 'function to call' },
+  workflow: { type: 'string', hint: 'NAME', about: 'workflow to run, instead of a function' },
+  schedule: { type: 'string', hint: 'SCHEDULE', about: 'schedule, such as "*/5 * * * *" or @hourly' },
+  'time-zone': { type: 'string', hint: 'ZONE', about: 'time zone of --schedule', usual: 'UTC' },
+  path: {
+    type: 'string',
+    hint: '/PATH',
+    about: 'trigger on requests to /trigger/NAMESPACE/PATH of the gateway',
+  },
   method: {
     type: 'string',
     hint: 'METHOD',
-    about: 'a method that --path takes; may be repeated',
+    about: 'HTTP method that --path accepts; may be repeated',
     usual: 'POST',
   },
-  public: { type: 'boolean', about: 'everybody may send requests to --path' },
+  public: { type: 'boolean', about: 'allow requests to --path without authentication' },
   object: {
     type: 'string',
     hint: 'VERSION/KIND',
-    about: 'for changes of objects, such as v1/Pod or apps/v1/Deployment',
+    about: 'trigger on changes of objects, such as v1/Pod or apps/v1/Deployment',
   },
   change: {
     type: 'string',
     hint: 'Created|Updated|Deleted',
-    about: 'a change of objects or files that is told; may be repeated',
+    about: 'type of change of objects or files to report; may be repeated',
     usual: 'all',
   },
   selector: { type: 'string', short: 'l', hint: 'SELECTOR', about: 'only objects whose labels match' },
@@ -32,25 +36,25 @@ export const triggerFlags = {
   serviceaccount: {
     type: 'string',
     hint: 'NAME',
-    about: 'the account that watches the objects',
+    about: 'service account that watches the objects',
     usual: 'default',
   },
-  'result-of': { type: 'string', hint: 'FUNCTION', about: 'for what calls of this function give' },
+  'result-of': { type: 'string', hint: 'FUNCTION', about: 'trigger on results of calls of this function' },
   outcome: {
     type: 'string',
     hint: 'Success|Failure',
-    about: 'a result that --result-of tells; may be repeated',
+    about: 'outcome that --result-of reports; may be repeated',
     usual: 'both',
   },
   'file-claim': {
     type: 'string',
     hint: 'CLAIM[/PATH]',
-    about: 'for files in the volume of this claim, or in a folder of it',
+    about: 'trigger on files in the volume of this claim, or a directory of it',
   },
   'file-folder': {
     type: 'string',
     hint: '/DIR',
-    about: 'for files in this folder of nodes that allow it (--watch-folder)',
+    about: 'trigger on files in this directory of nodes that allow it (--watch-folder)',
   },
   'node-selector': {
     type: 'string',
@@ -58,11 +62,16 @@ export const triggerFlags = {
     about: 'only nodes with these labels watch --file-folder',
     usual: 'all',
   },
-  pattern: { type: 'string', hint: 'GLOB', about: 'only files whose name is such, like "*.csv"' },
-  recursive: { type: 'boolean', about: 'also files in the folders that are in it' },
-  'include-content': { type: 'boolean', about: 'files of at most 64 KiB are told with what is in them' },
-  input: { type: 'string', hint: 'JSON', about: 'JSON that is given along with each event' },
-  'max-attempts': { type: 'string', hint: 'NUMBER', about: 'how often an event is tried', usual: '5' },
+  pattern: { type: 'string', hint: 'GLOB', about: 'only files whose name matches, such as "*.csv"' },
+  recursive: { type: 'boolean', about: 'include files in subdirectories' },
+  'include-content': { type: 'boolean', about: 'include the content of files of at most 64 KiB' },
+  input: { type: 'string', hint: 'JSON', about: 'JSON to pass along with each event' },
+  'max-attempts': {
+    type: 'string',
+    hint: 'NUMBER',
+    about: 'maximum number of delivery attempts per event',
+    usual: '5',
+  },
 } as const satisfies FlagTable;
 
 const sources = ['schedule', 'path', 'object', 'result-of', 'file-claim', 'file-folder'] as const;

@@ -49,7 +49,7 @@ function watchedWhere(flags: Flags, name: string): string {
 }
 
 const create: Verb = {
-  about: 'call a function, or run a workflow, for what happens',
+  about: 'call a function or run a workflow on events',
   words: 'NAME',
   flags: { ...triggerFlags, ...dryRunFlag, ...outputFlag },
   async run(context) {
@@ -77,7 +77,7 @@ const eventFlags = {
 } as const satisfies FlagTable;
 
 const events: Verb = {
-  about: 'show the events that are not delivered yet, and the dead letters',
+  about: 'list undelivered events and dead letters',
   words: '[NAME]',
   flags: eventFlags,
   async run(context) {
@@ -96,7 +96,7 @@ const events: Verb = {
 };
 
 const fire: Verb = {
-  about: 'tell an event as a test, or as if it came by HTTP; prints its id when it is stored',
+  about: 'send a test event, or one as if received by HTTP; print its id once it is stored',
   words: 'NAME [JSON|@FILE]',
   async run(context) {
     const { flags, io, cluster } = context;

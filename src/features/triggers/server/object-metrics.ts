@@ -21,35 +21,39 @@ export const triggers = objectMetrics<Trigger>({
       target_name: spec.target.name,
     })),
     created('minik8s_trigger'),
-    gauge('minik8s_trigger_spec_suspend', 'Whether nothing is told.', ({ spec }) => spec.suspend ?? false),
+    gauge(
+      'minik8s_trigger_spec_suspend',
+      'Whether the trigger is suspended.',
+      ({ spec }) => spec.suspend ?? false,
+    ),
     counter(
       'minik8s_trigger_events_delivered_total',
-      'How many events were delivered.',
+      'Number of delivered events.',
       ({ status }) => status?.delivered ?? 0,
     ),
     counter(
       'minik8s_trigger_events_failed_total',
-      'How many events became dead letters.',
+      'Number of events that became dead letters.',
       ({ status }) => status?.failed ?? 0,
     ),
     counter(
       'minik8s_trigger_events_discarded_total',
-      'How many events were dropped.',
+      'Number of dropped events.',
       ({ status }) => status?.discarded ?? 0,
     ),
     gauge(
       'minik8s_trigger_status_pending',
-      'How many events wait to be delivered.',
+      'Number of events that wait for delivery.',
       ({ status }) => status?.pending ?? 0,
     ),
     gauge(
       'minik8s_trigger_status_dead_letters',
-      'How many dead letters there are.',
+      'Number of stored dead letters.',
       ({ status }) => status?.deadLetters ?? 0,
     ),
     gauge(
       'minik8s_trigger_status_last_time',
-      'When an event was delivered last, in seconds since the epoch.',
+      'Time of the last delivery of an event, in seconds since the epoch.',
       ({ status }) => seconds(status?.lastTime),
     ),
     conditions(

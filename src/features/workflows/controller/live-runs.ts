@@ -24,7 +24,7 @@ export class LiveRuns {
 
   /**
    * Returns the run of that name, and the uid of a deleted run that had the name before, which the caller
-   * must forget.
+   * must remove.
    */
   newest(key: ObjectKey): { readonly run?: WorkflowRun | undefined; readonly gone?: string | undefined } {
     const run = this.#cached.get(key);

@@ -33,18 +33,18 @@ const definitionFlag = {
 } as const satisfies FlagTable;
 
 const inputFlag = {
-  input: { type: 'string', hint: 'JSON|@FILE|@-', about: 'what the run is given', usual: '{}' },
+  input: { type: 'string', hint: 'JSON|@FILE|@-', about: 'input of the run', usual: '{}' },
 } as const satisfies FlagTable;
 
 const writing = {
   ...definitionFlag,
-  public: { type: 'boolean', about: 'everybody may call it' },
+  public: { type: 'boolean', about: 'allow calls without authentication' },
   ...dryRunFlag,
   ...outputFlag,
 } as const satisfies FlagTable;
 
 const create: Verb = {
-  about: 'make a workflow of a definition',
+  about: 'create a workflow from a definition',
   words: 'NAME',
   flags: writing,
   async run(context) {
@@ -61,7 +61,7 @@ const create: Verb = {
 };
 
 const update: Verb = {
-  about: 'give a workflow another definition; runs that have begun keep theirs',
+  about: 'replace the definition of a workflow; active runs keep theirs',
   words: 'NAME',
   flags: writing,
   async run(context) {
@@ -106,7 +106,7 @@ const runFlags = {
     usual: 'the workflow’s, and a few letters',
   },
   wait: { type: 'boolean', on: true, about: 'wait for the end of the run, and print its output' },
-  'wait-timeout': { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: 'for ever' },
+  'wait-timeout': { type: 'string', hint: 'DURATION', about: 'time to wait', usual: 'for ever' },
 } as const satisfies FlagTable;
 
 const run: Verb = {
@@ -174,11 +174,11 @@ const ends: Readonly<Record<string, string>> = {
 const printJson = (io: VerbContext['io'], value: unknown) => io.out(`${JSON.stringify(value, null, 2)}\n`);
 
 const stop: Verb = {
-  about: 'end a run: its tasks are cancelled',
+  about: 'stop a run and cancel its tasks',
   words: 'RUN',
   flags: {
-    error: { type: 'string', hint: 'NAME', about: 'the name of the error with which it ends' },
-    cause: { type: 'string', hint: 'TEXT', about: 'why, for people' },
+    error: { type: 'string', hint: 'NAME', about: 'error name of the stopped run' },
+    cause: { type: 'string', hint: 'TEXT', about: 'cause, as text for people' },
   },
   async run(context) {
     const { flags, io, cluster } = context;
@@ -193,10 +193,10 @@ const stop: Verb = {
 };
 
 const history: Verb = {
-  about: 'print what has happened in a run',
+  about: 'print the history of a run',
   words: 'RUN',
   flags: {
-    output: { ...outputFlag.output, hint: 'json|yaml', about: 'every entry, with all that is known of it' },
+    output: { ...outputFlag.output, hint: 'json|yaml', about: 'all entries in full' },
   },
   async run(context) {
     const { flags, io, palette, cluster } = context;
@@ -244,7 +244,7 @@ const graph: Verb = {
     output: {
       ...outputFlag.output,
       hint: 'text|dot|mermaid',
-      about: 'as text, for Graphviz, for Mermaid',
+      about: 'output format: text, Graphviz or Mermaid',
       usual: 'text',
     },
   },
@@ -255,8 +255,7 @@ const graph: Verb = {
 };
 
 const test: Verb = {
-  about:
-    'run a definition on this machine, with answers of tasks from a file; times that are waited for come at once',
+  about: 'run a definition locally, with task results from a file; waits end at once',
   words: '[NAME]',
   flags: {
     ...definitionFlag,
@@ -265,7 +264,7 @@ const test: Verb = {
       type: 'string',
       hint: 'FILE',
       about:
-        'what tasks answer, by the name of the state or function:NAME: {"output": JSON}, {"error": NAME}, or a list of these',
+        'task results by state name or function:NAME: {"output": JSON}, {"error": NAME}, or a list of these',
     },
   },
   async run(context) {
@@ -333,7 +332,7 @@ const of = (verb: Verb, plural: string, words: string, about = verb.about): Verb
 });
 
 export const workflows: VerbGroup = {
-  about: 'workflows in Amazon States Language, and their runs',
+  about: 'manage workflows in Amazon States Language, and their runs',
   verbs: {
     create,
     update,

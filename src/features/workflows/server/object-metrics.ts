@@ -26,12 +26,12 @@ export const workflowRuns = objectMetrics<WorkflowRun>({
     ),
     gauge(
       'minik8s_workflow_run_status_start_time',
-      'When the run began, in seconds since the epoch.',
+      'Start time of the run, in seconds since the epoch.',
       ({ status }) => seconds(status?.startTime),
     ),
     gauge(
       'minik8s_workflow_run_status_completion_time',
-      'When the run ended, in seconds since the epoch.',
+      'End time of the run, in seconds since the epoch.',
       ({ status }) => seconds(status?.completionTime),
     ),
   ],

@@ -39,7 +39,7 @@ export const leases = objectMetrics<Lease>({
     })),
     gauges(
       'kube_lease_renew_time',
-      'When the Lease was renewed last, in seconds since the epoch.',
+      'Last renewal of the Lease, in seconds since the epoch.',
       ({ metadata, spec }) => {
         const value = seconds(spec?.renewTime);
         return value === undefined ? [] : [{ labels: { namespace: metadata.namespace ?? '' }, value }];
@@ -60,7 +60,7 @@ export const certificateSigningRequests = objectMetrics<CertificateSigningReques
     created('kube_certificatesigningrequest'),
     gauges(
       'kube_certificatesigningrequest_condition',
-      'How many conditions of each type the request has.',
+      'Number of conditions of the request, by type.',
       ({ status }) =>
         decisions.map((decision) => ({
           labels: { condition: decision.toLowerCase() },
@@ -69,7 +69,7 @@ export const certificateSigningRequests = objectMetrics<CertificateSigningReques
     ),
     gauge(
       'kube_certificatesigningrequest_cert_length',
-      'How long the certificate is that was issued, in bytes.',
+      'Length of the issued certificate, in bytes.',
       ({ status }) => Buffer.from(status?.certificate ?? '', 'base64').length,
     ),
   ],

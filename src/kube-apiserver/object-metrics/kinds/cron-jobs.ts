@@ -30,51 +30,53 @@ export const cronJobs = objectMetrics<CronJob>({
   ref: cronJobResource,
   labelsOf: namespaced('cronjob'),
   families: [
-    info(
-      'kube_cronjob_info',
-      'When the CronJob is due, and what is done when a Job still runs.',
-      ({ spec }) => ({
-        schedule: spec.schedule,
-        concurrency_policy: spec.concurrencyPolicy,
-        timezone: spec.timeZone ?? 'local',
-      }),
-    ),
+    info('kube_cronjob_info', 'Schedule and concurrency policy of the CronJob.', ({ spec }) => ({
+      schedule: spec.schedule,
+      concurrency_policy: spec.concurrencyPolicy,
+      timezone: spec.timeZone ?? 'local',
+    })),
     created('kube_cronjob'),
     resourceVersion('kube_cronjob'),
-    gauge('kube_cronjob_status_active', 'How many Jobs run.', ({ status }) => status?.active?.length ?? 0),
+    gauge(
+      'kube_cronjob_status_active',
+      'Number of active Jobs.',
+      ({ status }) => status?.active?.length ?? 0,
+    ),
     gauge(
       'kube_cronjob_status_last_schedule_time',
-      'When a Job was made last, in seconds since the epoch.',
+      'Time at which the last Job was scheduled, in seconds since the epoch.',
       ({ status }) => seconds(status?.lastScheduleTime),
     ),
     gauge(
       'kube_cronjob_status_last_successful_time',
-      'When a Job succeeded last, in seconds since the epoch.',
+      'Time at which a Job last succeeded, in seconds since the epoch.',
       ({ status }) => seconds(status?.lastSuccessfulTime),
     ),
-    gauge('kube_cronjob_spec_suspend', 'Whether no Jobs are made.', ({ spec }) => spec.suspend),
+    gauge('kube_cronjob_spec_suspend', 'Whether the CronJob is suspended.', ({ spec }) => spec.suspend),
     gauge(
       'kube_cronjob_spec_starting_deadline_seconds',
-      'For how many seconds a Job may be late.',
+      'Deadline in seconds for starting a missed Job.',
       ({ spec }) => spec.startingDeadlineSeconds,
     ),
     gauge(
       'kube_cronjob_spec_successful_job_history_limit',
-      'How many Jobs that succeeded are kept.',
+      'Number of successful Jobs to keep.',
       ({ spec }) => spec.successfulJobsHistoryLimit,
     ),
     gauge(
       'kube_cronjob_spec_failed_job_history_limit',
-      'How many Jobs that failed are kept.',
+      'Number of failed Jobs to keep.',
       ({ spec }) => spec.failedJobsHistoryLimit,
     ),
     gauge(
       'kube_cronjob_next_schedule_time',
-      'The first time after the last Job, or after the creation, when a Job is due, in seconds since the epoch.',
+      'Next scheduled time after the last Job or the creation, in seconds since the epoch.',
       nextSchedule,
     ),
-    gauge('kube_cronjob_schedule_invalid', 'Told of a schedule that cannot be read: 1.', (cronJob) =>
-      scheduleOf(cronJob) ? undefined : 1,
+    gauge(
+      'kube_cronjob_schedule_invalid',
+      '1 for a schedule that cannot be parsed; absent otherwise.',
+      (cronJob) => (scheduleOf(cronJob) ? undefined : 1),
     ),
   ],
 });

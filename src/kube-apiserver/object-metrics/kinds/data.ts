@@ -8,7 +8,7 @@ export const configMaps = objectMetrics<ConfigMap>({
   ref: configMapResource,
   labelsOf: namespaced('configmap'),
   families: [
-    info('kube_configmap_info', 'The ConfigMaps that there are.', () => ({})),
+    info('kube_configmap_info', 'Information about the ConfigMap.', () => ({})),
     created('kube_configmap'),
     resourceVersion('kube_configmap'),
   ],
@@ -18,7 +18,7 @@ export const secrets = objectMetrics<Secret>({
   ref: secretResource,
   labelsOf: namespaced('secret'),
   families: [
-    info('kube_secret_info', 'The Secrets that there are.', () => ({})),
+    info('kube_secret_info', 'Information about the Secret.', () => ({})),
     info('kube_secret_type', 'The type of the Secret.', ({ type }) => ({ type: type ?? '' })),
     created('kube_secret'),
     resourceVersion('kube_secret'),

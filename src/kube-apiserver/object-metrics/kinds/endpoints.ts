@@ -10,7 +10,7 @@ export const endpointSlices = objectMetrics<EndpointSlice>({
   ref: endpointSliceResource,
   labelsOf: ({ metadata }) => ({ endpointslice: metadata.name, namespace: metadata.namespace ?? '' }),
   families: [
-    info('kube_endpointslice_info', 'What kind of addresses the slice has.', ({ addressType }) => ({
+    info('kube_endpointslice_info', 'Address type of the slice.', ({ addressType }) => ({
       addresstype: addressType,
     })),
     created('kube_endpointslice'),
@@ -32,12 +32,15 @@ export const endpointSlices = objectMetrics<EndpointSlice>({
         ),
       ),
     ),
-    gauges('kube_endpointslice_endpoints_hints', 'The zones that should use an endpoint.', ({ endpoints }) =>
-      (endpoints ?? []).flatMap(({ addresses: [address], hints }) =>
-        address === undefined
-          ? []
-          : (hints?.forZones ?? []).map(({ name }) => fact({ address, for_zone: name })),
-      ),
+    gauges(
+      'kube_endpointslice_endpoints_hints',
+      'Topology hints of an endpoint: the zones that should use it.',
+      ({ endpoints }) =>
+        (endpoints ?? []).flatMap(({ addresses: [address], hints }) =>
+          address === undefined
+            ? []
+            : (hints?.forZones ?? []).map(({ name }) => fact({ address, for_zone: name })),
+        ),
     ),
     gauges('kube_endpointslice_ports', 'The ports of the slice.', ({ ports }) =>
       (ports ?? []).map(({ name, protocol, port }) =>
@@ -82,9 +85,9 @@ export const endpoints = objectMetrics<Endpoints>({
   ref: endpointsResource,
   labelsOf: namespaced('endpoint'),
   families: [
-    info('kube_endpoint_info', 'The Endpoints that there are.', () => ({})),
+    info('kube_endpoint_info', 'Information about the Endpoints object.', () => ({})),
     created('kube_endpoint'),
-    gauges('kube_endpoint_address', 'The addresses, with each port, and whether they are ready.', (object) =>
+    gauges('kube_endpoint_address', 'Addresses of the Endpoints, with port and readiness.', (object) =>
       boundedSubsets(object).flatMap(({ ports = [], addresses = [], notReadyAddresses = [] }) =>
         ports.flatMap(({ protocol, port, name }) => {
           const reached = { port_protocol: protocol, port_number: String(port), port_name: name ?? '' };
@@ -95,7 +98,7 @@ export const endpoints = objectMetrics<Endpoints>({
         }),
       ),
     ),
-    gauges('kube_endpoint_ports', 'The ports.', ({ subsets }) =>
+    gauges('kube_endpoint_ports', 'Ports of the Endpoints.', ({ subsets }) =>
       (subsets ?? []).flatMap(({ ports = [] }) =>
         ports.map(({ name, protocol, port }) =>
           fact({ port_name: name ?? '', port_protocol: protocol, port_number: String(port) }),

@@ -52,38 +52,45 @@ export const horizontalPodAutoscalers = objectMetrics<HorizontalPodAutoscaler>({
   ref: horizontalPodAutoscalerResource,
   labelsOf: namespaced('horizontalpodautoscaler'),
   families: [
-    info('kube_horizontalpodautoscaler_info', 'What is scaled.', ({ spec: { scaleTargetRef } }) => ({
-      ...(scaleTargetRef.apiVersion && { scaletargetref_api_version: scaleTargetRef.apiVersion }),
-      scaletargetref_kind: scaleTargetRef.kind,
-      scaletargetref_name: scaleTargetRef.name,
-    })),
+    info(
+      'kube_horizontalpodautoscaler_info',
+      'Scale target of the autoscaler.',
+      ({ spec: { scaleTargetRef } }) => ({
+        ...(scaleTargetRef.apiVersion && { scaletargetref_api_version: scaleTargetRef.apiVersion }),
+        scaletargetref_kind: scaleTargetRef.kind,
+        scaletargetref_name: scaleTargetRef.name,
+      }),
+    ),
     created('kube_horizontalpodautoscaler'),
     deletionTimestamp('kube_horizontalpodautoscaler'),
     generation('kube_horizontalpodautoscaler'),
     gauge(
       'kube_horizontalpodautoscaler_spec_max_replicas',
-      'The greatest number of pods.',
+      'Maximum number of pods.',
       ({ spec }) => spec.maxReplicas,
     ),
     gauge(
       'kube_horizontalpodautoscaler_spec_min_replicas',
-      'The least number of pods.',
+      'Minimum number of pods.',
       ({ spec }) => spec.minReplicas ?? 1,
     ),
-    gauges('kube_horizontalpodautoscaler_spec_target_metric', 'What metrics should be.', ({ spec }) =>
+    gauges('kube_horizontalpodautoscaler_spec_target_metric', 'Target values of the metrics.', ({ spec }) =>
       (spec.metrics ?? []).flatMap((metric) => samplesOf(metricOf(metric, targetOf))),
     ),
-    gauges('kube_horizontalpodautoscaler_status_target_metric', 'What metrics are.', ({ status }) =>
-      (status?.currentMetrics ?? []).flatMap((metric) => samplesOf(metricOf(metric, currentOf))),
+    gauges(
+      'kube_horizontalpodautoscaler_status_target_metric',
+      'Current values of the metrics.',
+      ({ status }) =>
+        (status?.currentMetrics ?? []).flatMap((metric) => samplesOf(metricOf(metric, currentOf))),
     ),
     gauge(
       'kube_horizontalpodautoscaler_status_current_replicas',
-      'How many pods there are.',
+      'Current number of pods.',
       ({ status }) => status?.currentReplicas ?? 0,
     ),
     gauge(
       'kube_horizontalpodautoscaler_status_desired_replicas',
-      'How many pods there should be.',
+      'Desired number of pods.',
       ({ status }) => status?.desiredReplicas ?? 0,
     ),
     conditions(

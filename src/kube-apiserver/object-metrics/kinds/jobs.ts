@@ -22,24 +22,24 @@ export const jobs = objectMetrics<Job>({
   ref: jobResource,
   labelsOf: namespaced('job_name'),
   families: [
-    info('kube_job_info', 'The Jobs that there are.', () => ({})),
+    info('kube_job_info', 'Information about the Job.', () => ({})),
     created('kube_job'),
     owner('kube_job'),
-    gauge('kube_job_spec_parallelism', 'How many pods may run at once.', ({ spec }) => spec.parallelism),
-    gauge('kube_job_spec_completions', 'How many pods have to succeed.', ({ spec }) => spec.completions),
+    gauge(
+      'kube_job_spec_parallelism',
+      'Maximum number of pods that run at once.',
+      ({ spec }) => spec.parallelism,
+    ),
+    gauge('kube_job_spec_completions', 'Number of pods that must succeed.', ({ spec }) => spec.completions),
     gauge(
       'kube_job_spec_active_deadline_seconds',
-      'How many seconds the Job may take.',
+      'Active deadline of the Job, in seconds.',
       ({ spec }) => spec.activeDeadlineSeconds,
     ),
-    gauge('kube_job_status_active', 'How many pods are at work.', ({ status }) => status?.active ?? 0),
-    gauge('kube_job_status_ready', 'How many pods are ready.', ({ status }) => status?.ready ?? 0),
-    gauge(
-      'kube_job_status_succeeded',
-      'How many pods have succeeded.',
-      ({ status }) => status?.succeeded ?? 0,
-    ),
-    gauges('kube_job_status_failed', 'Pods that have failed, and why the Job has.', failures),
+    gauge('kube_job_status_active', 'Number of active pods.', ({ status }) => status?.active ?? 0),
+    gauge('kube_job_status_ready', 'Number of ready pods.', ({ status }) => status?.ready ?? 0),
+    gauge('kube_job_status_succeeded', 'Number of succeeded pods.', ({ status }) => status?.succeeded ?? 0),
+    gauges('kube_job_status_failed', 'Number of failed pods, with the reason of the failed Job.', failures),
     statusOf(
       'kube_job_complete',
       'Whether the Job is complete.',
@@ -47,12 +47,12 @@ export const jobs = objectMetrics<Job>({
       ({ status }) => status?.conditions,
     ),
     statusOf('kube_job_failed', 'Whether the Job has failed.', 'Failed', ({ status }) => status?.conditions),
-    gauge('kube_job_status_start_time', 'When the Job began, in seconds since the epoch.', ({ status }) =>
+    gauge('kube_job_status_start_time', 'Start time of the Job, in seconds since the epoch.', ({ status }) =>
       seconds(status?.startTime),
     ),
     gauge(
       'kube_job_status_completion_time',
-      'When the Job was complete, in seconds since the epoch.',
+      'Completion time of the Job, in seconds since the epoch.',
       ({ status }) => seconds(status?.completionTime),
     ),
     gauge('kube_job_status_suspended', 'Whether the Job is suspended.', ({ status }) => {

@@ -19,7 +19,7 @@ export const limitRanges = objectMetrics<LimitRange>({
   ref: limitRangeResource,
   labelsOf: namespaced('limitrange'),
   families: [
-    gauges('kube_limitrange', 'What containers, pods and claims may ask for.', ({ spec }) =>
+    gauges('kube_limitrange', 'Limits of the requests of containers, pods and claims.', ({ spec }) =>
       (spec?.limits ?? []).flatMap((limit) =>
         constraints.flatMap((constraint) =>
           amountSamples(limit[constraint], { type: limit.type, constraint }),
@@ -34,7 +34,7 @@ export const resourceQuotas = objectMetrics<ResourceQuota>({
   ref: resourceQuotaResource,
   labelsOf: namespaced('resourcequota'),
   families: [
-    gauges('kube_resourcequota', 'What may be used of each resource, and what is.', ({ status }) => [
+    gauges('kube_resourcequota', 'Hard limit and usage of each resource.', ({ status }) => [
       ...amountSamples(status?.hard, { type: 'hard' }),
       ...amountSamples(status?.used, { type: 'used' }),
     ]),

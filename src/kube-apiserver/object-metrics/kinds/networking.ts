@@ -27,7 +27,7 @@ export const ingresses = objectMetrics<Ingress>({
     })),
     created('kube_ingress'),
     resourceVersion('kube_ingress'),
-    gauges('kube_ingress_path', 'Where the paths of a host lead.', ({ spec }) =>
+    gauges('kube_ingress_path', 'Backend Services of the paths of each host.', ({ spec }) =>
       (spec?.rules ?? []).flatMap(({ host, http }) =>
         (http?.paths ?? []).map((path) =>
           fact({
@@ -54,12 +54,12 @@ export const networkPolicies = objectMetrics<NetworkPolicy>({
     created('kube_networkpolicy'),
     gauge(
       'kube_networkpolicy_spec_ingress_rules',
-      'How many rules there are for what comes in.',
+      'Number of ingress rules.',
       ({ spec }) => spec?.ingress?.length ?? 0,
     ),
     gauge(
       'kube_networkpolicy_spec_egress_rules',
-      'How many rules there are for what goes out.',
+      'Number of egress rules.',
       ({ spec }) => spec?.egress?.length ?? 0,
     ),
   ],

@@ -14,7 +14,7 @@ export const nodes = objectMetrics<Node>({
   ref: nodeResource,
   labelsOf: named('node'),
   families: [
-    info('kube_node_info', 'What the node is and runs.', ({ spec, status }) => ({
+    info('kube_node_info', 'Machine and software versions of the node.', ({ spec, status }) => ({
       kernel_version: status?.nodeInfo?.kernelVersion ?? '',
       os_image: status?.nodeInfo?.osImage ?? '',
       container_runtime_version: status?.nodeInfo?.containerRuntimeVersion ?? '',
@@ -28,7 +28,7 @@ export const nodes = objectMetrics<Node>({
     })),
     created('kube_node'),
     deletionTimestamp('kube_node'),
-    gauges('kube_node_role', 'The roles that labels of the node say.', ({ metadata }) =>
+    gauges('kube_node_role', 'Roles of the node, from its labels.', ({ metadata }) =>
       Object.keys(metadata.labels ?? {})
         .filter((label) => label.startsWith(rolePrefix))
         .map((label) => fact({ role: label.slice(rolePrefix.length) })),
@@ -38,13 +38,13 @@ export const nodes = objectMetrics<Node>({
     ),
     gauge(
       'kube_node_spec_unschedulable',
-      'Whether the node takes no new pods.',
+      'Whether the node is unschedulable.',
       ({ spec }) => spec?.unschedulable ?? false,
     ),
-    gauges('kube_node_status_allocatable', 'What pods can have of the node.', ({ status }) =>
+    gauges('kube_node_status_allocatable', 'Resources of the node that pods can request.', ({ status }) =>
       amountSamples(status?.allocatable),
     ),
-    gauges('kube_node_status_capacity', 'What the node has.', ({ status }) =>
+    gauges('kube_node_status_capacity', 'Total resources of the node.', ({ status }) =>
       amountSamples(status?.capacity),
     ),
     conditions(

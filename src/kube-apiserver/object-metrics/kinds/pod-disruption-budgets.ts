@@ -14,22 +14,22 @@ export const podDisruptionBudgets = objectMetrics<PodDisruptionBudget>({
     deletionTimestamp('kube_poddisruptionbudget'),
     gauge(
       'kube_poddisruptionbudget_status_current_healthy',
-      'How many pods are healthy.',
+      'Number of healthy pods.',
       ({ status }) => status?.currentHealthy ?? 0,
     ),
     gauge(
       'kube_poddisruptionbudget_status_desired_healthy',
-      'How many pods have to stay healthy.',
+      'Minimum number of healthy pods.',
       ({ status }) => status?.desiredHealthy ?? 0,
     ),
     gauge(
       'kube_poddisruptionbudget_status_pod_disruptions_allowed',
-      'How many pods may be evicted now.',
+      'Number of evictions allowed now.',
       ({ status }) => status?.disruptionsAllowed ?? 0,
     ),
     gauge(
       'kube_poddisruptionbudget_status_expected_pods',
-      'How many pods the budget counts.',
+      'Number of pods that the budget counts.',
       ({ status }) => status?.expectedPods ?? 0,
     ),
     observedGeneration('kube_poddisruptionbudget'),

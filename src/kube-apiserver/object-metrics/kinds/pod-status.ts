@@ -24,12 +24,14 @@ const conditionTime = (pod: Pod, type: string, status: 'True' | 'False') => {
 };
 
 export const statusFamilies: readonly ObjectFamily<Pod>[] = [
-  gauge('kube_pod_start_time', 'When the node took the pod on, in seconds since the epoch.', ({ status }) =>
-    seconds(status?.startTime),
+  gauge(
+    'kube_pod_start_time',
+    'Time at which the kubelet accepted the pod, in seconds since the epoch.',
+    ({ status }) => seconds(status?.startTime),
   ),
   gauge(
     'kube_pod_completion_time',
-    'When the last container of the pod that has ended did so, in seconds since the epoch.',
+    'Time at which the last terminated container of the pod ended, in seconds since the epoch.',
     ({ status }) => {
       const ends = (status?.containerStatuses ?? []).map(
         ({ state }) => seconds(state?.terminated?.finishedAt) ?? 0,
@@ -41,50 +43,47 @@ export const statusFamilies: readonly ObjectFamily<Pod>[] = [
   states('kube_pod_status_phase', 'The phase of the pod.', 'phase', phases, ({ status }) => status?.phase),
   states(
     'kube_pod_status_qos_class',
-    'The class of service of the pod.',
+    'Quality-of-service class of the pod.',
     'qos_class',
     qosClasses,
     ({ status }) => status?.qosClass,
   ),
-  statusOf(
-    'kube_pod_status_ready',
-    'Whether the pod can serve requests.',
-    'Ready',
-    ({ status }) => status?.conditions,
-  ),
-  gauge('kube_pod_status_ready_time', 'Since when the pod is ready, in seconds since the epoch.', (pod) =>
-    conditionTime(pod, 'Ready', 'True'),
+  statusOf('kube_pod_status_ready', 'Whether the pod is ready.', 'Ready', ({ status }) => status?.conditions),
+  gauge(
+    'kube_pod_status_ready_time',
+    'Time at which the pod became ready, in seconds since the epoch.',
+    (pod) => conditionTime(pod, 'Ready', 'True'),
   ),
   gauge(
     'kube_pod_status_initialized_time',
-    'Since when the init containers of the pod are done, in seconds since the epoch.',
+    'Time at which the init containers of the pod completed, in seconds since the epoch.',
     (pod) => conditionTime(pod, 'Initialized', 'True'),
   ),
   gauge(
     'kube_pod_status_container_ready_time',
-    'Since when all containers of the pod are ready, in seconds since the epoch.',
+    'Time at which all containers of the pod became ready, in seconds since the epoch.',
     (pod) => conditionTime(pod, 'ContainersReady', 'True'),
   ),
-  gauges('kube_pod_status_reason', 'Why the pod is as it is.', (pod) =>
+  gauges('kube_pod_status_reason', 'Reason in the status of the pod.', (pod) =>
     reasons.map((reason) => ({ labels: { reason }, value: Number(hasReason(pod, reason)) })),
   ),
   statusOf(
     'kube_pod_status_scheduled',
-    'Whether the pod has its node.',
+    'Whether the pod is scheduled to a node.',
     'PodScheduled',
     ({ status }) => status?.conditions,
   ),
   gauge(
     'kube_pod_status_scheduled_time',
-    'Since when the pod has its node, in seconds since the epoch.',
+    'Time at which the pod was scheduled, in seconds since the epoch.',
     (pod) => conditionTime(pod, 'PodScheduled', 'True'),
   ),
-  gauge('kube_pod_status_unschedulable', 'Told of a pod for which there is no node yet: 1.', (pod) =>
+  gauge('kube_pod_status_unschedulable', '1 for a pod that cannot be scheduled; absent otherwise.', (pod) =>
     podCondition(pod, 'PodScheduled')?.status === 'False' ? 1 : undefined,
   ),
   gauge(
     'kube_pod_status_unscheduled_time',
-    'Since when there is no node for the pod, in seconds since the epoch.',
+    'Time since which the pod cannot be scheduled, in seconds since the epoch.',
     (pod) => conditionTime(pod, 'PodScheduled', 'False'),
   ),
 ];

@@ -11,7 +11,7 @@ import { statusFamilies } from './pod-status.ts';
 const podName = namespaced('pod');
 
 const families: readonly ObjectFamily<Pod>[] = [
-  info('kube_pod_info', 'Where the pod is, who made it, and with which priority.', podInfo),
+  info('kube_pod_info', 'Node, owner and priority of the pod.', podInfo),
   created('kube_pod'),
   deletionTimestamp('kube_pod'),
   owner('kube_pod'),
@@ -21,21 +21,19 @@ const families: readonly ObjectFamily<Pod>[] = [
       return family ? [fact({ ip, ip_family: family })] : [];
     }),
   ),
-  gauge('kube_pod_overhead_cpu_cores', 'CPU that running the pod takes by itself, in cores.', ({ spec }) =>
+  gauge('kube_pod_overhead_cpu_cores', 'CPU overhead of the pod, in cores.', ({ spec }) =>
     unitsOf(spec.overhead?.cpu),
   ),
-  gauge(
-    'kube_pod_overhead_memory_bytes',
-    'Memory that running the pod takes by itself, in bytes.',
-    ({ spec }) => wholeUnitsOf(spec.overhead?.memory),
+  gauge('kube_pod_overhead_memory_bytes', 'Memory overhead of the pod, in bytes.', ({ spec }) =>
+    wholeUnitsOf(spec.overhead?.memory),
   ),
-  info('kube_pod_restart_policy', 'When the containers of the pod are started again.', ({ spec }) => ({
+  info('kube_pod_restart_policy', 'Restart policy of the pod.', ({ spec }) => ({
     type: spec.restartPolicy,
   })),
   info('kube_pod_runtimeclass_name_info', 'The RuntimeClass of the pod.', ({ spec }) =>
     spec.runtimeClassName === undefined ? undefined : { runtimeclass_name: spec.runtimeClassName },
   ),
-  info('kube_pod_scheduler', 'Which scheduler gives the pod its node.', ({ spec }) => ({
+  info('kube_pod_scheduler', 'Scheduler of the pod.', ({ spec }) => ({
     name: spec.schedulerName,
   })),
   info('kube_pod_service_account', 'The ServiceAccount of the pod.', ({ spec }) => ({
@@ -43,12 +41,12 @@ const families: readonly ObjectFamily<Pod>[] = [
   })),
   gauges(
     'kube_pod_spec_volumes_persistentvolumeclaims_info',
-    'The claims that the volumes of the pod are.',
+    'Claims that the pod mounts as volumes.',
     (pod) => claimVolumes(pod).map(({ labels }) => fact(labels)),
   ),
   gauges(
     'kube_pod_spec_volumes_persistentvolumeclaims_readonly',
-    'Whether the pod may only read a claim.',
+    'Whether the pod mounts the claim read-only.',
     (pod) => claimVolumes(pod).map(({ labels, readOnly }) => ({ labels, value: Number(readOnly) })),
   ),
   gauges('kube_pod_tolerations', 'The taints that the pod tolerates.', ({ spec }) => [

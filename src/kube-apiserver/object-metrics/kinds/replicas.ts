@@ -11,16 +11,16 @@ const familiesOf = (prefix: string): readonly ObjectFamily<ReplicaSet | Replicat
   created(prefix),
   generation(prefix),
   owner(prefix),
-  gauge(`${prefix}_spec_replicas`, 'How many pods are wanted.', ({ spec }) => spec?.replicas),
-  gauge(`${prefix}_status_replicas`, 'How many pods there are.', ({ status }) => status?.replicas ?? 0),
+  gauge(`${prefix}_spec_replicas`, 'Desired number of pods.', ({ spec }) => spec?.replicas),
+  gauge(`${prefix}_status_replicas`, 'Current number of pods.', ({ status }) => status?.replicas ?? 0),
   gauge(
     `${prefix}_status_fully_labeled_replicas`,
-    'How many pods have all labels of the template.',
+    'Number of pods with all labels of the template.',
     ({ status }) => status?.fullyLabeledReplicas ?? 0,
   ),
   gauge(
     `${prefix}_status_ready_replicas`,
-    'How many pods are ready.',
+    'Number of ready pods.',
     ({ status }) => status?.readyReplicas ?? 0,
   ),
   observedGeneration(prefix),
@@ -33,7 +33,7 @@ export const replicaSets = objectMetrics<ReplicaSet>({
     ...familiesOf('kube_replicaset'),
     gauge(
       'kube_replicaset_status_terminating_replicas',
-      'How many pods are being deleted.',
+      'Number of terminating pods.',
       ({ status }) => status?.terminatingReplicas,
     ),
   ],
@@ -46,7 +46,7 @@ export const replicationControllers = objectMetrics<ReplicationController>({
     ...familiesOf('kube_replicationcontroller'),
     gauge(
       'kube_replicationcontroller_status_available_replicas',
-      'How many pods are available.',
+      'Number of available pods.',
       ({ status }) => status?.availableReplicas ?? 0,
     ),
   ],

@@ -18,12 +18,12 @@ export const services = objectMetrics<Service>({
     created('kube_service'),
     deletionTimestamp('kube_service'),
     info('kube_service_spec_type', 'The type of the Service.', ({ spec }) => ({ type: spec.type })),
-    gauges('kube_service_spec_external_ip', 'Other addresses at which the Service is reached.', ({ spec }) =>
+    gauges('kube_service_spec_external_ip', 'External IP addresses of the Service.', ({ spec }) =>
       (spec.externalIPs ?? []).map((address) => fact({ external_ip: address })),
     ),
     gauges(
       'kube_service_status_load_balancer_ingress',
-      'Where the load balancer of the Service is reached.',
+      'Addresses of the load balancer of the Service.',
       ({ status }) =>
         (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) =>
           fact({ ip: ip ?? '', hostname: hostname ?? '' }),

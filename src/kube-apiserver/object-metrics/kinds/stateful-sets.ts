@@ -16,15 +16,15 @@ export const statefulSets = objectMetrics<StatefulSet>({
     created('kube_statefulset'),
     deletionTimestamp('kube_statefulset'),
     generation('kube_statefulset'),
-    gauge('kube_statefulset_replicas', 'How many pods are wanted.', ({ spec }) => spec.replicas),
+    gauge('kube_statefulset_replicas', 'Desired number of pods.', ({ spec }) => spec.replicas),
     gauge(
       'kube_statefulset_ordinals_start',
-      'The number of the first pod, where that is set.',
+      'Ordinal of the first pod, if it is set.',
       ({ spec }) => spec.ordinals && (spec.ordinals.start ?? 0),
     ),
     info(
       'kube_statefulset_persistentvolumeclaim_retention_policy',
-      'What becomes of the claims of pods.',
+      'Retention policy of the claims of pods.',
       ({ spec: { persistentVolumeClaimRetentionPolicy: policy } }) =>
         policy?.whenDeleted || policy?.whenScaled
           ? { when_deleted: policy.whenDeleted ?? '', when_scaled: policy.whenScaled ?? '' }
@@ -32,27 +32,27 @@ export const statefulSets = objectMetrics<StatefulSet>({
     ),
     gauge(
       'kube_statefulset_status_replicas',
-      'How many pods there are.',
+      'Current number of pods.',
       ({ status }) => status?.replicas ?? 0,
     ),
     gauge(
       'kube_statefulset_status_replicas_available',
-      'How many pods are available.',
+      'Number of available pods.',
       ({ status }) => status?.availableReplicas ?? 0,
     ),
     gauge(
       'kube_statefulset_status_replicas_current',
-      'How many pods are of the revision before the update.',
+      'Number of pods of the current revision, before the update.',
       ({ status }) => status?.currentReplicas ?? 0,
     ),
     gauge(
       'kube_statefulset_status_replicas_ready',
-      'How many pods are ready.',
+      'Number of ready pods.',
       ({ status }) => status?.readyReplicas ?? 0,
     ),
     gauge(
       'kube_statefulset_status_replicas_updated',
-      'How many pods are of the newest revision.',
+      'Number of pods of the update revision.',
       ({ status }) => status?.updatedReplicas ?? 0,
     ),
     observedGeneration('kube_statefulset'),
@@ -61,7 +61,7 @@ export const statefulSets = objectMetrics<StatefulSet>({
       'The revision of the pods before the update.',
       ({ status }) => ({ revision: status?.currentRevision ?? '' }),
     ),
-    info('kube_statefulset_status_update_revision', 'The newest revision.', ({ status }) => ({
+    info('kube_statefulset_status_update_revision', 'Update revision.', ({ status }) => ({
       revision: status?.updateRevision ?? '',
     })),
   ],

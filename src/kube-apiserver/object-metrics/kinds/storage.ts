@@ -10,7 +10,7 @@ export const storageClasses = objectMetrics<StorageClass>({
   ref: storageClassResource,
   labelsOf: named('storageclass'),
   families: [
-    info('kube_storageclass_info', 'Who makes the volumes of the class, and how.', (storageClass) => ({
+    info('kube_storageclass_info', 'Provisioner and parameters of the class.', (storageClass) => ({
       provisioner: storageClass.provisioner,
       reclaim_policy: storageClass.reclaimPolicy ?? 'Delete',
       volume_binding_mode: storageClass.volumeBindingMode ?? 'Immediate',
@@ -23,7 +23,7 @@ export const volumeAttachments = objectMetrics<VolumeAttachment>({
   ref: volumeAttachmentResource,
   labelsOf: named('volumeattachment'),
   families: [
-    info('kube_volumeattachment_info', 'Who attaches to which node.', ({ spec }) => ({
+    info('kube_volumeattachment_info', 'Attacher and node of the attachment.', ({ spec }) => ({
       attacher: spec.attacher,
       node: spec.nodeName,
     })),
@@ -31,17 +31,20 @@ export const volumeAttachments = objectMetrics<VolumeAttachment>({
     info('kube_volumeattachment_labels', 'The labels of the VolumeAttachment.', ({ metadata }) =>
       labelsFrom('label', metadata.labels),
     ),
-    info('kube_volumeattachment_spec_source_persistentvolume', 'The volume.', ({ spec }) =>
-      spec.source.persistentVolumeName === undefined
-        ? undefined
-        : { volumename: spec.source.persistentVolumeName },
+    info(
+      'kube_volumeattachment_spec_source_persistentvolume',
+      'PersistentVolume of the attachment.',
+      ({ spec }) =>
+        spec.source.persistentVolumeName === undefined
+          ? undefined
+          : { volumename: spec.source.persistentVolumeName },
     ),
     gauge(
       'kube_volumeattachment_status_attached',
       'Whether the volume is attached.',
       ({ status }) => status?.attached ?? false,
     ),
-    info('kube_volumeattachment_status_attachment_metadata', 'What the attacher says of it.', ({ status }) =>
+    info('kube_volumeattachment_status_attachment_metadata', 'Metadata from the attacher.', ({ status }) =>
       labelsFrom('metadata', status?.attachmentMetadata),
     ),
   ],

@@ -39,14 +39,14 @@ export const persistentVolumes = objectMetrics<PersistentVolume>({
   ref: persistentVolumeResource,
   labelsOf: named('persistentvolume'),
   families: [
-    info('kube_persistentvolume_info', 'Where the volume is, and of which class.', (volume) => ({
+    info('kube_persistentvolume_info', 'Source and storage class of the volume.', (volume) => ({
       storageclass: volume.spec.storageClassName ?? '',
       ...sourceLabels(volume),
       reclaim_policy: volume.spec.persistentVolumeReclaimPolicy ?? '',
     })),
     created('kube_persistentvolume'),
     deletionTimestamp('kube_persistentvolume'),
-    info('kube_persistentvolume_claim_ref', 'The claim that has the volume.', ({ spec: { claimRef } }) =>
+    info('kube_persistentvolume_claim_ref', 'Claim that the volume is bound to.', ({ spec: { claimRef } }) =>
       claimRef ? { name: claimRef.name ?? '', claim_namespace: claimRef.namespace ?? '' } : undefined,
     ),
     states(
@@ -58,14 +58,12 @@ export const persistentVolumes = objectMetrics<PersistentVolume>({
     ),
     gauge(
       'kube_persistentvolume_capacity_bytes',
-      'How large the volume is, in bytes.',
+      'Capacity of the volume, in bytes.',
       ({ spec }) => wholeUnitsOf(spec.capacity?.storage) ?? 0,
     ),
-    info(
-      'kube_persistentvolume_volume_mode',
-      'Whether the volume is a file system or a device.',
-      ({ spec }) => ({ volumemode: spec.volumeMode ?? 'Filesystem' }),
-    ),
+    info('kube_persistentvolume_volume_mode', 'Volume mode: file system or block device.', ({ spec }) => ({
+      volumemode: spec.volumeMode ?? 'Filesystem',
+    })),
   ],
 });
 
@@ -75,7 +73,7 @@ export const persistentVolumeClaims = objectMetrics<PersistentVolumeClaim>({
   families: [
     info(
       'kube_persistentvolumeclaim_info',
-      'The volume of the claim, and of which class.',
+      'Volume and storage class of the claim.',
       ({ metadata, spec }) => ({
         storageclass: metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? '',
         volumename: spec.volumeName ?? '',
@@ -93,10 +91,10 @@ export const persistentVolumeClaims = objectMetrics<PersistentVolumeClaim>({
     ),
     gauge(
       'kube_persistentvolumeclaim_resource_requests_storage_bytes',
-      'How much storage is asked for, in bytes.',
+      'Requested storage, in bytes.',
       ({ spec }) => wholeUnitsOf(spec.resources?.requests?.storage),
     ),
-    gauges('kube_persistentvolumeclaim_access_mode', 'How the claim may be used.', ({ spec }) =>
+    gauges('kube_persistentvolumeclaim_access_mode', 'Access modes of the claim.', ({ spec }) =>
       (spec.accessModes ?? []).map((mode) => fact({ access_mode: mode })),
     ),
     conditions(

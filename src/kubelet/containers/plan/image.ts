@@ -14,7 +14,7 @@ export function containerArgv(
   return [...image.entrypoint, ...(args.length > 0 ? args : image.command)];
 }
 
-/** Signal names that the engine knows. */
+/** Signal names that the engine accepts. */
 const signalNames = new Set(
   (
     'ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS ' +

@@ -3,7 +3,7 @@ import type { Device } from './device.ts';
 
 export interface DeviceCount {
   readonly capacity: number;
-  /** Number of the healthy ones. */
+  /** Number of healthy devices. */
   readonly allocatable: number;
 }
 

@@ -124,7 +124,7 @@ export type PodAction =
   | { readonly type: 'removeVolumes' }
   /** Removes the pod's directory and volumes. */
   | { readonly type: 'removePodFiles' }
-  /** Tells the API server that nothing of the pod is left, so that the object can be removed. */
+  /** Reports to the API server that nothing of the pod is left, so that the object can be removed. */
   | { readonly type: 'confirmDeletion' };
 
 export interface PodPlan {

@@ -50,7 +50,7 @@ export function lackOf(
   }
   const wanted = new Map([['pods', 1], ...podRequests(pod)]);
   for (const [resource, requested] of wanted) {
-    // The agent does not know the amount of this resource; the scheduler has counted it.
+    // The amount of this resource is unknown here; the scheduler has counted it.
     if (isExtended(resource) && !allocatable.has(resource)) continue;
     const [taken, capacity] = [used.get(resource) ?? 0, allocatable.get(resource) ?? 0];
     if (requested === 0 || taken + requested <= capacity) continue;

@@ -77,7 +77,7 @@ export function dueStartHook(
 }
 
 /**
- * Returns the hook that runs before a container is asked to stop, or `running` while it must be waited for;
+ * Returns the hook that runs before a container is asked to stop, or `running` while it has not finished;
  * undefined when there is none or it has ended.
  */
 export function stopHook(

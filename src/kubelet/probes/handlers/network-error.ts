@@ -1,4 +1,4 @@
-/** Formats network errors in the words that users of Kubernetes know (Go's). */
+/** Formats network errors with Go's messages, as Kubernetes shows them. */
 import { errorMessage } from '../../../base/log.ts';
 
 const connecting: Readonly<Record<string, string>> = {

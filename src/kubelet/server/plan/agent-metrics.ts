@@ -26,7 +26,7 @@ export function agentMetrics(input: AgentMetricsInput): readonly Family[] {
     ({ state }) => state,
   );
   return [
-    gauge('kubernetes_build_info', 'The version that this node says it is.', [
+    gauge('kubernetes_build_info', 'Version that this node reports.', [
       { labels: { git_version: version }, value: 1 },
     ]),
     gauge('kubelet_node_name', "The node's name. The count is always 1.", [

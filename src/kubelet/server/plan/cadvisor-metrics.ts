@@ -101,12 +101,12 @@ function cpuFamilies(rows: readonly Row[]): readonly Family[] {
     ),
     counter(
       'container_cpu_cfs_throttled_periods_total',
-      'Number of periods in which the CPU limit was met.',
+      'Number of periods in which the container was throttled.',
       each(rows, ({ cpu }) => cpu?.throttling?.throttled),
     ),
     counter(
       'container_cpu_cfs_throttled_seconds_total',
-      'Seconds that the CPU limit has held the container back.',
+      'Seconds for which the container was throttled by its CPU limit.',
       each(rows, ({ cpu }) => seconds(cpu?.throttling?.throttledNs)),
     ),
   ];
@@ -124,7 +124,7 @@ function memoryFamilies(rows: readonly Row[]): readonly Family[] {
   return [
     memory(
       'container_memory_usage_bytes',
-      'Current memory usage in bytes, with all that can be taken back.',
+      'Current memory usage in bytes, including reclaimable memory.',
       'usage',
     ),
     memory('container_memory_working_set_bytes', 'Current working set in bytes.', 'workingSet'),
@@ -138,7 +138,7 @@ function memoryFamilies(rows: readonly Row[]): readonly Family[] {
     memory('container_memory_total_inactive_file_bytes', 'Bytes of inactive file pages.', 'inactiveFile'),
     counter(
       'container_memory_failcnt',
-      'How often the memory limit was met.',
+      'Number of times that the memory limit was hit.',
       each(rows, (row) => row.memory?.failures),
     ),
     counter('container_memory_failures_total', 'Number of page faults.', [
@@ -147,7 +147,7 @@ function memoryFamilies(rows: readonly Row[]): readonly Family[] {
     ]),
     counter(
       'container_oom_events_total',
-      'How often a process was killed because memory was out.',
+      'Number of processes killed for lack of memory.',
       each(rows, (row) => row.memory?.oomKills),
     ),
   ];

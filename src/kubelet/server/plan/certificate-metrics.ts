@@ -12,12 +12,12 @@ export function certificateMetrics({ client, server }: CertificateEnds, now: num
   return [
     gauge(
       'kubelet_certificate_manager_client_ttl_seconds',
-      'Seconds until the certificate with which this node asks the API server ends; less than 0 once it has.',
+      'Seconds until the client certificate of this node expires; negative once it has expired.',
       left(client),
     ),
     gauge(
       'kubelet_certificate_manager_server_ttl_seconds',
-      'Seconds until the certificate of the server of this node ends; less than 0 once it has.',
+      'Seconds until the serving certificate of this node expires; negative once it has expired.',
       left(server),
     ),
   ];

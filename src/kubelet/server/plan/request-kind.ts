@@ -12,7 +12,7 @@ const paths: ReadonlySet<string> = new Set([
   ...['metrics/cadvisor', 'metrics/dns', 'metrics/probes', 'metrics/proxy', 'metrics/resource'],
   ...['portForward', 'pulls', 'runningpods', 'stats'],
 ]);
-/** Requests that last as long as their client wants. */
+/** Requests that last until their client ends them. */
 const longRunning: ReadonlySet<string> = new Set(['attach', 'connect', 'exec', 'portForward']);
 
 /** Returns the labels: the path's first part, and two parts for metrics. */

@@ -2,7 +2,7 @@
 import type { ProcessStreams } from '../../runtime/runtime.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The streams of a command that the client wants; nothing is sent on others. */
+/** Streams of a command that the client requested; nothing is sent on other streams. */
 export interface WantedStreams {
   readonly stdin: boolean;
   readonly stdout: boolean;

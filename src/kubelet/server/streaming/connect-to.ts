@@ -1,4 +1,4 @@
-/** A TCP connection from this machine to a pod, to whose address it has a route. */
+/** Opens a TCP connection from this machine to a pod. This machine must have a route to the pod. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../../base/clock.ts';

@@ -1,14 +1,14 @@
-/** The end of a connection. */
+/** Closes a connection gracefully. */
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { type Clock, sleep } from '../../../base/clock.ts';
 
-/** Milliseconds that a client gets to hang up too. */
+/** Timeout for the client to close its side, in milliseconds. */
 const patienceMs = 5_000;
 
 /**
- * Ends the connection and waits until the client has done so too: a client that is cut off while it still
- * sends loses what it has not read yet. Resolves when the connection is closed.
+ * Ends the connection and waits until the client has closed its side: a client whose connection is reset
+ * while it still sends loses the data that it has not read yet. Resolves when the connection is closed.
  */
 export async function hangUp(connection: Duplex, clock: Clock): Promise<void> {
   if (connection.closed) return;

@@ -1,7 +1,7 @@
 /** States of a pod's volumes on this machine, and their meaning for the pod. */
 import { backoffMs } from '../../../base/backoff.ts';
 
-/** State of one volume, as far as this run of the agent knows it. */
+/** State of one volume, as observed since this agent started. */
 export interface VolumeState {
   readonly name: string;
   /** True when containers can use the volume. */

@@ -51,7 +51,7 @@ export function settingsFiles(environment: Environment): readonly SettingsFile[]
   ];
 }
 
-/** Returns the variables that tell a build where its settings are. */
+/** Returns the variables with the paths of the settings of a build. */
 export function ownVariables(environment: Environment): readonly string[] {
   const own = environment.PIP_CONFIG_FILE;
   return [

@@ -54,13 +54,13 @@ it('a fault of a connection has a name, and the host is not asked where no key o
   );
   assert.equal(
     await fault({ password: 'x' }),
-    `AuthenticationFailed: ${at} does not let me in with what the Secret has`,
+    `AuthenticationFailed: ${at} rejects me with the credentials in the Secret`,
   );
   assert.equal(server.connected, 1);
   // The host has no key of this type.
   assert.equal(
     await fault({ knownHosts: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ' }),
-    `HostKeyUnknown: ${at} has no key of the types that knownHosts in the Secret has`,
+    `HostKeyUnknown: ${at} has no host key of a type listed in knownHosts of the Secret`,
   );
   assert.match(
     await fault({ password: undefined, privateKey: 'no key' }),
