@@ -3,8 +3,9 @@
  * or a generated one (k8s.io/apiserver pkg/endpoints/filters/request_id). The id is in the answer, and is
  * forwarded with requests to kubelets.
  */
-import { auditIdHeader, readAuditId } from '../base/audit-id.ts';
+
 import type { Random } from '../base/random.ts';
+import { auditIdHeader, readAuditId } from '../http/audit-id.ts';
 import type { AskedRequest } from './asked-request.ts';
 
 const ids = new WeakMap<Pick<AskedRequest, 'headers'>, string>();

@@ -7,7 +7,7 @@ import {
   maxListHeaderBytes,
   maxProtocolsBytes,
   maxQueryParameters,
-} from '../base/header-limits.ts';
+} from '../http/header-limits.ts';
 import type { AskedRequest } from './asked-request.ts';
 
 /** Maximum length of headers that are parsed. Accept is rejected with 406 where it is read (accept.ts). */

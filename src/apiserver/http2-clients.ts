@@ -1,5 +1,5 @@
 /** Clients that may use HTTP/2, which is negotiated in TLS (ALPN, RFC 7301). */
-import { agentProtocol } from '../base/agent-protocol.ts';
+import { agentProtocol } from '../http/agent-protocol.ts';
 
 /** Clients that use HTTP/2 if they offer `h2`: kubelets only, or all, as in kube-apiserver. */
 export const http2Clients = ['all', 'agents'] as const;

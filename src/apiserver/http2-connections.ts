@@ -7,8 +7,8 @@ import { constants, createSecureServer, type ServerHttp2Session, type ServerHttp
 import type { Server } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
-import { Http2Liveness } from '../base/http2-liveness.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import { Http2Liveness } from '../http/http2-liveness.ts';
 import { type Answer as StreamAnswer, serveHttp2Stream } from './http2-stream.ts';
 import { ControlFrames, http2Options } from './load/http2-limits.ts';
 import { lingerThenDestroy } from './load/linger.ts';

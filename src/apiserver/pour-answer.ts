@@ -3,7 +3,7 @@
  * bodies as bare stacks.
  */
 import type { ServerResponse } from 'node:http';
-import { cutAnswer } from '../base/cut-answer.ts';
+import { cutAnswer } from '../http/cut-answer.ts';
 
 /**
  * Resolves when the answer has been written or the client has disconnected. The error of a body that fails is

@@ -15,7 +15,7 @@ import { TextError } from '../apimachinery/value-limit.ts';
 import { AskerTurns } from '../base/asker-turns.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
-import { startThread } from '../base/thread.ts';
+import { startThread } from '../os/thread.ts';
 
 /** Task of the thread: `text` is YAML to be parsed, or JSON to be serialized as YAML. */
 export interface YamlTask {

@@ -1,12 +1,12 @@
 /** The API server that a command uses: chosen by the kubeconfig, called over HTTPS. */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
-import { auditIdHeader } from '../base/audit-id.ts';
 import { version } from '../base/version.ts';
 import { createHttpsTransport, type Dialing, dialing } from '../client/https-transport.ts';
 import { createRequester } from '../client/requester.ts';
 import { tracedTransport } from '../client/traced-transport.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../client/transport.ts';
 import { watchEvents } from '../client/watch-stream.ts';
+import { auditIdHeader } from '../http/audit-id.ts';
 import { impersonation, requestTimeout, resolveConnection, withTimeout } from './connection.ts';
 import { credentialsProblem } from './credentials-problem.ts';
 import { type ApiResources, discover } from './discovery.ts';

@@ -4,7 +4,7 @@ import { copyFile, lstat, mkdir, readdir, readlink, stat } from 'node:fs/promise
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { archiveEnd, memberHeader, padding } from '../base/tar-archive.ts';
+import { archiveEnd, memberHeader, padding } from '../formats/tar-archive.ts';
 import { memberPath } from './cp-plan.ts';
 import { readTar } from './tar/read.ts';
 

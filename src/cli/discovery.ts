@@ -5,8 +5,8 @@
  */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
-import { didYouMean } from '../base/nearest.ts';
 import type { Requester } from '../client/requester.ts';
+import { didYouMean } from '../terminal/nearest.ts';
 import { notServedResource } from './kubernetes-kinds.ts';
 
 export interface ApiResource extends ResourceRef {

@@ -2,7 +2,7 @@
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
 import { errorMessage } from '../base/log.ts';
-import { wrap } from '../base/usage-page.ts';
+import { wrap } from '../terminal/usage-page.ts';
 import { recordsAt, textAt } from './objects.ts';
 
 /**

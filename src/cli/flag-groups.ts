@@ -1,6 +1,6 @@
 /** The subjects under which --help of ctl lists flags. A flag name has one subject, in all verbs. */
 
-import { subjects } from '../base/subjects.ts';
+import { subjects } from '../terminal/subjects.ts';
 
 export const flagSubjects = subjects('src/cli/flag-groups.ts', {
   'Which objects': [

@@ -4,7 +4,7 @@
  */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import type { StatusError } from '../apimachinery/status-error.ts';
-import { nearest } from '../base/nearest.ts';
+import { nearest } from '../terminal/nearest.ts';
 import { type FieldCause, oneFieldOf, pathOf } from './manifest-faults-plan.ts';
 import type { Path } from './manifests.ts';
 import { recordsAt, textAt, valueAt } from './objects.ts';

@@ -1,6 +1,6 @@
 /** Compares an object with the types of its fields in the server's OpenAPI document. Pure. */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
-import { nearest } from '../base/nearest.ts';
+import { nearest } from '../terminal/nearest.ts';
 import { resolveReference } from './apply/merge-schema.ts';
 import type { Path } from './manifests.ts';
 import { recordAt, recordsAt, textAt } from './objects.ts';

@@ -2,10 +2,10 @@
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
-import { beginWork } from '../base/live-lines.ts';
 import { errorMessage } from '../base/log.ts';
 import { goDuration } from '../base/time.ts';
 import { objectPath } from '../client/resource-path.ts';
+import { beginWork } from '../terminal/live-lines.ts';
 import type { Cluster } from './cluster.ts';
 import { overdueAt } from './drain-plan.ts';
 import { type DryRun, dryRunSuffix } from './flags.ts';

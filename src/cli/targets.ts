@@ -1,9 +1,9 @@
 /** The targets of a command: objects by name, whole collections, or objects in manifests. */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { apiVersionOf } from '../apimachinery/resource-definition.ts';
-import { nearest } from '../base/nearest.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { collectionPath, objectPath, query } from '../client/resource-path.ts';
+import { nearest } from '../terminal/nearest.ts';
 import type { Cluster } from './cluster.ts';
 import { adviseToConvert } from './convert-advice.ts';
 import {

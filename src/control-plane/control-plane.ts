@@ -6,8 +6,8 @@
 import { type SystemObjects, systemObjects } from '../api/core/v1/system-objects.ts';
 import { serviceAccountUser, systemUser } from '../apiserver/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
-import type { Family } from '../base/exposition.ts';
 import { inBackground } from '../base/in-background.ts';
+import type { Family } from '../base/metrics/exposition.ts';
 import { type ControllersOptions, controllers } from '../controllers/index.ts';
 import { identityOf } from '../controllers/masters/masters-plan.ts';
 import { podRangeClaims } from '../controllers/nodes/node-ipam.ts';

@@ -3,9 +3,9 @@
  * account whose roles authorize it, and the name under which it records events in Kubernetes if that name
  * differs.
  */
-import type { SignSecretToken } from '../base/account-token.ts';
-import type { ReadCertificateRequest, SignCertificateRequest } from '../base/certificate-request.ts';
+import type { SignSecretToken } from '../api/core/v1/service-account-token.ts';
 import type { AccountedController } from '../controller-runtime/definition.ts';
+import type { ReadCertificateRequest, SignCertificateRequest } from '../formats/certificate-request.ts';
 import { type AutoscalingOptions, horizontalController } from './autoscaling/horizontal.ts';
 import { csrApproving } from './certificates/csr-approving.ts';
 import type { NodeApproval } from './certificates/csr-approving-plan.ts';

@@ -3,8 +3,8 @@
  * of bytes.
  */
 import type { Clock } from '../base/clock.ts';
-import type { Family } from '../base/exposition.ts';
-import { counter, gauge } from '../base/metric-family.ts';
+import type { Family } from '../base/metrics/exposition.ts';
+import { counter, gauge } from '../base/metrics/metric-family.ts';
 import { type DnsRecord, type Reply, recordSize } from './packet.ts';
 
 export interface CacheLimits {

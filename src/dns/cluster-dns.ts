@@ -6,10 +6,10 @@
 import { aborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
-import type { Exec } from '../base/exec.ts';
-import type { Family } from '../base/exposition.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import type { Family } from '../base/metrics/exposition.ts';
 import type { InformerFactory } from '../client/informer.ts';
+import type { Exec } from '../os/exec.ts';
 import { createClusterZone } from './cluster-zone.ts';
 import { DnsCounts } from './dns-counts.ts';
 import { removeDnsLink, setUpDnsLink } from './dns-link.ts';

@@ -3,8 +3,14 @@
  * accesses to small maps; all labels are made when the metrics are read.
  */
 import type { Clock } from '../base/clock.ts';
-import { exponentialBounds, type Family, Histogram, type Labels, type Sample } from '../base/exposition.ts';
-import { counter, histogram } from '../base/metric-family.ts';
+import {
+  exponentialBounds,
+  type Family,
+  Histogram,
+  type Labels,
+  type Sample,
+} from '../base/metrics/exposition.ts';
+import { counter, histogram } from '../base/metrics/metric-family.ts';
 import type { Rcode } from './packet.ts';
 
 export type DnsProtocol = 'udp' | 'tcp';

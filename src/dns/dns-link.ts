@@ -1,6 +1,6 @@
 /** The link that carries the addresses of cluster DNS, and the nft rules that restrict access to them. */
-import type { Exec } from '../base/exec.ts';
-import { deleteLink } from '../base/link.ts';
+import type { Exec } from '../os/exec.ts';
+import { deleteLink } from '../os/link.ts';
 import { type DnsLink, linkName, renderAddresses, renderRemoval, renderRules } from './rules.ts';
 
 /** Creates the link and rules that are missing. Safe to repeat. */

@@ -1,6 +1,6 @@
 /** Metrics of queries to other servers and their answers, under the names of CoreDNS' forward plugin. */
-import { Counts, exponentialBounds, type Family, Histograms } from '../base/exposition.ts';
-import { counter, histogram } from '../base/metric-family.ts';
+import { Counts, exponentialBounds, type Family, Histograms } from '../base/metrics/exposition.ts';
+import { counter, histogram } from '../base/metrics/metric-family.ts';
 import type { Rcode } from './packet.ts';
 
 /** Bounds in seconds, the same as CoreDNS'. */

@@ -4,8 +4,8 @@
  * SERVFAIL at once, and can retry or query another server.
  */
 import type { Clock } from '../base/clock.ts';
-import type { Family } from '../base/exposition.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import type { Family } from '../base/metrics/exposition.ts';
 import { AnswerCache, type CacheLimits } from './cache.ts';
 import type { Exchange, Request, Server } from './exchange.ts';
 import { ForwardCounts } from './forward-counts.ts';

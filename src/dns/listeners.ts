@@ -3,7 +3,7 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { OpenSockets } from '../base/open-sockets.ts';
+import { OpenSockets } from '../http/open-sockets.ts';
 import { Frames, frame } from './frames.ts';
 import type { Responder } from './responder.ts';
 

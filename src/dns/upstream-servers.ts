@@ -1,7 +1,7 @@
 /** The name servers of this machine: those that were configured, or those of its current resolv.conf. */
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { parseResolvConf } from '../base/resolv-conf.ts';
+import { parseResolvConf } from '../formats/resolv-conf.ts';
 import type { Server } from './exchange.ts';
 
 export interface UpstreamServersOptions {

@@ -1,7 +1,7 @@
 /** Metrics of the synchronization of service rules, under kube-proxy's names. */
 import type { Clock } from '../base/clock.ts';
-import { exponentialBounds, type Family, Histogram } from '../base/exposition.ts';
-import { counter, gauge, histogram, single } from '../base/metric-family.ts';
+import { exponentialBounds, type Family, Histogram } from '../base/metrics/exposition.ts';
+import { counter, gauge, histogram, single } from '../base/metrics/metric-family.ts';
 
 /** Buckets in seconds, the same as upstream's. */
 const syncBounds = exponentialBounds(0.001, 2, 15);

@@ -10,8 +10,8 @@ import {
   serviceNameLabel,
 } from '../../src/api/discovery/v1/endpoint-slice.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { type Exec, systemExec } from '../../src/base/exec.ts';
 import { silentLogger } from '../../src/base/log.ts';
+import { type Exec, systemExec } from '../../src/os/exec.ts';
 import { createProxier } from '../../src/proxy/proxier.ts';
 import { ScriptedInformers } from '../fixtures/scripted-informers.ts';
 import { type Benchmark, median, type Row, timed } from './report.ts';

@@ -28,7 +28,7 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
   [
     'src/cli/x.ts',
     `await import('../api/registry.ts');`,
-    /cli may import base, apimachinery, states-language, client, streams$/,
+    /cli may import base, os, formats, http, terminal, apimachinery, states-language, client, streams$/,
   ],
   ['src/apiserver.ts', `import '../src/kubelet/x.ts';`, /main may import/],
   [
@@ -47,9 +47,9 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
     /volumes may import runtime, environment, names/,
   ],
   ['src/kubelet/server/x.ts', `import { a } from '../kubelet.ts';`, /server may import runtime/],
-  ['src/proxy/render-nft.ts', `import { Exec, systemExec } from '../base/exec.ts';`, /this place is pure/],
+  ['src/proxy/render-nft.ts', `import { Exec, systemExec } from '../os/exec.ts';`, /this place is pure/],
   ['src/controllers/hpa-plan.ts', `import {\n  sleep,\n} from '../base/clock.ts';`, /this place is pure/],
-  ['src/states-language/x.ts', `import { a } from '../api/kinds.ts';`, /may import base, apimachinery$/],
+  ['src/states-language/x.ts', `import { a } from '../api/kinds.ts';`, /may import base, os, apimachinery$/],
   ['src/states-language/run/x.ts', `import { hash } from 'node:crypto';`, /this place is pure/],
   ['src/api/x.ts', `import jsonata from 'jsonata';`, /only .*language.* may/],
   ['src/kubelet/x.ts', `import { Hono } from 'hono';`, /only .*apiserver.* may/],

@@ -1,5 +1,5 @@
 /** Authentication: turns the credentials of a request into a user. */
-import type { Holder } from '../../base/certificate-names.ts';
+import type { Holder } from '../../formats/certificate-names.ts';
 import { authenticatedGroup, type UserInfo } from '../user.ts';
 
 /** Subject of a client certificate that was verified against the client authority. */

@@ -1,8 +1,8 @@
 /** `ctl delete`: deletes objects, and waits until they are gone. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
-import { type Activity, beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { type Activity, beginWork } from '../../terminal/live-lines.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
 import { inContext } from '../errors.ts';

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { parseInt64 } from '../../apimachinery/int64.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { rfc3339 } from '../../base/clock.ts';
-import { beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { beginWork } from '../../terminal/live-lines.ts';
 import { kindName } from '../discovery.ts';
 import { inContext } from '../errors.ts';
 import {

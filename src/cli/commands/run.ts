@@ -1,10 +1,10 @@
 /** `ctl run`: creates a pod with one image; with -i connects its program to this terminal. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
-import { beginWork } from '../../base/live-lines.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
+import { beginWork } from '../../terminal/live-lines.ts';
 import { findResource } from '../discovery.ts';
 import { ExitError } from '../errors.ts';
 import { dryRunFlag, dryRunOf, dryRunSuffix, type Flags, type FlagTable, outputFlag } from '../flags.ts';

@@ -1,7 +1,7 @@
 /** `ctl wait`: waits, with a watch, until objects meet a condition. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { type Activity, beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { type Activity, beginWork } from '../../terminal/live-lines.ts';
 import { kindName } from '../discovery.ts';
 import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags.ts';
 import { follow } from '../follow.ts';

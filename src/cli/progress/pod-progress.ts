@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { onAbort } from '../../base/abort.ts';
 import { sleep } from '../../base/clock.ts';
-import type { Activity } from '../../base/live-lines.ts';
+import type { Activity } from '../../terminal/live-lines.ts';
 import { findResource } from '../discovery.ts';
 import { followAll } from '../follow.ts';
 import { podSelectorOf } from '../objects.ts';

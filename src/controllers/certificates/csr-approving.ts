@@ -19,7 +19,6 @@ import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { serviceResource } from '../../api/core/v1/service.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
-import type { CertificateRequestContent, ReadCertificateRequest } from '../../base/certificate-request.ts';
 import type { Lister } from '../../client/informer.ts';
 import {
   type ControllerContext,
@@ -28,6 +27,7 @@ import {
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
+import type { CertificateRequestContent, ReadCertificateRequest } from '../../formats/certificate-request.ts';
 import { KnownPlaces, type ReservedPlaces } from './cluster-places.ts';
 import {
   type Decision,

@@ -15,7 +15,7 @@ import {
   type IPv4Range,
   sameAddress,
 } from '../../base/addresses.ts';
-import type { CertificateRequestContent } from '../../base/certificate-request.ts';
+import type { CertificateRequestContent } from '../../formats/certificate-request.ts';
 
 /** Ranges and names that are reserved for the cluster. */
 export interface ClusterPlaces {

@@ -2,10 +2,10 @@
 import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
 import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import { accountOf } from '../../api/core/v1/service-account-secret.ts';
+import type { SignSecretToken } from '../../api/core/v1/service-account-token.ts';
 import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
 import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
-import type { SignSecretToken } from '../../base/account-token.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,

@@ -24,8 +24,8 @@ import {
   nodeUserName,
   type UserInfo,
 } from '../../apiserver/user.ts';
-import type { CertificateRequestContent } from '../../base/certificate-request.ts';
 import { errorMessage } from '../../base/log.ts';
+import type { CertificateRequestContent } from '../../formats/certificate-request.ts';
 import type { KubeContext } from '../context.ts';
 
 /** The objects of an admission. */

@@ -10,7 +10,7 @@ import { isRecord } from '../../apimachinery/equality.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { type Replaceable, replaceable } from '../../base/current.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import { replaceFile } from '../../os/replace-file.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { DeviceSource } from './device-source.ts';
 import { choiceFor, chosen, deviceRequests, type Holding } from './plan/choose-devices.ts';

@@ -9,8 +9,8 @@ import type { Service } from '../../api/core/v1/service.ts';
 import { unlessAborted } from '../../base/abort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
-import { replaceFile } from '../../base/replace-file.ts';
 import type { Informer } from '../../client/informer.ts';
+import { replaceFile } from '../../os/replace-file.ts';
 import type { NamedService } from './plan/service-variables.ts';
 
 export interface KnownServicesOptions {

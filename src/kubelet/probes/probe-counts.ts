@@ -10,7 +10,7 @@ import {
   type Labels,
   type Sample,
   usualBounds,
-} from '../../base/exposition.ts';
+} from '../../base/metrics/exposition.ts';
 import type { Result } from './plan/outcome.ts';
 import type { ProbeKind } from './plan/probe-results.ts';
 

@@ -3,8 +3,8 @@
  * usage.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
-import { exposition, expositionType, type Family } from '../../base/exposition.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { exposition, expositionType, type Family } from '../../base/metrics/exposition.ts';
 import type { PullState } from '../images/plan/pull-state.ts';
 import type { NodeUsage } from '../node/plan/eviction-thresholds.ts';
 import type { NodeFacts } from '../node/plan/node-status.ts';

@@ -9,7 +9,7 @@ import { localProvisioner } from '../../api/core/v1/local-volumes.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
 import { provisionedBy } from '../../api/core/v1/volume-binding.ts';
 import { nodeOf } from '../../api/core/v1/volume-recycling.ts';
-import type { Exec } from '../../base/exec.ts';
+import type { Exec } from '../../os/exec.ts';
 import { found, removeEntry } from './entries.ts';
 
 export interface LocalVolumesOptions {

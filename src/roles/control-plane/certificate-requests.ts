@@ -2,7 +2,7 @@
  * The cluster's authority in the form that the API server and the controllers use: it reads and signs
  * requests, and has a certificate.
  */
-import type { ReadCertificateRequest, SignCertificateRequest } from '../../base/certificate-request.ts';
+import type { ReadCertificateRequest, SignCertificateRequest } from '../../formats/certificate-request.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 
 export interface CertificateRequests {

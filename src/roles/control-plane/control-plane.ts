@@ -11,7 +11,6 @@ import { type Authenticator, unionAuthenticator } from '../../apiserver/authenti
 import { bearerTokenAuthenticator, type TokenEntry } from '../../apiserver/authentication/bearer-token.ts';
 import { clientCertificateAuthenticator } from '../../apiserver/authentication/client-certificate.ts';
 import { listenHttps } from '../../apiserver/serve.ts';
-import { readAsset } from '../../base/assets.ts';
 import type { Clock } from '../../base/clock.ts';
 import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
@@ -24,6 +23,7 @@ import { featureNames } from '../../features/names.ts';
 import { triggerPaths } from '../../features/triggers/server/trigger-paths.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
+import { readAsset } from '../../os/assets.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
 import type { Store } from '../../storage/store.ts';

@@ -3,8 +3,8 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Document } from '../../apiserver/options.ts';
 import { respond, respondText } from '../../apiserver/respond.ts';
-import { expositionType } from '../../base/exposition.ts';
 import { errorMessage } from '../../base/log.ts';
+import { expositionType } from '../../base/metrics/exposition.ts';
 
 const patienceMs = 5000;
 

@@ -2,10 +2,10 @@
 import { access, constants, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onAbort, unlessAborted } from '../../base/abort.ts';
-import { extractAsset } from '../../base/assets.ts';
 import { inBackground } from '../../base/in-background.ts';
 import type { Logger } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { extractAsset } from '../../os/assets.ts';
 import { runCompactor } from '../../storage/compactor.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../storage/embedded-etcd.ts';
 import { connectEtcd, type EtcdOptions } from '../../storage/etcd.ts';

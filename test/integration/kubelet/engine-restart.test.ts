@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { makeDirectory } from '../../e2e/harness/belongings.ts';
 import { processesNaming } from '../../e2e/harness/processes.ts';
 import { makeTestImages } from '../../fixtures/docker-images.ts';

@@ -7,8 +7,8 @@ import {
   nodeIPAnnotation,
   podCIDRAnnotation,
 } from '../../../src/api/core/v1/node-annotations.ts';
-import { systemExec } from '../../../src/base/exec.ts';
 import { cleanupNetwork } from '../../../src/network/pod-network.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { removeServiceRules } from '../../../src/proxy/proxier.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';
 import type { OverlayNode, TestPod } from './overlay-node.ts';

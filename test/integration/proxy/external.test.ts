@@ -11,7 +11,7 @@ import { type EndpointSlice, endpointSliceResource } from '../../../src/api/disc
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { type Exec, systemExec } from '../../../src/base/exec.ts';
+import { type Exec, systemExec } from '../../../src/os/exec.ts';
 import { createProxier } from '../../../src/proxy/proxier.ts';
 import { letGo } from '../../e2e/harness/belongings.ts';
 import { claimNamespace } from '../../e2e/harness/namespace.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { ElementTable } from '../../../src/proxy/element-table.ts';
 import { elementsOf } from '../../../src/proxy/elements.ts';
 import { chainsOf, renderDifference, renderTable } from '../../../src/proxy/render.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
 import { negotiateForm } from '../../../src/apiserver/negotiation/accept.ts';
-import { maxListHeaderBytes } from '../../../src/base/header-limits.ts';
+import { maxListHeaderBytes } from '../../../src/http/header-limits.ts';
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { auditIdOf } from '../../../src/apiserver/audit-id.ts';
 import { shownPath } from '../../../src/apiserver/request-log.ts';
-import { createLogger } from '../../../src/base/consola-logger.ts';
-import { parseLogLevels } from '../../../src/base/log-levels.ts';
+import { createLogger } from '../../../src/terminal/consola-logger.ts';
+import { parseLogLevels } from '../../../src/terminal/log-levels.ts';
 import { admin, startTestServer } from '../../fixtures/api-server.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { archiveEnd, memberHeader, padding } from '../../../src/base/tar-archive.ts';
 import { archiveOf, extract } from '../../../src/cli/copy.ts';
 import { memberPath, memberPrefix, planCopy, splitRemote } from '../../../src/cli/cp-plan.ts';
 import { readTar } from '../../../src/cli/tar/read.ts';
+import { archiveEnd, memberHeader, padding } from '../../../src/formats/tar-archive.ts';
 
 test('one of source and destination is in a pod', () => {
   assert.deepEqual(planCopy(['/a', 'web:/b']), {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseResolvConf } from '../../../src/base/resolv-conf.ts';
 import { renderAddresses } from '../../../src/dns/rules.ts';
+import { parseResolvConf } from '../../../src/formats/resolv-conf.ts';
 import { domain, nameServers } from '../../../src/roles/settings/dns-values.ts';
 
 describe('resolv.conf', () => {

@@ -1,7 +1,7 @@
 /** Counters of the agent, as a scraper of its server reads them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { exposition, type Family } from '../../../src/base/exposition.ts';
+import { exposition, type Family } from '../../../src/base/metrics/exposition.ts';
 import { PodCounts } from '../../../src/kubelet/pods/pod-counts.ts';
 import { ProbeCounts } from '../../../src/kubelet/probes/probe-counts.ts';
 import { reportFor } from '../../../src/kubelet/server/node-reports.ts';

@@ -1,8 +1,8 @@
 /** Sizes of directories: the times at which they are counted, and the result when they are not complete. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { ExecError } from '../../../src/base/exec.ts';
 import { DirectorySizes } from '../../../src/kubelet/usage/directory-sizes.ts';
+import { ExecError } from '../../../src/os/exec.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Exec, ExecError } from '../../../src/base/exec.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { directoryUsage } from '../../../src/kubelet/volumes/directory-usage.ts';
+import { type Exec, ExecError } from '../../../src/os/exec.ts';
 
 const failing =
   (stdout: string): Exec =>

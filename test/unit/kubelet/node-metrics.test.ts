@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PersistentVolume } from '../../../src/api/core/v1/types.gen.ts';
-import { exposition } from '../../../src/base/exposition.ts';
-import { gauge } from '../../../src/base/metric-family.ts';
+import { exposition } from '../../../src/base/metrics/exposition.ts';
+import { gauge } from '../../../src/base/metrics/metric-family.ts';
 import { RuntimeOperations } from '../../../src/kubelet/runtime/measured-runtime.ts';
 import { RelistCounts } from '../../../src/kubelet/runtime/relist-counts.ts';
 import type { ContainerRuntime } from '../../../src/kubelet/runtime/runtime.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { Exec } from '../../../src/base/exec.ts';
 import type { StorageUse } from '../../../src/kubelet/node/plan/size-limits.ts';
 import { StorageLimits } from '../../../src/kubelet/node/storage-limits.ts';
 import type { PodEnd } from '../../../src/kubelet/pods/plan/actions.ts';
+import type { Exec } from '../../../src/os/exec.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { makePod } from './builders.ts';
 

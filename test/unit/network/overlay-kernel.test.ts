@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Exec } from '../../../src/base/exec.ts';
 import { readOverlay } from '../../../src/network/overlay/kernel.ts';
 import { defaultNames } from '../../../src/network/rules.ts';
+import type { Exec } from '../../../src/os/exec.ts';
 
 /** Output of ip(8) of Ubuntu 24.04, shortened. */
 const link =

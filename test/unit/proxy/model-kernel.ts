@@ -3,7 +3,7 @@
  * stores the elements of the maps. It also records the UDP flows that were deleted.
  */
 import assert from 'node:assert/strict';
-import { type Exec, ExecError } from '../../../src/base/exec.ts';
+import { type Exec, ExecError } from '../../../src/os/exec.ts';
 import { type ElementName, type Elements, elementNames, noElements } from '../../../src/proxy/elements.ts';
 
 interface Table {

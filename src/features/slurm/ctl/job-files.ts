@@ -3,7 +3,6 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import { onAbort } from '../../../base/abort.ts';
-import { beginWork } from '../../../base/live-lines.ts';
 import type { Cluster } from '../../../cli/cluster.ts';
 import { findResource } from '../../../cli/discovery.ts';
 import { follow, followAll } from '../../../cli/follow.ts';
@@ -12,6 +11,7 @@ import { metadataOf, numberAt, recordsAt, textAt } from '../../../cli/objects.ts
 import { pages } from '../../../cli/pages.ts';
 import { stateText } from '../../../cli/progress/object-progress.ts';
 import { type CollectionTarget, type ObjectTarget, targetPath } from '../../../cli/targets.ts';
+import { beginWork } from '../../../terminal/live-lines.ts';
 
 const ends: readonly string[] = ['Succeeded', 'Failed', 'Canceled'];
 export const hasEnded = (job: JsonObject): boolean => ends.includes(textAt(job, 'status', 'phase'));

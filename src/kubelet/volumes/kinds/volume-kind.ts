@@ -8,7 +8,7 @@ import type { Node } from '../../../api/core/v1/node.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { Volume } from '../../../api/core/v1/types.gen.ts';
 import type { Clock } from '../../../base/clock.ts';
-import type { Exec } from '../../../base/exec.ts';
+import type { Exec } from '../../../os/exec.ts';
 import type { PodSources } from '../../environment/pod-sources.ts';
 import type { AccountTokens } from '../account-tokens.ts';
 import type { ClaimedVolumes } from '../claimed-volumes.ts';

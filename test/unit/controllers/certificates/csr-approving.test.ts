@@ -9,9 +9,9 @@ import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/l
 import { type Node, nodeResource } from '../../../../src/api/core/v1/node.ts';
 import { serviceResource } from '../../../../src/api/core/v1/service.ts';
 import { newInternalError } from '../../../../src/apimachinery/status-error.ts';
-import type { CertificateRequestContent } from '../../../../src/base/certificate-request.ts';
 import { csrApproving } from '../../../../src/controllers/certificates/csr-approving.ts';
 import { masterLabels } from '../../../../src/controllers/masters/masters-plan.ts';
+import type { CertificateRequestContent } from '../../../../src/formats/certificate-request.ts';
 import { at, meta, service } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';
 import { content, hosts, joining, lease, node, serving } from './csr-requests.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
-import { exposition } from '../../../../src/base/exposition.ts';
+import { exposition } from '../../../../src/base/metrics/exposition.ts';
 import { PodProbes } from '../../../../src/kubelet/probes/pod-probes.ts';
 import { ProbeCounts } from '../../../../src/kubelet/probes/probe-counts.ts';
 import type { ContainerState, ProcessStreams } from '../../../../src/kubelet/runtime/runtime.ts';

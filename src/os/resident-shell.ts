@@ -3,8 +3,8 @@
  * parent: 7 ms of CPU time for a process of 150 MB, during which the process is blocked, longer on a busy
  * machine. Therefore a resident shell starts the programs, which costs 0.2 ms.
  */
-import { onAbort } from './abort.ts';
-import type { Clock } from './clock.ts';
+import { onAbort } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
 import {
   type Exec,
   ExecError,

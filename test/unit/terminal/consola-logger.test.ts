@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLogger } from '../../../src/base/consola-logger.ts';
 import type { Fields } from '../../../src/base/log.ts';
-import { parseLogLevels } from '../../../src/base/log-levels.ts';
-import type { LogFormat } from '../../../src/base/log-line.ts';
+import { createLogger } from '../../../src/terminal/consola-logger.ts';
+import { parseLogLevels } from '../../../src/terminal/log-levels.ts';
+import type { LogFormat } from '../../../src/terminal/log-line.ts';
 
 function loggerOf(levels: string, format: LogFormat) {
   const lines: string[] = [];

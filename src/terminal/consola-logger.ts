@@ -1,6 +1,6 @@
 /** The Logger of a running process: writes one line per event to standard error, through consola. */
 import { type ConsolaInstance, createConsola, type LogObject } from 'consola/core';
-import type { Fields, Logger } from './log.ts';
+import type { Fields, Logger } from '../base/log.ts';
 import { type LogLevel, type LogLevels, levelOf, unknownComponents } from './log-levels.ts';
 import { jsonLine, type LogFormat, textLine } from './log-line.ts';
 

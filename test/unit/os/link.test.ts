@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Exec, ExecError } from '../../../src/base/exec.ts';
-import { deleteLink } from '../../../src/base/link.ts';
+import { type Exec, ExecError } from '../../../src/os/exec.ts';
+import { deleteLink } from '../../../src/os/link.ts';
 
 const saying =
   (stderr: string): Exec =>

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { extractAsset, readAsset } from '../../../src/base/assets.ts';
+import { extractAsset, readAsset } from '../../../src/os/assets.ts';
 
 test('an asset is put in place whole, replaced when it differs and left when it does not', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-assets-'));

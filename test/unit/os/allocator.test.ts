@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { giveBackMapped } from '../../../src/base/allocator.ts';
+import { giveBackMapped } from '../../../src/os/allocator.ts';
 
 const length = 4 << 20;
 

@@ -3,7 +3,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { onAbort } from './abort.ts';
+import { onAbort } from '../base/abort.ts';
 import { ExecError, type ExecResult, killGroup } from './exec.ts';
 import { quoted } from './quoted.ts';
 

@@ -2,7 +2,7 @@
  * Terminal lines that are updated in place while work is in progress, and erased at its end: the program's
  * own output looks as if they had never existed.
  */
-import type { Clock, Timer } from './clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 import { progressLines, rowsOf, type TerminalSize, type Work } from './progress-plan.ts';
 
 /** Work that is shown until it is disposed. */

@@ -1,6 +1,7 @@
 /** Deletion of the kernel's NAT flows with conntrack(8). */
+
+import { errorMessage, type Logger } from '../base/log.ts';
 import { type Exec, ExecError } from './exec.ts';
-import { errorMessage, type Logger } from './log.ts';
 
 /** Deletes the flows that each list of arguments selects. Failures are logged with `what`; never rejects. */
 export async function deleteFlows(

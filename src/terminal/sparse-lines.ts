@@ -2,7 +2,7 @@
  * Notes about work in progress, for output that is no terminal: nothing while the work is short, then a line
  * for each change of its state, with a minimum interval.
  */
-import type { Clock } from './clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Progress } from './live-lines.ts';
 import { workLine } from './progress-plan.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Http2Session, Http2Stream } from 'node:http2';
 import { test } from 'node:test';
-import { Http2Liveness } from '../../../src/base/http2-liveness.ts';
+import { Http2Liveness } from '../../../src/http/http2-liveness.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 function start(idleMs: number) {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { ExecError } from '../../../src/base/exec.ts';
-import { nextToStart, residentShell, type Turn, turnOf } from '../../../src/base/resident-shell.ts';
+import { ExecError } from '../../../src/os/exec.ts';
+import { nextToStart, residentShell, type Turn, turnOf } from '../../../src/os/resident-shell.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const exec = residentShell({ clock: systemClock });
@@ -199,7 +199,7 @@ test('what has a directory or an environment of its own is run with them', async
 
 test('a process ends although its shell waits, and the shell with it', () => {
   const program = `
-    import { residentShell } from ${JSON.stringify(import.meta.resolve('../../../src/base/resident-shell.ts'))};
+    import { residentShell } from ${JSON.stringify(import.meta.resolve('../../../src/os/resident-shell.ts'))};
     import { systemClock } from ${JSON.stringify(import.meta.resolve('../../../src/base/clock.ts'))};
     const { stdout } = await residentShell({ clock: systemClock })('sh', ['-c', 'echo $PPID']);
     process.stdout.write(stdout);`;

@@ -1,5 +1,5 @@
 /** The format of a log event: one line, whatever its message and fields contain. Pure. */
-import { errorMessage, type Fields } from './log.ts';
+import { errorMessage, type Fields } from '../base/log.ts';
 import type { LogLevel } from './log-levels.ts';
 
 export interface LogEvent {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { didYouMean, nearest } from '../../../src/base/nearest.ts';
+import { didYouMean, nearest } from '../../../src/terminal/nearest.ts';
 
 const words = [
   'get',

@@ -1,7 +1,7 @@
 /** Every value has one encoding: any other is rejected, so that two parsers cannot read different values. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { childrenOf, readDer, readObjectIdentifier, requireTag, tags } from '../../../src/base/der.ts';
+import { childrenOf, readDer, readObjectIdentifier, requireTag, tags } from '../../../src/formats/der.ts';
 import { der, oid, sequence } from '../../fixtures/der.ts';
 
 const octets = (length: number) => Buffer.alloc(length, 1);

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
-import { removeLeftDrafts, replaceFile } from '../../../src/base/replace-file.ts';
+import { removeLeftDrafts, replaceFile } from '../../../src/os/replace-file.ts';
 
 describe('a file that is replaced', () => {
   let directory: string;

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { systemExec } from '../../../src/base/exec.ts';
-import { removeTree } from '../../../src/base/remove-tree.ts';
-import { residentShell } from '../../../src/base/resident-shell.ts';
+import { systemExec } from '../../../src/os/exec.ts';
+import { removeTree } from '../../../src/os/remove-tree.ts';
+import { residentShell } from '../../../src/os/resident-shell.ts';
 import { makeDeepTree } from '../../fixtures/deep-tree.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 

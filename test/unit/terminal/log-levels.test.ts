@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { levelOf, parseLogLevels, unknownComponents } from '../../../src/base/log-levels.ts';
+import { levelOf, parseLogLevels, unknownComponents } from '../../../src/terminal/log-levels.ts';
 
 test('the longest path that leads to a component says its level', () => {
   const levels = parseLogLevels('warn,apiserver=debug,kubelet=error, kubelet/probes=info');

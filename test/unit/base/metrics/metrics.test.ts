@@ -1,9 +1,9 @@
 /** Metrics that are counted as events happen, and the page that shows them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { exponentialBounds } from '../../../src/base/exposition.ts';
-import { Counter, Gauge, Histogram } from '../../../src/base/metrics/instruments.ts';
-import { Registry } from '../../../src/base/metrics/registry.ts';
+import { exponentialBounds } from '../../../../src/base/metrics/exposition.ts';
+import { Counter, Gauge, Histogram } from '../../../../src/base/metrics/instruments.ts';
+import { Registry } from '../../../../src/base/metrics/registry.ts';
 
 const pageOf = (registry: Registry) => [...registry.pieces()].join('');
 

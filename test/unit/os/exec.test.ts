@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ExecError, systemExec } from '../../../src/base/exec.ts';
+import { ExecError, systemExec } from '../../../src/os/exec.ts';
 
 test('input goes in, output comes back, no shell reads the arguments', async () => {
   assert.deepEqual(await systemExec('cat', [], { input: 'héllo' }), { stdout: 'héllo', stderr: '' });

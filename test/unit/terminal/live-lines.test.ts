@@ -1,8 +1,8 @@
 /** Progress of long work as a terminal shows it; the terminal is controlled by the test. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { beginWork, LiveLines } from '../../../src/base/live-lines.ts';
-import { progressLines, rowsOf } from '../../../src/base/progress-plan.ts';
+import { beginWork, LiveLines } from '../../../src/terminal/live-lines.ts';
+import { progressLines, rowsOf } from '../../../src/terminal/progress-plan.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { TerminalScreen } from '../../fixtures/terminal-screen.ts';
 

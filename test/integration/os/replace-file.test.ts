@@ -8,9 +8,9 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, it } from 'node:test';
-import { systemExec } from '../../../src/base/exec.ts';
-import { replaceFile } from '../../../src/base/replace-file.ts';
 import { unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
+import { systemExec } from '../../../src/os/exec.ts';
+import { replaceFile } from '../../../src/os/replace-file.ts';
 
 let directory: string;
 const at = (name: string) => join(directory, name);

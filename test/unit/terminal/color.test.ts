@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { type ColorMode, paletteFor } from '../../../src/base/color.ts';
+import { type ColorMode, paletteFor } from '../../../src/terminal/color.ts';
 
 const red = (text: string) => `\u001b[31m${text}\u001b[39m`;
 const green = (text: string) => `\u001b[32m${text}\u001b[39m`;

@@ -4,7 +4,7 @@
  * Therefore the peer is pinged while streams are open, and a connection without a response is closed.
  */
 import type { Http2Session, Http2Stream } from 'node:http2';
-import type { Clock, Timer } from './clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 
 export interface LivenessOptions {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 /** Notes about long work for output that is no terminal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sparseLines } from '../../../src/base/sparse-lines.ts';
+import { sparseLines } from '../../../src/terminal/sparse-lines.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 function display() {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { exposition, Histogram, labelPairs } from '../../../src/base/exposition.ts';
+import { exposition, Histogram, labelPairs } from '../../../../src/base/metrics/exposition.ts';
 
 describe('exposition', () => {
   it('writes labels, times and numbers', () => {
