@@ -12,7 +12,7 @@ import {
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { type Exec, systemExec } from '../../src/os/exec.ts';
-import { createProxier } from '../../src/proxy/proxier.ts';
+import { createProxier } from '../../src/service-proxy/proxier.ts';
 import { ScriptedInformers } from '../fixtures/scripted-informers.ts';
 import { type Benchmark, median, type Row, timed } from './report.ts';
 

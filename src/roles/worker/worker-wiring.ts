@@ -18,7 +18,7 @@ import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
 import { RoutedPodNetwork } from '../../network/pod-network.ts';
 import { readAsset } from '../../os/assets.ts';
-import { createProxier } from '../../proxy/proxier.ts';
+import { createProxier } from '../../service-proxy/proxier.ts';
 import { requireFreeHostPort } from '../preflight.ts';
 import { createNodeDns, podDns } from './node-dns.ts';
 import { nodeFeatures } from './node-features.ts';

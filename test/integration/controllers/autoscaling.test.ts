@@ -21,7 +21,7 @@ import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { MetricSource } from '../../../src/controllers/autoscaling/outside-metrics.ts';
 import { createAuthority, issueCertificate } from '../../../src/pki/x509.ts';
-import { openPrometheus } from '../../../src/roles/control-plane/prometheus.ts';
+import { openPrometheus } from '../../../src/roles/master/prometheus.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { type Prometheus, startPrometheus, unlessPrometheus } from '../../fixtures/prometheus.ts';
 import { type Cluster, startCluster } from './cluster.ts';

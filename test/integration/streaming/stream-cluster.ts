@@ -19,7 +19,7 @@ import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
 import { copyInput, type Program } from '../../../src/kubelet/runtime/simulated-streams.ts';
 import { serveKubelet } from '../../../src/kubelet/server/server.ts';
 import { issueCertificate } from '../../../src/pki/x509.ts';
-import { createNodeConnection } from '../../../src/roles/control-plane/node-connection.ts';
+import { createNodeConnection } from '../../../src/roles/master/node-connection.ts';
 import { reportSources } from '../../fixtures/agent-reports.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Service } from '../../../../src/api/core/v1/service.ts';
 import { planExternalStatus } from '../../../../src/controllers/services/external-addresses-plan.ts';
-import { makeService } from '../../dns/objects.ts';
+import { makeService } from '../../cluster-dns/objects.ts';
 
 const now = '2026-11-20T10:00:00Z';
 const later = '2026-11-20T11:00:00Z';

@@ -5,9 +5,9 @@ import { type Node, nodeResource } from '../../../../../src/api/core/v1/node.ts'
 import { serviceResource } from '../../../../../src/api/core/v1/service.ts';
 import { dnsResource } from '../../../../../src/features/host-names/api/dns.ts';
 import { dnsController } from '../../../../../src/features/host-names/controller/dns.ts';
+import { makeService } from '../../../cluster-dns/objects.ts';
 import { at, node as makeNode } from '../../../controllers/objects.ts';
 import { ScriptedWorld } from '../../../controllers/scripted-world.ts';
-import { makeService } from '../../../dns/objects.ts';
 import { makeDns } from '../agent/objects.ts';
 
 let world: ScriptedWorld;

@@ -7,9 +7,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { systemExec } from '../../../src/os/exec.ts';
-import { elementsOf } from '../../../src/proxy/elements.ts';
-import { renderTable } from '../../../src/proxy/render.ts';
-import type { ServicePortRules } from '../../../src/proxy/service-map.ts';
+import { elementsOf } from '../../../src/service-proxy/elements.ts';
+import { renderTable } from '../../../src/service-proxy/render.ts';
+import type { ServicePortRules } from '../../../src/service-proxy/service-map.ts';
 
 const node = `minik8s-through-test-${process.pid}`;
 const [pod, machine] = [`${node}-pod`, `${node}-machine`];

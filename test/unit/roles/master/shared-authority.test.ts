@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAuthority } from '../../../../src/pki/x509.ts';
-import { authorityIn, authorityKey } from '../../../../src/roles/control-plane/shared-authority.ts';
+import { authorityIn, authorityKey } from '../../../../src/roles/master/shared-authority.ts';
 import { createMemoryStore } from '../../../../src/storage/memory.ts';
 
 const day = 24 * 3600 * 1000;

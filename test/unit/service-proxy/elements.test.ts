@@ -7,9 +7,9 @@ import {
   masqueradeSlotMark,
   noElements,
   slotMark,
-} from '../../../src/proxy/elements.ts';
-import { chainsOf, renderDifference, renderTable } from '../../../src/proxy/render.ts';
-import type { EndpointAddress, ServicePortRules } from '../../../src/proxy/service-map.ts';
+} from '../../../src/service-proxy/elements.ts';
+import { chainsOf, renderDifference, renderTable } from '../../../src/service-proxy/render.ts';
+import type { EndpointAddress, ServicePortRules } from '../../../src/service-proxy/service-map.ts';
 
 const endpoint = (ip: string, local = false): EndpointAddress => ({ ip, port: 8080, local });
 const rule = (over: Partial<ServicePortRules> = {}): ServicePortRules => ({

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { UsageError } from '../../../../src/base/usage-error.ts';
 import { usualConfiguration } from '../../../../src/kube-apiserver/pod-security/configuration.ts';
-import { readAdmissionFile } from '../../../../src/roles/control-plane/admission-file.ts';
+import { readAdmissionFile } from '../../../../src/roles/master/admission-file.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'minik8s-admission-'));
 after(() => rmSync(directory, { recursive: true }));

@@ -13,7 +13,7 @@ import {
   writeQuestion,
   writeRefusal,
   writeReply,
-} from '../../../src/dns/packet.ts';
+} from '../../../src/cluster-dns/packet.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const recursionDesired = 256;

@@ -12,7 +12,7 @@ import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { type Exec, systemExec } from '../../../src/os/exec.ts';
-import { createProxier } from '../../../src/proxy/proxier.ts';
+import { createProxier } from '../../../src/service-proxy/proxier.ts';
 import { letGo } from '../../e2e/harness/belongings.ts';
 import { claimNamespace } from '../../e2e/harness/namespace.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';

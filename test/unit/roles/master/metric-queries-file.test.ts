@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { UsageError } from '../../../../src/base/usage-error.ts';
-import {
-  parseMetricQueries,
-  readMetricQueries,
-} from '../../../../src/roles/control-plane/metric-queries-file.ts';
+import { parseMetricQueries, readMetricQueries } from '../../../../src/roles/master/metric-queries-file.ts';
 
 const head = 'apiVersion: minik8s.io/v1\nkind: MetricQueries\n';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Service } from '../../../src/api/core/v1/service.ts';
 import type { EndpointSlice } from '../../../src/api/discovery/v1/endpoint-slice.ts';
-import { serviceRules } from '../../../src/proxy/service-map.ts';
+import { serviceRules } from '../../../src/service-proxy/service-map.ts';
 
 const meta = (name: string) => ({
   name,

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { KindSet } from '../../../../src/apimachinery/kind-set.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
 import { registry } from '../../../../src/features/kinds.ts';
-import { keepGatewayPort } from '../../../../src/roles/control-plane/gateway-port.ts';
+import { keepGatewayPort } from '../../../../src/roles/master/gateway-port.ts';
 import { startTestServer } from '../../../fixtures/api-server.ts';
 
 const functions = '/apis/minik8s.io/v1/namespaces/default/functions';

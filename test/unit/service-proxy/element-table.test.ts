@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ElementTable } from '../../../src/proxy/element-table.ts';
-import { type Elements, elementNames, elementsOf, noElements } from '../../../src/proxy/elements.ts';
-import { renderDifference, renderTable } from '../../../src/proxy/render.ts';
-import type { ServicePortRules } from '../../../src/proxy/service-map.ts';
+import { ElementTable } from '../../../src/service-proxy/element-table.ts';
+import { type Elements, elementNames, elementsOf, noElements } from '../../../src/service-proxy/elements.ts';
+import { renderDifference, renderTable } from '../../../src/service-proxy/render.ts';
+import type { ServicePortRules } from '../../../src/service-proxy/service-map.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const rule = (address: string, endpoints: readonly string[], extra: Partial<ServicePortRules> = {}) => ({

@@ -4,7 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { type Exec, ExecError } from '../../../src/os/exec.ts';
-import { type ElementName, type Elements, elementNames, noElements } from '../../../src/proxy/elements.ts';
+import {
+  type ElementName,
+  type Elements,
+  elementNames,
+  noElements,
+} from '../../../src/service-proxy/elements.ts';
 
 interface Table {
   readonly chains: Set<string>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { renderAddresses } from '../../../src/dns/rules.ts';
+import { renderAddresses } from '../../../src/cluster-dns/rules.ts';
 import { parseResolvConf } from '../../../src/formats/resolv-conf.ts';
 import { domain, nameServers } from '../../../src/roles/settings/dns-values.ts';
 

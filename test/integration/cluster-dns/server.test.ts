@@ -7,15 +7,15 @@ import { after, describe, it } from 'node:test';
 import { decode, encode, type Packet } from 'dns-packet';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
-import { createClusterZone } from '../../../src/dns/cluster-zone.ts';
-import { DnsCounts } from '../../../src/dns/dns-counts.ts';
-import { systemExchange } from '../../../src/dns/exchange.ts';
-import { createForwarder } from '../../../src/dns/forwarder.ts';
-import { Frames, frame } from '../../../src/dns/frames.ts';
-import { type Listening, listenDns } from '../../../src/dns/listeners.ts';
-import { createResponder } from '../../../src/dns/responder.ts';
+import { createClusterZone } from '../../../src/cluster-dns/cluster-zone.ts';
+import { DnsCounts } from '../../../src/cluster-dns/dns-counts.ts';
+import { systemExchange } from '../../../src/cluster-dns/exchange.ts';
+import { createForwarder } from '../../../src/cluster-dns/forwarder.ts';
+import { Frames, frame } from '../../../src/cluster-dns/frames.ts';
+import { type Listening, listenDns } from '../../../src/cluster-dns/listeners.ts';
+import { createResponder } from '../../../src/cluster-dns/responder.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
-import { makeShop } from '../../unit/dns/objects.ts';
+import { makeShop } from '../../unit/cluster-dns/objects.ts';
 
 /** A name server whose behaviour depends on the queried name. */
 class Upstream {

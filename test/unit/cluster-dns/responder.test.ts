@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decode, encode } from 'dns-packet';
-import { createClusterZone } from '../../../src/dns/cluster-zone.ts';
-import { DnsCounts } from '../../../src/dns/dns-counts.ts';
-import type { Forwarder } from '../../../src/dns/forwarder.ts';
-import type { Reply } from '../../../src/dns/packet.ts';
-import { createResponder } from '../../../src/dns/responder.ts';
+import { createClusterZone } from '../../../src/cluster-dns/cluster-zone.ts';
+import { DnsCounts } from '../../../src/cluster-dns/dns-counts.ts';
+import type { Forwarder } from '../../../src/cluster-dns/forwarder.ts';
+import type { Reply } from '../../../src/cluster-dns/packet.ts';
+import { createResponder } from '../../../src/cluster-dns/responder.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { samplesOf } from '../../fixtures/samples-of.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';

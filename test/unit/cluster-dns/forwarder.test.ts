@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AnswerCache } from '../../../src/dns/cache.ts';
-import type { Exchange, Server } from '../../../src/dns/exchange.ts';
-import { createForwarder, type Forwarder, type ForwarderLimits } from '../../../src/dns/forwarder.ts';
+import { AnswerCache } from '../../../src/cluster-dns/cache.ts';
+import type { Exchange, Server } from '../../../src/cluster-dns/exchange.ts';
+import { createForwarder, type Forwarder, type ForwarderLimits } from '../../../src/cluster-dns/forwarder.ts';
 import {
   type DnsRecord,
   questionAbout,
   type Rcode,
   type Reply,
   type UpstreamReply,
-} from '../../../src/dns/packet.ts';
+} from '../../../src/cluster-dns/packet.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { samplesOf } from '../../fixtures/samples-of.ts';

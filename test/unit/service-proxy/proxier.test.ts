@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it, test } from 'node:test';
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
-import { createProxier, type Proxier, removeServiceRules } from '../../../src/proxy/proxier.ts';
+import { createProxier, type Proxier, removeServiceRules } from '../../../src/service-proxy/proxier.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { samplesOf } from '../../fixtures/samples-of.ts';

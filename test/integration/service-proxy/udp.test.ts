@@ -11,7 +11,7 @@ import { type EndpointSlice, endpointSliceResource } from '../../../src/api/disc
 import { systemClock } from '../../../src/base/clock.ts';
 import { RoutedPodNetwork } from '../../../src/network/pod-network.ts';
 import { type Exec, systemExec } from '../../../src/os/exec.ts';
-import { createProxier } from '../../../src/proxy/proxier.ts';
+import { createProxier } from '../../../src/service-proxy/proxier.ts';
 import { letGo } from '../../e2e/harness/belongings.ts';
 import { claimNamespace } from '../../e2e/harness/namespace.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';

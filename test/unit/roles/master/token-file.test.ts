@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { UsageError } from '../../../../src/base/usage-error.ts';
-import { parseTokens, readTokenFile } from '../../../../src/roles/control-plane/token-file.ts';
+import { parseTokens, readTokenFile } from '../../../../src/roles/master/token-file.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'minik8s-tokens-'));
 after(() => rmSync(directory, { recursive: true }));

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
-import { type ClusterZone, createClusterZone } from '../../../src/dns/cluster-zone.ts';
-import type { DnsRecord } from '../../../src/dns/packet.ts';
-import { answerFrom } from '../../../src/dns/zone/answer.ts';
+import { type ClusterZone, createClusterZone } from '../../../src/cluster-dns/cluster-zone.ts';
+import type { DnsRecord } from '../../../src/cluster-dns/packet.ts';
+import { answerFrom } from '../../../src/cluster-dns/zone/answer.ts';
 import type { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { makeEndpoint, makeNamespace, makeService, makeShop, makeSlice } from './objects.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseQueryAnswer } from '../../../../src/roles/control-plane/prometheus-answer.ts';
+import { parseQueryAnswer } from '../../../../src/roles/master/prometheus-answer.ts';
 
 const success = (data: object) => JSON.stringify({ status: 'success', data });
 const vector = (...values: readonly string[]) =>

@@ -4,7 +4,7 @@ import {
   agreeOnSettings,
   type SharedSettings,
   settingsKey,
-} from '../../../../src/roles/control-plane/shared-settings.ts';
+} from '../../../../src/roles/master/shared-settings.ts';
 import { createMemoryStore } from '../../../../src/storage/memory.ts';
 
 const settings = (over: Partial<SharedSettings> = {}): SharedSettings => ({

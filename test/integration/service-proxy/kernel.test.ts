@@ -7,10 +7,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { systemExec } from '../../../src/os/exec.ts';
-import { ElementTable } from '../../../src/proxy/element-table.ts';
-import { elementsOf } from '../../../src/proxy/elements.ts';
-import { chainsOf, renderDifference, renderTable } from '../../../src/proxy/render.ts';
-import type { ServicePortRules } from '../../../src/proxy/service-map.ts';
+import { ElementTable } from '../../../src/service-proxy/element-table.ts';
+import { elementsOf } from '../../../src/service-proxy/elements.ts';
+import { chainsOf, renderDifference, renderTable } from '../../../src/service-proxy/render.ts';
+import type { ServicePortRules } from '../../../src/service-proxy/service-map.ts';
 import { letGo } from '../../e2e/harness/belongings.ts';
 import { claimNamespace } from '../../e2e/harness/namespace.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ElementTable } from '../../../src/proxy/element-table.ts';
-import { elementsOf } from '../../../src/proxy/elements.ts';
-import type { ServicePortRules } from '../../../src/proxy/service-map.ts';
-import { staleFlows } from '../../../src/proxy/stale-flows.ts';
+import { ElementTable } from '../../../src/service-proxy/element-table.ts';
+import { elementsOf } from '../../../src/service-proxy/elements.ts';
+import type { ServicePortRules } from '../../../src/service-proxy/service-map.ts';
+import { staleFlows } from '../../../src/service-proxy/stale-flows.ts';
 
 const rule = (ips: readonly string[], over: Partial<ServicePortRules> = {}): ServicePortRules => ({
   addresses: ['10.96.0.53', '192.0.2.1'],
