@@ -3,7 +3,7 @@
  * names of a Service are computed at the first query for them, and again after the Service has changed.
  */
 import { namespaceResource } from '../api/core/v1/namespace.ts';
-import { type Service, serviceResource } from '../api/core/v1/service.ts';
+import { type Service, serviceResource } from '../api/core/v1/service/service.ts';
 import {
   type EndpointSlice,
   endpointSliceResource,

@@ -3,7 +3,7 @@
  * account whose roles authorize it, and the name under which it records events in Kubernetes if that name
  * differs.
  */
-import type { SignSecretToken } from '../api/core/v1/service-account-token.ts';
+import type { SignSecretToken } from '../api/core/v1/service-account/token.ts';
 import type { AccountedController } from '../controller-runtime/definition.ts';
 import type { ReadCertificateRequest, SignCertificateRequest } from '../formats/certificate-request.ts';
 import { type AutoscalingOptions, horizontalController } from './autoscaling/horizontal.ts';

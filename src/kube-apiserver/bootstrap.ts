@@ -5,7 +5,7 @@
  * (controllers/masters/masters.ts).
  */
 import { namespaceResource } from '../api/core/v1/namespace.ts';
-import { serviceResource } from '../api/core/v1/service.ts';
+import { serviceResource } from '../api/core/v1/service/service.ts';
 import {
   apiService,
   dnsService,

@@ -1,5 +1,5 @@
 /** Context from which the parts of Kubernetes' own API server are built, in addition to the engine's. */
-import type { Node } from '../api/core/v1/node.ts';
+import type { Node } from '../api/core/v1/node/node.ts';
 import type { EngineContext } from '../apiserver/server-context.ts';
 import type { ReadCertificateRequest } from '../formats/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';

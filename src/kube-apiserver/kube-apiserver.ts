@@ -4,7 +4,7 @@
  */
 import { certificateSigningRequestResource } from '../api/certificates/v1/certificate-signing-request.ts';
 import { remoteAddressKey } from '../api/certificates/v1/conditions.ts';
-import type { SignSecretToken } from '../api/core/v1/service-account-token.ts';
+import type { SignSecretToken } from '../api/core/v1/service-account/token.ts';
 import { kubernetesMessages } from '../api/message-table.ts';
 import { type ApiServer, createApiServer } from '../apiserver/app.ts';
 import { forOwnAudiences, unionAuthenticator } from '../apiserver/authentication/authenticator.ts';

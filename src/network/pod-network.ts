@@ -8,7 +8,7 @@
  * other programs may have come to require, and also the routes to other nodes (overlay/overlay.ts).
  */
 import { writeFile } from 'node:fs/promises';
-import type { HostPort } from '../api/core/v1/forwarded-port.ts';
+import type { HostPort } from '../api/core/v1/pod/forwarded-port.ts';
 import type { Logger } from '../base/log.ts';
 import { deleteFlows } from '../os/conntrack.ts';
 import { type Exec, ExecError } from '../os/exec.ts';

@@ -1,6 +1,6 @@
 /** Renders the pod network as text for nft(8) and ip(8). Pure. */
 
-import type { HostPort } from '../api/core/v1/forwarded-port.ts';
+import type { HostPort } from '../api/core/v1/pod/forwarded-port.ts';
 import { hexOfIPv4 } from '../base/addresses.ts';
 
 /** Names of this network's parts on the machine; two networks on one machine need different sets. */

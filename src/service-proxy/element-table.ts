@@ -2,8 +2,8 @@
  * The elements that the kernel should hold, updated service by service. Two services may share an element (a
  * pod behind both): the element is kept until its last owner releases it, and if the owners' values differ,
  * the first owner in alphabetical order decides. The owner of an external address is decided earlier
- * (api/core/v1/external-ports.ts). The table records the changes since the last transaction, so that the cost
- * depends on the change and not on the total.
+ * (api/core/v1/service/external-ports.ts). The table records the changes since the last transaction, so that
+ * the cost depends on the change and not on the total.
  */
 import { type ElementName, type Elements, elementNames, noElements } from './elements.ts';
 

@@ -4,9 +4,10 @@
  * while new marks are collected for the next round. The kernel is never listed: after a failed transaction
  * the whole table is written again.
  */
-import { type ClusterPlaces, ExternalPorts } from '../api/core/v1/external-ports.ts';
-import { nodeResource } from '../api/core/v1/node.ts';
-import { type Service, serviceResource } from '../api/core/v1/service.ts';
+
+import { nodeResource } from '../api/core/v1/node/node.ts';
+import { type ClusterPlaces, ExternalPorts } from '../api/core/v1/service/external-ports.ts';
+import { type Service, serviceResource } from '../api/core/v1/service/service.ts';
 import { apiService } from '../api/core/v1/system-objects.ts';
 import {
   type EndpointSlice,

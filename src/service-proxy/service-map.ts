@@ -3,8 +3,8 @@
  * and the endpoints behind them. Pure, and sorted, so that the same state always gives the same value.
  */
 
-import { externalAddresses, externalPort, isDelivered } from '../api/core/v1/external-addresses.ts';
-import type { Service, ServicePort } from '../api/core/v1/service.ts';
+import { externalAddresses, externalPort, isDelivered } from '../api/core/v1/service/external-addresses.ts';
+import type { Service, ServicePort } from '../api/core/v1/service/service.ts';
 import type { Endpoint, EndpointSlice } from '../api/discovery/v1/endpoint-slice.ts';
 
 export interface EndpointAddress {

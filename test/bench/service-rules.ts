@@ -3,7 +3,7 @@
  * effect on traffic.
  */
 import { spawn } from 'node:child_process';
-import { type Service, serviceResource } from '../../src/api/core/v1/service.ts';
+import { type Service, serviceResource } from '../../src/api/core/v1/service/service.ts';
 import {
   type EndpointSlice,
   endpointSliceResource,

@@ -2,7 +2,7 @@
  * Pods with real containers that do nothing, and a reader of their usage, for benchmarks of usage requests.
  */
 import { join } from 'node:path';
-import type { Pod } from '../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../src/api/core/v1/pod/pod.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import type { ObservedPod } from '../../src/kubelet/runtime/observed-pod.ts';

@@ -3,7 +3,7 @@
  * Kubernetes' DNS-based service discovery, version 1.1.0 (kubernetes/dns docs/specification.md).
  */
 
-import type { Service } from '../../api/core/v1/service.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
 import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import { packKey } from '../../base/packed-key.ts';
 

@@ -6,7 +6,7 @@
  */
 
 import type { MasterPlace } from '../../api/coordination/v1/master-lease.ts';
-import type { Node } from '../../api/core/v1/node.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
 import {
   addressKind,
   canonicalAddress,

@@ -3,8 +3,9 @@
  * pkg/controller/disruption, stalePodDisruptionTimeout). A condition set by the kubelet is kept, because a
  * node may take longer.
  */
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { podCondition } from '../../api/core/v1/pod-conditions.ts';
+
+import { podCondition } from '../../api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';

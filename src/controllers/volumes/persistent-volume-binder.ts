@@ -6,9 +6,7 @@
  * reconcile, and two claims can never both get the same volume.
  */
 
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import {
   bestFirst,
@@ -22,8 +20,10 @@ import {
   isFree,
   isFullyBound,
   storageProvisioner,
-} from '../../api/core/v1/volume-binding.ts';
-import { className, classNameOf } from '../../api/core/v1/volume-columns.ts';
+} from '../../api/core/v1/volume/binding.ts';
+import { className, classNameOf } from '../../api/core/v1/volume/columns.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persistent-volume-claim.ts';
 import { defaultStorageClass, storageClassResource } from '../../api/storage/v1/storage-class.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';

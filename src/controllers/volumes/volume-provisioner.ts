@@ -5,20 +5,20 @@
  * volume.
  */
 
-import { folderOfShare } from '../../api/core/v1/local-volumes.ts';
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import {
   isFullyBound,
   rankVolumes,
   selectedNode,
   withoutFinalizer,
-} from '../../api/core/v1/volume-binding.ts';
-import { folderFinalizer } from '../../api/core/v1/volume-chores.ts';
-import { className } from '../../api/core/v1/volume-columns.ts';
-import { nodeOf } from '../../api/core/v1/volume-recycling.ts';
+} from '../../api/core/v1/volume/binding.ts';
+import { folderFinalizer } from '../../api/core/v1/volume/chores.ts';
+import { className } from '../../api/core/v1/volume/columns.ts';
+import { folderOfShare } from '../../api/core/v1/volume/local-volumes.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persistent-volume-claim.ts';
+import { nodeOf } from '../../api/core/v1/volume/recycling.ts';
 import { storageClassResource } from '../../api/storage/v1/storage-class.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 import { objectKey, splitKey } from '../../apimachinery/meta.ts';

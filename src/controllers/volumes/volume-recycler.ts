@@ -3,14 +3,14 @@
  * them available again (upstream uses pods for this). Keys are volumes.
  */
 
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { isPodTerminal } from '../../api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
-import { claimKeyOf } from '../../api/core/v1/volume-binding.ts';
-import { isToBeEmptied } from '../../api/core/v1/volume-recycling.ts';
+import { claimKeyOf } from '../../api/core/v1/volume/binding.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persistent-volume-claim.ts';
+import { isToBeEmptied } from '../../api/core/v1/volume/recycling.ts';
 import { objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import type { ResourceClient } from '../../client/client.ts';

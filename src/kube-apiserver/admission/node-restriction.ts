@@ -6,16 +6,16 @@
 
 import type { TokenRequest } from '../../api/authentication/v1/token-request.ts';
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
-import { eventResource } from '../../api/core/v1/event.ts';
-import { type Node, nodeResource, type Taint } from '../../api/core/v1/node.ts';
-import { nodeHostnames } from '../../api/core/v1/node-addresses.ts';
-import { podCIDRAnnotation } from '../../api/core/v1/node-annotations.ts';
-import { hostnameLabel, mayLabelItself } from '../../api/core/v1/node-labels.ts';
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
+import { eventResource } from '../../api/core/v1/event/event.ts';
+import { nodeHostnames } from '../../api/core/v1/node/addresses.ts';
+import { podCIDRAnnotation } from '../../api/core/v1/node/annotations.ts';
+import { hostnameLabel, mayLabelItself } from '../../api/core/v1/node/labels.ts';
+import { type Node, nodeResource, type Taint } from '../../api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
+import { serviceAccountResource } from '../../api/core/v1/service-account/service-account.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
-import { choreOf, emptiedReason, removedReason, stuckReason } from '../../api/core/v1/volume-chores.ts';
+import { choreOf, emptiedReason, removedReason, stuckReason } from '../../api/core/v1/volume/chores.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceRef, storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';

@@ -4,7 +4,7 @@
  * only gets a warning.
  */
 import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { kubernetesLevel } from '../../apimachinery/kubernetes-level.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';

@@ -1,5 +1,5 @@
 /** Restricts the objects that a node may read. */
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';
 import type { RequestScope } from '../../apiserver/request-scope.ts';
 import type { StoredObject } from '../../apiserver/stored-object.ts';

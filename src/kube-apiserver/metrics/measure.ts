@@ -3,8 +3,8 @@
  * node or pod without samples is left out of a list and not found by name.
  */
 import { componentStatusResource } from '../../api/core/v1/component-status.ts';
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { type NodeMetrics, nodeMetricsResource } from '../../api/metrics/v1beta1/node-metrics.ts';
 import { type PodMetrics, podMetricsResource } from '../../api/metrics/v1beta1/pod-metrics.ts';
 import { usageOf } from '../../api/metrics/v1beta1/usage.ts';

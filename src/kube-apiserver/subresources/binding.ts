@@ -1,5 +1,5 @@
 /** POST pods/NAME/binding: the scheduler's decision. A pod is bound once. */
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { requiredCause } from '../../apimachinery/field-error.ts';
 import { newBadRequest, newConflict, newInvalid, newStatusError } from '../../apimachinery/status-error.ts';

@@ -3,8 +3,9 @@
  * registry/core/pod/storage/eviction.go). A pod that may be evicted is charged to its budget before it is
  * deleted, in one write that concurrent evictions see.
  */
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { podCondition, podReady } from '../../api/core/v1/pod-conditions.ts';
+
+import { podCondition, podReady } from '../../api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { conditionsOf } from '../../api/policy/v1/disruption-status.ts';
 import {
   type PodDisruptionBudget,

@@ -3,7 +3,7 @@
  * connection to one to the kubelet, which implements the negotiated protocol. The data in between is not
  * parsed.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import {
   newBadRequest,
   newInternalError,

@@ -1,7 +1,7 @@
 /** pods/NAME/proxy, services/NAME/proxy, nodes/NAME/proxy: HTTP to programs in the cluster. */
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { type Service, serviceResource } from '../../api/core/v1/service.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceRef, storageKey } from '../../apimachinery/resource-definition.ts';

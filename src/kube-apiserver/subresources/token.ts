@@ -4,10 +4,10 @@
  */
 import { type TokenRequest, tokenRequestKind } from '../../api/authentication/v1/token-request.ts';
 import type { BoundObjectReference } from '../../api/authentication/v1/types.gen.ts';
-import { nodeResource } from '../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { nodeResource } from '../../api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { secretResource } from '../../api/core/v1/secret.ts';
-import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
+import { serviceAccountResource } from '../../api/core/v1/service-account/service-account.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';

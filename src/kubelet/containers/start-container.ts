@@ -3,9 +3,9 @@
  * startContainer.
  */
 
-import { findContainer } from '../../api/core/v1/ephemeral-containers.ts';
-import { graceSecondsOf } from '../../api/core/v1/grace.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import { findContainer } from '../../api/core/v1/container/ephemeral-containers.ts';
+import { graceSecondsOf } from '../../api/core/v1/pod/grace.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Container, EphemeralContainer } from '../../api/core/v1/types.gen.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';

@@ -5,7 +5,7 @@
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { isRecord } from '../../apimachinery/equality.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { type Replaceable, replaceable } from '../../base/current.ts';

@@ -4,8 +4,9 @@
  * each heartbeat, as upstream's eviction manager does; volumes in memory cannot exceed their limits. Critical
  * pods are not ended.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { isTerminalPhase } from '../../api/core/v1/pod-conditions.ts';
+
+import { isTerminalPhase } from '../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Exec } from '../../os/exec.ts';
 import type { PodEnd } from '../pods/plan/actions.ts';

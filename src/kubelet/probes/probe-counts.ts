@@ -2,7 +2,7 @@
  * Metrics of probe runs: counts, results and durations of each probed container, while its pod is on this
  * node.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import {
   Counts,
   type Family,

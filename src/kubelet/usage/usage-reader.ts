@@ -5,8 +5,8 @@
  */
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { claimNameOf } from '../../api/core/v1/pod-claims.ts';
+import { claimNameOf } from '../../api/core/v1/pod/claims.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Volume } from '../../api/core/v1/types.gen.ts';
 import { type Clock, nextTurn, type Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';

@@ -4,7 +4,7 @@
  * after a start, after a failure, and periodically, since other programs may have changed it. The routes are
  * kept when the agent ends, so pods can reach one another meanwhile.
  */
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { aborted, isAbort, onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -8,7 +8,7 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import type { UnderlyingDefaultSource } from 'node:stream/web';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
 import { newNotFound, newStatusError } from '../../apimachinery/status-error.ts';
 import type { UpgradedConnection } from '../../apiserver/server-context.ts';

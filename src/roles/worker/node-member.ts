@@ -4,7 +4,7 @@
  * created again.
  */
 import { join } from 'node:path';
-import { nodeResource } from '../../api/core/v1/node.ts';
+import { nodeResource } from '../../api/core/v1/node/node.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { unlessAborted } from '../../base/abort.ts';
 import { sleep } from '../../base/clock.ts';

@@ -1,6 +1,6 @@
 /** Everything that a node creates on its machine outside its data directory, and its removal. */
 import { join } from 'node:path';
-import { nodeResource } from '../../api/core/v1/node.ts';
+import { nodeResource } from '../../api/core/v1/node/node.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { Backoff } from '../../base/backoff.ts';
 import { type Clock, sleep } from '../../base/clock.ts';

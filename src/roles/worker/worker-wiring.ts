@@ -4,7 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { serviceResource } from '../../api/core/v1/service.ts';
+import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { replaceable } from '../../base/current.ts';
 import { version } from '../../base/version.ts';
 import { RequestCounts } from '../../client/request-counts.ts';

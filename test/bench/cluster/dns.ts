@@ -8,7 +8,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { serviceResource } from '../../../src/api/core/v1/service.ts';
+import { serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { createClusterZone } from '../../../src/cluster-dns/cluster-zone.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { after, before, beforeEach, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { newNotFound } from '../../../src/apimachinery/status-error.ts';
 import { Registry } from '../../../src/base/metrics/registry.ts';
 import { type Fn, functionResource } from '../../../src/features/functions/api/function.ts';

@@ -5,9 +5,9 @@
  */
 
 import assert from 'node:assert/strict';
-import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { isPodTerminal } from '../../../src/api/core/v1/pod-conditions.ts';
+import { type Node, nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { isPodTerminal } from '../../../src/api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { type Draft, isTerminating, type KubeObject, objectKey } from '../../../src/apimachinery/meta.ts';

@@ -7,7 +7,7 @@ import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { systemExec } from '../../../src/os/exec.ts';
 import { importImage, loadImage } from '../../fixtures/image-root.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { systemExec } from '../../../src/os/exec.ts';
 import { makeDirectory } from '../../e2e/harness/belongings.ts';
 import { processesNaming } from '../../e2e/harness/processes.ts';

@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { serviceResource } from '../../../src/api/core/v1/service.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
+import { serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../../src/base/log.ts';
 import type { Client } from '../../../src/client/client.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { ContainerStatus } from '../../../src/api/core/v1/types.gen.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';

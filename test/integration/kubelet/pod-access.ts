@@ -1,6 +1,6 @@
 /** Functions to inspect pods that the node agent runs on Docker. */
 import assert from 'node:assert/strict';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { systemExec } from '../../../src/os/exec.ts';
 import type { NodeHarness } from './node-harness.ts';
 

@@ -21,8 +21,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { persistentVolumeResource } from '../../../src/api/core/v1/persistent-volume.ts';
 import type { PersistentVolume } from '../../../src/api/core/v1/types.gen.ts';
+import { persistentVolumeResource } from '../../../src/api/core/v1/volume/persistent-volume.ts';
 import { newNotFound } from '../../../src/apimachinery/status-error.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { HostPort } from '../../../src/api/core/v1/forwarded-port.ts';
+import type { HostPort } from '../../../src/api/core/v1/pod/forwarded-port.ts';
 import type { Exec } from '../../../src/os/exec.ts';
 import { end, type Host } from '../../e2e/harness/host.ts';
 import { Hosts } from '../../e2e/harness/hosts.ts';

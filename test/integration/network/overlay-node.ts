@@ -1,6 +1,6 @@
 /** A host that is a node for the network only: a Node object, the overlay, and pods without containers. */
 import type { ChildProcess } from 'node:child_process';
-import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../../src/api/core/v1/node/node.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';

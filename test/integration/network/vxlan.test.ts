@@ -6,7 +6,7 @@ import {
   modeAnnotation,
   nodeIPAnnotation,
   podCIDRAnnotation,
-} from '../../../src/api/core/v1/node-annotations.ts';
+} from '../../../src/api/core/v1/node/annotations.ts';
 import { cleanupNetwork } from '../../../src/network/pod-network.ts';
 import { systemExec } from '../../../src/os/exec.ts';
 import { removeServiceRules } from '../../../src/service-proxy/proxier.ts';

@@ -5,8 +5,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { after, before, test } from 'node:test';
-import type { Service } from '../../../src/api/core/v1/service.ts';
-import { serviceResource } from '../../../src/api/core/v1/service.ts';
+import type { Service } from '../../../src/api/core/v1/service/service.ts';
+import { serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { RoutedPodNetwork } from '../../../src/network/pod-network.ts';

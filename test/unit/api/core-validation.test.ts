@@ -1,8 +1,8 @@
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { type Row, testCreate, testUpdate } from '../../fixtures/kinds.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
-import { serviceResource } from '../../../src/api/core/v1/service.ts';
+import { endpointsResource } from '../../../src/api/core/v1/service/endpoints.ts';
+import { serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { cells, decode, testCreate, testUpdate } from '../../fixtures/kinds.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { validateNodeAddresses } from '../../../src/api/core/v1/node-addresses.ts';
+import { validateNodeAddresses } from '../../../src/api/core/v1/node/addresses.ts';
 
 const problems = (...addresses: readonly (readonly [type: string, address: string])[]) =>
   validateNodeAddresses(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { setPodTemplateDefaults } from '../../../src/api/core/v1/pod-defaults.ts';
-import { pullPolicyFor } from '../../../src/api/core/v1/pod-spec-defaults.ts';
+import { setPodTemplateDefaults } from '../../../src/api/core/v1/pod/defaults.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
+import { pullPolicyFor } from '../../../src/api/core/v1/pod/spec-defaults.ts';
 import { created, merge } from '../../fixtures/kinds.ts';
 
 const pod = {

@@ -9,7 +9,7 @@ import {
   type Treatment,
   treatmentOf,
   treatments,
-} from '../../../src/api/core/v1/pod-fields.ts';
+} from '../../../src/api/core/v1/pod/fields.ts';
 import type { PodSpec } from '../../../src/api/core/v1/types.gen.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import type { FieldType, ObjectType } from '../../../src/apimachinery/field-types.ts';

@@ -1,7 +1,7 @@
 /** Validation of init containers and lifecycle hooks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { created, merge, testCreate } from '../../fixtures/kinds.ts';
 import { c0, container, pod, spec } from './pod-fixture.ts';
 

@@ -1,4 +1,4 @@
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { testCreate } from '../../fixtures/kinds.ts';
 import { c0, container, pod } from './pod-fixture.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mayLabelItself } from '../../../src/api/core/v1/node-labels.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { podReferences } from '../../../src/api/core/v1/pod-references.ts';
+import { mayLabelItself } from '../../../src/api/core/v1/node/labels.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
+import { podReferences } from '../../../src/api/core/v1/pod/references.ts';
 
 const uses = (name: string) => ({
   name: 'c',

@@ -1,9 +1,9 @@
 /** Validation of a pod's security fields, and of the older annotations with the same meaning. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
-import { newPodWarnings } from '../../../src/api/core/v1/pod-warnings.ts';
-import { dottedSysctl, sysctlNamespace } from '../../../src/api/core/v1/sysctl-names.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
+import { dottedSysctl, sysctlNamespace } from '../../../src/api/core/v1/pod/sysctl-names.ts';
+import { newPodWarnings } from '../../../src/api/core/v1/pod/warnings.ts';
 import { created, testCreate, testUpdate } from '../../fixtures/kinds.ts';
 import { c0, container, pod, spec } from './pod-fixture.ts';
 

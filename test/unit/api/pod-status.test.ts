@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import * as conditions from '../../../src/api/core/v1/pod-conditions.ts';
+import * as conditions from '../../../src/api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { cells, decode, merge } from '../../fixtures/kinds.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');

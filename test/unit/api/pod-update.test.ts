@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { graceSecondsOf } from '../../../src/api/core/v1/grace.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { graceSecondsOf } from '../../../src/api/core/v1/pod/grace.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { created, testUpdate } from '../../fixtures/kinds.ts';
 import { c0, container, pod, spec } from './pod-fixture.ts';
 

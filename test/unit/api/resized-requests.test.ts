@@ -1,8 +1,8 @@
 /** Resources that a pod counts with while its resize is not finished. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { podRequests } from '../../../src/api/core/v1/pod-requests.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
+import { podRequests } from '../../../src/api/core/v1/pod/requests.ts';
 
 const pod = (cpu: string, status: object) =>
   ({

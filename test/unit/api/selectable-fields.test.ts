@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
-import { serviceResource } from '../../../src/api/core/v1/service.ts';
+import { serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { decode } from '../../fixtures/kinds.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { serviceAccountResource } from '../../../src/api/core/v1/service-account.ts';
+import { serviceAccountResource } from '../../../src/api/core/v1/service-account/service-account.ts';
 import { convertObject } from '../../../src/apimachinery/decode.ts';
 import { kindFields } from '../../../src/features/kinds.ts';
 import { cells, created, testCreate, testUpdate, updated } from '../../fixtures/kinds.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { created, merge, type Row, testCreate, testUpdate, updated } from '../../fixtures/kinds.ts';
 
 const service = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import type { Admission } from '../../../src/apiserver/admission/plugin.ts';
 import {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { parseFieldSelector } from '../../../src/apimachinery/field-selector.ts';
 import { nothing, parseLabelSelector } from '../../../src/apimachinery/labels.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';

@@ -1,5 +1,5 @@
 /** The body of a watch on a cache and for a client that the test controls. */
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { type ListQuery, parseListQuery } from '../../../src/apimachinery/list-options.ts';
 import type { Framing } from '../../../src/apiserver/encoding/framing.ts';
 import type { Sink } from '../../../src/apiserver/pushed-body.ts';

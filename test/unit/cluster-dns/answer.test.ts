@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { serviceResource } from '../../../src/api/core/v1/service.ts';
+import { serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { type ClusterZone, createClusterZone } from '../../../src/cluster-dns/cluster-zone.ts';
 import type { DnsRecord } from '../../../src/cluster-dns/packet.ts';

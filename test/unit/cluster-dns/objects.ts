@@ -1,7 +1,7 @@
 /** Services and their related objects, as the API server returns them. */
 import type { Namespace } from '../../../src/api/core/v1/namespace.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import {
   type Endpoint,
   type EndpointSlice,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Node } from '../../../src/api/core/v1/node.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
 import { placeRefusal } from '../../../src/kubelet/pods/plan/admit-place.ts';
 import { makePod } from './builders.ts';
 

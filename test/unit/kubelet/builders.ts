@@ -1,5 +1,5 @@
 /** Pods and their containers for tests of the node agent: a valid base, and the changes of a case. */
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Container } from '../../../src/api/core/v1/types.gen.ts';
 import { specHash } from '../../../src/kubelet/containers/plan/spec-hash.ts';
 import type { StartFailureReason } from '../../../src/kubelet/containers/plan/start.ts';

@@ -3,9 +3,9 @@
  */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { persistentVolumeResource } from '../../../src/api/core/v1/persistent-volume.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim, Volume } from '../../../src/api/core/v1/types.gen.ts';
+import { persistentVolumeResource } from '../../../src/api/core/v1/volume/persistent-volume.ts';
 import { newInternalError, newNotFound } from '../../../src/apimachinery/status-error.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { ClaimedVolumes } from '../../../src/kubelet/volumes/claimed-volumes.ts';

@@ -1,7 +1,7 @@
 /** Sandboxes that only their own machine can reach, and the time of this restriction. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { isFunctionPod } from '../../../src/features/functions/api/function-instance.ts';
 import type { PodNetwork } from '../../../src/kubelet/runtime/pod-network.ts';

@@ -1,7 +1,7 @@
 /** Actions for a pod that is to run. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
 import { computePodActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
 import type { ObservedPod } from '../../../src/kubelet/runtime/observed-pod.ts';

@@ -1,7 +1,7 @@
 /** The small decisions behind one container: its image and its resources. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { qosClassOf } from '../../../src/api/core/v1/pod-qos.ts';
+import { qosClassOf } from '../../../src/api/core/v1/pod/qos.ts';
 import type { Container } from '../../../src/api/core/v1/types.gen.ts';
 import { containerArgv, stopSignalOf } from '../../../src/kubelet/containers/plan/image.ts';
 import {

@@ -1,7 +1,7 @@
 /** Status of one container, and the fields that are kept from its previous status. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { ContainerStatus } from '../../../src/api/core/v1/types.gen.ts';
 import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
 import {

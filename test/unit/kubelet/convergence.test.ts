@@ -1,7 +1,7 @@
 /** From any initial state, carrying out the plan ends in an empty plan. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PodAction } from '../../../src/kubelet/pods/plan/actions.ts';
 import {
   computeOrphanActions,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ConfigMap } from '../../../src/api/core/v1/config-map.ts';
-import { containerReferences } from '../../../src/api/core/v1/pod-references.ts';
+import { containerReferences } from '../../../src/api/core/v1/pod/references.ts';
 import type { Secret } from '../../../src/api/core/v1/secret.ts';
 import { type ConfigSources, resolveEnv } from '../../../src/kubelet/environment/plan/env.ts';
 import { makePod } from './builders.ts';

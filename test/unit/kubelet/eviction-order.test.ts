@@ -1,7 +1,7 @@
 /** Pods that a node evicts first when it is short of a resource, and the messages about them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import {
   type EvictionCandidate,
   evictable,

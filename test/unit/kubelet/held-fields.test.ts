@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { ordinaryValues, podFields, treatmentOf } from '../../../src/api/core/v1/pod-fields.ts';
+import { ordinaryValues, podFields, treatmentOf } from '../../../src/api/core/v1/pod/fields.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import type { FieldType, ObjectType } from '../../../src/apimachinery/field-types.ts';
 import { computePodActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';

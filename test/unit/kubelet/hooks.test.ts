@@ -1,7 +1,7 @@
 /** Times at which hooks run, actions that wait for them, and containers whose hook failed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { preStopOf } from '../../../src/kubelet/containers/plan/lifecycle.ts';
 import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
 import {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { HostPortRules } from '../../../src/kubelet/pods/host-port-rules.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { makePod } from './builders.ts';

@@ -1,7 +1,7 @@
 /** Init containers and sidecars: actions, their order, and the status of the pod. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { stopTurn } from '../../../src/kubelet/containers/plan/stop-turn.ts';
 import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
 import { computePodActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { stopTurn } from '../../../src/kubelet/containers/plan/stop-turn.ts';
 import type { PodAction } from '../../../src/kubelet/pods/plan/actions.ts';
 import { computePodActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';

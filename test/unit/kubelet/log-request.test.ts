@@ -1,7 +1,7 @@
 /** Log that a request asks for, and the part of it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import { logTarget, parseLogQuery, RequestError } from '../../../src/kubelet/server/plan/log-request.ts';
 import { exited, makeContainer, makePod, now, observed } from './builders.ts';

@@ -1,8 +1,8 @@
 /** Pods that a node rejects, and the way in which it ends its pods. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { amounts } from '../../../src/api/core/v1/pod-requests.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
+import { amounts } from '../../../src/api/core/v1/pod/requests.ts';
 import { allocatableOf, capacityOf, type NodeFacts } from '../../../src/kubelet/node/plan/node-status.ts';
 import { shutdownPhases } from '../../../src/kubelet/node/plan/shutdown-phases.ts';
 import type { PodEnd } from '../../../src/kubelet/pods/plan/actions.ts';

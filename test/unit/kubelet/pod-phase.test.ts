@@ -1,7 +1,7 @@
 /** The phase of a pod, and its address on the way to it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
 import { hostPortsOf } from '../../../src/kubelet/pods/plan/host-ports.ts';
 import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';

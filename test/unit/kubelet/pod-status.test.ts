@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PodStatus } from '../../../src/api/core/v1/types.gen.ts';
 import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
 import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';

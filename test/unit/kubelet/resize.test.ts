@@ -1,7 +1,7 @@
 /** Container whose pod was given other resources, and the reported status. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { podRequests } from '../../../src/api/core/v1/pod-requests.ts';
+import { podRequests } from '../../../src/api/core/v1/pod/requests.ts';
 import { containerResources } from '../../../src/kubelet/containers/plan/resources.ts';
 import {
   allocatedPod,

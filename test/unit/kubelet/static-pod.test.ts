@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../src/api/core/v1/node.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
 import { isCritical } from '../../../src/kubelet/node/plan/eviction-order.ts';
 import {
   isMirrorOf,

@@ -1,8 +1,8 @@
 /** Work of an agent on volumes: when it begins, stops and retries, and the events on the volume. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { persistentVolumeResource } from '../../../src/api/core/v1/persistent-volume.ts';
 import type { PersistentVolume } from '../../../src/api/core/v1/types.gen.ts';
+import { persistentVolumeResource } from '../../../src/api/core/v1/volume/persistent-volume.ts';
 import { newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { Client } from '../../../src/client/client.ts';

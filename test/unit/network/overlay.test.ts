@@ -5,7 +5,7 @@ import {
   modeAnnotation,
   nodeIPAnnotation,
   podCIDRAnnotation,
-} from '../../../src/api/core/v1/node-annotations.ts';
+} from '../../../src/api/core/v1/node/annotations.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import {
   macOf,

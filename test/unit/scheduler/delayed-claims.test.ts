@@ -1,10 +1,10 @@
 /** Volumes for the claims of one pod on a node, before the pod is bound. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { persistentVolumeResource } from '../../../src/api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../src/api/core/v1/persistent-volume-claim.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../src/api/core/v1/types.gen.ts';
-import { rankVolumes } from '../../../src/api/core/v1/volume-binding.ts';
+import { rankVolumes } from '../../../src/api/core/v1/volume/binding.ts';
+import { persistentVolumeResource } from '../../../src/api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../src/api/core/v1/volume/persistent-volume-claim.ts';
 import type { StorageClass } from '../../../src/api/storage/v1/types.gen.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { newConflict } from '../../../src/apimachinery/status-error.ts';

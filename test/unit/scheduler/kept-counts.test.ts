@@ -1,8 +1,8 @@
 /** Counts that are kept, how long they are kept, and counts that are dropped with their last user. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PodAffinityTerm } from '../../../src/api/core/v1/types.gen.ts';
 import { affinityTerm } from '../../../src/scheduler/affinity-term.ts';
 import { podInfo } from '../../../src/scheduler/pod-info.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { NodeSelectorTerm } from '../../../src/api/core/v1/types.gen.ts';
 import { Cycle } from '../../../src/scheduler/cycle.ts';
 import type { Plugin } from '../../../src/scheduler/framework.ts';

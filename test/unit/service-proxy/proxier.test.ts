@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, test } from 'node:test';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { createProxier, type Proxier, removeServiceRules } from '../../../src/service-proxy/proxier.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

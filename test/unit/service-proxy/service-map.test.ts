@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Service } from '../../../src/api/core/v1/service.ts';
+import type { Service } from '../../../src/api/core/v1/service/service.ts';
 import type { EndpointSlice } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { serviceRules } from '../../../src/service-proxy/service-map.ts';
 

@@ -4,7 +4,7 @@
  */
 import { leaseResource } from '../../../api/coordination/v1/lease.ts';
 import { masterLabel } from '../../../api/coordination/v1/master-lease.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 import { selectorFromMap } from '../../../apimachinery/labels.ts';
 import { controllerOf, isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';

@@ -2,8 +2,8 @@
  * Maintains waiting instances of each runtime in each namespace that has functions of it. Keys are
  * NAMESPACE/RUNTIME.
  */
-import { nodeResource } from '../../../api/core/v1/node.ts';
-import { podResource } from '../../../api/core/v1/pod.ts';
+import { nodeResource } from '../../../api/core/v1/node/node.ts';
+import { podResource } from '../../../api/core/v1/pod/pod.ts';
 import { isTerminating, type ObjectKey, splitKey } from '../../../apimachinery/meta.ts';
 import { isAlreadyExists } from '../../../apimachinery/status-error.ts';
 import { sha256 } from '../../../base/sha256.ts';

@@ -1,5 +1,5 @@
 /** Calls of functions on one master: the gateway, and its connections to instances. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ApiServer } from '../../../apiserver/app.ts';
 import type { Handler } from '../../../apiserver/request-scope.ts';
 import type { DirectServe } from '../../../apiserver/serve.ts';

@@ -4,8 +4,8 @@
  * Function-Once).
  */
 import type { IncomingMessage } from 'node:http';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
+import { isPodTerminal } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { newStatusError, StatusError } from '../../../apimachinery/status-error.ts';
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/log.ts';

@@ -6,7 +6,7 @@
  */
 import { type Lease, leaseResource } from '../../../api/coordination/v1/lease.ts';
 import { placesOf } from '../../../api/coordination/v1/master-lease.ts';
-import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../../api/core/v1/node/node.ts';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import { type ResourceDefinition, storagePrefix } from '../../../apimachinery/resource-definition.ts';
 import { newInvalid } from '../../../apimachinery/status-error.ts';

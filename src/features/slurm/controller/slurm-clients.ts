@@ -2,9 +2,9 @@
  * Runs a client pod for each connection that SlurmJobs of a namespace name, while one of them is not
  * finished.
  */
-import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../api/core/v1/pod/pod.ts';
 import { secretResource } from '../../../api/core/v1/secret.ts';
-import { serviceAccountResource } from '../../../api/core/v1/service-account.ts';
+import { serviceAccountResource } from '../../../api/core/v1/service-account/service-account.ts';
 import { roleBindingResource } from '../../../api/rbac/v1/role-binding.ts';
 import { type Draft, isTerminating, type KubeObject, type ObjectKey } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';

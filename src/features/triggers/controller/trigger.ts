@@ -1,9 +1,9 @@
 /** Records the occurrences that Triggers watch for as TriggerEvents, and delivers these to their targets. */
 import { createHash } from 'node:crypto';
-import { nodeResource } from '../../../api/core/v1/node.ts';
-import { persistentVolumeResource } from '../../../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../api/core/v1/persistent-volume-claim.ts';
-import { serviceAccountResource } from '../../../api/core/v1/service-account.ts';
+import { nodeResource } from '../../../api/core/v1/node/node.ts';
+import { serviceAccountResource } from '../../../api/core/v1/service-account/service-account.ts';
+import { persistentVolumeResource } from '../../../api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../api/core/v1/volume/persistent-volume-claim.ts';
 import { deepEqual, sortKeys } from '../../../apimachinery/equality.ts';
 import { controllerOf, isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';

@@ -1,6 +1,7 @@
 /** A pod's /etc/resolv.conf (pkg/kubelet/network/dns). Pure. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { maxNameservers, maxSearchCharacters, maxSearches } from '../../../api/core/v1/pod-dns-validation.ts';
+
+import { maxNameservers, maxSearchCharacters, maxSearches } from '../../../api/core/v1/pod/dns-validation.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { parseResolvConf, type ResolvConf } from '../../../formats/resolv-conf.ts';
 
 export interface DnsFacts {

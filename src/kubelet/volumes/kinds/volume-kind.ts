@@ -4,8 +4,8 @@
  * attached, staged and published has a step for each.
  */
 
-import type { Node } from '../../../api/core/v1/node.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Volume } from '../../../api/core/v1/types.gen.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Exec } from '../../../os/exec.ts';

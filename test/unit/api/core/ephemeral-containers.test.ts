@@ -5,9 +5,9 @@ import {
   ephemeralContainersPart,
   findContainer,
   withoutEphemeralContainers,
-} from '../../../../src/api/core/v1/ephemeral-containers.ts';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
-import { mirrorAnnotation } from '../../../../src/api/core/v1/pod-annotations.ts';
+} from '../../../../src/api/core/v1/container/ephemeral-containers.ts';
+import { mirrorAnnotation } from '../../../../src/api/core/v1/pod/annotations.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { EphemeralContainer } from '../../../../src/api/core/v1/types.gen.ts';
 import { container, pod } from '../../controllers/objects.ts';
 

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { externalPort } from '../../../../src/api/core/v1/external-addresses.ts';
-import { ExternalPorts } from '../../../../src/api/core/v1/external-ports.ts';
-import type { Service } from '../../../../src/api/core/v1/service.ts';
+import { externalPort } from '../../../../src/api/core/v1/service/external-addresses.ts';
+import { ExternalPorts } from '../../../../src/api/core/v1/service/external-ports.ts';
+import type { Service } from '../../../../src/api/core/v1/service/service.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { meta } from '../../controllers/objects.ts';
 

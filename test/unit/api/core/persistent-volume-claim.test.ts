@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/persistent-volume-claim.ts';
 import type { PersistentVolumeClaim } from '../../../../src/api/core/v1/types.gen.ts';
+import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/volume/persistent-volume-claim.ts';
 import { cells, created, fromWire, merge, testCreate, testUpdate, updated } from '../../../fixtures/kinds.ts';
 
 const claim = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
+import { persistentVolumeResource } from '../../../../src/api/core/v1/volume/persistent-volume.ts';
 import { cells, created, merge, testCreate, testUpdate, updated, writer } from '../../../fixtures/kinds.ts';
 
 const disk = {

@@ -1,7 +1,7 @@
 /** Limit of what a pod selects nodes and other pods by. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { maxSelectionTerms, validateSelectionSize } from '../../../../src/api/core/v1/selection-size.ts';
+import { maxSelectionTerms, validateSelectionSize } from '../../../../src/api/core/v1/pod/selection-size.ts';
 import type { PodSpec } from '../../../../src/api/core/v1/types.gen.ts';
 
 const times = <T>(count: number, item: (index: number) => T): T[] =>

@@ -1,7 +1,7 @@
 /** Tolerations that match a taint, and the keys of the well-known taints. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { taintKeys, tolerates } from '../../../../src/api/core/v1/taints.ts';
+import { taintKeys, tolerates } from '../../../../src/api/core/v1/node/taints.ts';
 import type { Toleration } from '../../../../src/api/core/v1/types.gen.ts';
 
 const taint = { key: 'k', value: 'v', effect: 'NoSchedule' as const };

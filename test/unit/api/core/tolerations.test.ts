@@ -1,7 +1,7 @@
 /** Tolerations that another one covers are left out. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mergeTolerations } from '../../../../src/api/core/v1/tolerations.ts';
+import { mergeTolerations } from '../../../../src/api/core/v1/pod/tolerations.ts';
 import type { Toleration } from '../../../../src/api/core/v1/types.gen.ts';
 
 const merged = (first: object[], second: object[] = []) =>

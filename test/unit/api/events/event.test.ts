@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { eventResource } from '../../../../src/api/core/v1/event.ts';
+import { eventResource } from '../../../../src/api/core/v1/event/event.ts';
 import { eventsV1Resource } from '../../../../src/api/events/v1/event.ts';
 import { convertObject } from '../../../../src/apimachinery/decode.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';

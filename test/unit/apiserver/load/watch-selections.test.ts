@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import { parseListQuery } from '../../../../src/apimachinery/list-options.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { StatusError } from '../../../../src/apimachinery/status-error.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CertificateSigningRequest } from '../../../../src/api/certificates/v1/certificate-signing-request.ts';
 import type { Lease } from '../../../../src/api/coordination/v1/lease.ts';
-import type { Node } from '../../../../src/api/core/v1/node.ts';
+import type { Node } from '../../../../src/api/core/v1/node/node.ts';
 import { requireRange } from '../../../../src/base/addresses.ts';
 import {
   decideRequest,

@@ -1,7 +1,7 @@
 /** Conditions of a Service about external addresses that nodes do not serve for it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Service } from '../../../../src/api/core/v1/service.ts';
+import type { Service } from '../../../../src/api/core/v1/service/service.ts';
 import { planExternalStatus } from '../../../../src/controllers/services/external-addresses-plan.ts';
 import { makeService } from '../../cluster-dns/objects.ts';
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../../../../src/apimachinery/meta.ts';
 import { isNotFound } from '../../../../../src/apimachinery/status-error.ts';
 import type { UserInfo } from '../../../../../src/apiserver/user.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../../../src/api/core/v1/node.ts';
+import type { Node } from '../../../../../src/api/core/v1/node/node.ts';
 import type { Dns } from '../../../../../src/features/host-names/api/dns.ts';
 import { servingFingerprint } from '../../../../../src/features/host-names/api/dns-served.ts';
 import { planDnsStatus } from '../../../../../src/features/host-names/controller/dns-plan.ts';
