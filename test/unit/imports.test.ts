@@ -108,6 +108,14 @@ test('refused: two files that share a package kept for one, and a cycle', () => 
     ...importsOf('src/base/b.ts', `export { c } from './c.ts';`),
     ...importsOf('src/base/c.ts', `import { a } from './a.ts';`),
   ];
+  const types = (path: string) => [
+    ...importsOf(`${path}/a.ts`, `import type { B } from './b.ts';`),
+    ...importsOf(`${path}/b.ts`, `import type { A } from './a.ts';`),
+  ];
+  assert.deepEqual(breaches(types('src/base')), []);
+  assert.deepEqual(breaches(types('src/api/core/v1')), [
+    'cycle: src/api/core/v1/a.ts -> src/api/core/v1/b.ts -> src/api/core/v1/a.ts',
+  ]);
   assert.deepEqual(breaches(cycle), [
     'cycle: src/base/a.ts -> src/base/b.ts -> src/base/c.ts -> src/base/a.ts',
   ]);

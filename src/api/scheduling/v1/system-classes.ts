@@ -2,7 +2,7 @@
 
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
 import { systemClasses } from '../../core/v1/pod/priority.ts';
-import type { FixedObject } from '../../fixed-objects.ts';
+import type { FixedObject } from '../../fixed-object.ts';
 import { priorityClassResource } from './priority-class.ts';
 import type { PriorityClass } from './types.gen.ts';
 
