@@ -24,7 +24,7 @@ export interface BundleOptions {
 
 /** The first file of each thread (src/os/thread.ts). */
 const threadSources: Readonly<Record<ThreadName, string>> = {
-  'yaml-worker': 'src/apiserver/yaml-worker.ts',
+  'yaml-worker': 'src/apiserver/body/yaml-worker.ts',
   'jsonata-worker': 'src/states-language/jsonata/worker.ts',
 };
 

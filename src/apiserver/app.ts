@@ -12,8 +12,6 @@ import { Registry } from '../base/metrics/registry.ts';
 import { inChildSpan } from '../base/tracing/current-span.ts';
 import type { Store } from '../storage/store.ts';
 import { admissionChain } from './admission/admission.ts';
-import type { AskedRequest } from './asked-request.ts';
-import { auditHeaders } from './audit-id.ts';
 import { fieldsOf, identify, whoAsks } from './authentication/identify.ts';
 import {
   type AccessRequest,
@@ -22,37 +20,39 @@ import {
   refusal,
   unionAuthorizer,
 } from './authorization/authorizer.ts';
+import { createYamlReader, createYamlWriter } from './body/yaml-thread.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import { encoderOf, statusInForm } from './encoding/answer.ts';
 import { createEncoders } from './encoding/encoders.ts';
 import { toStatusError } from './errors.ts';
-import { indexFields } from './field-index.ts';
-import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
-import { LatestRevision } from './latest-revision.ts';
 import { defaultLimits, InFlight, inFlightLimits } from './load/in-flight.ts';
 import { withInFlightLimit } from './load/shed.ts';
 import { WatchSelections } from './load/watch-selections.ts';
 import { createOpenApi } from './openapi.ts';
 import type { ApiServerOptions, RequestEnv } from './options.ts';
-import { accessOf, loadOf } from './request-access.ts';
-import { parseRequestInfo, type RequestInfo, type ResourceRequest, readUrl } from './request-info.ts';
-import { logRequest } from './request-log.ts';
-import { goesOn, underItsName } from './request-meter.ts';
-import { RequestMetrics } from './request-metrics.ts';
-import type { RequestScope } from './request-scope.ts';
-import { answerWithin, isLongRunning, requestTimeout } from './request-timeout.ts';
-import { type Identified, traceRequest } from './request-tracing.ts';
-import { RequestWork } from './request-work.ts';
+import { indexFields } from './reads/field-index.ts';
+import { LatestRevision } from './reads/latest-revision.ts';
+import { auditHeaders } from './request/audit-id.ts';
+import { accessOf, loadOf } from './request/request-access.ts';
+import { parseRequestInfo, type RequestInfo, type ResourceRequest, readUrl } from './request/request-info.ts';
+import { logRequest } from './request/request-log.ts';
+import { goesOn, underItsName } from './request/request-meter.ts';
+import { RequestMetrics } from './request/request-metrics.ts';
+import type { RequestScope } from './request/request-scope.ts';
+import { answerWithin, isLongRunning, requestTimeout } from './request/request-timeout.ts';
+import { type Identified, traceRequest } from './request/request-tracing.ts';
+import type { UserInfo } from './request/user.ts';
 import { type Headers, respondJson, respondText, warningHeader } from './respond.ts';
 import type { EngineContext, ServerContext } from './server-context.ts';
 import { findSubresource, type Subresource } from './subresources/subresources.ts';
+import type { AskedRequest } from './transport/asked-request.ts';
+import { checkHead } from './transport/head-limits.ts';
+import { RequestWork } from './transport/request-work.ts';
 import { Turns } from './turns.ts';
-import type { UserInfo } from './user.ts';
 import { formsOf, handlerOf } from './verbs/verbs.ts';
 import { versionDocument } from './version.ts';
 import { WriteTurns } from './write-turns.ts';
-import { createYamlReader, createYamlWriter } from './yaml-thread.ts';
 
 interface Env {
   Bindings: RequestEnv;

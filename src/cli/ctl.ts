@@ -9,9 +9,9 @@ import { terminalLines } from '../terminal/live-lines.ts';
 import { sparseLines } from '../terminal/sparse-lines.ts';
 import { flushed, isReaderGone } from '../terminal/standard-output.ts';
 import { kubectlOnly, verbs } from './commands/index.ts';
-import { connectionFlags, toArgs } from './flags.ts';
+import { connectionFlags, toArgs } from './flags/flags.ts';
 import type { Io, Stdio } from './io.ts';
-import { readText } from './standard-input.ts';
+import { readText } from './manifests/standard-input.ts';
 import { type AnyCommand, toCommand, withKubectlHints } from './verb.ts';
 
 export function ctlCommand(io: Io): AnyCommand {

@@ -3,7 +3,7 @@ import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
 import { errorMessage } from '../base/log.ts';
 import { wrap } from '../terminal/usage-page.ts';
-import { recordsAt, textAt } from './objects.ts';
+import { recordsAt, textAt } from './objects/objects.ts';
 
 /**
  * Returns the message of an error: one line such as `Error from server (NotFound): pods "x" not found`, or

@@ -4,11 +4,11 @@ import { StatusError } from '../apimachinery/status-error.ts';
 import { currentSpan, errorKind } from '../base/tracing/current-span.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { colorModes, type Palette, paletteFor } from '../terminal/color.ts';
-import { type Cluster, connect } from './cluster.ts';
+import { type Cluster, connect } from './connection/cluster.ts';
 import { ExitError, errorText, inContext, isOfServer, ReportedError } from './errors.ts';
-import { connectionFlags, Flags, type FlagTable, toArgs } from './flags.ts';
+import { connectionFlags, Flags, type FlagTable, toArgs } from './flags/flags.ts';
 import type { Io } from './io.ts';
-import { otherNamespaceNotes } from './other-namespaces.ts';
+import { otherNamespaceNotes } from './objects/other-namespaces.ts';
 import { tracedCommand } from './tracing.ts';
 
 export interface VerbContext {

@@ -4,7 +4,7 @@
  * test with a simulated clock, and several times in one process.
  */
 import { type SystemObjects, systemObjects } from '../api/core/v1/system-objects.ts';
-import { serviceAccountUser, systemUser } from '../apiserver/user.ts';
+import { serviceAccountUser, systemUser } from '../apiserver/request/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import { inBackground } from '../base/in-background.ts';
 import type { Family } from '../base/metrics/exposition.ts';

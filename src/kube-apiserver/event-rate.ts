@@ -4,7 +4,7 @@
  */
 import { eventResource } from '../api/core/v1/event/event.ts';
 import { newStatusError } from '../apimachinery/status-error.ts';
-import { nodeNameOf, type UserInfo } from '../apiserver/user.ts';
+import { nodeNameOf, type UserInfo } from '../apiserver/request/user.ts';
 import type { Clock } from '../base/clock.ts';
 import { TokenBuckets } from '../base/token-buckets.ts';
 

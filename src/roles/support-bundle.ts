@@ -4,7 +4,7 @@ import { errorMessage } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { processIo } from '../cli/ctl.ts';
 import { noFeatures } from '../cli/ctl-features.ts';
-import type { FlagTable } from '../cli/flags.ts';
+import type { FlagTable } from '../cli/flags/flags.ts';
 import type { Io } from '../cli/io.ts';
 import { type AnyCommand, toCommand, type Verb } from '../cli/verb.ts';
 import { systemExec } from '../os/exec.ts';

@@ -1,4 +1,4 @@
-/** What a quota counts of one kind (upstream: pkg/quota/v1/evaluator). Pure. */
+/** Counting of one kind for quotas (upstream: pkg/quota/v1/evaluator). Pure. */
 import type { Amounts } from '../../apimachinery/amounts.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { Scope } from './pod-scopes.ts';

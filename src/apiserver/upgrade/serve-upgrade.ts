@@ -17,7 +17,7 @@ import { impersonationFields } from '../authentication/impersonation.ts';
 import { bearerAmongProtocols } from '../authentication/websocket-bearer.ts';
 import type { RequestEnv } from '../options.ts';
 import type { UpgradedConnection } from '../server-context.ts';
-import { WholeAnswer } from '../whole-answer.ts';
+import { WholeAnswer } from '../transport/whole-answer.ts';
 
 export interface UpgradeOptions {
   readonly app: Pick<ApiServer['app'], 'fetch'>;

@@ -3,16 +3,16 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
-import type { Cluster } from '../cluster.ts';
-import { kindName } from '../discovery.ts';
-import { reportInFile } from '../faults-in-file.ts';
-import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags.ts';
-import { follow } from '../follow.ts';
-import { metadataOf, recordAt } from '../objects.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
+import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
+import { reportInFile } from '../manifests/faults-in-file.ts';
+import { kindName } from '../objects/discovery.ts';
+import { follow } from '../objects/follow.ts';
+import { metadataOf, recordAt } from '../objects/objects.ts';
+import { type ManifestTarget, manifestTargets, targetPath } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { type ManifestTarget, manifestTargets, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../write-options.ts';
 
 const flagTable = {
   force: { type: 'boolean', about: 'delete each object and create it anew' },

@@ -2,14 +2,14 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { type Activity, beginWork } from '../../terminal/live-lines.ts';
-import { kindName } from '../discovery.ts';
-import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags.ts';
-import { follow } from '../follow.ts';
+import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags/flags.ts';
+import { kindName } from '../objects/discovery.ts';
+import { follow } from '../objects/follow.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
 import { stateText } from '../progress/object-progress.ts';
 import { isPod, showPods } from '../progress/pod-progress.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { parseCondition, type WaitCondition } from '../wait-condition.ts';
+import { parseCondition, type WaitCondition } from './wait-condition.ts';
 
 const flagTable = {
   for: {

@@ -7,10 +7,10 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { onAbort } from '../../base/abort.ts';
 import { sleep } from '../../base/clock.ts';
 import type { Activity } from '../../terminal/live-lines.ts';
-import { findResource } from '../discovery.ts';
-import { followAll } from '../follow.ts';
-import { podSelectorOf } from '../objects.ts';
-import { type ObjectTarget, targetPath } from '../targets.ts';
+import { findResource } from '../objects/discovery.ts';
+import { followAll } from '../objects/follow.ts';
+import { podSelectorOf } from '../objects/objects.ts';
+import { type ObjectTarget, targetPath } from '../objects/targets.ts';
 import type { VerbContext } from '../verb.ts';
 import { type Pull, podsText, podText, pullsIn, waitingNodes } from './object-progress.ts';
 

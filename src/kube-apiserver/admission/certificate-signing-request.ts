@@ -23,7 +23,7 @@ import {
   nodeNameOf,
   nodeUserName,
   type UserInfo,
-} from '../../apiserver/user.ts';
+} from '../../apiserver/request/user.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { CertificateRequestContent } from '../../formats/certificate-request.ts';
 import type { KubeContext } from '../context.ts';

@@ -19,7 +19,7 @@ import { invalidCause } from '../../apimachinery/field-error.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
-import { waitForNow } from '../../apiserver/freshness.ts';
+import { waitForNow } from '../../apiserver/reads/freshness.ts';
 import { canonicalAddress, hasAddress, rangeAround } from '../../base/addresses.ts';
 import type { CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
 import type { KubeContext } from '../context.ts';

@@ -20,10 +20,10 @@ import { isLookedAfterBy, volumesOfNode } from '../../api/core/v1/volume/chores.
 import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Authorizer, Verb } from '../../apiserver/authorization/authorizer.ts';
-import { waitForNow } from '../../apiserver/freshness.ts';
+import { waitForNow } from '../../apiserver/reads/freshness.ts';
+import { nodeNameOf } from '../../apiserver/request/user.ts';
 import type { EngineContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
-import { nodeNameOf } from '../../apiserver/user.ts';
 import type { CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
 import {
   always,

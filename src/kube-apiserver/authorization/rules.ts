@@ -4,7 +4,7 @@ import type {
   ResourceRule,
   SubjectRulesReviewStatus,
 } from '../../api/authorization/v1/self-subject-rules-review.ts';
-import { isBootstrapper, mastersGroup, nodeNameOf, type UserInfo } from '../../apiserver/user.ts';
+import { isBootstrapper, mastersGroup, nodeNameOf, type UserInfo } from '../../apiserver/request/user.ts';
 import type { KubeContext } from '../context.ts';
 import { inWords } from '../rbac/rbac-authorizer.ts';
 

@@ -11,7 +11,7 @@ import { usageOf } from '../../api/metrics/v1beta1/usage.ts';
 import type { KubeObject, ObjectMeta } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { MeasureQuery } from '../../apiserver/kind-behavior.ts';
-import { selectionOf } from '../../apiserver/selection.ts';
+import { selectionOf } from '../../apiserver/reads/selection.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import type { KubeContext } from '../context.ts';
 import { componentStatuses } from './component-statuses.ts';

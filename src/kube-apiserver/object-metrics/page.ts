@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { EngineContext } from '../../apiserver/server-context.ts';
-import { StreamedAnswer } from '../../apiserver/streamed-answer.ts';
+import { StreamedAnswer } from '../../apiserver/transport/streamed-answer.ts';
 import { fewItems } from '../../apiserver/turns.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';

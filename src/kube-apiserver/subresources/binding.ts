@@ -6,8 +6,8 @@ import { newBadRequest, newConflict, newInvalid, newStatusError } from '../../ap
 import { respondOther } from '../../apiserver/encoding/answer.ts';
 import { checkPreconditions, conditionsOf } from '../../apiserver/registry/object-meta.ts';
 import { updateObject } from '../../apiserver/registry/update.ts';
-import type { RequestScope } from '../../apiserver/request-scope.ts';
-import { objectField, readKind, stringField } from '../../apiserver/verbs/read-object.ts';
+import type { RequestScope } from '../../apiserver/request/request-scope.ts';
+import { objectField, readKind, stringField } from '../../apiserver/verbs/read-body.ts';
 import { writeOptions } from '../../apiserver/write-options.ts';
 import { rfc3339 } from '../../base/clock.ts';
 

@@ -10,8 +10,8 @@ import {
   newStatusError,
   StatusError,
 } from '../../apimachinery/status-error.ts';
-import { auditHeaders } from '../../apiserver/audit-id.ts';
-import type { RequestScope } from '../../apiserver/request-scope.ts';
+import { auditHeaders } from '../../apiserver/request/audit-id.ts';
+import type { RequestScope } from '../../apiserver/request/request-scope.ts';
 import { readObject } from '../../apiserver/verbs/get.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { NodeConnection } from '../node-connection.ts';

@@ -10,7 +10,7 @@ import { KindSet } from '../../apimachinery/kind-set.ts';
 import { type Authenticator, unionAuthenticator } from '../../apiserver/authentication/authenticator.ts';
 import { bearerTokenAuthenticator, type TokenEntry } from '../../apiserver/authentication/bearer-token.ts';
 import { clientCertificateAuthenticator } from '../../apiserver/authentication/client-certificate.ts';
-import { listenHttps } from '../../apiserver/serve.ts';
+import { listenHttps } from '../../apiserver/transport/serve.ts';
 import type { Clock } from '../../base/clock.ts';
 import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';

@@ -3,7 +3,7 @@
  */
 
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
-import type { Listener } from '../../apiserver/serve.ts';
+import type { Listener } from '../../apiserver/transport/serve.ts';
 import { aborted } from '../../base/abort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';

@@ -6,7 +6,7 @@ import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { storageKey } from '../../../src/apimachinery/resource-definition.ts';
-import { componentUser } from '../../../src/apiserver/user.ts';
+import { componentUser } from '../../../src/apiserver/request/user.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';

@@ -5,7 +5,7 @@
  * nothing else.
  */
 
-import { systemUser } from '../../../src/apiserver/user.ts';
+import { systemUser } from '../../../src/apiserver/request/user.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import type { Client } from '../../../src/client/client.ts';

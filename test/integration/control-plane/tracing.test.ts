@@ -11,7 +11,7 @@ import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
 import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Draft, KubeObject } from '../../../src/apimachinery/meta.ts';
 import { traceAnnotation, traceNoteOf } from '../../../src/apimachinery/trace-note.ts';
-import { authenticatedGroup, mastersGroup, type UserInfo } from '../../../src/apiserver/user.ts';
+import { authenticatedGroup, mastersGroup, type UserInfo } from '../../../src/apiserver/request/user.ts';
 import type { FinishedSpan } from '../../../src/base/tracing/span.ts';
 import { createTracer } from '../../../src/base/tracing/tracer.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';

@@ -14,7 +14,7 @@ import { type Draft, isTerminating, type KubeObject, objectKey } from '../../../
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { isConflict, isNotFound } from '../../../src/apimachinery/status-error.ts';
 import { type Authorizer, refusal } from '../../../src/apiserver/authorization/authorizer.ts';
-import type { UserInfo } from '../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../src/apiserver/request/user.ts';
 import { type Clock, sleep } from '../../../src/base/clock.ts';
 import type { Logger } from '../../../src/base/log.ts';
 import { rfc3339 } from '../../../src/base/time.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { StatusError } from '../../../src/apimachinery/status-error.ts';
-import { maxBodyBytes, readBody } from '../../../src/apiserver/body.ts';
-import type { RequestScope } from '../../../src/apiserver/request-scope.ts';
+import { maxBodyBytes, readBody } from '../../../src/apiserver/body/body.ts';
+import type { RequestScope } from '../../../src/apiserver/request/request-scope.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 describe('readBody', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
-import { systemUser, type UserInfo } from '../../../src/apiserver/user.ts';
+import { systemUser, type UserInfo } from '../../../src/apiserver/request/user.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 
 const events = '/api/v1/namespaces/default/events';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
-import { readNow, waitForNow, waitForRevision } from '../../../src/apiserver/freshness.ts';
+import { readNow, waitForNow, waitForRevision } from '../../../src/apiserver/reads/freshness.ts';
 import type { ServerContext } from '../../../src/apiserver/server-context.ts';
 import { findObject } from '../../../src/apiserver/stored-object.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

@@ -14,9 +14,9 @@ import {
 import { type Duplex, duplexPair } from 'node:stream';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Answer, serveHttp2Stream } from '../../../src/apiserver/http2-stream.ts';
-import type { Sink, Source } from '../../../src/apiserver/pushed-body.ts';
-import { WholeAnswer } from '../../../src/apiserver/whole-answer.ts';
+import { type Answer, serveHttp2Stream } from '../../../src/apiserver/transport/http2-stream.ts';
+import type { Sink, Source } from '../../../src/apiserver/transport/pushed-body.ts';
+import { WholeAnswer } from '../../../src/apiserver/transport/whole-answer.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 let client: ClientHttp2Session;

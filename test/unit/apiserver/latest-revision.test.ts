@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LatestRevision } from '../../../src/apiserver/latest-revision.ts';
+import { LatestRevision } from '../../../src/apiserver/reads/latest-revision.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 /** A store that answers with its revision when the test calls for it. */

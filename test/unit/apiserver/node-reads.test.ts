@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
-import type { RequestScope } from '../../../src/apiserver/request-scope.ts';
+import type { RequestScope } from '../../../src/apiserver/request/request-scope.ts';
 import { checkNodeMayRead } from '../../../src/kube-apiserver/authorization/node-reads.ts';
 
 const scopeOf = (name: string, definition: unknown) =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Sink, type Source, streamOf } from '../../../src/apiserver/pushed-body.ts';
+import { type Sink, type Source, streamOf } from '../../../src/apiserver/transport/pushed-body.ts';
 
 const KiB = 1024;
 

@@ -3,7 +3,11 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { isIndirect, refusesHead, refusesHeadOfUpgrade } from '../../../src/apiserver/refused-head.ts';
+import {
+  isIndirect,
+  refusesHead,
+  refusesHeadOfUpgrade,
+} from '../../../src/apiserver/transport/refused-head.ts';
 
 const request = (...rawHeaders: string[]) => ({ rawHeaders }) as unknown as IncomingMessage;
 const twice = request('Host', 'a', 'HOST', 'b');

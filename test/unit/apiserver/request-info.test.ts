@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseRequestInfo } from '../../../src/apiserver/request-info.ts';
+import { parseRequestInfo } from '../../../src/apiserver/request/request-info.ts';
 
 describe('parseRequestInfo', () => {
   const resource = (fields: object) => ({

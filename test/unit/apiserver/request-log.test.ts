@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { auditIdOf } from '../../../src/apiserver/audit-id.ts';
-import { shownPath } from '../../../src/apiserver/request-log.ts';
+import { auditIdOf } from '../../../src/apiserver/request/audit-id.ts';
+import { shownPath } from '../../../src/apiserver/request/request-log.ts';
 import { createLogger } from '../../../src/terminal/consola-logger.ts';
 import { parseLogLevels } from '../../../src/terminal/log-levels.ts';
 import { admin, startTestServer } from '../../fixtures/api-server.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newStatusError } from '../../../src/apimachinery/status-error.ts';
-import { parseRequestInfo } from '../../../src/apiserver/request-info.ts';
-import { type MeasuredRequest, RequestMetrics } from '../../../src/apiserver/request-metrics.ts';
+import { parseRequestInfo } from '../../../src/apiserver/request/request-info.ts';
+import { type MeasuredRequest, RequestMetrics } from '../../../src/apiserver/request/request-metrics.ts';
 import { Registry } from '../../../src/base/metrics/registry.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 

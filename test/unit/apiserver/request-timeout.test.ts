@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
-import { answerWithin, requestTimeout } from '../../../src/apiserver/request-timeout.ts';
+import { answerWithin, requestTimeout } from '../../../src/apiserver/request/request-timeout.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 for (const [text, ms] of [

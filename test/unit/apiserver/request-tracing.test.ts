@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newForbidden } from '../../../src/apimachinery/status-error.ts';
-import { parseRequestInfo, type ResourceRequest } from '../../../src/apiserver/request-info.ts';
-import { beginningOf, traceRequest } from '../../../src/apiserver/request-tracing.ts';
-import type { LongRunning } from '../../../src/apiserver/subresources/subresources.ts';
+import { parseRequestInfo, type ResourceRequest } from '../../../src/apiserver/request/request-info.ts';
+import { beginningOf, traceRequest } from '../../../src/apiserver/request/request-tracing.ts';
 import {
   componentUser,
   isPartOfCluster,
@@ -13,7 +12,8 @@ import {
   nodeUserName,
   serviceAccountUser,
   type UserInfo,
-} from '../../../src/apiserver/user.ts';
+} from '../../../src/apiserver/request/user.ts';
+import type { LongRunning } from '../../../src/apiserver/subresources/subresources.ts';
 import type { FinishedSpan } from '../../../src/base/tracing/span.ts';
 import { createTracer } from '../../../src/base/tracing/tracer.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RequestWork } from '../../../src/apiserver/request-work.ts';
+import { RequestWork } from '../../../src/apiserver/transport/request-work.ts';
 import type { Turns } from '../../../src/apiserver/turns.ts';
 
 /** Work that began at 500 on the clock, which need not have begun at zero. */

@@ -10,7 +10,7 @@ import { parseFieldSelector } from '../../../src/apimachinery/field-selector.ts'
 import { nothing, parseLabelSelector } from '../../../src/apimachinery/labels.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
-import { selectionOf } from '../../../src/apiserver/selection.ts';
+import { selectionOf } from '../../../src/apiserver/reads/selection.ts';
 
 const pods = podResource as unknown as ResourceDefinition;
 const namespaces = namespaceResource as unknown as ResourceDefinition;

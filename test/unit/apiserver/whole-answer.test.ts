@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { respond } from '../../../src/apiserver/respond.ts';
-import { WholeAnswer } from '../../../src/apiserver/whole-answer.ts';
+import { WholeAnswer } from '../../../src/apiserver/transport/whole-answer.ts';
 
 const headers = { 'content-type': 'application/json', 'audit-id': '1' };
 const text = '{"a":"ü"}';

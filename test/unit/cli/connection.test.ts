@@ -1,8 +1,8 @@
 /** User and timeout of a request. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { impersonation, requestTimeout, withTimeout } from '../../../src/cli/connection.ts';
-import { connectionFlags, Flags } from '../../../src/cli/flags.ts';
+import { impersonation, requestTimeout, withTimeout } from '../../../src/cli/connection/connection.ts';
+import { connectionFlags, Flags } from '../../../src/cli/flags/flags.ts';
 import type { ApiResponse, Transport } from '../../../src/client/transport.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseManifests } from '../../../src/cli/manifests.ts';
+import { parseManifests } from '../../../src/cli/manifests/manifests.ts';
 import { dialectManifests } from '../../fixtures/dialect-manifests.ts';
 import { converted } from './converted.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { credentialsProblem } from '../../../src/cli/credentials-problem.ts';
+import { credentialsProblem } from '../../../src/cli/connection/credentials-problem.ts';
 import { createAuthority } from '../../../src/pki/x509.ts';
 
 const now = Date.parse('2026-11-28T00:00:00Z');

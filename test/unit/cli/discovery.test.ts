@@ -8,8 +8,8 @@ import {
   inCategory,
   kindName,
   resourceOfKind,
-} from '../../../src/cli/discovery.ts';
-import { notServedKind, notServedResource } from '../../../src/cli/kubernetes-kinds.ts';
+} from '../../../src/cli/objects/discovery.ts';
+import { notServedKind, notServedResource } from '../../../src/cli/objects/kubernetes-kinds.ts';
 import { createRequester } from '../../../src/client/requester.ts';
 import { registry } from '../../../src/features/kinds.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';

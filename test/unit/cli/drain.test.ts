@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { newNotFound, newStatusError } from '../../../src/apimachinery/status-error.ts';
-import type { Cluster } from '../../../src/cli/cluster.ts';
-import { overdueAt, planDrain } from '../../../src/cli/drain-plan.ts';
+import type { Cluster } from '../../../src/cli/connection/cluster.ts';
 import type { Io } from '../../../src/cli/io.ts';
-import { removePods } from '../../../src/cli/pod-removal.ts';
+import { overdueAt, planDrain } from '../../../src/cli/nodes/drain-plan.ts';
+import { removePods } from '../../../src/cli/nodes/pod-removal.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const pod = (name: string, more: JsonObject = {}, metadata: JsonObject = {}): JsonObject => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newStatusError, StatusError } from '../../../src/apimachinery/status-error.ts';
-import { editFailure, headerText, isAnother, withoutComments } from '../../../src/cli/edit-plan.ts';
+import { editFailure, headerText, isAnother, withoutComments } from '../../../src/cli/edit/edit-plan.ts';
 
 test('a file says why it must be edited again, all of it as comments', () => {
   const text = headerText([

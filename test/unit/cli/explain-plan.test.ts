@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { explain } from '../../../src/cli/explain-plan.ts';
+import { explain } from '../../../src/cli/commands/explain-plan.ts';
 
 const long = 'https://example.com/'.padEnd(90, 'x');
 const schemas = {

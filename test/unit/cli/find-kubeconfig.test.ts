@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { findKubeconfig } from '../../../src/cli/find-kubeconfig.ts';
+import { findKubeconfig } from '../../../src/cli/connection/find-kubeconfig.ts';
 
 const content = (name: string) =>
   JSON.stringify({ 'current-context': name, contexts: [{ name, context: { cluster: 'c', user: 'u' } }] });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newInvalid, newNotFound } from '../../../src/apimachinery/status-error.ts';
-import { warningTexts } from '../../../src/cli/cluster.ts';
+import { warningTexts } from '../../../src/cli/connection/cluster.ts';
 import { errorText, inContext } from '../../../src/cli/errors.ts';
-import { dryRunOf, Flags, type FlagTable } from '../../../src/cli/flags.ts';
+import { dryRunOf, Flags, type FlagTable } from '../../../src/cli/flags/flags.ts';
 
 const table = {
   output: { type: 'string', short: 'o', about: '' },

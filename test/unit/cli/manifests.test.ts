@@ -7,9 +7,9 @@ import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { noFeatures } from '../../../src/cli/ctl-features.ts';
-import { Flags, fileFlags } from '../../../src/cli/flags.ts';
+import { Flags, fileFlags } from '../../../src/cli/flags/flags.ts';
 import type { Io } from '../../../src/cli/io.ts';
-import { type ManifestEntry, parseManifests, readManifests } from '../../../src/cli/manifests.ts';
+import { type ManifestEntry, parseManifests, readManifests } from '../../../src/cli/manifests/manifests.ts';
 
 const brief = (entries: readonly ManifestEntry[]) =>
   entries.map((entry) => ('error' in entry ? entry.error.message : `${entry.kind} at ${entry.line}`));

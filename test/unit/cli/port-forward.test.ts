@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { test } from 'node:test';
-import { hostPort, planAddresses, planPorts } from '../../../src/cli/port-forward-plan.ts';
 import { exitCodeOf } from '../../../src/cli/streaming/command-outcome.ts';
+import { hostPort, planAddresses, planPorts } from '../../../src/cli/streaming/port-forward-plan.ts';
 
 const pod = {
   metadata: { name: 'web' },

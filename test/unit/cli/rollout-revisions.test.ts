@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
-import type { Cluster } from '../../../src/cli/cluster.ts';
-import type { ApiResource } from '../../../src/cli/discovery.ts';
+import type { Cluster } from '../../../src/cli/connection/cluster.ts';
+import type { ApiResource } from '../../../src/cli/objects/discovery.ts';
 import {
   chooseRevision,
   findRevision,
@@ -13,7 +13,7 @@ import {
   revisionAnnotation,
   revisionAsObject,
   revisionsOf,
-} from '../../../src/cli/rollout-revisions.ts';
+} from '../../../src/cli/rollout/revisions.ts';
 
 const resource = (plural: string, kind: string): ApiResource => ({
   ...{ group: 'apps', version: 'v1', plural, kind, namespaced: true },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hasEnded } from '../../../src/cli/objects.ts';
-import { failureOf, isRunning, podOf, type RunRequest } from '../../../src/cli/run-plan.ts';
+import { failureOf, isRunning, podOf, type RunRequest } from '../../../src/cli/commands/run-plan.ts';
+import { hasEnded } from '../../../src/cli/objects/objects.ts';
 
 const request: RunRequest = {
   name: 'x',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endpointsText } from '../../../src/cli/service-endpoints-plan.ts';
+import { endpointsText } from '../../../src/cli/commands/service-endpoints-plan.ts';
 
 const service = (spec: object) => ({ apiVersion: 'v1', kind: 'Service', spec: { ...spec } });
 const selecting = service({ selector: { app: 'web', tier: 'front' } });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readText } from '../../../src/cli/standard-input.ts';
+import { readText } from '../../../src/cli/manifests/standard-input.ts';
 
 test('a character that two chunks share is read whole', async () => {
   const bytes = Buffer.from('name: größe\n');

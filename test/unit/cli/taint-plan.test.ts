@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { changeTaints, parseTaintWords } from '../../../src/cli/taint-plan.ts';
+import { changeTaints, parseTaintWords } from '../../../src/cli/nodes/taint-plan.ts';
 
 const parse = (text: string) => parseTaintWords(text.split(' '));
 

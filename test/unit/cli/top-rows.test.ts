@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cpuText, memoryText, nodeRows, podRows, shares, sorted, sumOf } from '../../../src/cli/top-rows.ts';
+import {
+  cpuText,
+  memoryText,
+  nodeRows,
+  podRows,
+  shares,
+  sorted,
+  sumOf,
+} from '../../../src/cli/commands/top-rows.ts';
 
 const pod = (name: string, ...containers: [string, string, string][]) => ({
   metadata: { name, namespace: 'default' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCondition } from '../../../src/cli/wait-condition.ts';
+import { parseCondition } from '../../../src/cli/commands/wait-condition.ts';
 
 const object = (conditions: readonly object[], generation = 2, status: object = {}) => ({
   metadata: { name: 'web', generation },

@@ -15,13 +15,13 @@ import {
   Flags,
   type FlagTable,
   outputFlag,
-} from '../../../cli/flags.ts';
-import { follow } from '../../../cli/follow.ts';
-import { numberAt, recordAt, recordsAt, textAt } from '../../../cli/objects.ts';
+} from '../../../cli/flags/flags.ts';
+import { writeQuery } from '../../../cli/flags/write-options.ts';
+import { follow } from '../../../cli/objects/follow.ts';
+import { numberAt, recordAt, recordsAt, textAt } from '../../../cli/objects/objects.ts';
+import { type ObjectTarget, targetPath } from '../../../cli/objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
-import { type ObjectTarget, targetPath } from '../../../cli/targets.ts';
 import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
-import { writeQuery } from '../../../cli/write-options.ts';
 import { collectionPath } from '../../../client/resource-path.ts';
 import { beginWork } from '../../../terminal/live-lines.ts';
 import { functionTarget, printCall } from './call.ts';

@@ -5,9 +5,9 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiServer, DirectRequest } from '../../../apiserver/app.ts';
-import { type DirectServe, type DirectWay, send } from '../../../apiserver/serve.ts';
-import { pipeAnswer } from '../../../apiserver/streamed-answer.ts';
-import { WholeAnswer } from '../../../apiserver/whole-answer.ts';
+import { type DirectServe, type DirectWay, send } from '../../../apiserver/transport/serve.ts';
+import { pipeAnswer } from '../../../apiserver/transport/streamed-answer.ts';
+import { WholeAnswer } from '../../../apiserver/transport/whole-answer.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { RequestHeaders } from '../../../kube-apiserver/forwarding/headers.ts';
 import type { ResultListener } from '../../../kube-apiserver/forwarding/result-listener.ts';

@@ -11,7 +11,7 @@ import { invalidCause } from '../../../apimachinery/field-error.ts';
 import { type ResourceDefinition, storagePrefix } from '../../../apimachinery/resource-definition.ts';
 import { newInvalid } from '../../../apimachinery/status-error.ts';
 import type { AdmissionPlugin } from '../../../apiserver/admission/plugin.ts';
-import { waitForNow } from '../../../apiserver/freshness.ts';
+import { waitForNow } from '../../../apiserver/reads/freshness.ts';
 import type { KubeContext } from '../../../kube-apiserver/context.ts';
 import type { CacheIndex, IndexDeclaration } from '../../../storage/cache.ts';
 import { type Dns, dnsResource } from '../api/dns.ts';

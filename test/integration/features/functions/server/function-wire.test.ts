@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
-import { listenHttps } from '../../../../../src/apiserver/serve.ts';
+import { listenHttps } from '../../../../../src/apiserver/transport/serve.ts';
 import { type Clock, systemClock } from '../../../../../src/base/clock.ts';
 import { replaceable } from '../../../../../src/base/current.ts';
 import { silentLogger } from '../../../../../src/base/log.ts';
