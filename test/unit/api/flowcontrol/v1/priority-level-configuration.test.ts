@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { priorityLevelConfigurationResource } from '../../../../../src/api/flowcontrol/v1/priority-level-configuration.ts';
+import { cells, created, merge, testCreate, testUpdate, writer } from '../../../../fixtures/kinds.ts';
+
+const level = {
+  apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+  kind: 'PriorityLevelConfiguration',
+  metadata: { name: 'low' },
+  spec: { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } },
+};
+const queues = (queuing: object) => ({ spec: { limited: { limitResponse: { type: 'Queue', queuing } } } });
+
+testCreate(priorityLevelConfigurationResource, level, [
+  [
+    'a name that is none',
+    { metadata: { name: 'A' } },
+    'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-z',
+  ],
+  [
+    'no specification',
+    { spec: null },
+    'spec.type: Unsupported value: "": supported values: "Exempt", "Limited"',
+  ],
+  [
+    'a type that is none',
+    { spec: { type: 'X' } },
+    'spec.type: Unsupported value: "X": supported values: "Exempt", "Limited"',
+  ],
+  [
+    'exempt without the name',
+    { spec: { type: 'Exempt' } },
+    "spec.type: Invalid value: \"Exempt\": type must be 'Exempt' if and only if name is 'exempt'",
+    'spec.limited: Forbidden: must be nil if the type is not Limited',
+  ],
+  ['both', { spec: { exempt: {} } }, 'spec.exempt: Forbidden: must be nil if the type is Limited'],
+  [
+    'without limits',
+    { spec: { limited: null } },
+    'spec.limited: Required value: must not be empty when type is Limited',
+  ],
+  [
+    'limits of no type',
+    { spec: { limited: { limitResponse: null } } },
+    'spec.limited.limitResponse.type: Unsupported value: "": supported values: "Queue", "Reject"',
+  ],
+  [
+    'queues for who is refused',
+    { spec: { limited: { limitResponse: { queuing: {} } } } },
+    'spec.limited.limitResponse.queuing: Forbidden: must be nil if limited.limitResponse.type is not Limited',
+  ],
+  [
+    'no queues',
+    { spec: { limited: { limitResponse: { type: 'Queue' } } } },
+    'spec.limited.limitResponse.queuing: Required value: must not be empty if limited.limitResponse.type is Limited',
+  ],
+  ['queues', queues({})],
+  [
+    'less than no queues',
+    queues({ queues: -1, handSize: -1, queueLengthLimit: -1 }),
+    'spec.limited.limitResponse.queuing.queueLengthLimit: Invalid value: -1: must be positive',
+    'spec.limited.limitResponse.queuing.queues: Invalid value: -1: must be positive',
+    'spec.limited.limitResponse.queuing.handSize: Invalid value: -1: must be positive',
+  ],
+  [
+    'a choice among none',
+    queues({ queues: -1 }),
+    'spec.limited.limitResponse.queuing.queues: Invalid value: -1: must be positive',
+    'spec.limited.limitResponse.queuing.handSize: Invalid value: 8: should not be greater than queues (-1)',
+  ],
+  [
+    'a choice of more than there are',
+    queues({ queues: 4, handSize: 5 }),
+    'spec.limited.limitResponse.queuing.handSize: Invalid value: 5: should not be greater than queues (4)',
+  ],
+  ['a choice of all', queues({ queues: 4, handSize: 4 })],
+  [
+    'too many queues',
+    queues({ queues: 10000001, handSize: 1 }),
+    'spec.limited.limitResponse.queuing.queues: Invalid value: 10000001: must not be greater than 10000000',
+  ],
+  ['as many as may be', queues({ queues: 10000000, handSize: 2 })],
+  ['a choice as wide as may be', queues({ queues: 1024, handSize: 6 })],
+  [
+    'a choice that is too wide',
+    queues({ queues: 1024, handSize: 7 }),
+    'spec.limited.limitResponse.queuing.handSize: Invalid value: 7: required entropy bits of deckSize 1024 and hand',
+  ],
+  [
+    'shares that are wrong',
+    { spec: { limited: { nominalConcurrencyShares: -1, lendablePercent: 101, borrowingLimitPercent: -1 } } },
+    'spec.limited.nominalConcurrencyShares: Invalid value: -1: must be a non-negative integer',
+    'spec.limited.lendablePercent: Invalid value: 101: must be between 0 and 100, inclusive',
+    'spec.limited.borrowingLimitPercent: Invalid value: -1: if specified, must be a non-negative integer',
+  ],
+  [
+    'no share',
+    { spec: { limited: { nominalConcurrencyShares: 0, lendablePercent: -1, borrowingLimitPercent: 0 } } },
+    'spec.limited.lendablePercent: Invalid value: -1: must be between 0 and 100, inclusive',
+  ],
+  ['all lent', { spec: { limited: { lendablePercent: 100 } } }],
+  [
+    'the exempt one',
+    {
+      metadata: { name: 'exempt' },
+      spec: { type: 'Exempt', limited: null, exempt: { nominalConcurrencyShares: 5, lendablePercent: 100 } },
+    },
+  ],
+  [
+    'the exempt one, wrong',
+    {
+      metadata: { name: 'exempt' },
+      spec: { type: 'Exempt', limited: null, exempt: { nominalConcurrencyShares: -1, lendablePercent: 101 } },
+    },
+    'spec.exempt.nominalConcurrencyShares: Invalid value: -1: must be a non-negative integer',
+    'spec.exempt.lendablePercent: Invalid value: 101: must be between 0 and 100, inclusive',
+  ],
+  [
+    'the exempt one, limited',
+    { metadata: { name: 'exempt' } },
+    "spec.type: Invalid value: \"Limited\": type must be 'Exempt' if and only if name is 'exempt'",
+    'spec: Invalid value: {"type":"Limited","limited":{"limitResponse":{"type":"Reject"},"nominalConcurrencyShares"',
+  ],
+  [
+    'the exempt one, both',
+    { metadata: { name: 'exempt' }, spec: { type: 'Exempt' } },
+    'spec.limited: Forbidden: must be nil if the type is not Limited',
+    'spec: Invalid value: {"type":"Exempt","limited":{"limitResponse":{"type":"Reject"},"nominalConcurrencyShares":',
+  ],
+  [
+    'that of all others, changed',
+    { metadata: { name: 'catch-all' } },
+    'spec: Invalid value: {"type":"Limited","limited":{"limitResponse":{"type":"Reject"},"nominalConcurrencyShares"',
+  ],
+  [
+    'that of all others',
+    { metadata: { name: 'catch-all' }, spec: { limited: { nominalConcurrencyShares: 5 } } },
+  ],
+  [
+    'a mark of another version',
+    { metadata: { annotations: { 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares': '' } } },
+    "metadata.annotations: Forbidden: annotation 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares' is forbidden",
+  ],
+]);
+
+testUpdate(priorityLevelConfigurationResource, level, [
+  ['other shares', { spec: { limited: { nominalConcurrencyShares: 5 } } }],
+  ['queues', queues({})],
+]);
+
+test('defaults, and where it begins', () => {
+  const make = (patch: object) => created(priorityLevelConfigurationResource, merge(level, patch));
+  const { limited } = make({}).spec;
+  assert.deepEqual([limited?.nominalConcurrencyShares, limited?.lendablePercent], [30, 0]);
+  const queuing = { queues: 64, handSize: 8, queueLengthLimit: 50 };
+  const zeros = { queues: 0, handSize: 0, queueLengthLimit: 0 };
+  for (const sent of [{}, zeros])
+    assert.deepEqual(make(queues(sent)).spec.limited?.limitResponse, { type: 'Queue', queuing });
+  const exempt = make({ spec: { type: 'Exempt', limited: null, exempt: {} } });
+  assert.deepEqual(exempt.spec.exempt, { nominalConcurrencyShares: 0, lendablePercent: 0 });
+  assert.deepEqual(make({ status: { conditions: [{}] } }).status, {});
+});
+
+test('it says that nothing is done with it', () => {
+  const made = created(priorityLevelConfigurationResource, level);
+  assert.deepEqual(priorityLevelConfigurationResource.strategy.warnings?.(made, undefined), [
+    'PriorityLevelConfiguration is stored and not acted on yet: requests are not limited by it',
+  ]);
+});
+
+test('a status has conditions, each of another type, and changes nothing else', () => {
+  const old = created(priorityLevelConfigurationResource, level);
+  const object = {
+    ...old,
+    metadata: {
+      ...old.metadata,
+      labels: { a: 'b' },
+      annotations: { c: 'd' },
+      finalizers: ['e/f'],
+      ownerReferences: [],
+    },
+    status: {},
+  };
+  priorityLevelConfigurationResource.strategy.prepareForStatusUpdate?.(object, old, writer);
+  assert.deepEqual(object.metadata, old.metadata);
+  const causes = (...types: string[]) => {
+    object.status = { conditions: types.map((type) => ({ type })) };
+    const found = priorityLevelConfigurationResource.strategy.validateStatus?.(object, old, 'status') ?? [];
+    return found.map(({ field, message }) => `${field}: ${message}`);
+  };
+  assert.deepEqual(causes('a', 'b'), []);
+  assert.deepEqual(causes('a', '', 'a'), [
+    'status.conditions[1].type: Required value: must not be empty',
+    'status.conditions[2].type: Duplicate value: "a"',
+  ]);
+});
+
+test('columns', () => {
+  const show = (patch: object) =>
+    cells(
+      priorityLevelConfigurationResource,
+      created(priorityLevelConfigurationResource, merge(level, patch)),
+      0,
+    );
+  const shown = {
+    Name: 'low',
+    Type: 'Limited',
+    NominalConcurrencyShares: 30,
+    Queues: '<none>',
+    HandSize: '<none>',
+    QueueLengthLimit: '<none>',
+    Age: '<unknown>',
+  };
+  assert.deepEqual(show({}), shown);
+  assert.deepEqual(show(queues({ handSize: 6 })), {
+    ...shown,
+    Queues: 64,
+    HandSize: 6,
+    QueueLengthLimit: 50,
+  });
+  assert.deepEqual(show({ spec: { type: 'Exempt', limited: null } }), {
+    ...shown,
+    Type: 'Exempt',
+    NominalConcurrencyShares: '<none>',
+  });
+});

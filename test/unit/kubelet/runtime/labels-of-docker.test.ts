@@ -1,0 +1,63 @@
+/** Labels of an image, which Docker copies to each of its containers, are not the agent's own labels. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Docker } from '../../../../src/docker/client.ts';
+import { containerOptions, fromInspect, labels } from '../../../../src/kubelet/runtime/docker-config.ts';
+import type { ContainerConfig } from '../../../../src/kubelet/runtime/runtime.ts';
+
+const config = {
+  ...{
+    pod: { name: 'p', namespace: 'n', uid: 'u' },
+    name: 'c',
+    sandboxId: 's',
+    argv: ['a'],
+    env: [],
+    mounts: [],
+  },
+  ...{
+    image: 'i',
+    specHash: 'h',
+    attempt: 0,
+    crashes: 0,
+    gracePeriodSeconds: 30,
+    terminationMessageFile: '/m',
+  },
+  ...{ addCapabilities: [], dropCapabilities: [], processes: 'own', seLinux: {}, sysctls: {}, groups: [] },
+  resources: {},
+} as unknown as ContainerConfig;
+
+function inspected(of: Readonly<Record<string, string>>) {
+  const info = {
+    ...{ Id: '1', Created: '2026-01-01T00:00:00Z', Image: 'i', HostConfig: {}, Config: { Labels: of } },
+    State: { Status: 'running', Running: true, StartedAt: '2026-01-01T00:00:00Z', FinishedAt: '' },
+  };
+  return fromInspect(info as unknown as Docker.ContainerInspectInfo, 'o');
+}
+
+it('the labels of an image change nothing of a container', () => {
+  const own = containerOptions(config, { owner: 'o', initPath: '/i' }, 0).Labels ?? {};
+  const ofImage = Object.fromEntries(Object.values(labels).map((name) => [name, '7']));
+  assert.deepEqual(inspected({ ...ofImage, ...own }), inspected(own));
+  const found = inspected({ ...ofImage, ...own });
+  assert.ok(found?.kind === 'container');
+  assert.deepEqual([found.stopTurn, found.preStop, found.allocation], [undefined, undefined, undefined]);
+});
+
+it('a hook that cannot be read is none: the container can be stopped, and others looked at', () => {
+  const own = containerOptions(config, { owner: 'o', initPath: '/i' }, 0).Labels ?? {};
+  const found = inspected({ ...own, [labels.preStop]: '{' });
+  assert.ok(found?.kind === 'container');
+  assert.equal(found.preStop, undefined);
+});
+
+it('which devices a container has is in its labels, and what was not written there by the agent is none', () => {
+  const deviceIds = { 'example.com/gpu': ['a', 'b'] };
+  const own = containerOptions({ ...config, deviceIds }, { owner: 'o', initPath: '/i' }, 0).Labels ?? {};
+  const devicesOf = (text: string | undefined) => {
+    const found = inspected({ ...own, ...(text !== undefined && { [labels.devices]: text }) });
+    assert.ok(found?.kind === 'container');
+    return found.devices;
+  };
+  assert.deepEqual(devicesOf(undefined), deviceIds);
+  assert.deepEqual([devicesOf(''), devicesOf('{')], [undefined, undefined]);
+});
