@@ -7,9 +7,9 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type ArgDef, type ArgsDef, type CommandDef, runCommand } from 'citty';
 import { errorMessage } from './base/log.ts';
-import { nearest } from './base/nearest.ts';
 import { UsageError } from './base/usage-error.ts';
-import { type UsageCommand, type UsageFlag, usagePage } from './base/usage-page.ts';
+import { nearest } from './terminal/nearest.ts';
+import { type UsageCommand, type UsageFlag, usagePage } from './terminal/usage-page.ts';
 
 // citty's type for a command whose arguments are not known yet.
 // biome-ignore lint/suspicious/noExplicitAny: CommandDef is invariant in its arguments; citty uses any here too.

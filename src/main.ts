@@ -1,8 +1,9 @@
 /** The executable's root. It imports nothing else until the command is known. */
-import { colorModes, paletteFor } from './base/color.ts';
-import { flushed, isReaderGone } from './base/standard-output.ts';
+
 import { commands, otherWords } from './command-table.ts';
 import { dispatch } from './dispatch.ts';
+import { colorModes, paletteFor } from './terminal/color.ts';
+import { flushed, isReaderGone } from './terminal/standard-output.ts';
 
 const argv = process.argv.slice(2);
 const flags: Readonly<Record<string, string>> = { '--version': 'version', '-v': 'version' };

@@ -21,7 +21,7 @@ export interface AssetSources {
   readonly arch: string;
 }
 
-/** Writes the assets to `outdir` and returns their paths by name (src/base/assets.ts reads them). */
+/** Writes the assets to `outdir` and returns their paths by name (src/os/assets.ts reads them). */
 export async function makeAssets(sources: AssetSources): Promise<Readonly<Record<string, string>>> {
   const { root, outdir, arch } = sources;
   const architecture = architectures[arch];

@@ -7,12 +7,12 @@
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
-import type { ApplicationName, ThreadName } from '../../src/base/assets.ts';
+import type { ApplicationName, ThreadName } from '../../src/os/assets.ts';
 
 export interface Bundles {
   readonly main: string;
   readonly applications: Readonly<Record<ApplicationName, string>>;
-  /** Paths by the names of their assets (src/base/assets.ts). */
+  /** Paths by the names of their assets (src/os/assets.ts). */
   readonly threads: Readonly<Record<string, string>>;
 }
 
@@ -22,9 +22,9 @@ export interface BundleOptions {
   readonly version: string;
 }
 
-/** The first file of each thread (src/base/thread.ts). */
+/** The first file of each thread (src/os/thread.ts). */
 const threadSources: Readonly<Record<ThreadName, string>> = {
-  'yaml-worker': 'src/apiserver/yaml-worker.ts',
+  'yaml-worker': 'src/apiserver/body/yaml-worker.ts',
   'jsonata-worker': 'src/states-language/jsonata/worker.ts',
 };
 

@@ -3,7 +3,7 @@
  * image ID, on every machine and in every build.
  */
 import { createHash } from 'node:crypto';
-import { archiveEnd, memberHeader, padding } from '../../src/base/tar-archive.ts';
+import { archiveEnd, memberHeader, padding } from '../../src/formats/tar-archive.ts';
 
 export interface OneProgramImage {
   /** Repository and tag, such as `minik8s/pause:1`. */

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { getRawAsset } from 'node:sea';
 import { Script } from 'node:vm';
-import type { ApplicationName } from '../../src/base/assets.ts';
+import type { ApplicationName } from '../../src/os/assets.ts';
 
 type Modules = Readonly<Record<string, () => unknown>>;
 

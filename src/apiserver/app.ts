@@ -14,8 +14,6 @@ import { createDiscovery } from './discovery/discovery.ts';
 import { statusInForm } from './encoding/answer.ts';
 import { createEngine } from './engine.ts';
 import { toStatusError } from './errors.ts';
-import { indexFields } from './field-index.ts';
-import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
 import { defaultLimits, InFlight, inFlightLimits } from './load/in-flight.ts';
 import { createOpenApi } from './openapi.ts';

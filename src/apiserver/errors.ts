@@ -9,9 +9,9 @@ import {
   StoreUnavailableError,
   ValueTooLargeError,
 } from '../storage/store.ts';
-import type { AskedRequest } from './asked-request.ts';
-import { auditIdOf } from './audit-id.ts';
-import { shownPath } from './request-log.ts';
+import { auditIdOf } from './request/audit-id.ts';
+import { shownPath } from './request/request-log.ts';
+import type { AskedRequest } from './transport/asked-request.ts';
 
 /** The client has disconnected before the answer (nginx's 499). */
 const clientGone = newStatusError('Timeout', 'the client went away before the answer');

@@ -5,14 +5,14 @@
 import type { KubeObject } from '../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import type { AccessRequest } from './authorization/authorizer.ts';
+import type { Selectors } from './reads/selection.ts';
 import type { ClaimPlanner } from './registry/claim-planner.ts';
-import type { ResourceRequest } from './request-info.ts';
-import type { RequestScope } from './request-scope.ts';
+import type { ResourceRequest } from './request/request-info.ts';
+import type { RequestScope } from './request/request-scope.ts';
+import type { UserInfo } from './request/user.ts';
 import type { Headers } from './respond.ts';
-import type { Selectors } from './selection.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { Subresources } from './subresources/subresources.ts';
-import type { UserInfo } from './user.ts';
 
 /** Selects objects of one namespace, or of all namespaces if `namespace` is ''. */
 export interface MeasureQuery extends Selectors {

@@ -2,7 +2,7 @@
  * Answers with a page of metrics. The page is encoded in turns as it is read, so that other requests are
  * served between two of its pieces.
  */
-import { expositionType } from '../base/exposition.ts';
+import { expositionType } from '../base/metrics/exposition.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import type { Document } from './options.ts';
 import { respond } from './respond.ts';

@@ -16,12 +16,12 @@ import type { AdmissionPlugin } from './admission/plugin.ts';
 import type { Authenticator, PeerCertificate } from './authentication/authenticator.ts';
 import type { Field } from './authentication/impersonation.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
+import type { ReadYaml, WriteYaml } from './body/yaml-thread.ts';
 import type { KindBehavior } from './kind-behavior.ts';
 import type { MainLimits } from './load/in-flight.ts';
-import type { Source } from './pushed-body.ts';
+import type { UserInfo } from './request/user.ts';
 import type { EngineContext, UpgradedConnection } from './server-context.ts';
-import type { UserInfo } from './user.ts';
-import type { ReadYaml, WriteYaml } from './yaml-thread.ts';
+import type { Source } from './transport/pushed-body.ts';
 
 /** Answers a request for one path. */
 export type Document = (request: Request) => Response | Promise<Response>;

@@ -1,6 +1,6 @@
 /** Answers as bytes. Every body is encoded once, with its length, unless it is a stream. */
 import type { Status } from '../apimachinery/status-error.ts';
-import { WholeAnswer } from './whole-answer.ts';
+import { WholeAnswer } from './transport/whole-answer.ts';
 
 export type Headers = Readonly<Record<string, string>>;
 export type Body = string | Uint8Array | ReadableStream<Uint8Array> | null;

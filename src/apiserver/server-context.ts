@@ -12,13 +12,13 @@ import type { Store } from '../storage/store.ts';
 import type { AdmissionChain } from './admission/admission.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
 import type { Authorize } from './authorization/authorizer.ts';
+import type { ReadYaml, WriteYaml } from './body/yaml-thread.ts';
 import type { Encoders } from './encoding/encoders.ts';
 import type { KindBehavior } from './kind-behavior.ts';
-import type { LatestRevision } from './latest-revision.ts';
 import type { WatchSelections } from './load/watch-selections.ts';
+import type { LatestRevision } from './reads/latest-revision.ts';
 import type { Turns } from './turns.ts';
 import type { WriteTurns } from './write-turns.ts';
-import type { ReadYaml, WriteYaml } from './yaml-thread.ts';
 
 export interface UpgradeRequest {
   readonly method: string;

@@ -1,5 +1,5 @@
 /** `/version`: the level of the Kubernetes API, which clients choose their behavior by. */
-import { kubernetesLevel } from '../base/kubernetes-level.ts';
+import { kubernetesLevel } from '../apimachinery/kubernetes-level.ts';
 
 const { major, minor } = kubernetesLevel;
 

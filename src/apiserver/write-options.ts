@@ -3,8 +3,8 @@ import { type FieldValidation, parseFieldValidation } from '../apimachinery/deco
 import { invalidCause, tooLongCause } from '../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { newInvalid, type StatusCause } from '../apimachinery/status-error.ts';
-import { parseDryRun, type RequestScope } from './request-scope.ts';
-import type { UserInfo } from './user.ts';
+import { parseDryRun, type RequestScope } from './request/request-scope.ts';
+import type { UserInfo } from './request/user.ts';
 
 export interface WriteOptions {
   readonly user: UserInfo;

@@ -1,5 +1,5 @@
 /** Parts of ctl that features of minik8s add. */
-import type { ObjectTarget } from './targets.ts';
+import type { ObjectTarget } from './objects/targets.ts';
 import type { Verb, VerbContext, VerbGroup } from './verb.ts';
 
 /**

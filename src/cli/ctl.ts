@@ -4,14 +4,14 @@ import { homedir } from 'node:os';
 import { defineCommand } from 'citty';
 import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
-import { terminalLines } from '../base/live-lines.ts';
 import { systemRandom } from '../base/random.ts';
-import { sparseLines } from '../base/sparse-lines.ts';
-import { flushed, isReaderGone } from '../base/standard-output.ts';
+import { terminalLines } from '../terminal/live-lines.ts';
+import { sparseLines } from '../terminal/sparse-lines.ts';
+import { flushed, isReaderGone } from '../terminal/standard-output.ts';
 import { kubectlOnly, verbs } from './commands/index.ts';
-import { connectionFlags, toArgs } from './flags.ts';
+import { connectionFlags, toArgs } from './flags/flags.ts';
 import type { Io, Stdio } from './io.ts';
-import { readText } from './standard-input.ts';
+import { readText } from './manifests/standard-input.ts';
 import { type AnyCommand, toCommand, withKubectlHints } from './verb.ts';
 
 export function ctlCommand(io: Io): AnyCommand {

@@ -2,8 +2,8 @@
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
 import { errorMessage } from '../base/log.ts';
-import { wrap } from '../base/usage-page.ts';
-import { recordsAt, textAt } from './objects.ts';
+import { wrap } from '../terminal/usage-page.ts';
+import { recordsAt, textAt } from './objects/objects.ts';
 
 /**
  * Returns the message of an error: one line such as `Error from server (NotFound): pods "x" not found`, or

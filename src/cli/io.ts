@@ -4,8 +4,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Progress } from '../base/live-lines.ts';
 import type { Random } from '../base/random.ts';
+import type { Progress } from '../terminal/live-lines.ts';
 import type { CtlFeatures } from './ctl-features.ts';
 
 export interface Io {

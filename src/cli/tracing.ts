@@ -3,9 +3,9 @@
  * trace of which the command is a part. Without these variables none of the tracing code is loaded.
  */
 import { errorMessage, type Logger, silentLogger } from '../base/log.ts';
-import { share } from '../base/share.ts';
 import { during } from '../base/tracing/current-span.ts';
 import { tracesUrl } from '../base/tracing/endpoint.ts';
+import { share } from '../base/tracing/share.ts';
 import { formatTraceparent, parseTraceparent, traceparentHeader } from '../base/tracing/trace-context.ts';
 import type { Io } from './io.ts';
 

@@ -1,14 +1,14 @@
 /** One command of `ctl`, and its conversion to a command of the executable. */
 import { type CommandDef, defineCommand } from 'citty';
 import { StatusError } from '../apimachinery/status-error.ts';
-import { colorModes, type Palette, paletteFor } from '../base/color.ts';
 import { currentSpan, errorKind } from '../base/tracing/current-span.ts';
 import { UsageError } from '../base/usage-error.ts';
-import { type Cluster, connect } from './cluster.ts';
+import { colorModes, type Palette, paletteFor } from '../terminal/color.ts';
+import { type Cluster, connect } from './connection/cluster.ts';
 import { ExitError, errorText, inContext, isOfServer, ReportedError } from './errors.ts';
-import { connectionFlags, Flags, type FlagTable, toArgs } from './flags.ts';
+import { connectionFlags, Flags, type FlagTable, toArgs } from './flags/flags.ts';
 import type { Io } from './io.ts';
-import { otherNamespaceNotes } from './other-namespaces.ts';
+import { otherNamespaceNotes } from './objects/other-namespaces.ts';
 import { tracedCommand } from './tracing.ts';
 
 export interface VerbContext {

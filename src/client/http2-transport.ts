@@ -6,9 +6,9 @@
 import * as http2 from 'node:http2';
 import { connect } from 'node:tls';
 import { onAbort } from '../base/abort.ts';
-import { agentProtocol } from '../base/agent-protocol.ts';
 import type { Clock } from '../base/clock.ts';
-import { Http2Liveness } from '../base/http2-liveness.ts';
+import { agentProtocol } from '../http/agent-protocol.ts';
+import { Http2Liveness } from '../http/http2-liveness.ts';
 import {
   brokenOff,
   type HttpsTransportOptions,

@@ -3,8 +3,8 @@
  * clients.
  */
 import type { Clock } from '../base/clock.ts';
-import { Counts, type Family, Histograms } from '../base/exposition.ts';
-import { counter, histogram } from '../base/metric-family.ts';
+import { Counts, type Family, Histograms } from '../base/metrics/exposition.ts';
+import { counter, histogram } from '../base/metrics/metric-family.ts';
 import type { Transport } from './transport.ts';
 
 /** Bucket bounds in seconds, as upstream. */

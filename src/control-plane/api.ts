@@ -5,8 +5,8 @@
 import type { SystemObjects } from '../api/core/v1/system-objects.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { Authenticator } from '../apiserver/authentication/authenticator.ts';
-import type { DirectServe } from '../apiserver/serve.ts';
-import { systemUser, type UserInfo } from '../apiserver/user.ts';
+import { systemUser, type UserInfo } from '../apiserver/request/user.ts';
+import type { DirectServe } from '../apiserver/transport/serve.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import { inTurns } from '../base/event-loop/pieces.ts';
 import { inBackground } from '../base/in-background.ts';
@@ -16,6 +16,7 @@ import type { Client } from '../client/client.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
 import { createClient } from '../client/rest-client.ts';
 import { tracedTransport } from '../client/traced-transport.ts';
+import type { PlacedCalls } from '../features/functions/api/placed-calls.ts';
 import { bootstrapObjects } from '../kube-apiserver/bootstrap.ts';
 import { createKubeApiServer, type KubeApiServer } from '../kube-apiserver/kube-apiserver.ts';
 import type { NodeConnection } from '../kube-apiserver/node-connection.ts';

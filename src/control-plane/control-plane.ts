@@ -4,9 +4,8 @@
  * test with a simulated clock, and several times in one process.
  */
 import { type SystemObjects, systemObjects } from '../api/core/v1/system-objects.ts';
-import { serviceAccountUser, systemUser } from '../apiserver/user.ts';
+import { serviceAccountUser, systemUser } from '../apiserver/request/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
-import type { Family } from '../base/exposition.ts';
 import { inBackground } from '../base/in-background.ts';
 import { controllersWith } from '../controller-runtime/definition.ts';
 import { type ControllersOptions, controllers } from '../controllers/index.ts';

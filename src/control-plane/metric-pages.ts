@@ -7,7 +7,7 @@ import type { Kinds } from '../apimachinery/kind-set.ts';
 import { storagePrefix } from '../apimachinery/resource-definition.ts';
 import { versionDocument } from '../apiserver/version.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Family } from '../base/exposition.ts';
+import type { Family } from '../base/metrics/exposition.ts';
 import { Registry } from '../base/metrics/registry.ts';
 import { LeaderMetrics, QueueMetrics } from '../controller-runtime/queue-metrics.ts';
 import { SchedulerMetrics } from '../scheduler/scheduler-metrics.ts';

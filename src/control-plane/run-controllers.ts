@@ -3,7 +3,7 @@
  * them.
  */
 import { controllersLease } from '../api/coordination/v1/lease.ts';
-import { componentUser, serviceAccountUser, type UserInfo } from '../apiserver/user.ts';
+import { componentUser, serviceAccountUser, type UserInfo } from '../apiserver/request/user.ts';
 import type { Clock } from '../base/clock.ts';
 import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import type { Logger } from '../base/log.ts';

@@ -7,7 +7,7 @@
  * - More than 25 events about one object at once, then more than one in five minutes: no event.
  */
 
-import type { Event } from '../api/core/v1/event.ts';
+import type { Event } from '../api/core/v1/event/event.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { BoundedMap } from '../base/bounded-map.ts';
 import { rfc3339 } from '../base/clock.ts';

@@ -4,7 +4,7 @@
  * state: nothing may depend on the existence of an event.
  */
 
-import { type Event, eventResource } from '../api/core/v1/event.ts';
+import { type Event, eventResource } from '../api/core/v1/event/event.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
 import { type Clock, sleep } from '../base/clock.ts';

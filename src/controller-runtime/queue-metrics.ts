@@ -2,7 +2,7 @@
  * Metrics of work queues under client-go's names (util/workqueue/metrics.go): adds, waiting time, work time
  * and long-running work.
  */
-import { exponentialBounds, type Family, type Sample } from '../base/exposition.ts';
+import { exponentialBounds, type Family, type Sample } from '../base/metrics/exposition.ts';
 import { Counter, Gauge, Histogram } from '../base/metrics/instruments.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 

@@ -3,8 +3,8 @@
  * volumes.
  */
 import type { PersistentVolume, PersistentVolumeClaim } from '../api/core/v1/types.gen.ts';
-import { claimKeyOf } from '../api/core/v1/volume-binding.ts';
-import { className } from '../api/core/v1/volume-columns.ts';
+import { claimKeyOf } from '../api/core/v1/volume/binding.ts';
+import { className } from '../api/core/v1/volume/columns.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import type { Informer } from '../client/informer.ts';
 

@@ -1,5 +1,5 @@
 /** Names of the features, and the setting that chooses some of them. */
-import { nearest } from '../base/nearest.ts';
+import { nearest } from '../terminal/nearest.ts';
 
 export const featureNames = ['functions', 'host-names', 'slurm', 'triggers', 'workflows'] as const;
 

@@ -5,7 +5,7 @@
  * (controllers/masters/masters.ts).
  */
 import { namespaceResource } from '../api/core/v1/namespace.ts';
-import { serviceResource } from '../api/core/v1/service.ts';
+import { serviceResource } from '../api/core/v1/service/service.ts';
 import {
   apiService,
   dnsService,
@@ -16,7 +16,7 @@ import { fixedObjects } from '../api/fixed-objects.ts';
 import type { Draft, KubeObject } from '../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
-import { systemUser, type UserInfo } from '../apiserver/user.ts';
+import { systemUser, type UserInfo } from '../apiserver/request/user.ts';
 import { addressAt, parseRange } from './claims/address-range.ts';
 
 /** The part of the API server that bootstrapping uses. */

@@ -1,7 +1,7 @@
 /** Context from which the parts of Kubernetes' own API server are built, in addition to the engine's. */
-import type { Node } from '../api/core/v1/node.ts';
+import type { Node } from '../api/core/v1/node/node.ts';
 import type { EngineContext } from '../apiserver/server-context.ts';
-import type { ReadCertificateRequest } from '../base/certificate-request.ts';
+import type { ReadCertificateRequest } from '../formats/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { LimitedResource } from './admission/quota-checks.ts';
 import type { NodeConnection } from './node-connection.ts';

@@ -4,7 +4,7 @@
  * can be stored in it.
  */
 import { newNotFound, newStatusError } from '../apimachinery/status-error.ts';
-import type { ResourceRequest } from '../apiserver/request-info.ts';
+import type { ResourceRequest } from '../apiserver/request/request-info.ts';
 import { type Headers, respondJson } from '../apiserver/respond.ts';
 import type { EngineContext } from '../apiserver/server-context.ts';
 

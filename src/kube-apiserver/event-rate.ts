@@ -2,9 +2,9 @@
  * Limits the rate of events that a node writes, since each is stored. Upstream has an admission plugin for it
  * (EventRateLimit); here the limit is checked before the body is read, and each master counts for itself.
  */
-import { eventResource } from '../api/core/v1/event.ts';
+import { eventResource } from '../api/core/v1/event/event.ts';
 import { newStatusError } from '../apimachinery/status-error.ts';
-import { nodeNameOf, type UserInfo } from '../apiserver/user.ts';
+import { nodeNameOf, type UserInfo } from '../apiserver/request/user.ts';
 import type { Clock } from '../base/clock.ts';
 import { TokenBuckets } from '../base/token-buckets.ts';
 

@@ -4,6 +4,7 @@
  */
 import { certificateSigningRequestResource } from '../api/certificates/v1/certificate-signing-request.ts';
 import { remoteAddressKey } from '../api/certificates/v1/conditions.ts';
+import type { SignSecretToken } from '../api/core/v1/service-account/token.ts';
 import { kubernetesMessages } from '../api/message-table.ts';
 import { type ApiServer, createApiServer } from '../apiserver/app.ts';
 import { forOwnAudiences, unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
@@ -12,7 +13,6 @@ import { metricsPage } from '../apiserver/metrics-page.ts';
 import type { Document, ServerParts } from '../apiserver/options.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
 import { findObject } from '../apiserver/stored-object.ts';
-import type { SignSecretToken } from '../base/account-token.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';

@@ -2,8 +2,8 @@
 
 import type { Authorizer } from '../apiserver/authorization/authorizer.ts';
 import type { ApiServerOptions, Document } from '../apiserver/options.ts';
-import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { Registry } from '../base/metrics/registry.ts';
+import type { ReadCertificateRequest } from '../formats/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { LimitedResource } from './admission/quota-checks.ts';
 import type { PodRangeProblem } from './context.ts';

@@ -21,7 +21,7 @@ import type { ResourceDefinition } from '../apimachinery/resource-definition.ts'
 import { newBadRequest, newInvalid, type StatusCause } from '../apimachinery/status-error.ts';
 import type { AccessRequest } from '../apiserver/authorization/authorizer.ts';
 import { matchTarget } from '../apiserver/registry/object-meta.ts';
-import type { UserInfo } from '../apiserver/user.ts';
+import type { UserInfo } from '../apiserver/request/user.ts';
 import { rfc3339 } from '../base/clock.ts';
 import { rulesOf } from './authorization/rules.ts';
 import type { KubeContext } from './context.ts';

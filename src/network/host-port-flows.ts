@@ -3,7 +3,7 @@
  * of the first one, so those flows are deleted (as the portmap plugin of CNI does; TCP connections end by
  * themselves). Pure.
  */
-import type { HostPort } from '../base/host-port.ts';
+import type { HostPort } from '../api/core/v1/pod/forwarded-port.ts';
 
 /**
  * Returns arguments of conntrack(8) for each set of flows to delete, once `after` has replaced `before`. A

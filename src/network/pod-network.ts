@@ -8,11 +8,11 @@
  * other programs may have come to require, and also the routes to other nodes (overlay/overlay.ts).
  */
 import { writeFile } from 'node:fs/promises';
-import { deleteFlows } from '../base/conntrack.ts';
-import { type Exec, ExecError } from '../base/exec.ts';
-import type { HostPort } from '../base/host-port.ts';
-import { deleteLink } from '../base/link.ts';
+import type { HostPort } from '../api/core/v1/pod/forwarded-port.ts';
 import type { Logger } from '../base/log.ts';
+import { deleteFlows } from '../os/conntrack.ts';
+import { type Exec, ExecError } from '../os/exec.ts';
+import { deleteLink } from '../os/link.ts';
 import { staleHostPortFlows } from './host-port-flows.ts';
 import { AddressPool } from './ipam.ts';
 import { applyOverlay, readOverlay, readUnderlay } from './overlay/kernel.ts';

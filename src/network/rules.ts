@@ -1,7 +1,7 @@
 /** Renders the pod network as text for nft(8) and ip(8). Pure. */
 
+import type { HostPort } from '../api/core/v1/pod/forwarded-port.ts';
 import { hexOfIPv4 } from '../base/addresses.ts';
-import type { HostPort } from '../base/host-port.ts';
 
 /** Names of this network's parts on the machine; two networks on one machine need different sets. */
 export interface NetworkNames {

@@ -10,7 +10,7 @@
  */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeLeftDrafts, replaceFile } from '../base/replace-file.ts';
+import { removeLeftDrafts, replaceFile } from '../os/replace-file.ts';
 import { belongTogether } from '../pki/key-pair.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 

@@ -2,9 +2,9 @@
 // The library keeps its decorators' metadata through this polyfill, which must load before it.
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
-import { readCertificate } from '../base/certificate-names.ts';
-import type { CertificateRequestContent, SigningTerms } from '../base/certificate-request.ts';
-import { EncodingError } from '../base/der.ts';
+import { readCertificate } from '../formats/certificate-names.ts';
+import type { CertificateRequestContent, SigningTerms } from '../formats/certificate-request.ts';
+import { EncodingError } from '../formats/der.ts';
 import { type RequestParts, readRequest, subjectAltName } from './request-content.ts';
 import { algorithm, importKey, type KeyAndCertificate, newSerial } from './x509.ts';
 

@@ -7,7 +7,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAddress } from '../base/addresses.ts';
-import { removeLeftDrafts, replaceFile } from '../base/replace-file.ts';
+import { removeLeftDrafts, replaceFile } from '../os/replace-file.ts';
 import { belongTogether, isAuthority } from './key-pair.ts';
 import type { CertificateRequest, KeyAndCertificate } from './x509.ts';
 

@@ -3,8 +3,8 @@
  * over.
  */
 import { addressOfBytes } from '../base/addresses.ts';
-import { asciiOf, type Extensions, readExtensions, readSubject } from '../base/certificate-names.ts';
-import type { CertificateRequestContent } from '../base/certificate-request.ts';
+import { asciiOf, type Extensions, readExtensions, readSubject } from '../formats/certificate-names.ts';
+import type { CertificateRequestContent } from '../formats/certificate-request.ts';
 import {
   childrenOf,
   contextTag,
@@ -13,7 +13,7 @@ import {
   readObjectIdentifier,
   requireTag,
   tags,
-} from '../base/der.ts';
+} from '../formats/der.ts';
 
 export const subjectAltName = '2.5.29.17';
 /** Maximum size of a subject. Real ones have about a hundred bytes. */

@@ -1,9 +1,9 @@
 /** `minik8s master`: the control plane alone. */
 import { defineCommand } from 'citty';
 import { isAbort, stopSignal } from '../base/abort.ts';
-import { controlPlaneSettings, laterComponents, startControlPlane } from './control-plane/control-plane.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
+import { controlPlaneSettings, laterComponents, startControlPlane } from './master/control-plane.ts';
 import { clusterRanges, requireDisjointRanges, requireFreePort } from './preflight.ts';
 import { processContext } from './process-context.ts';
 import { readSettings, type Settings, settingArgs } from './settings/settings.ts';

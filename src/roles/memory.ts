@@ -3,8 +3,8 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
-import { memoryTrimmer } from '../base/allocator.ts';
-import { forgetAsset } from '../base/assets.ts';
+import { memoryTrimmer } from '../os/allocator.ts';
+import { forgetAsset } from '../os/assets.ts';
 
 /**
  * Maximum growth of the old part of the heap between two full collections, in percent of its live objects.

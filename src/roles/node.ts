@@ -3,9 +3,9 @@ import { hostname } from 'node:os';
 import { defineCommand } from 'citty';
 import { checkDns1123Subdomain } from '../apimachinery/names.ts';
 import { isAbort, stopSignal } from '../base/abort.ts';
-import { systemExec } from '../base/exec.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { contains } from '../network/overlay/ranges.ts';
+import { systemExec } from '../os/exec.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { addressTowards } from './host-address.ts';
 import {

@@ -7,12 +7,12 @@ import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
-import { type Exec, ExecError } from '../base/exec.ts';
 import { errorMessage } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { requireApi } from '../kubelet/node/engine-connection.ts';
 import { readNodeFacts } from '../kubelet/node/node-facts.ts';
 import { allocatableOf, capacityOf, type ReservedResources } from '../kubelet/node/plan/node-status.ts';
+import { type Exec, ExecError } from '../os/exec.ts';
 import { type ClusterRange, type MachineAddresses, overlap } from './address-overlap.ts';
 import type { Settings } from './settings/settings.ts';
 

@@ -4,12 +4,12 @@
  */
 import { surviveHangup } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { createLogger, type ProcessLogger } from '../base/consola-logger.ts';
 import { LoopMeter } from '../base/event-loop/loop-meter.ts';
-import type { Exec } from '../base/exec.ts';
 import { type Random, systemRandom } from '../base/random.ts';
-import { residentShell } from '../base/resident-shell.ts';
 import type { Tracer } from '../base/tracing/span.ts';
+import type { Exec } from '../os/exec.ts';
+import { residentShell } from '../os/resident-shell.ts';
+import { createLogger, type ProcessLogger } from '../terminal/consola-logger.ts';
 import { keepMemorySmall } from './memory.ts';
 import type { Settings } from './settings/settings.ts';
 

@@ -1,6 +1,6 @@
 /** Resource usage of this process, under Prometheus' usual metric names for a process and for Node. */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Family } from '../base/exposition.ts';
+import type { Family } from '../base/metrics/exposition.ts';
 
 /** Values that cannot be read are left out. */
 export function processMetrics(): readonly Family[] {

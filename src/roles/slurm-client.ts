@@ -9,7 +9,7 @@ import { defineCommand } from 'citty';
 import { stopSignal } from '../base/abort.ts';
 import { isIPv6 } from '../base/addresses.ts';
 import { UsageError } from '../base/usage-error.ts';
-import { flagSubjects } from '../cli/flag-groups.ts';
+import { flagSubjects } from '../cli/flags/flag-groups.ts';
 import { createHttpsTransport } from '../client/https-transport.ts';
 import { createClient } from '../client/rest-client.ts';
 import { createInformerFactory } from '../client/shared-informer.ts';

@@ -1,14 +1,14 @@
 /** `minik8s support-bundle`: one archive of diagnostic data, without secrets. */
 import { join } from 'node:path';
-import { systemExec } from '../base/exec.ts';
 import { errorMessage } from '../base/log.ts';
-import { replaceFile } from '../base/replace-file.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { processIo } from '../cli/ctl.ts';
 import { noFeatures } from '../cli/ctl-features.ts';
-import type { FlagTable } from '../cli/flags.ts';
+import type { FlagTable } from '../cli/flags/flags.ts';
 import type { Io } from '../cli/io.ts';
 import { type AnyCommand, toCommand, type Verb } from '../cli/verb.ts';
+import { systemExec } from '../os/exec.ts';
+import { replaceFile } from '../os/replace-file.ts';
 import { kubernetesFields } from './kubernetes-fields.ts';
 import { nodeConfigFile } from './settings/node-config.ts';
 import { settingTable } from './settings/setting-table.ts';

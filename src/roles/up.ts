@@ -3,11 +3,11 @@ import { hostname } from 'node:os';
 import { defineCommand } from 'citty';
 import { isAbort, onAbort, stopSignal, unlessAborted } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
-import { systemExec } from '../base/exec.ts';
-import { beginWork, terminalLines } from '../base/live-lines.ts';
-import { controlPlaneSettings, laterComponents, startControlPlane } from './control-plane/control-plane.ts';
+import { systemExec } from '../os/exec.ts';
+import { beginWork, terminalLines } from '../terminal/live-lines.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
+import { controlPlaneSettings, laterComponents, startControlPlane } from './master/control-plane.ts';
 import {
   clusterRanges,
   requireDisjointRanges,

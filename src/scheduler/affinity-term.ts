@@ -1,5 +1,5 @@
 /** Parses a pod's affinity and anti-affinity to other pods into terms, once per pod. Pure. */
-import type { Pod } from '../api/core/v1/pod.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { PodAffinityTerm } from '../api/core/v1/types.gen.ts';
 import {
   type Labels,

@@ -1,5 +1,5 @@
 /** The pods with a chosen node, from their Permits over PreBind to the binding. */
-import { type Pod, podResource } from '../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../api/core/v1/pod/pod.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import { isNotFoundOf } from '../apimachinery/status-error.ts';
 import type { Clock } from '../base/clock.ts';

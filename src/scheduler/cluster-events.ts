@@ -1,5 +1,5 @@
 /** Events in the cluster that may help a waiting pod. Pure data. */
-import type { Node } from '../api/core/v1/node.ts';
+import type { Node } from '../api/core/v1/node/node.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import type { NodeInfo, PodInfo } from './framework.ts';
 

@@ -2,11 +2,11 @@
 import { replicaSetResource } from '../api/apps/v1/replica-set.ts';
 import { statefulSetResource } from '../api/apps/v1/stateful-set.ts';
 import { namespaceResource } from '../api/core/v1/namespace.ts';
-import { persistentVolumeResource } from '../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../api/core/v1/persistent-volume-claim.ts';
-import type { Pod } from '../api/core/v1/pod.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
 import { replicationControllerResource } from '../api/core/v1/replication-controller.ts';
-import { serviceResource } from '../api/core/v1/service.ts';
+import { serviceResource } from '../api/core/v1/service/service.ts';
+import { persistentVolumeResource } from '../api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../api/core/v1/volume/persistent-volume-claim.ts';
 import { podDisruptionBudgetResource } from '../api/policy/v1/pod-disruption-budget.ts';
 import { storageClassResource } from '../api/storage/v1/storage-class.ts';
 import { deepEqual } from '../apimachinery/equality.ts';

@@ -4,9 +4,10 @@
  * A plugin is a value with pure functions. The results of its PreFilter and PreScore are passed back to it as
  * `state`.
  */
-import type { HostPort } from '../api/core/v1/host-ports.ts';
-import type { Node } from '../api/core/v1/node.ts';
-import type { Pod } from '../api/core/v1/pod.ts';
+
+import type { Node } from '../api/core/v1/node/node.ts';
+import type { HostPort } from '../api/core/v1/pod/host-ports.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { Labels, Selector } from '../apimachinery/labels.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';

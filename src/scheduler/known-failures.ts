@@ -2,7 +2,7 @@
  * Remembers failed decisions. Pods with equal requests get the same result until the cluster changes: of a
  * thousand unschedulable pods of one set, one is evaluated and the others get its result.
  */
-import type { Pod } from '../api/core/v1/pod.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
 import { explainDecision, type Said } from './explain.ts';
 import type { Unschedulable } from './schedule-one.ts';
 import { requestOf } from './waiting-pods.ts';

@@ -1,6 +1,7 @@
 /** A node with the resource usage of its pods, updated by additions and removals. */
-import type { HostPort } from '../api/core/v1/host-ports.ts';
-import type { Node } from '../api/core/v1/node.ts';
+
+import type { Node } from '../api/core/v1/node/node.ts';
+import type { HostPort } from '../api/core/v1/pod/host-ports.ts';
 import type { NodeInfo, PodInfo, Resources } from './framework.ts';
 import { allocatable } from './pod-info.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Pods with a chosen node, which are bound as soon as every plugin's Permit allows it. Times are monotonic.
  */
-import type { Pod } from '../api/core/v1/pod.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import type { Cluster, Plugin, Rejection } from './framework.ts';
 import { podInfo } from './pod-info.ts';

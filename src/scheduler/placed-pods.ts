@@ -1,5 +1,5 @@
 /** Placed pods, assumed or confirmed, indexed by uid, namespace, node and claims. */
-import type { Pod } from '../api/core/v1/pod.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { PodInfo } from './framework.ts';
 
 export interface Placed {

@@ -1,11 +1,11 @@
 /** Converts requests of pods and resources of nodes to numbers and terms. Pure. */
 
-import { hostPorts } from '../api/core/v1/host-ports.ts';
-import type { Node } from '../api/core/v1/node.ts';
-import type { Pod } from '../api/core/v1/pod.ts';
-import { claimNamesOf } from '../api/core/v1/pod-claims.ts';
-import { amounts, podRequests } from '../api/core/v1/pod-requests.ts';
-import { priorityOf } from '../api/core/v1/priority.ts';
+import type { Node } from '../api/core/v1/node/node.ts';
+import { claimNamesOf } from '../api/core/v1/pod/claims.ts';
+import { hostPorts } from '../api/core/v1/pod/host-ports.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
+import { priorityOf } from '../api/core/v1/pod/priority.ts';
+import { amounts, podRequests } from '../api/core/v1/pod/requests.ts';
 import { affinityTerm, type WeightedTerm } from './affinity-term.ts';
 import type { PodInfo, Resources } from './framework.ts';
 

@@ -1,7 +1,7 @@
 /** Writes of the scheduler: bindings, the status of unschedulable pods, nominations and evictions. */
-import type { Node } from '../api/core/v1/node.ts';
-import { type Pod, podResource } from '../api/core/v1/pod.ts';
-import { podCondition } from '../api/core/v1/pod-conditions.ts';
+import type { Node } from '../api/core/v1/node/node.ts';
+import { podCondition } from '../api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../api/core/v1/pod/pod.ts';
 import { rfc3339 } from '../base/time.ts';
 import type { ResourceClient } from '../client/client.ts';
 import type { ControllerContext } from '../controller-runtime/definition.ts';

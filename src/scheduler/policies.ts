@@ -1,5 +1,5 @@
 /** Chooses a node among those that fit the pod. Pure: state and randomness are arguments. */
-import type { Pod } from '../api/core/v1/pod.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { Random } from '../base/random.ts';
 import type { Cluster, NodeInfo, Plugin, PodInfo } from './framework.ts';
 

@@ -2,7 +2,7 @@
  * Chooses the node of one pod, or explains why there is none. Pure: state, policy and randomness are
  * arguments.
  */
-import type { Pod } from '../api/core/v1/pod.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { Random } from '../base/random.ts';
 import { Cycle } from './cycle.ts';
 import type {

@@ -4,7 +4,7 @@
  */
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import type { Clock } from '../base/clock.ts';
-import { exponentialBounds } from '../base/exposition.ts';
+import { exponentialBounds } from '../base/metrics/exposition.ts';
 import { Counter, Histogram } from '../base/metrics/instruments.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 

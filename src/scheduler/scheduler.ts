@@ -5,9 +5,9 @@
  * the highest priority are decided first, and may preempt others.
  */
 
-import { nodeResource } from '../api/core/v1/node.ts';
-import { type Pod, podResource } from '../api/core/v1/pod.ts';
-import { priorityOf } from '../api/core/v1/priority.ts';
+import { nodeResource } from '../api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../api/core/v1/pod/pod.ts';
+import { priorityOf } from '../api/core/v1/pod/priority.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { inTurns, type NextPiece } from '../base/event-loop/pieces.ts';
 import { Registry } from '../base/metrics/registry.ts';

@@ -3,10 +3,10 @@
  * pods. An assumed pod counts on its node from the decision on, before the server has confirmed the binding.
  */
 
-import type { Node } from '../api/core/v1/node.ts';
-import type { Pod } from '../api/core/v1/pod.ts';
-import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
-import { podRequests } from '../api/core/v1/pod-requests.ts';
+import type { Node } from '../api/core/v1/node/node.ts';
+import { isPodTerminal } from '../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
+import { podRequests } from '../api/core/v1/pod/requests.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import type { Labels, Selector } from '../apimachinery/labels.ts';
 import { type ClusterEvent, nodeChanges } from './cluster-events.ts';

@@ -1,8 +1,8 @@
 /** Converts topology spread constraints of a pod to queries for counts of matching pods. Pure. */
-import type { Node } from '../api/core/v1/node.ts';
-import { requiredNodes } from '../api/core/v1/node-selection.ts';
-import type { Pod } from '../api/core/v1/pod.ts';
-import { tolerates } from '../api/core/v1/taints.ts';
+import type { Node } from '../api/core/v1/node/node.ts';
+import { requiredNodes } from '../api/core/v1/node/selection.ts';
+import { tolerates } from '../api/core/v1/node/taints.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { PodSpec, TopologySpreadConstraint } from '../api/core/v1/types.gen.ts';
 import { type Labels, type Selector, selectorFromLabelSelector } from '../apimachinery/labels.ts';
 import { podsOf } from './affinity-term.ts';

@@ -1,5 +1,5 @@
 /** Handles pods that no node can take: they wait, are explained, and may preempt other pods. */
-import type { Pod } from '../api/core/v1/pod.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Lister } from '../client/informer.ts';

@@ -3,7 +3,7 @@
  * (upstream's queueing hints). Repeated failures are delayed by a back-off, as upstream. Times are
  * milliseconds of a monotonic clock.
  */
-import type { Pod } from '../api/core/v1/pod.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import type { ClusterEvent } from './cluster-events.ts';
 import type { Said } from './explain.ts';

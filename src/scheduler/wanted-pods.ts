@@ -1,6 +1,7 @@
 /** The pods for which this scheduler must find a node. */
-import type { Pod } from '../api/core/v1/pod.ts';
-import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
+
+import { isPodTerminal } from '../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import type { Lister } from '../client/informer.ts';
 import type { PendingPods } from './scheduler-metrics.ts';

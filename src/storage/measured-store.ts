@@ -2,8 +2,8 @@
  * Metrics of the store: number, duration and failures of its calls, under kube-apiserver's names for etcd.
  */
 import type { Clock } from '../base/clock.ts';
-import { gauge } from '../base/metric-family.ts';
 import { Counter, Histogram } from '../base/metrics/instruments.ts';
+import { gauge } from '../base/metrics/metric-family.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import { ClaimTakenError, KeyExistsError, RevisionMismatchError, type Store } from './store.ts';
 

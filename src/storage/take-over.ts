@@ -12,9 +12,9 @@ import { constants } from 'node:fs';
 import { access, type FileHandle, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { systemExec } from '../base/exec.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { replaceFile } from '../base/replace-file.ts';
+import { systemExec } from '../os/exec.ts';
+import { replaceFile } from '../os/replace-file.ts';
 import { etcdAdvice } from './etcd-output.ts';
 import {
   type EtcdContents,

@@ -6,8 +6,8 @@
  */
 import type { ClusterRoleBinding, RoleBinding } from '../../src/api/rbac/v1/types.gen.ts';
 import type { AccessRequest, Authorizer } from '../../src/apiserver/authorization/authorizer.ts';
+import type { UserInfo } from '../../src/apiserver/request/user.ts';
 import { Turns } from '../../src/apiserver/turns.ts';
-import type { UserInfo } from '../../src/apiserver/user.ts';
 import { Policy } from '../../src/kube-apiserver/rbac/policy.ts';
 import { rbacAuthorizer } from '../../src/kube-apiserver/rbac/rbac-authorizer.ts';
 import { CompiledRule, resourceQuestion } from '../../src/kube-apiserver/rbac/rule-match.ts';

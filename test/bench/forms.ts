@@ -5,7 +5,7 @@
  * time.
  */
 import { protobufType } from '../../src/apimachinery/protobuf/envelope.ts';
-import { WholeAnswer } from '../../src/apiserver/whole-answer.ts';
+import { WholeAnswer } from '../../src/apiserver/transport/whole-answer.ts';
 import { admin, startTestServer, type TestServer } from '../fixtures/api-server.ts';
 import { type Benchmark, median, type Row } from './report.ts';
 

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configMapResource } from '../../src/api/core/v1/config-map.ts';
-import { type Pod, podResource } from '../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../src/api/core/v1/pod/pod.ts';
 import type { Client } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/rest-client.ts';
 import { Cluster } from '../e2e/harness/cluster.ts';

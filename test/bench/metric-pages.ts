@@ -4,7 +4,7 @@
  * since only the pages are measured.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Pod, podResource } from '../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../src/apimachinery/meta.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { admin } from '../fixtures/api-server.ts';

@@ -4,7 +4,7 @@
  * requires no pod. The server runs in this process, over the memory store. The results are processor time,
  * medians of the rounds.
  */
-import type { UserInfo } from '../../src/apiserver/user.ts';
+import type { UserInfo } from '../../src/apiserver/request/user.ts';
 import { admin, startTestServer, type TestServer } from '../fixtures/api-server.ts';
 import { type Benchmark, median, type Row } from './report.ts';
 

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { podResource } from '../../src/api/core/v1/pod.ts';
+import { podResource } from '../../src/api/core/v1/pod/pod.ts';
 import { storageKey } from '../../src/apimachinery/resource-definition.ts';
 import { objectMetricsPath } from '../../src/kube-apiserver/object-metrics/page.ts';
 import { encodeObject } from '../../src/storage/codec.ts';

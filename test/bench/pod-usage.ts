@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { exposition } from '../../src/base/exposition.ts';
+import { exposition } from '../../src/base/metrics/exposition.ts';
 import type { ContainerState, SandboxState } from '../../src/kubelet/runtime/runtime.ts';
 import { cadvisorMetrics } from '../../src/kubelet/server/plan/cadvisor-metrics.ts';
 import { resourceMetrics } from '../../src/kubelet/server/plan/resource-metrics.ts';

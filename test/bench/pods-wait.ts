@@ -1,5 +1,5 @@
 /** Waits for pods by a watch, and for the removal of their containers. */
-import { type Pod, podResource } from '../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../src/api/core/v1/pod/pod.ts';
 import type { Client } from '../../src/client/client.ts';
 import { waitFor } from '../e2e/harness/wait-for.ts';
 import { dockerApi } from './docker-api.ts';

@@ -1,7 +1,7 @@
 /** Pods on the built file and real Docker, beside the bare Docker API and beside Swarm on the same engine. */
 
 import { deploymentResource } from '../../src/api/apps/v1/deployment.ts';
-import { type Pod, podResource } from '../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../src/api/core/v1/pod/pod.ts';
 import type { Client } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/rest-client.ts';
 import { Cluster } from '../e2e/harness/cluster.ts';

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Pod, podResource } from '../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../src/api/core/v1/pod/pod.ts';
 import type { Client } from '../../src/client/client.ts';
 import { createClient } from '../../src/client/rest-client.ts';
 import { Cluster } from '../e2e/harness/cluster.ts';

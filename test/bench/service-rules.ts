@@ -3,16 +3,16 @@
  * effect on traffic.
  */
 import { spawn } from 'node:child_process';
-import { type Service, serviceResource } from '../../src/api/core/v1/service.ts';
+import { type Service, serviceResource } from '../../src/api/core/v1/service/service.ts';
 import {
   type EndpointSlice,
   endpointSliceResource,
   serviceNameLabel,
 } from '../../src/api/discovery/v1/endpoint-slice.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { type Exec, systemExec } from '../../src/base/exec.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { createProxier } from '../../src/proxy/proxier.ts';
+import { type Exec, systemExec } from '../../src/os/exec.ts';
+import { createProxier } from '../../src/service-proxy/proxier.ts';
 import { ScriptedInformers } from '../fixtures/scripted-informers.ts';
 import { type Benchmark, median, type Row, timed } from './report.ts';
 

@@ -3,7 +3,7 @@
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { Cluster } from '../e2e/harness/cluster.ts';
 import { etcdBinary } from '../fixtures/etcd-binary.ts';
 import { type Benchmark, median, type Row, timed } from './report.ts';

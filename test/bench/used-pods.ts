@@ -2,13 +2,13 @@
  * Pods with real containers that do nothing, and a reader of their usage, for benchmarks of usage requests.
  */
 import { join } from 'node:path';
-import type { Pod } from '../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../src/api/core/v1/pod/pod.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { systemExec } from '../../src/base/exec.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import type { ObservedPod } from '../../src/kubelet/runtime/observed-pod.ts';
 import type { ContainerState, SandboxState } from '../../src/kubelet/runtime/runtime.ts';
 import { UsageReader } from '../../src/kubelet/usage/usage-reader.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { isReady, type NodeHarness, startNodeHarness } from '../integration/kubelet/node-harness.ts';
 
 export interface UsedPods {

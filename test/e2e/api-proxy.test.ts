@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CoreV1Api, type V1Pod } from '@kubernetes/client-node';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { kubectlsOf } from '../fixtures/kubectls.ts';
 import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
 import { executable } from './harness/cluster.ts';

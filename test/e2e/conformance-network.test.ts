@@ -3,7 +3,7 @@
  * docs/conformance-network.md.
  */
 import { test } from 'node:test';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { makeNetworkImage } from '../fixtures/network-image.ts';
 import { dnsLines } from './conformance/dns.ts';
 import { endpointLines } from './conformance/endpoints.ts';

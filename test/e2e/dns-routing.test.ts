@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { makeNginxImage } from '../fixtures/nginx-image.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { docker } from './harness/docker.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { endOf } from './harness/end-of.ts';
 import { deployHello, readyPods } from './harness/hello.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { V1EndpointSliceList, V1Endpoints } from '@kubernetes/client-node';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { anyKubectl, kubectlsOf } from '../fixtures/kubectls.ts';
 import { Cluster } from './harness/cluster.ts';
 import { deployHello, readyPods } from './harness/hello.ts';

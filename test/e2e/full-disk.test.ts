@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { Cluster } from './harness/cluster.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';

@@ -7,7 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { V1Pod, V1PodList } from '@kubernetes/client-node';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
 import { Cluster } from './harness/cluster.ts';
 import { Host } from './harness/host.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { Hosts } from './harness/hosts.ts';
 import { waitFor } from './harness/wait-for.ts';
 

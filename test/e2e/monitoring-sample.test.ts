@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { unlessPrometheus } from '../fixtures/prometheus.ts';
 import { commandsOf } from '../fixtures/sample-readme.ts';
 import { Cluster } from './harness/cluster.ts';

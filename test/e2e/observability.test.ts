@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { V1NodeList, V1Pod } from '@kubernetes/client-node';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { troubleText } from '../fixtures/troubleshooting.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { Host } from './harness/host.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { type End, endOf } from './harness/end-of.ts';
 import { Host } from './harness/host.ts';

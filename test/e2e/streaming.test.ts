@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { Exec, PortForward, type V1Pod, type V1Status } from '@kubernetes/client-node';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { anyKubectl, kubectlsOf } from '../fixtures/kubectls.ts';
 import { makeDirectory } from './harness/belongings.ts';
 import { Cluster, executable } from './harness/cluster.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
-import { type ExecError, systemExec } from '../../src/base/exec.ts';
+import { type ExecError, systemExec } from '../../src/os/exec.ts';
 import { anyKubectl } from '../fixtures/kubectls.ts';
 import { pushImage } from '../fixtures/pushed-image.ts';
 import { startRegistry } from '../fixtures/registry.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { ExecResult } from '../../src/base/exec.ts';
+import type { ExecResult } from '../../src/os/exec.ts';
 import { BareMachine } from './harness/bare-machine.ts';
 import { Hosts } from './harness/hosts.ts';
 

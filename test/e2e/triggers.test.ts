@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
 import { Cluster } from './harness/cluster.ts';
 import { docker } from './harness/docker.ts';

@@ -11,7 +11,7 @@ import type {
   V1PersistentVolumeClaim,
   V1Pod,
 } from '@kubernetes/client-node';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { Cluster } from './harness/cluster.ts';
 import { Host } from './harness/host.ts';
 import { helloImage } from './harness/images.ts';

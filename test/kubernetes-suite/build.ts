@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { type GoModule, moduleFile } from './module-file.ts';
 
 /** Version whose modules all have their sums in Go's checksum database; not every 1.32 has. */

@@ -1,7 +1,7 @@
 /** bin/conformance: Kubernetes' own conformance tests against dist/minik8s. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { executable } from '../e2e/harness/cluster.ts';
 import { suiteVersion } from './build.ts';
 import { conformanceDoc } from './conformance-doc.ts';

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { systemExec } from '../../src/base/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import type { Programs } from './programs.ts';
 import { focusOf, testsIn } from './selection.ts';
 import type { SuiteCluster } from './suite-cluster.ts';

@@ -30,7 +30,7 @@ const usual = [
   'src/controllers',
   'src/scheduler',
   ...globSync('src/kubelet/*/plan', { cwd: root }).sort(),
-  'src/proxy',
+  'src/service-proxy',
 ];
 
 /** Tests of a part besides its unit tests. None of them needs the machine for itself. */
@@ -51,7 +51,10 @@ const further: Readonly<Record<string, readonly string[]>> = {
   'src/features/functions/agent/': [
     'test/integration/features/functions/agent/{build-engine-faults,unruly-functions}.test.ts',
   ],
-  'src/proxy/': ['test/integration/proxy/kernel.test.ts', 'test/integration/proxy/through-node.test.ts'],
+  'src/service-proxy/': [
+    'test/integration/service-proxy/kernel.test.ts',
+    'test/integration/service-proxy/through-node.test.ts',
+  ],
   'src/scheduler/': ['test/integration/scheduler/*.test.ts'],
   // These tests use an SSH server in this process; jobs.test.ts, on a real Slurm, would occupy the machine
   // for a minute.

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { flagSubjects } from '../../src/cli/flag-groups.ts';
+import { flagSubjects } from '../../src/cli/flags/flag-groups.ts';
 import { commands } from '../../src/command-table.ts';
 import { dispatch, type Entry } from '../../src/dispatch.ts';
 import { settingSubjects } from '../../src/roles/settings/setting-groups.ts';

@@ -28,7 +28,7 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
   [
     'src/cli/x.ts',
     `await import('../api/registry.ts');`,
-    /cli may import base, apimachinery, states-language, client, streams$/,
+    /cli may import base, os, formats, http, terminal, apimachinery, states-language, client, streams$/,
   ],
   ['src/apiserver.ts', `import '../src/kubelet/x.ts';`, /main may import/],
   [
@@ -47,13 +47,17 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
     /volumes may import runtime, environment, names/,
   ],
   ['src/kubelet/server/x.ts', `import { a } from '../kubelet.ts';`, /server may import runtime/],
-  ['src/proxy/render-nft.ts', `import { Exec, systemExec } from '../base/exec.ts';`, /this place is pure/],
+  [
+    'src/service-proxy/render-nft.ts',
+    `import { Exec, systemExec } from '../os/exec.ts';`,
+    /this place is pure/,
+  ],
   ['src/controllers/hpa-plan.ts', `import {\n  sleep,\n} from '../base/clock.ts';`, /this place is pure/],
-  ['src/states-language/x.ts', `import { a } from '../api/kinds.ts';`, /may import base, apimachinery$/],
+  ['src/states-language/x.ts', `import { a } from '../api/kinds.ts';`, /may import base, os, apimachinery$/],
   ['src/states-language/run/x.ts', `import { hash } from 'node:crypto';`, /this place is pure/],
   ['src/api/x.ts', `import jsonata from 'jsonata';`, /only .*language.* may/],
   ['src/kubelet/x.ts', `import { Hono } from 'hono';`, /only .*apiserver.* may/],
-  ['src/proxy/x.ts', `import type Docker from 'dockerode';`, /only \^src\\\/docker\\\/ may/],
+  ['src/service-proxy/x.ts', `import type Docker from 'dockerode';`, /only \^src\\\/docker\\\/ may/],
   [
     'src/features/host-names/api/x.ts',
     `import { a } from '../../../kube-apiserver/context.ts';`,
@@ -73,7 +77,7 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
   ['src/features/host-names/api/x.ts', `import { join } from 'node:path';`, /this place is pure/],
   ['src/controllers/x.ts', `import { a } from '../features/index.ts';`, /controllers may import/],
   ['src/kube-apiserver/x.ts', `import { a } from '../features/host-names/api/dns.ts';`, /may import/],
-  ['src/proxy/x.ts', `import { dockerClient } from '../docker/client.ts';`, /proxy may import/],
+  ['src/service-proxy/x.ts', `import { dockerClient } from '../docker/client.ts';`, /proxy may import/],
   ['src/control-plane/x.ts', `import { hostname } from 'node:os';`, /this place knows no machine/],
   [
     'src/control-plane/x.ts',
@@ -104,6 +108,14 @@ test('refused: two files that share a package kept for one, and a cycle', () => 
     ...importsOf('src/base/b.ts', `export { c } from './c.ts';`),
     ...importsOf('src/base/c.ts', `import { a } from './a.ts';`),
   ];
+  const types = (path: string) => [
+    ...importsOf(`${path}/a.ts`, `import type { B } from './b.ts';`),
+    ...importsOf(`${path}/b.ts`, `import type { A } from './a.ts';`),
+  ];
+  assert.deepEqual(breaches(types('src/base')), []);
+  assert.deepEqual(breaches(types('src/api/core/v1')), [
+    'cycle: src/api/core/v1/a.ts -> src/api/core/v1/b.ts -> src/api/core/v1/a.ts',
+  ]);
   assert.deepEqual(breaches(cycle), [
     'cycle: src/base/a.ts -> src/base/b.ts -> src/base/c.ts -> src/base/a.ts',
   ]);

@@ -7,7 +7,7 @@ import {
   tryParseQuantity,
 } from '../../apimachinery/quantity.ts';
 import type { PersistentVolumeClaim } from '../core/v1/types.gen.ts';
-import { className } from '../core/v1/volume-columns.ts';
+import { className } from '../core/v1/volume/columns.ts';
 import type { Evaluator } from './evaluator.ts';
 import { one, plainEvaluator } from './plain-evaluator.ts';
 

@@ -2,11 +2,10 @@
 import { type Amounts, addTo, readAmounts } from '../../apimachinery/amounts.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { Quantity } from '../../apimachinery/quantity.ts';
-import type { Pod } from '../core/v1/pod.ts';
-import { podLimitAmounts, podRequestAmounts } from '../core/v1/pod-amounts.ts';
-import { isPodTerminal } from '../core/v1/pod-conditions.ts';
-import { isExtended } from '../core/v1/resource-names.ts';
-import type { Container } from '../core/v1/types.gen.ts';
+import { isExtended } from '../core/v1/container/resource-names.ts';
+import { podLimitAmounts, podRequestAmounts } from '../core/v1/pod/amounts.ts';
+import { isPodTerminal } from '../core/v1/pod/conditions.ts';
+import type { Container, Pod } from '../core/v1/types.gen.ts';
 import type { Evaluator } from './evaluator.ts';
 import { one } from './plain-evaluator.ts';
 import { isPodInScope } from './pod-scopes.ts';

@@ -1,8 +1,7 @@
 /** The pods that a quota with scopes selects (upstream: podMatchesScopeFunc). Pure. */
 import { isRecord } from '../../apimachinery/equality.ts';
-import type { Pod } from '../core/v1/pod.ts';
-import { qosClassOf } from '../core/v1/pod-qos.ts';
-import type { PodSpec, ResourceQuota } from '../core/v1/types.gen.ts';
+import { qosClassOf } from '../core/v1/pod/qos.ts';
+import type { Pod, PodSpec, ResourceQuota } from '../core/v1/types.gen.ts';
 
 /** A requirement of a `scopeSelector`, or of a configuration. */
 export interface Scope {

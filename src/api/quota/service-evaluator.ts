@@ -2,10 +2,11 @@
  * Quota of Services, and of the node ports and load balancers that they request (upstream: serviceEvaluator).
  * Pure.
  */
+
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { zeroQuantity } from '../../apimachinery/quantity.ts';
-import type { Service } from '../core/v1/service.ts';
-import { getsNodePorts, hasNodePorts } from '../core/v1/service-defaults.ts';
+import { getsNodePorts, hasNodePorts } from '../core/v1/service/defaults.ts';
+import type { Service } from '../core/v1/types.gen.ts';
 import type { Evaluator } from './evaluator.ts';
 import { one, plainEvaluator, wholeNumber } from './plain-evaluator.ts';
 

@@ -1,7 +1,7 @@
 /** The contract of an admission plugin. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import type { UserInfo } from '../user.ts';
+import type { UserInfo } from '../request/user.ts';
 
 export interface Admission {
   readonly operation: 'create' | 'update' | 'delete';

@@ -1,6 +1,6 @@
 /** Authentication: turns the credentials of a request into a user. */
-import type { Holder } from '../../base/certificate-names.ts';
-import { authenticatedGroup, type UserInfo } from '../user.ts';
+import type { Holder } from '../../formats/certificate-names.ts';
+import { authenticatedGroup, type UserInfo } from '../request/user.ts';
 
 /** Subject of a client certificate that was verified against the client authority. */
 export type PeerCertificate = Holder;

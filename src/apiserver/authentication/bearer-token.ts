@@ -3,7 +3,7 @@
  * taken.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { UserInfo } from '../user.ts';
+import type { UserInfo } from '../request/user.ts';
 import type { Authenticator } from './authenticator.ts';
 
 export interface TokenEntry {

@@ -1,10 +1,10 @@
 /** Determines the user of a request: the owner of its credentials, or the user that it impersonates. */
 import { newUnauthorized } from '../../apimachinery/status-error.ts';
-import type { AskedRequest } from '../asked-request.ts';
 import type { Authorize } from '../authorization/authorizer.ts';
 import { newTooManyRequests } from '../load/shed.ts';
 import type { ApiServerOptions, RequestEnv } from '../options.ts';
-import { anonymousUser, type UserInfo, unauthenticatedGroup } from '../user.ts';
+import { anonymousUser, type UserInfo, unauthenticatedGroup } from '../request/user.ts';
+import type { AskedRequest } from '../transport/asked-request.ts';
 import { type Field, impersonated, impersonationFields } from './impersonation.ts';
 
 /** Seconds to wait before a retry. */

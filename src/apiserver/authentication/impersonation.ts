@@ -12,7 +12,7 @@ import {
 import { checkDns1123Label, checkDns1123Subdomain } from '../../apimachinery/names.ts';
 import { newBadRequest, newForbidden } from '../../apimachinery/status-error.ts';
 import { type AccessRequest, type Authorize, refusal } from '../authorization/authorizer.ts';
-import { anonymousUser, authenticatedGroup, type UserInfo, unauthenticatedGroup } from '../user.ts';
+import { anonymousUser, authenticatedGroup, type UserInfo, unauthenticatedGroup } from '../request/user.ts';
 
 /** A header as received: its name in any case, and each byte of its value as one character. */
 export type Field = readonly [name: string, value: string];

@@ -1,6 +1,6 @@
 /** Authorization. Access is denied unless an authorizer allows it. */
 import type { FieldSelector } from '../../apimachinery/field-selector.ts';
-import { mastersGroup, type UserInfo } from '../user.ts';
+import { mastersGroup, type UserInfo } from '../request/user.ts';
 
 /** Verbs of requests, and verbs that are authorized besides a request's own: on signers, roles and users. */
 export type Verb =

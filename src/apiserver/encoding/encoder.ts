@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject, ListMeta } from '../../apimachinery/meta.ts';
 import type { CacheEvent } from '../../storage/cache.ts';
-import type { RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import type { Framing } from './framing.ts';
 import type { MadeOnce } from './made.ts';
 

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { Status } from '../../apimachinery/status-error.ts';
 import type { CachedObject, CacheEvent } from '../../storage/cache.ts';
-import type { Selection } from '../selection.ts';
+import type { Selection } from '../reads/selection.ts';
 import type { Crossings, Frames } from './encoder.ts';
 
 type EventType = CacheEvent['type'];

@@ -5,7 +5,7 @@
  */
 import type { SecureServerOptions } from 'node:http2';
 import type { Clock } from '../../base/clock.ts';
-import { maxUnknownHeaderBytes } from '../../base/header-limits.ts';
+import { maxUnknownHeaderBytes } from '../../http/header-limits.ts';
 import { nodeWatches } from './in-flight.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Rejects requests while too many are being answered (in-flight.ts). */
 import { newStatusError, type StatusError } from '../../apimachinery/status-error.ts';
-import type { UserInfo } from '../user.ts';
+import type { UserInfo } from '../request/user.ts';
 import type { InFlight, Refusal, Sort } from './in-flight.ts';
 
 /** Retry time in seconds; longer for watches and streams, which may stay open for long. */

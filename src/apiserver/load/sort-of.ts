@@ -1,8 +1,8 @@
 /** Sort of load that a request counts as. */
 import type { Verb } from '../authorization/authorizer.ts';
-import type { RequestInfo } from '../request-info.ts';
+import type { RequestInfo } from '../request/request-info.ts';
+import { nodeNameOf, type UserInfo } from '../request/user.ts';
 import type { LongRunning } from '../subresources/subresources.ts';
-import { nodeNameOf, type UserInfo } from '../user.ts';
 import type { Sort } from './in-flight.ts';
 
 export interface LoadRequest {

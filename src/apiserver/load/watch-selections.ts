@@ -4,7 +4,7 @@
  * watch of its prefix.
  */
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import type { Keyed, Selection } from '../selection.ts';
+import type { Keyed, Selection } from '../reads/selection.ts';
 import { newTooManyRequests } from './shed.ts';
 
 /**

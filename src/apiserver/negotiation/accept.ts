@@ -5,7 +5,7 @@
  */
 import { protobufType } from '../../apimachinery/protobuf/envelope.ts';
 import { newStatusError } from '../../apimachinery/status-error.ts';
-import { maxListHeaderBytes } from '../../base/header-limits.ts';
+import { maxListHeaderBytes } from '../../http/header-limits.ts';
 
 export type MetaVersion = 'v1' | 'v1beta1';
 

@@ -1,8 +1,8 @@
 /** DELETE of one object. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { UserInfo } from '../request/user.ts';
 import type { ServerContext } from '../server-context.ts';
-import type { UserInfo } from '../user.ts';
 import { releaseClaims } from './claims.ts';
 import { type DeletionOptions, markDeleted } from './deletion.ts';
 import { type Decision, guaranteedUpdate } from './guaranteed-update.ts';

@@ -7,8 +7,8 @@ import type { KubeObject } from '../../apimachinery/meta.ts';
 import { setTraceNote, traceNoteOf } from '../../apimachinery/trace-note.ts';
 import { currentSpan } from '../../base/tracing/current-span.ts';
 import { formatTraceparent, parseTraceparent, type TraceContext } from '../../base/tracing/trace-context.ts';
+import { isPartOfCluster } from '../request/user.ts';
 import type { ServerContext } from '../server-context.ts';
-import { isPartOfCluster } from '../user.ts';
 import type { WriteOptions } from '../write-options.ts';
 import { controllingOwner } from './controlling-owner.ts';
 

@@ -14,13 +14,13 @@ import { rfc3339 } from '../../base/clock.ts';
 import { respondOther } from '../encoding/answer.ts';
 import { entriesIn, setApplied } from '../registry/field-ownership.ts';
 import { updateObject } from '../registry/update.ts';
-import type { RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import { readConfiguration } from '../verbs/apply-body.ts';
 import { applyRefusal } from '../verbs/apply-refusal.ts';
 import { readObject } from '../verbs/get.ts';
 import { patchValue, readPatchBody } from '../verbs/patch-body.ts';
 import { applyOptions, patchOptions } from '../verbs/patch-options.ts';
-import { asKind, mediaType, objectField, readKind, stringField } from '../verbs/read-object.ts';
+import { asKind, mediaType, objectField, readKind, stringField } from '../verbs/read-body.ts';
 import { type WriteOptions, writeOptions } from '../write-options.ts';
 
 const scaleTypeOf = ({ server }: RequestScope) => requiredType(server.fields, 'autoscaling.v1.Scale');

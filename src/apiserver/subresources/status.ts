@@ -1,6 +1,6 @@
 /** `/status`: written by controllers and kubelets, separately from the specification. */
 
-import type { Handler } from '../request-scope.ts';
+import type { Handler } from '../request/request-scope.ts';
 import { get } from '../verbs/get.ts';
 import { patchPart } from '../verbs/patch.ts';
 import { updatePart } from '../verbs/update.ts';

@@ -1,7 +1,7 @@
 /** Subresources of each kind, for routing and for discovery. */
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { KindBehavior } from '../kind-behavior.ts';
-import type { Handler } from '../request-scope.ts';
+import type { Handler } from '../request/request-scope.ts';
 import { getScale, patchScale, putScale } from './scale.ts';
 import { getStatus, patchStatus, putStatus } from './status.ts';
 

@@ -9,15 +9,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import type { Clock } from '../../base/clock.ts';
-import { maxProtocolsBytes } from '../../base/header-limits.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { maxProtocolsBytes } from '../../http/header-limits.ts';
 import { joinConnections } from '../../streams/join-connections.ts';
 import type { ApiServer } from '../app.ts';
 import { impersonationFields } from '../authentication/impersonation.ts';
 import { bearerAmongProtocols } from '../authentication/websocket-bearer.ts';
 import type { RequestEnv } from '../options.ts';
 import type { UpgradedConnection } from '../server-context.ts';
-import { WholeAnswer } from '../whole-answer.ts';
+import { WholeAnswer } from '../transport/whole-answer.ts';
 
 export interface UpgradeOptions {
   readonly app: Pick<ApiServer['app'], 'fetch'>;

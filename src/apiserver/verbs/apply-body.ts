@@ -16,10 +16,10 @@ import {
   tooManyValues,
   valueLimits,
 } from '../../apimachinery/value-limit.ts';
-import { readBody } from '../body.ts';
-import type { RequestScope } from '../request-scope.ts';
+import { readBody } from '../body/body.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import { applyRefusal, notTyped } from './apply-refusal.ts';
-import { takesYaml } from './read-object.ts';
+import { takesYaml } from './read-body.ts';
 
 export interface Configuration {
   /** Has the kind and version of the object that it is applied to, and only fields that the kind has. */

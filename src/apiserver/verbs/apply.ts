@@ -12,7 +12,7 @@ import { rfc3339 } from '../../base/clock.ts';
 import { entriesIn, setApplied, unowned } from '../registry/field-ownership.ts';
 import type { Part } from '../registry/preparation.ts';
 import { versionsOf } from '../registry/type-versions.ts';
-import type { RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import { type Configuration, readConfiguration } from './apply-body.ts';
 import { applyRefusal } from './apply-refusal.ts';
 import { changeObject } from './change-object.ts';

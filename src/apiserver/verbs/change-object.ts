@@ -4,7 +4,7 @@ import type { KubeObject } from '../../apimachinery/meta.ts';
 import { respondObject } from '../encoding/answer.ts';
 import type { Part } from '../registry/preparation.ts';
 import { type UpdateRequest, updateObject } from '../registry/update.ts';
-import type { RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 
 export interface Change extends Pick<UpdateRequest, 'change' | 'options' | 'owners'> {
   readonly part: Part;

@@ -5,7 +5,7 @@ import { refusal } from '../authorization/authorizer.ts';
 import { respondObject } from '../encoding/answer.ts';
 import { type CreateRequest, createObject } from '../registry/create.ts';
 import { checkAbsent, matchTarget } from '../registry/object-meta.ts';
-import type { RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 
 /** Changes the object, or creates it if it does not exist. Retries if another writer was faster. */
 export async function changeOrCreate(

@@ -2,9 +2,9 @@
 import { valueLimits } from '../../apimachinery/value-limit.ts';
 import { respondObject } from '../encoding/answer.ts';
 import { createObject } from '../registry/create.ts';
-import type { RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import { writeOptions } from '../write-options.ts';
-import { readObjectBody } from './read-object.ts';
+import { readObjectBody } from './read-body.ts';
 
 export async function create(scope: RequestScope): Promise<Response> {
   const options = writeOptions(scope, 'CreateOptions');

@@ -1,9 +1,9 @@
 /** DELETE of a collection: deletes every object that the selectors match, each by itself. */
 import { parseListQuery } from '../../apimachinery/list-options.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
+import { selectionOf } from '../reads/selection.ts';
 import { deleteObject } from '../registry/delete.ts';
-import type { RequestScope } from '../request-scope.ts';
-import { selectionOf } from '../selection.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import { readDeleteOptions } from './delete-options.ts';
 import { readPage } from './page.ts';
 

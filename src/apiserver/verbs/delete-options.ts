@@ -4,8 +4,8 @@ import { invalidCause, notSupportedCause } from '../../apimachinery/field-error.
 import { newBadRequest, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
 import type { DeletionOptions, PropagationPolicy } from '../registry/deletion.ts';
 import type { Preconditions } from '../registry/object-meta.ts';
-import { parseDryRun, type RequestScope } from '../request-scope.ts';
-import { readKind } from './read-object.ts';
+import { parseDryRun, type RequestScope } from '../request/request-scope.ts';
+import { readKind } from './read-body.ts';
 
 export interface DeleteBody extends DeletionOptions {
   readonly preconditions: Preconditions;

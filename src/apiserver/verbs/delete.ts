@@ -2,7 +2,7 @@
 import type { Status } from '../../apimachinery/status-error.ts';
 import { respondObject, respondOther } from '../encoding/answer.ts';
 import { type Deleted, deleteObject } from '../registry/delete.ts';
-import type { RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import { type DeleteBody, readDeleteOptions } from './delete-options.ts';
 
 export async function remove(scope: RequestScope): Promise<Response> {

@@ -4,8 +4,8 @@ import { parseListQuery, parseResourceVersion } from '../../apimachinery/list-op
 import { storageKey } from '../../apimachinery/resource-definition.ts';
 import { newNotFound } from '../../apimachinery/status-error.ts';
 import { respondObject } from '../encoding/answer.ts';
-import { readNow, waitForRevision } from '../freshness.ts';
-import type { RequestScope } from '../request-scope.ts';
+import { readNow, waitForRevision } from '../reads/freshness.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import type { StoredObject } from '../stored-object.ts';
 import { watchCollection } from './watch.ts';
 

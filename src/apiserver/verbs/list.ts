@@ -1,8 +1,8 @@
 /** GET of a collection. */
 import { type ListQuery, parseListQuery } from '../../apimachinery/list-options.ts';
 import type { ListMeta } from '../../apimachinery/meta.ts';
-import type { RequestScope } from '../request-scope.ts';
-import { selectionOf } from '../selection.ts';
+import { selectionOf } from '../reads/selection.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import { type Page, readPage } from './page.ts';
 import { watchCollection } from './watch.ts';
 

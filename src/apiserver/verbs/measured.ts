@@ -6,7 +6,7 @@ import { parseListQuery } from '../../apimachinery/list-options.ts';
 import { newNotFound, newStatusError } from '../../apimachinery/status-error.ts';
 import { respondObject } from '../encoding/answer.ts';
 import type { Kept } from '../encoding/encoder.ts';
-import type { RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 
 export async function getMeasured(scope: RequestScope): Promise<Response> {
   const { definition, info, server } = scope;

@@ -7,11 +7,11 @@ import { hasStrategicPatch } from '../../apimachinery/openapi.ts';
 import { applyPatch, concernsOwners, type Patch, patchTypes, readPatch } from '../../apimachinery/patch.ts';
 import { objectTypeOf } from '../../apimachinery/schema-types.ts';
 import { asServed } from '../../apimachinery/served-version.ts';
-import { readBody } from '../body.ts';
+import { readBody } from '../body/body.ts';
 import { unowned } from '../registry/field-ownership.ts';
 import type { Part } from '../registry/preparation.ts';
-import type { RequestScope } from '../request-scope.ts';
-import { mediaType } from './read-object.ts';
+import type { RequestScope } from '../request/request-scope.ts';
+import { mediaType } from './read-body.ts';
 
 const general: readonly string[] = [patchTypes.json, patchTypes.merge];
 

@@ -2,7 +2,7 @@
 import { forbiddenCause, requiredCause } from '../../apimachinery/field-error.ts';
 import { booleanParameter } from '../../apimachinery/list-options.ts';
 import { newInvalid } from '../../apimachinery/status-error.ts';
-import type { RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import { type WriteOptions, writeOptions } from '../write-options.ts';
 
 const kind = { group: 'meta.k8s.io', kind: 'PatchOptions' };

@@ -1,12 +1,12 @@
 /** PATCH of an object or of its status. */
 import { patchTypes } from '../../apimachinery/patch.ts';
 import type { Part } from '../registry/preparation.ts';
-import type { RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import { applyPart } from './apply.ts';
 import { changeObject } from './change-object.ts';
 import { patchObject, readPatchBody } from './patch-body.ts';
 import { patchOptions } from './patch-options.ts';
-import { mediaType } from './read-object.ts';
+import { mediaType } from './read-body.ts';
 
 export async function patch(scope: RequestScope): Promise<Response> {
   return patchPart(scope, 'main');

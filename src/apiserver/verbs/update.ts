@@ -2,11 +2,11 @@
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { Part } from '../registry/preparation.ts';
-import type { RequestScope } from '../request-scope.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import { type WriteOptions, writeOptions } from '../write-options.ts';
 import { changeObject } from './change-object.ts';
 import { changeOrCreate, createInstead } from './create-instead.ts';
-import { readObjectBody } from './read-object.ts';
+import { readObjectBody } from './read-body.ts';
 
 export async function update(scope: RequestScope): Promise<Response> {
   return updatePart(scope, 'main');

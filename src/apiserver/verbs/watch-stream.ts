@@ -11,8 +11,8 @@ import type { Cache, CachedObject, EndWatch } from '../../storage/cache.ts';
 import { CompactedError } from '../../storage/store.ts';
 import { type Framing, frameOf } from '../encoding/framing.ts';
 import type { WatchedSelection } from '../load/watch-selections.ts';
-import type { Sink, Source } from '../pushed-body.ts';
-import type { Selection } from '../selection.ts';
+import type { Selection } from '../reads/selection.ts';
+import type { Sink, Source } from '../transport/pushed-body.ts';
 import { Turn, type Turns } from '../turns.ts';
 import type { WriteTurns } from '../write-turns.ts';
 

@@ -3,12 +3,12 @@
  * watch-stream.ts).
  */
 import type { ListQuery } from '../../apimachinery/list-options.ts';
-import { waitForNow, waitForRevision } from '../freshness.ts';
-import { streamOf } from '../pushed-body.ts';
-import type { RequestScope } from '../request-scope.ts';
+import { waitForNow, waitForRevision } from '../reads/freshness.ts';
+import { selectionOf } from '../reads/selection.ts';
+import type { RequestScope } from '../request/request-scope.ts';
+import { nodeNameOf } from '../request/user.ts';
 import { respond } from '../respond.ts';
-import { selectionOf } from '../selection.ts';
-import { nodeNameOf } from '../user.ts';
+import { streamOf } from '../transport/pushed-body.ts';
 import { matchingObjects } from './page.ts';
 import { watchSource } from './watch-stream.ts';
 

@@ -5,9 +5,9 @@
  */
 import { onAbort } from '../abort.ts';
 import type { Clock, Timer } from '../clock.ts';
-import { type Family, Histograms } from '../exposition.ts';
 import type { Fields, Logger } from '../log.ts';
-import { histogram } from '../metric-family.ts';
+import { type Family, Histograms } from '../metrics/exposition.ts';
+import { histogram } from '../metrics/metric-family.ts';
 import { TurnSegments, type Work } from './work.ts';
 
 /** Duration of a turn, in milliseconds, above which it is reported. */

@@ -3,7 +3,7 @@
  * costs one look-up of the label values, and none if the cell returned by `with` is kept. Text is formatted
  * only when a page is read.
  */
-import { familyHead, labelText, type MetricType, numberText } from '../exposition.ts';
+import { familyHead, labelText, type MetricType, numberText } from './exposition.ts';
 
 /** Label values, in the order of the label names. */
 export type Values<L extends readonly string[]> = { readonly [I in keyof L]: string };

@@ -2,7 +2,7 @@
  * The content of a metrics page: metrics that are updated as events happen, and values that are collected
  * when the page is read.
  */
-import { type Family, familyLines } from '../exposition.ts';
+import { type Family, familyLines } from './exposition.ts';
 import type { Collected } from './instruments.ts';
 
 /** Minimum characters of a piece, which is formatted without yielding to other work. */

@@ -1,7 +1,7 @@
 /** Reads rules, subjects and roles from objects, with the defaults that the server would set. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { PolicyRule } from '../../apimachinery/policy-rules.ts';
-import { recordAt, recordsAt, textAt, valueAt } from '../objects.ts';
+import { recordAt, recordsAt, textAt, valueAt } from '../objects/objects.ts';
 
 export const rbacGroup = 'rbac.authorization.k8s.io';
 

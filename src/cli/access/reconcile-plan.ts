@@ -5,7 +5,7 @@
 import { deepEqual, isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { coverageOf, type PolicyRule } from '../../apimachinery/policy-rules.ts';
 import { inOneGo } from '../../apimachinery/steps.ts';
-import { metadataOf, recordAt, recordsAt } from '../objects.ts';
+import { metadataOf, recordAt, recordsAt } from '../objects/objects.ts';
 import { roleRefOf, rulesOf, type Subject, subjectsOf } from './read-policy.ts';
 
 export interface Reconciliation {

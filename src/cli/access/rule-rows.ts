@@ -1,7 +1,7 @@
 /** A user's permissions as `auth can-i --list` prints them. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { compactRules, type PolicyRule, permissionsOf } from '../../apimachinery/policy-rules.ts';
-import { recordsAt } from '../objects.ts';
+import { recordsAt } from '../objects/objects.ts';
 import { readRule } from './read-policy.ts';
 
 export const ruleHeaders = ['Resources', 'Non-Resource URLs', 'Resource Names', 'Verbs'] as const;

@@ -1,7 +1,7 @@
 /** Two states of an object as texts for a diff program. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
-import { metadataOf, recordAt } from '../objects.ts';
+import { metadataOf, recordAt } from '../objects/objects.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 
 /** Returns a file name such as `apps.v1.Deployment.default.web`. */

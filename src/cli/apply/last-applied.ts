@@ -4,7 +4,7 @@
  */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { lastAppliedAnnotation, lastAppliedText } from '../../apimachinery/last-applied.ts';
-import { metadataOf, recordAt } from '../objects.ts';
+import { metadataOf, recordAt } from '../objects/objects.ts';
 
 /** Returns the manifest with its own text in the annotation. */
 export function withLastApplied(manifest: JsonObject): JsonObject {

@@ -7,7 +7,7 @@ import { deepEqual, isRecord, type JsonObject } from '../../apimachinery/equalit
 import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
 import { FieldSet, hasAll, readFields, writeFields } from '../../apimachinery/managed-fields/field-set.ts';
 import type { ManagedFieldsEntry } from '../../apimachinery/managed-fields/managers.ts';
-import { recordAt, recordsAt } from '../objects.ts';
+import { recordAt, recordsAt } from '../objects/objects.ts';
 
 const annotation = FieldSet.of(['f:metadata', 'f:annotations', `f:${lastAppliedAnnotation}`]);
 

@@ -2,7 +2,7 @@
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
-import { recordAt, recordsAt, textAt, valueAt } from '../objects.ts';
+import { recordAt, recordsAt, textAt, valueAt } from '../objects/objects.ts';
 
 /** The rules for one value and its fields or items. */
 export interface MergeSchema {

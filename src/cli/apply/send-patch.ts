@@ -1,8 +1,8 @@
 /** Sends only the differences, as the type of patch that the kind supports. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
-import type { Cluster } from '../cluster.ts';
-import { type ObjectTarget, targetPath } from '../targets.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import { type ObjectTarget, targetPath } from '../objects/targets.ts';
 import { mergeSchemaOf, openApiPath, plainSchema } from './merge-schema.ts';
 import { type ThreeWay, threeWayPatch } from './three-way.ts';
 

@@ -4,9 +4,9 @@ import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { isConflict, StatusError } from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
-import type { Cluster } from '../cluster.ts';
-import { metadataOf } from '../objects.ts';
-import { type ManifestTarget, targetPath } from '../targets.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import { metadataOf } from '../objects/objects.ts';
+import { type ManifestTarget, targetPath } from '../objects/targets.ts';
 import { annotationOwners, entriesOf, upgradedEntries } from './manager-upgrade.ts';
 
 /**

@@ -1,12 +1,12 @@
 /** `ctl add node`: approves machines that wait, or recreates the Node of a machine whose Node was deleted. */
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
-import { decide } from '../certificate-decision.ts';
-import { findResource } from '../discovery.ts';
-import { recordsAt } from '../objects.ts';
+import { writeQuery } from '../flags/write-options.ts';
+import { waitingNodes } from '../nodes/waiting-nodes-plan.ts';
+import { findResource } from '../objects/discovery.ts';
+import { recordsAt } from '../objects/objects.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
-import { waitingNodes } from '../waiting-nodes-plan.ts';
-import { writeQuery } from '../write-options.ts';
+import { decide } from './certificate-decision.ts';
 
 const node: Verb = {
   about:

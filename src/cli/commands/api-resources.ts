@@ -1,7 +1,7 @@
 /** `ctl api-resources` and `ctl api-versions`: list the resources and versions that the server serves. */
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
-import { type ApiResource, preferred } from '../discovery.ts';
-import type { FlagTable } from '../flags.ts';
+import type { FlagTable } from '../flags/flags.ts';
+import { type ApiResource, preferred } from '../objects/discovery.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb } from '../verb.ts';
 

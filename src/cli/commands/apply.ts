@@ -9,16 +9,16 @@ import { readLastApplied, withLastApplied } from '../apply/last-applied.ts';
 import { type MergeSchema, mergeSchemaOf, openApiPath, plainSchema } from '../apply/merge-schema.ts';
 import { applyOnServer, type ServerSideOptions, serverSideManager } from '../apply/server-side.ts';
 import { threeWayPatch } from '../apply/three-way.ts';
-import type { Cluster } from '../cluster.ts';
-import { kindName } from '../discovery.ts';
+import type { Cluster } from '../connection/cluster.ts';
 import { doing, inContext } from '../errors.ts';
-import { reportInFile } from '../faults-in-file.ts';
-import { type DryRun, dryRunOf, dryRunSuffix } from '../flags.ts';
-import { metadataOf } from '../objects.ts';
+import { type DryRun, dryRunOf, dryRunSuffix } from '../flags/flags.ts';
+import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
+import { reportInFile } from '../manifests/faults-in-file.ts';
+import { kindName } from '../objects/discovery.ts';
+import { metadataOf } from '../objects/objects.ts';
+import { type ManifestTarget, manifestTargets, targetPath } from '../objects/targets.ts';
 import { type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { type ManifestTarget, manifestTargets, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../write-options.ts';
 
 /** Maximum number of times that an object is read again after a conflict with another writer. */
 const maxConflicts = 5;

@@ -1,6 +1,6 @@
 /** `ctl attach`: connects to the standard streams of a container's first process. */
 import { UsageError } from '../../base/usage-error.ts';
-import { chooseContainer, findPod, programFlags } from '../pods.ts';
+import { chooseContainer, findPod, programFlags } from '../objects/pods.ts';
 import { attachTo } from '../streaming/attach.ts';
 import type { Verb } from '../verb.ts';
 

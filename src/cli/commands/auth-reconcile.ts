@@ -11,16 +11,16 @@ import {
   type Reconciliation,
 } from '../access/reconcile-plan.ts';
 import { inBrackets } from '../access/rule-rows.ts';
-import type { Cluster } from '../cluster.ts';
-import { kindName } from '../discovery.ts';
+import type { Cluster } from '../connection/cluster.ts';
 import { inContext } from '../errors.ts';
-import { dryRunOf, dryRunSuffix, type FlagTable } from '../flags.ts';
+import { dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
+import { writeFlags, writeQuery } from '../flags/write-options.ts';
 import type { Io } from '../io.ts';
-import { metadataOf } from '../objects.ts';
+import { kindName } from '../objects/discovery.ts';
+import { metadataOf } from '../objects/objects.ts';
+import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { type ManifestTarget, manifestTargets } from '../targets.ts';
 import type { Verb } from '../verb.ts';
-import { writeFlags, writeQuery } from '../write-options.ts';
 
 const flagTable = {
   ...writeFlags,

@@ -1,10 +1,10 @@
 /** `ctl certificate`: approves or denies certificate signing requests. */
 import { UsageError } from '../../base/usage-error.ts';
-import { type CertificateDecision, decide } from '../certificate-decision.ts';
-import { kindName } from '../discovery.ts';
-import { type FlagTable, fileFlags } from '../flags.ts';
-import { resolveObjects } from '../targets.ts';
+import { type FlagTable, fileFlags } from '../flags/flags.ts';
+import { kindName } from '../objects/discovery.ts';
+import { resolveObjects } from '../objects/targets.ts';
 import type { Verb, VerbGroup } from '../verb.ts';
+import { type CertificateDecision, decide } from './certificate-decision.ts';
 
 const flagTable = {
   force: { type: 'boolean', about: 'update the condition of a request that is already approved or denied' },

@@ -11,10 +11,10 @@ import {
   pathsOf,
 } from '../convert/convert-plan.ts';
 import { workflowOfLines } from '../convert/workflow-lines.ts';
-import { type FlagTable, fileFlags } from '../flags.ts';
-import { readManifests } from '../manifests.ts';
+import { type FlagTable, fileFlags } from '../flags/flags.ts';
+import { readManifests } from '../manifests/manifests.ts';
+import { readSource } from '../manifests/source-files.ts';
 import { objectFormat } from '../printers/object-format.ts';
-import { readSource } from '../source-files.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {

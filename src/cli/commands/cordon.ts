@@ -1,5 +1,5 @@
 /** `ctl cordon`: marks a node unschedulable; the pods on it stay. */
-import { nodeFlags, nodesOf, setUnschedulable } from '../nodes.ts';
+import { nodeFlags, nodesOf, setUnschedulable } from '../nodes/nodes.ts';
 import type { Verb } from '../verb.ts';
 
 export const cordon: Verb = {

@@ -4,15 +4,15 @@ import { basename, resolve } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { sleep } from '../../base/clock.ts';
 import { TransportError } from '../../client/transport-error.ts';
-import { archiveOf, extract } from '../copy.ts';
-import { type CopyPlan, memberPrefix, planCopy, splitRemote } from '../cp-plan.ts';
-import { findResource } from '../discovery.ts';
-import type { FlagTable } from '../flags.ts';
+import { archiveOf, extract } from '../copy/copy.ts';
+import { type CopyPlan, memberPrefix, planCopy, splitRemote } from '../copy/cp-plan.ts';
+import type { FlagTable } from '../flags/flags.ts';
 import type { Stdio } from '../io.ts';
-import { chooseContainer, containerFlag, type Pod } from '../pods.ts';
+import { findResource } from '../objects/discovery.ts';
+import { chooseContainer, containerFlag, type Pod } from '../objects/pods.ts';
+import { targetPath } from '../objects/targets.ts';
 import { runExec } from '../streaming/exec.ts';
 import { endWith, LostConnection } from '../streaming/run-command.ts';
-import { targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {

@@ -2,13 +2,20 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
-import { findResource, kindName } from '../discovery.ts';
-import { dryRunFlag, dryRunOf, dryRunSuffix, type Flags, type FlagTable, outputFlag } from '../flags.ts';
-import { metadataOf, recordAt, textAt } from '../objects.ts';
+import {
+  dryRunFlag,
+  dryRunOf,
+  dryRunSuffix,
+  type Flags,
+  type FlagTable,
+  outputFlag,
+} from '../flags/flags.ts';
+import { fieldValidationOf, validateFlag, writeQuery } from '../flags/write-options.ts';
+import { findResource, kindName } from '../objects/discovery.ts';
+import { metadataOf, recordAt, textAt } from '../objects/objects.ts';
+import { targetPath } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { fieldValidationOf, validateFlag, writeQuery } from '../write-options.ts';
 
 const flags = {
   image: { type: 'string', hint: 'IMAGE', about: 'the image of the container' },

@@ -8,12 +8,12 @@ import type { Generator } from '../create/generator.ts';
 import { limitGenerators } from '../create/limits.ts';
 import { namespaceGenerators } from '../create/namespaces.ts';
 import { roleGenerators } from '../create/roles.ts';
-import { findResource, kindName } from '../discovery.ts';
-import { dryRunFlag, dryRunOf, dryRunSuffix, outputFlag } from '../flags.ts';
-import { recordAt } from '../objects.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, outputFlag } from '../flags/flags.ts';
+import { fieldValidationOf, validateFlag, writeQuery } from '../flags/write-options.ts';
+import { findResource, kindName } from '../objects/discovery.ts';
+import { recordAt } from '../objects/objects.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
-import { fieldValidationOf, validateFlag, writeQuery } from '../write-options.ts';
 
 const createVerb = ({ about, resource: type, flags, make }: Generator): Verb => ({
   about,

@@ -1,8 +1,8 @@
 /** `ctl create token`: prints a token of a service account, on standard output only. */
 import { UsageError } from '../../base/usage-error.ts';
-import type { Flags, FlagTable } from '../flags.ts';
-import { outputFlag } from '../flags.ts';
-import { textAt } from '../objects.ts';
+import type { Flags, FlagTable } from '../flags/flags.ts';
+import { outputFlag } from '../flags/flags.ts';
+import { textAt } from '../objects/objects.ts';
 import { objectFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 

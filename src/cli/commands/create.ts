@@ -4,14 +4,14 @@
  */
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
-import { kindName } from '../discovery.ts';
-import { reportInFile } from '../faults-in-file.ts';
-import { dryRunOf, dryRunSuffix } from '../flags.ts';
-import { metadataOf } from '../objects.ts';
+import { dryRunOf, dryRunSuffix } from '../flags/flags.ts';
+import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
+import { reportInFile } from '../manifests/faults-in-file.ts';
+import { kindName } from '../objects/discovery.ts';
+import { metadataOf } from '../objects/objects.ts';
+import { manifestTargets } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { manifestTargets } from '../targets.ts';
 import type { Verb } from '../verb.ts';
-import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../write-options.ts';
 import { createJob } from './create-job.ts';
 import { createObject } from './create-object.ts';
 import { createToken } from './create-token.ts';

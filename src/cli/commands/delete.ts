@@ -1,18 +1,18 @@
 /** `ctl delete`: deletes objects, and waits until they are gone. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
-import { type Activity, beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import type { Cluster } from '../cluster.ts';
-import { kindName } from '../discovery.ts';
+import { type Activity, beginWork } from '../../terminal/live-lines.ts';
+import type { Cluster } from '../connection/cluster.ts';
 import { inContext } from '../errors.ts';
-import { dryRunOf, dryRunSuffix, type Flags, type FlagTable, selectorFlag } from '../flags.ts';
-import { follow } from '../follow.ts';
-import { metadataOf, textAt } from '../objects.ts';
+import { dryRunOf, dryRunSuffix, type Flags, type FlagTable, selectorFlag } from '../flags/flags.ts';
+import { writeFlags } from '../flags/write-options.ts';
+import { kindName } from '../objects/discovery.ts';
+import { follow } from '../objects/follow.ts';
+import { metadataOf, textAt } from '../objects/objects.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
 import { deletionText } from '../progress/object-progress.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { writeFlags } from '../write-options.ts';
 
 const flagTable = {
   ...writeFlags,

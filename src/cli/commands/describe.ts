@@ -1,15 +1,15 @@
 /** `ctl describe`: all details of objects, with their recent events. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
-import type { Cluster } from '../cluster.ts';
-import { resourceOfKind } from '../discovery.ts';
-import { type FlagTable, fileFlags, selectorFlag } from '../flags.ts';
-import { reportNothingIn } from '../nothing-found.ts';
-import { metadataOf, recordsAt } from '../objects.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import { type FlagTable, fileFlags, selectorFlag } from '../flags/flags.ts';
+import { resourceOfKind } from '../objects/discovery.ts';
+import { reportNothingIn } from '../objects/nothing-found.ts';
+import { metadataOf, recordsAt } from '../objects/objects.ts';
+import { listPath, type ObjectTarget, resolveObjects, targetPath } from '../objects/targets.ts';
 import { describeObject, type Entry } from '../printers/description.ts';
-import { endpointsText } from '../service-endpoints-plan.ts';
-import { listPath, type ObjectTarget, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb } from '../verb.ts';
+import { endpointsText } from './service-endpoints-plan.ts';
 
 const flagTable = {
   ...selectorFlag,

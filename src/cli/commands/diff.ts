@@ -14,14 +14,14 @@ import { collectionPath } from '../../client/resource-path.ts';
 import { fileNameOf, textsOf } from '../apply/diff-files.ts';
 import { readLastApplied } from '../apply/last-applied.ts';
 import { sendPatch } from '../apply/send-patch.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../connection/cluster.ts';
 import { ExitError } from '../errors.ts';
-import { type FlagTable, fileFlags } from '../flags.ts';
+import { type FlagTable, fileFlags } from '../flags/flags.ts';
+import { writeQuery } from '../flags/write-options.ts';
 import type { Io } from '../io.ts';
-import { recordAt } from '../objects.ts';
-import { type ManifestTarget, manifestTargets, targetPath } from '../targets.ts';
+import { recordAt } from '../objects/objects.ts';
+import { type ManifestTarget, manifestTargets, targetPath } from '../objects/targets.ts';
 import type { Verb } from '../verb.ts';
-import { writeQuery } from '../write-options.ts';
 
 const flagTable = {
   'show-managed-fields': { type: 'boolean', about: 'show metadata.managedFields' },

@@ -5,15 +5,22 @@ import { isNotFound } from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { objectPath } from '../../client/resource-path.ts';
-import { findResource } from '../discovery.ts';
-import { controllerOf, type DrainPlan, isOfDaemonSet, joined, overdueAt, planDrain } from '../drain-plan.ts';
 import { ReportedError } from '../errors.ts';
-import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags.ts';
-import { nodeFlags, nodesOf, setUnschedulable } from '../nodes.ts';
-import { metadataOf, recordsAt, textAt } from '../objects.ts';
-import { chunkSizeFlag, chunkSizeOf, pages } from '../pages.ts';
-import { type RemovalSettings, removePods } from '../pod-removal.ts';
-import type { CollectionTarget } from '../targets.ts';
+import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
+import {
+  controllerOf,
+  type DrainPlan,
+  isOfDaemonSet,
+  joined,
+  overdueAt,
+  planDrain,
+} from '../nodes/drain-plan.ts';
+import { nodeFlags, nodesOf, setUnschedulable } from '../nodes/nodes.ts';
+import { type RemovalSettings, removePods } from '../nodes/pod-removal.ts';
+import { findResource } from '../objects/discovery.ts';
+import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
+import { chunkSizeFlag, chunkSizeOf, pages } from '../objects/pages.ts';
+import type { CollectionTarget } from '../objects/targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {

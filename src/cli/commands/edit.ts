@@ -1,17 +1,17 @@
 /** `ctl edit`: opens objects in the user's editor, again with the errors until the server accepts them. */
 import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { sendPatch } from '../apply/send-patch.ts';
-import { kindName } from '../discovery.ts';
-import { type EditReason, editFailure, headerText, isAnother, withoutComments } from '../edit-plan.ts';
-import { discard, type EditedFile, editText } from '../editor.ts';
+import { type EditReason, editFailure, headerText, isAnother, withoutComments } from '../edit/edit-plan.ts';
+import { discard, type EditedFile, editText } from '../edit/editor.ts';
 import { ReportedError } from '../errors.ts';
-import { type FlagTable, fileFlags } from '../flags.ts';
-import { parseManifests } from '../manifests.ts';
-import { metadataOf } from '../objects.ts';
+import { type FlagTable, fileFlags } from '../flags/flags.ts';
+import { fieldValidationOf, validateFlag, writeQuery } from '../flags/write-options.ts';
+import { parseManifests } from '../manifests/manifests.ts';
+import { kindName } from '../objects/discovery.ts';
+import { metadataOf } from '../objects/objects.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
 import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { fieldValidationOf, validateFlag, writeQuery } from '../write-options.ts';
 
 const flagTable = {
   output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'output format', usual: 'yaml' },

@@ -2,15 +2,15 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import type { Cluster } from '../cluster.ts';
-import { findResource } from '../discovery.ts';
-import { type FlagTable, outputFlag } from '../flags.ts';
-import { metadataOf, recordsAt, textAt } from '../objects.ts';
-import { chunkSizeFlag, chunkSizeOf, pages } from '../pages.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import { type FlagTable, outputFlag } from '../flags/flags.ts';
+import { findResource } from '../objects/discovery.ts';
+import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
+import { chunkSizeFlag, chunkSizeOf, pages } from '../objects/pages.ts';
+import type { CollectionTarget } from '../objects/targets.ts';
 import { eventHeaders, eventRow, eventTime } from '../printers/event-rows.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
-import type { CollectionTarget } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 import { followChanges } from './get-watch.ts';
 

@@ -1,7 +1,7 @@
 /** `ctl exec`: runs a program in a container, connected to this terminal. */
 import { UsageError } from '../../base/usage-error.ts';
-import { type FlagTable, fileFlags } from '../flags.ts';
-import { chooseContainer, findPod, programFlags } from '../pods.ts';
+import { type FlagTable, fileFlags } from '../flags/flags.ts';
+import { chooseContainer, findPod, programFlags } from '../objects/pods.ts';
 import { runExec } from '../streaming/exec.ts';
 import { inputOf, withStreams } from '../streaming/run-command.ts';
 import type { Verb } from '../verb.ts';

@@ -2,11 +2,11 @@
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { openApiPath, schemaOfKind } from '../apply/merge-schema.ts';
-import { findResource } from '../discovery.ts';
-import { explain as explained } from '../explain-plan.ts';
-import type { FlagTable } from '../flags.ts';
-import { recordAt } from '../objects.ts';
+import type { FlagTable } from '../flags/flags.ts';
+import { findResource } from '../objects/discovery.ts';
+import { recordAt } from '../objects/objects.ts';
 import type { Verb } from '../verb.ts';
+import { explain as explained } from './explain-plan.ts';
 
 const flagTable = {
   recursive: { type: 'boolean', about: 'list the fields of all levels, one per line' },

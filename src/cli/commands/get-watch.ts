@@ -2,8 +2,15 @@
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { isExpired } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import type { Cluster, WatchedEvent } from '../cluster.ts';
-import { itemsOf, metadataOf, recordsAt, textAt } from '../objects.ts';
+import type { Cluster, WatchedEvent } from '../connection/cluster.ts';
+import { itemsOf, metadataOf, recordsAt, textAt } from '../objects/objects.ts';
+import {
+  type CollectionTarget,
+  collectionOf,
+  listPath,
+  type Target,
+  targetPath,
+} from '../objects/targets.ts';
 import { type ObjectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import {
   type Column,
@@ -14,7 +21,6 @@ import {
   tableAccept,
 } from '../printers/server-table.ts';
 import { TableWriter } from '../printers/table-writer.ts';
-import { type CollectionTarget, collectionOf, listPath, type Target, targetPath } from '../targets.ts';
 import type { VerbContext } from '../verb.ts';
 
 export interface WatchView {

@@ -2,11 +2,12 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { kindName } from '../discovery.ts';
-import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags.ts';
-import { reportNothingIn } from '../nothing-found.ts';
-import { recordsAt } from '../objects.ts';
-import { chunkSizeFlag, chunkSizeOf, type PageOptions, pages } from '../pages.ts';
+import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags/flags.ts';
+import { kindName } from '../objects/discovery.ts';
+import { reportNothingIn } from '../objects/nothing-found.ts';
+import { recordsAt } from '../objects/objects.ts';
+import { chunkSizeFlag, chunkSizeOf, type PageOptions, pages } from '../objects/pages.ts';
+import { type CollectionTarget, resolveTargets, type Target, targetPath } from '../objects/targets.ts';
 import { printBody } from '../print-body.ts';
 import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import {
@@ -21,7 +22,6 @@ import {
 } from '../printers/server-table.ts';
 import { sortBy } from '../printers/sort-by.ts';
 import { TableWriter } from '../printers/table-writer.ts';
-import { type CollectionTarget, resolveTargets, type Target, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 import { watchTargets } from './get-watch.ts';
 

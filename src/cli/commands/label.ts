@@ -2,13 +2,13 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import type { Cluster } from '../cluster.ts';
-import { kindName } from '../discovery.ts';
-import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags.ts';
-import { metadataOf } from '../objects.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
+import { changeFlags, writeQuery } from '../flags/write-options.ts';
+import { kindName } from '../objects/discovery.ts';
+import { metadataOf } from '../objects/objects.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
 import type { Verb } from '../verb.ts';
-import { changeFlags, writeQuery } from '../write-options.ts';
 
 const flagTable = {
   overwrite: { type: 'boolean', about: 'also change a value that is already set' },

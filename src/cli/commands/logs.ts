@@ -5,14 +5,14 @@
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
 import { isTransportError } from '../../client/transport-error.ts';
-import type { Cluster } from '../cluster.ts';
-import { kindName } from '../discovery.ts';
-import { type Flags, type FlagTable, selectorFlag } from '../flags.ts';
-import { reportNothingIn } from '../nothing-found.ts';
-import { podSelectorOf, textAt } from '../objects.ts';
-import { containersOf, defaultContainer, type Pod, selectPods } from '../pods.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import { type Flags, type FlagTable, selectorFlag } from '../flags/flags.ts';
+import { kindName } from '../objects/discovery.ts';
+import { reportNothingIn } from '../objects/nothing-found.ts';
+import { podSelectorOf, textAt } from '../objects/objects.ts';
+import { containersOf, defaultContainer, type Pod, selectPods } from '../objects/pods.ts';
+import { type ObjectTarget, resolveTargets, targetPath } from '../objects/targets.ts';
 import { printBody } from '../print-body.ts';
-import { type ObjectTarget, resolveTargets, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {

@@ -4,13 +4,13 @@ import { TextError } from '../../apimachinery/value-limit.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
 import { readBounded } from '../../base/bounded-file.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { kindName } from '../discovery.ts';
-import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags.ts';
-import { metadataOf } from '../objects.ts';
+import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
+import { writeFlags, writeQuery } from '../flags/write-options.ts';
+import { kindName } from '../objects/discovery.ts';
+import { metadataOf } from '../objects/objects.ts';
+import { requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb } from '../verb.ts';
-import { writeFlags, writeQuery } from '../write-options.ts';
 
 const flagTable = {
   patch: { type: 'string', short: 'p', hint: 'PATCH', about: 'the patch, in JSON or YAML' },

@@ -2,14 +2,14 @@
 import { isIP } from 'node:net';
 import { aborted } from '../../base/abort.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import type { FlagTable } from '../flags.ts';
-import { textAt } from '../objects.ts';
-import { findPod, runningTimeoutFlag } from '../pods.ts';
-import { type ForwardedPort, hostPort, planAddresses, planPorts } from '../port-forward-plan.ts';
+import type { FlagTable } from '../flags/flags.ts';
+import { textAt } from '../objects/objects.ts';
+import { findPod, runningTimeoutFlag } from '../objects/pods.ts';
+import { targetPath } from '../objects/targets.ts';
 import { Forwarder, portForwardProtocol } from '../streaming/forwarder.ts';
 import { listenAll } from '../streaming/listeners.ts';
+import { type ForwardedPort, hostPort, planAddresses, planPorts } from '../streaming/port-forward-plan.ts';
 import { openByteStream } from '../streaming/websocket.ts';
-import { targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {

@@ -10,9 +10,7 @@ import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from 
 import { follow } from '../follow.ts';
 import { metadataOf, recordAt } from '../objects.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { type ManifestTarget, manifestTargets, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../write-options.ts';
 
 const flagTable = {
   force: { type: 'boolean', about: 'delete each object and create it again' },

@@ -3,7 +3,6 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { parseInt64 } from '../../apimachinery/int64.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { rfc3339 } from '../../base/clock.ts';
-import { beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
@@ -18,9 +17,12 @@ import {
   fileFlags,
   outputFlag,
   selectorFlag,
-} from '../flags.ts';
-import { follow } from '../follow.ts';
-import { valueAt } from '../objects.ts';
+} from '../flags/flags.ts';
+import { writeQuery } from '../flags/write-options.ts';
+import { kindName } from '../objects/discovery.ts';
+import { follow } from '../objects/follow.ts';
+import { valueAt } from '../objects/objects.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
 import { sections } from '../printers/description.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
@@ -33,11 +35,9 @@ import {
   type Revision,
   revisionAsObject,
   revisionsOf,
-} from '../rollout-revisions.ts';
-import { rolloutState } from '../rollout-state.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
+} from '../rollout/revisions.ts';
+import { rolloutState } from '../rollout/state.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
-import { writeQuery } from '../write-options.ts';
 
 const common = { ...selectorFlag, ...fileFlags } as const satisfies FlagTable;
 

@@ -1,24 +1,31 @@
 /** `ctl run`: creates a pod with one image; with -i connects its program to this terminal. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
-import { beginWork } from '../../base/live-lines.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
-import { findResource } from '../discovery.ts';
+import { beginWork } from '../../terminal/live-lines.ts';
 import { ExitError } from '../errors.ts';
-import { dryRunFlag, dryRunOf, dryRunSuffix, type Flags, type FlagTable, outputFlag } from '../flags.ts';
-import { follow } from '../follow.ts';
-import { hasEnded } from '../objects.ts';
-import { joinFlags, podTimeoutOf } from '../pods.ts';
+import {
+  dryRunFlag,
+  dryRunOf,
+  dryRunSuffix,
+  type Flags,
+  type FlagTable,
+  outputFlag,
+} from '../flags/flags.ts';
+import { writeQuery } from '../flags/write-options.ts';
+import { findResource } from '../objects/discovery.ts';
+import { follow } from '../objects/follow.ts';
+import { hasEnded } from '../objects/objects.ts';
+import { joinFlags, podTimeoutOf } from '../objects/pods.ts';
+import { type ObjectTarget, targetPath } from '../objects/targets.ts';
 import { printBody } from '../print-body.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { showPods } from '../progress/pod-progress.ts';
-import { failureOf, isRunning, podOf, type RestartPolicy } from '../run-plan.ts';
 import { attachTo } from '../streaming/attach.ts';
-import { type ObjectTarget, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { writeQuery } from '../write-options.ts';
+import { failureOf, isRunning, podOf, type RestartPolicy } from './run-plan.ts';
 
 const flagTable = {
   image: { type: 'string', hint: 'IMAGE', about: 'the image of the container' },

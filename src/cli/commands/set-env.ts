@@ -1,15 +1,15 @@
 /** `ctl set env`: sets variables of containers, one by one or from the keys of a ConfigMap or Secret. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { findResource, kindName } from '../discovery.ts';
-import type { FlagTable } from '../flags.ts';
-import { outputFlag } from '../flags.ts';
-import { metadataOf, recordAt } from '../objects.ts';
+import type { FlagTable } from '../flags/flags.ts';
+import { outputFlag } from '../flags/flags.ts';
+import { changeFlags } from '../flags/write-options.ts';
+import { findResource, kindName } from '../objects/discovery.ts';
+import { metadataOf, recordAt } from '../objects/objects.ts';
+import { requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
 import { changeObjects } from '../set/change.ts';
 import { containersOf, envLines, isMeant, podSpecOf, withEnv, withPodSpec } from '../set/pod-spec-plan.ts';
-import { requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { changeFlags } from '../write-options.ts';
 
 const flagTable = {
   env: { type: 'string', short: 'e', hint: 'NAME=VALUE', about: 'a variable; may be repeated' },

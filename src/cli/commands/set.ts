@@ -4,13 +4,13 @@ import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { subjectFlags, subjectsOf } from '../create/bindings.ts';
 import { amountsOf } from '../create/limits.ts';
-import { type FlagTable, outputFlag } from '../flags.ts';
-import { labelSelectorOf } from '../label-selector.ts';
-import { recordsAt } from '../objects.ts';
+import { type FlagTable, outputFlag } from '../flags/flags.ts';
+import { changeFlags } from '../flags/write-options.ts';
+import { labelSelectorOf } from '../objects/label-selector.ts';
+import { recordsAt } from '../objects/objects.ts';
 import { changeObjects } from '../set/change.ts';
 import { podSpecOf, withImages, withPodSpec, withResources } from '../set/pod-spec-plan.ts';
 import type { Verb, VerbGroup } from '../verb.ts';
-import { changeFlags } from '../write-options.ts';
 import { setEnv } from './set-env.ts';
 
 const shared = { ...changeFlags, ...outputFlag } as const satisfies FlagTable;

@@ -2,14 +2,21 @@
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import type { Cluster } from '../cluster.ts';
-import { findResource } from '../discovery.ts';
-import { type DryRun, dryRunFlag, dryRunOf, type Flags, type FlagTable, selectorFlag } from '../flags.ts';
-import { metadataOf, recordsAt, textAt } from '../objects.ts';
-import { changeTaints, parseTaintWords, type TaintChanges, type TaintOutcome } from '../taint-plan.ts';
-import { type ObjectTarget, resolveObjects, targetPath } from '../targets.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import {
+  type DryRun,
+  dryRunFlag,
+  dryRunOf,
+  type Flags,
+  type FlagTable,
+  selectorFlag,
+} from '../flags/flags.ts';
+import { writeQuery } from '../flags/write-options.ts';
+import { changeTaints, parseTaintWords, type TaintChanges, type TaintOutcome } from '../nodes/taint-plan.ts';
+import { findResource } from '../objects/discovery.ts';
+import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
+import { type ObjectTarget, resolveObjects, targetPath } from '../objects/targets.ts';
 import type { Verb } from '../verb.ts';
-import { writeQuery } from '../write-options.ts';
 
 const flagTable = {
   overwrite: { type: 'boolean', about: 'also change a taint that is already set' },

@@ -1,5 +1,5 @@
 /** `ctl uncordon`: marks a node schedulable again. */
-import { nodeFlags, nodesOf, setUnschedulable } from '../nodes.ts';
+import { nodeFlags, nodesOf, setUnschedulable } from '../nodes/nodes.ts';
 import type { Verb } from '../verb.ts';
 
 export const uncordon: Verb = {

@@ -1,7 +1,7 @@
 /** `ctl version`: prints the versions of this client and of the server. */
 import { version as ownVersion } from '../../base/version.ts';
-import { type FlagTable, outputFlag } from '../flags.ts';
-import { textAt } from '../objects.ts';
+import { type FlagTable, outputFlag } from '../flags/flags.ts';
+import { textAt } from '../objects/objects.ts';
 import { objectFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 

@@ -1,15 +1,15 @@
 /** `ctl wait`: waits, with a watch, until objects meet a condition. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { type Activity, beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { kindName } from '../discovery.ts';
-import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags.ts';
-import { follow } from '../follow.ts';
+import { type Activity, beginWork } from '../../terminal/live-lines.ts';
+import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags/flags.ts';
+import { kindName } from '../objects/discovery.ts';
+import { follow } from '../objects/follow.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
 import { stateText } from '../progress/object-progress.ts';
 import { isPod, showPods } from '../progress/pod-progress.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { parseCondition, type WaitCondition } from '../wait-condition.ts';
+import { parseCondition, type WaitCondition } from './wait-condition.ts';
 
 const flagTable = {
   for: {

@@ -3,7 +3,7 @@
  * or `notWith`. Pure.
  */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
-import { recordAt, recordsAt } from '../objects.ts';
+import { recordAt, recordsAt } from '../objects/objects.ts';
 import type { Fields } from './fields.ts';
 import { asName } from './workflows.ts';
 

@@ -1,7 +1,7 @@
 /** Autoscalers in five forms of target, metrics and interval. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { parseDuration } from '../../base/time.ts';
-import { recordAt } from '../objects.ts';
+import { recordAt } from '../objects/objects.ts';
 import type { Fields } from './fields.ts';
 import { asName } from './workflows.ts';
 

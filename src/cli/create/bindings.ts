@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { rbacGroup } from '../access/read-policy.ts';
-import type { Flags, FlagTable } from '../flags.ts';
+import type { Flags, FlagTable } from '../flags/flags.ts';
 import type { Generator } from './generator.ts';
 
 export const subjectFlags = {

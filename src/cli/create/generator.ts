@@ -1,7 +1,7 @@
 /** Definition of a kind for `ctl create KIND NAME`: its flags, and the object that is made from them. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import type { ApiResources } from '../discovery.ts';
-import type { Flags, FlagTable } from '../flags.ts';
+import type { Flags, FlagTable } from '../flags/flags.ts';
+import type { ApiResources } from '../objects/discovery.ts';
 
 export interface Generator {
   readonly about: string;

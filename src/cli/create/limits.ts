@@ -1,6 +1,6 @@
 /** `ctl create quota`, `poddisruptionbudget` and `priorityclass`. */
 import { UsageError } from '../../base/usage-error.ts';
-import { labelSelectorOf } from '../label-selector.ts';
+import { labelSelectorOf } from '../objects/label-selector.ts';
 import type { Generator } from './generator.ts';
 
 const quotaGenerator: Generator = {

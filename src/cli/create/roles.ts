@@ -2,8 +2,8 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { rbacGroup } from '../access/read-policy.ts';
-import { findResource } from '../discovery.ts';
-import type { FlagTable } from '../flags.ts';
+import type { FlagTable } from '../flags/flags.ts';
+import { findResource } from '../objects/discovery.ts';
 import { type Generator, type Given, wordsOf } from './generator.ts';
 
 const ruleFlags = {

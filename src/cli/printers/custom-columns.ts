@@ -3,7 +3,7 @@ import { isRecord } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { findAll } from '../jsonpath/evaluate.ts';
 import { type Node, parsePath } from '../jsonpath/parse.ts';
-import { itemsOf } from '../objects.ts';
+import { itemsOf } from '../objects/objects.ts';
 import type { ObjectFormat } from './object-format.ts';
 import { TableWriter } from './table-writer.ts';
 

@@ -4,7 +4,7 @@
  */
 import { ageSince } from '../../apimachinery/age.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
-import { metadataOf, recordsAt, textAt, valueAt } from '../objects.ts';
+import { metadataOf, recordsAt, textAt, valueAt } from '../objects/objects.ts';
 import { shown, TableWriter } from './table-writer.ts';
 
 /** `more` are lines of the head that come from other objects, such as the endpoints of a Service. */

@@ -3,7 +3,7 @@
 import { ageSince } from '../../apimachinery/age.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isRecord } from '../../apimachinery/equality.ts';
-import { numberAt, textAt } from '../objects.ts';
+import { numberAt, textAt } from '../objects/objects.ts';
 import { shown } from './table-writer.ts';
 
 export const eventHeaders = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];

@@ -8,7 +8,7 @@ import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { evaluateTemplate, findAll } from '../jsonpath/evaluate.ts';
 import { parseTemplate } from '../jsonpath/parse.ts';
-import { itemsOf, metadataOf } from '../objects.ts';
+import { itemsOf, metadataOf } from '../objects/objects.ts';
 import { columnsOfFile, columnsOfSpec, customColumns } from './custom-columns.ts';
 
 /** Returns the text of one object or of a List of objects. */

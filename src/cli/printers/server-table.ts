@@ -1,7 +1,7 @@
 /** Tables from the server (meta.k8s.io Table), and tables for objects of a server that returns none. */
 import { ageSince } from '../../apimachinery/age.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
-import { formatLabels, itemsOf, metadataOf, recordsAt, textAt } from '../objects.ts';
+import { formatLabels, itemsOf, metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 import { cellText } from './table-writer.ts';
 
 export const tableAccept =

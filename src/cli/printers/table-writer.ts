@@ -1,4 +1,4 @@
-import { type Palette, plain } from '../../base/color.ts';
+import { type Palette, plain } from '../../terminal/color.ts';
 
 /**
  * Writes columns aligned like kubectl's: at least six characters wide, `gap` spaces between them (default

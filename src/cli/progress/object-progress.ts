@@ -1,6 +1,6 @@
 /** Progress texts for users who wait for objects. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { metadataOf, numberAt, recordsAt, textAt, valueAt } from '../objects.ts';
+import { metadataOf, numberAt, recordsAt, textAt, valueAt } from '../objects/objects.ts';
 
 /** An image pull in progress, as a node's agent reports it. */
 export interface Pull {

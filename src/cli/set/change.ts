@@ -1,12 +1,12 @@
 /** Applies a change to objects: only the differences are sent, as a patch. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { sendPatch } from '../apply/send-patch.ts';
-import { kindName } from '../discovery.ts';
-import { dryRunOf, dryRunSuffix } from '../flags.ts';
+import { dryRunOf, dryRunSuffix } from '../flags/flags.ts';
+import { writeQuery } from '../flags/write-options.ts';
+import { kindName } from '../objects/discovery.ts';
+import { requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { VerbContext } from '../verb.ts';
-import { writeQuery } from '../write-options.ts';
 
 /** Returns the changed object. Pure; throws for an object that cannot be changed this way. */
 export type ObjectChange = (object: JsonObject) => JsonObject;

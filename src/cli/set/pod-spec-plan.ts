@@ -1,6 +1,6 @@
 /** The changes of `ctl set` to a pod, or to the pod template of a workload. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
-import { recordAt, recordsAt, textAt, valueAt } from '../objects.ts';
+import { recordAt, recordsAt, textAt, valueAt } from '../objects/objects.ts';
 
 /** Paths of the pod spec in pods, in workloads, and in CronJobs. */
 const places = [

@@ -1,6 +1,6 @@
 /** The end of a command, which the error channel reports as a Status from v4 of the channel protocols on. */
 import { isRecord } from '../../apimachinery/equality.ts';
-import { recordsAt, textAt } from '../objects.ts';
+import { recordsAt, textAt } from '../objects/objects.ts';
 
 /**
  * Returns the exit code. Throws an Error with the reason why the command could not run, or if the message is

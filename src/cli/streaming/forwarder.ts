@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { SpdyConnection } from '../../streams/spdy-connection.ts';
-import type { ForwardedPort } from '../port-forward-plan.ts';
+import type { ForwardedPort } from './port-forward-plan.ts';
 
 export const portForwardProtocol = 'SPDY/3.1+portforward.k8s.io';
 

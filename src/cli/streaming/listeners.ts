@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { errorMessage } from '../../base/log.ts';
-import { type ForwardedPort, hostPort } from '../port-forward-plan.ts';
+import { type ForwardedPort, hostPort } from './port-forward-plan.ts';
 
 export interface Listeners {
   readonly open: readonly Server[];

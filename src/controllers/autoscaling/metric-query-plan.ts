@@ -3,7 +3,7 @@
  * only narrow the query: every name and value is quoted, and the namespace is the autoscaler's own. Pure.
  */
 import type { MetricIdentifier, MetricSpec } from '../../api/autoscaling/v2/types.gen.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { type LabelRequirement, selectorFromLabelSelector } from '../../apimachinery/labels.ts';
 import { MetricFailure } from './replicas-plan.ts';
 

@@ -3,7 +3,7 @@
  * after Prometheus has not answered.
  */
 import type { HorizontalPodAutoscaler } from '../../api/autoscaling/v2/horizontal-pod-autoscaler.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import { isOutside, type MetricQueries, podsMatcher, queryOf, usualQueries } from './metric-query-plan.ts';

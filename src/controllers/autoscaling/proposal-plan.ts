@@ -1,6 +1,6 @@
 /** Facts about an autoscaler's pods, and the proposal of one metric. Pure. */
 import type { MetricStatus } from '../../api/autoscaling/v2/types.gen.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { PodMetrics } from '../../api/metrics/v1beta1/pod-metrics.ts';
 import { formatQuantity, parseQuantity, quantityMilliValue } from '../../apimachinery/quantity.ts';
 import type { Series } from './readings-plan.ts';

@@ -4,9 +4,9 @@
  * milliseconds since the epoch.
  */
 
-import { sidecarsOf } from '../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { podCondition } from '../../api/core/v1/pod-conditions.ts';
+import { sidecarsOf } from '../../api/core/v1/container/init-containers.ts';
+import { podCondition } from '../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Container } from '../../api/core/v1/types.gen.ts';
 import { parseQuantity, quantityMilliValue } from '../../apimachinery/quantity.ts';
 

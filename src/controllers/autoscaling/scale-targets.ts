@@ -3,7 +3,7 @@ import {
   type HorizontalPodAutoscaler,
   horizontalPodAutoscalerResource,
 } from '../../api/autoscaling/v2/horizontal-pod-autoscaler.ts';
-import { podResource } from '../../api/core/v1/pod.ts';
+import { podResource } from '../../api/core/v1/pod/pod.ts';
 import type { Kinds } from '../../apimachinery/kind-set.ts';
 import { isTerminating, type KubeObject, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';

@@ -2,7 +2,7 @@
  * Determines which pods each autoscaler of a namespace selects, and which other autoscalers select the same
  * pods. Pure.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { matches, parseLabelSelector, type Selector } from '../../apimachinery/labels.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';

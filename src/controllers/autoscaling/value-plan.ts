@@ -2,8 +2,9 @@
  * Computes the number of replicas for a single value, of an object or from outside (upstream:
  * pkg/controller/podautoscaler/replica_calculator.go). Pure.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { podReady } from '../../api/core/v1/pod-conditions.ts';
+
+import { podReady } from '../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { isWithin, MetricFailure, type Tolerance } from './replicas-plan.ts';
 
 interface Question {

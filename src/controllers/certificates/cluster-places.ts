@@ -1,7 +1,7 @@
 /** The addresses and names that belong to the cluster, under which no node may serve. */
 import type { Lease } from '../../api/coordination/v1/lease.ts';
 import { type MasterPlace, placesOf } from '../../api/coordination/v1/master-lease.ts';
-import type { Service } from '../../api/core/v1/service.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
 import { requireRange } from '../../base/addresses.ts';
 import { packKey } from '../../base/packed-key.ts';
 import type { Lister } from '../../client/informer.ts';

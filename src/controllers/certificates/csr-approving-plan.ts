@@ -7,9 +7,9 @@ import {
   remoteAddressKey,
 } from '../../api/certificates/v1/conditions.ts';
 import type { Lease } from '../../api/coordination/v1/lease.ts';
-import type { Node } from '../../api/core/v1/node.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
 import { checkDns1123Subdomain } from '../../apimachinery/names.ts';
-import type { CertificateRequestContent } from '../../base/certificate-request.ts';
+import type { CertificateRequestContent } from '../../formats/certificate-request.ts';
 import { contentChecks, nodeOfCommonName } from './csr-content-plan.ts';
 import { type ClusterPlaces, judgeServing } from './csr-serving-plan.ts';
 

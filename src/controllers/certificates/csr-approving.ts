@@ -20,7 +20,6 @@ import { serviceResource } from '../../api/core/v1/service.ts';
 import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
-import type { CertificateRequestContent, ReadCertificateRequest } from '../../base/certificate-request.ts';
 import type { Lister } from '../../client/informer.ts';
 import {
   type ControllerContext,
@@ -29,6 +28,7 @@ import {
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
+import type { CertificateRequestContent, ReadCertificateRequest } from '../../formats/certificate-request.ts';
 import { KnownPlaces, type ReservedPlaces } from './cluster-places.ts';
 import {
   type Decision,

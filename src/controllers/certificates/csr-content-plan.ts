@@ -8,7 +8,7 @@ import {
   kubeletServingSigner,
 } from '../../api/certificates/v1/conditions.ts';
 import { checkDns1123Subdomain } from '../../apimachinery/names.ts';
-import type { CertificateRequestContent } from '../../base/certificate-request.ts';
+import type { CertificateRequestContent } from '../../formats/certificate-request.ts';
 
 const nodePrefix = 'system:node:';
 

@@ -6,7 +6,7 @@
  */
 
 import type { MasterPlace } from '../../api/coordination/v1/master-lease.ts';
-import type { Node } from '../../api/core/v1/node.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
 import {
   addressKind,
   canonicalAddress,
@@ -15,7 +15,7 @@ import {
   type IPv4Range,
   sameAddress,
 } from '../../base/addresses.ts';
-import type { CertificateRequestContent } from '../../base/certificate-request.ts';
+import type { CertificateRequestContent } from '../../formats/certificate-request.ts';
 
 /** Ranges and names that are reserved for the cluster. */
 export interface ClusterPlaces {

@@ -1,7 +1,7 @@
 /** Decides which approved requests are signed, and for how long (pkg/controller/certificates/signer). */
 import type { CertificateSigningRequest } from '../../api/certificates/v1/certificate-signing-request.ts';
 import { hasCondition } from '../../api/certificates/v1/conditions.ts';
-import type { CertificateRequestContent, SigningTerms } from '../../base/certificate-request.ts';
+import type { CertificateRequestContent, SigningTerms } from '../../formats/certificate-request.ts';
 import { contentChecks } from './csr-content-plan.ts';
 
 const day = 24 * 3600 * 1000;

@@ -7,17 +7,17 @@ import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';
 import type {
-  CertificateRequestContent,
-  ReadCertificateRequest,
-  SignCertificateRequest,
-} from '../../base/certificate-request.ts';
-import type {
   ControllerContext,
   ControllerDefinition,
   ControllerFactory,
 } from '../../controller-runtime/definition.ts';
 import { watched } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
+import type {
+  CertificateRequestContent,
+  ReadCertificateRequest,
+  SignCertificateRequest,
+} from '../../formats/certificate-request.ts';
 import { awaitsSigning, signerRefusal, signingTerms } from './csr-signing-plan.ts';
 
 export const csrSigningRights: AccountRights = {

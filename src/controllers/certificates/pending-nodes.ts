@@ -7,7 +7,7 @@ import {
   certificateSigningRequestResource as requestResource,
 } from '../../api/certificates/v1/certificate-signing-request.ts';
 import { hasCondition } from '../../api/certificates/v1/conditions.ts';
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isOwnedBy, type KubeObject, type OwnerReference } from '../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';

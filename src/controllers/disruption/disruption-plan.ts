@@ -2,8 +2,9 @@
  * Computes the status of a PodDisruptionBudget: how many of its pods may be disrupted (upstream:
  * pkg/controller/disruption). Pure.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { podReady } from '../../api/core/v1/pod-conditions.ts';
+
+import { podReady } from '../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { resolveCount } from '../../api/int-or-percent.ts';
 import { type BudgetStatus, conditionsOf, failedConditions } from '../../api/policy/v1/disruption-status.ts';
 import type { PodDisruptionBudget } from '../../api/policy/v1/pod-disruption-budget.ts';

@@ -5,7 +5,7 @@
 import { deploymentResource } from '../../api/apps/v1/deployment.ts';
 import { replicaSetResource } from '../../api/apps/v1/replica-set.ts';
 import { statefulSetResource } from '../../api/apps/v1/stateful-set.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { replicationControllerResource } from '../../api/core/v1/replication-controller.ts';
 import {
   type PodDisruptionBudget,

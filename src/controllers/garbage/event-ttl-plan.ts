@@ -1,5 +1,5 @@
 /** Retention of Events, counted from their last occurrence. */
-import type { Event } from '../../api/core/v1/event.ts';
+import type { Event } from '../../api/core/v1/event/event.ts';
 
 /** Default in milliseconds, as upstream's --event-ttl. */
 export const defaultEventTtl = 3_600_000;

@@ -3,7 +3,8 @@
  * objects of API priority and fairness, and the local StorageClass. Runs on every master, for the same reason
  * as system-objects.ts.
  */
-import { type FixedObject, fixedObjects } from '../../api/fixed-objects.ts';
+import type { FixedObject } from '../../api/fixed-object.ts';
+import { fixedObjects } from '../../api/fixed-objects.ts';
 import { isTerminating, type KubeObject, type ObjectKey } from '../../apimachinery/meta.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import {

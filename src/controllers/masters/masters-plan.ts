@@ -1,7 +1,7 @@
 /** Plans the EndpointSlices and Endpoints of the API's Service from the Leases of the live masters. Pure. */
 import type { Lease } from '../../api/coordination/v1/lease.ts';
 import { addressIn, type MasterAddress, masterLabel } from '../../api/coordination/v1/master-lease.ts';
-import { type Endpoints, skipMirrorLabel } from '../../api/core/v1/endpoints.ts';
+import { type Endpoints, skipMirrorLabel } from '../../api/core/v1/service/endpoints.ts';
 import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { Draft } from '../../apimachinery/meta.ts';

@@ -14,8 +14,8 @@ import {
   type MasterAddress,
   masterLabel,
 } from '../../api/coordination/v1/master-lease.ts';
-import { endpointsResource } from '../../api/core/v1/endpoints.ts';
-import { serviceResource } from '../../api/core/v1/service.ts';
+import { endpointsResource } from '../../api/core/v1/service/endpoints.ts';
+import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
 import type { Draft } from '../../apimachinery/meta.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../apimachinery/status-error.ts';

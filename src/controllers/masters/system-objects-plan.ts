@@ -1,5 +1,5 @@
 /** Plans the restoration of the API's Service to the form that clients and certificates expect. Pure. */
-import type { Service } from '../../api/core/v1/service.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { type Draft, isTerminating } from '../../apimachinery/meta.ts';
 

@@ -5,7 +5,7 @@
  * only on the leader: all masters have the same desired state, so they never undo each other's writes.
  */
 import { namespaceResource } from '../../api/core/v1/namespace.ts';
-import { type Service, serviceResource } from '../../api/core/v1/service.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import { apiService, dnsService, type SystemObjects } from '../../api/core/v1/system-objects.ts';
 import { type Draft, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../apimachinery/status-error.ts';

@@ -3,7 +3,7 @@
  * pkg/controller/serviceaccount, tokens_controller.go). Pure.
  */
 import type { Secret } from '../../api/core/v1/secret.ts';
-import { accountOf, accountUidAnnotation } from '../../api/core/v1/service-account-secret.ts';
+import { accountOf, accountUidAnnotation } from '../../api/core/v1/service-account/secret.ts';
 import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 

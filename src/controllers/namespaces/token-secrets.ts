@@ -1,12 +1,12 @@
 /** Fills the Secrets that hold a token of a service account, and deletes them after their account. */
 import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
-import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
-import { accountOf } from '../../api/core/v1/service-account-secret.ts';
+import { accountOf } from '../../api/core/v1/service-account/secret.ts';
+import { serviceAccountResource } from '../../api/core/v1/service-account/service-account.ts';
+import type { SignSecretToken } from '../../api/core/v1/service-account/token.ts';
 import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
 import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
-import type { SignSecretToken } from '../../base/account-token.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,

@@ -1,5 +1,5 @@
 /** Validates the ranges of pod addresses that nodes bring with them. Pure. */
-import type { Node } from '../../api/core/v1/node.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { formatRange, type IPv4Range, overlaps, parseRange } from '../../base/addresses.ts';
 import { findCondition, withCondition } from '../../controller-runtime/conditions.ts';

@@ -3,8 +3,8 @@
  * Pure. Follows k8s.io/kubernetes pkg/controller/nodelifecycle: conditions Unknown, taints from conditions,
  * and no eviction while the control plane is more likely cut off than the nodes dead.
  */
-import type { Node, Taint } from '../../api/core/v1/node.ts';
-import { taintKeys } from '../../api/core/v1/taints.ts';
+import type { Node, Taint } from '../../api/core/v1/node/node.ts';
+import { taintKeys } from '../../api/core/v1/node/taints.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 

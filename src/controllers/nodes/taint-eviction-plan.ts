@@ -1,8 +1,8 @@
 /**
  * Computes how long a pod may stay on a tainted node (k8s.io/kubernetes pkg/controller/tainteviction). Pure.
  */
-import type { Taint } from '../../api/core/v1/node.ts';
-import { toleratesTaint } from '../../api/core/v1/taints.ts';
+import type { Taint } from '../../api/core/v1/node/node.ts';
+import { toleratesTaint } from '../../api/core/v1/node/taints.ts';
 import type { Toleration } from '../../api/core/v1/types.gen.ts';
 
 export const evictingTaints = (taints: readonly Taint[] | undefined): readonly Taint[] =>

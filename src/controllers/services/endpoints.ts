@@ -4,8 +4,8 @@
  * and changes of a pod that its slice does not show cost nothing here. The Endpoints are deleted after their
  * Service.
  */
-import { type Endpoints, endpointsResource } from '../../api/core/v1/endpoints.ts';
-import { type Service, serviceResource } from '../../api/core/v1/service.ts';
+import { type Endpoints, endpointsResource } from '../../api/core/v1/service/endpoints.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isOwnedBy, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';

@@ -3,10 +3,10 @@
  * k8s.io/kubernetes pkg/controller/endpointslice and k8s.io/endpointslice: endpoints stay in their slice, and
  * slices that change anyway are filled first, so that a change affects as few slices as possible.
  */
-import { servingContainers } from '../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { isPodTerminal, podReady } from '../../api/core/v1/pod-conditions.ts';
-import type { Service } from '../../api/core/v1/service.ts';
+import { servingContainers } from '../../api/core/v1/container/init-containers.ts';
+import { isPodTerminal, podReady } from '../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
 import {
   type Endpoint,
   type EndpointPort,

@@ -2,8 +2,8 @@
  * Publishes the pods behind a Service as EndpointSlices. A Service without a selector is ignored, because its
  * slices are written by others. Slices are deleted with their Service, which owns them.
  */
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { serviceResource } from '../../api/core/v1/service.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
+import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { matches, selectorFromMap } from '../../apimachinery/labels.ts';

@@ -8,8 +8,8 @@ import {
   type EndpointSubset,
   type Endpoints,
   skipMirrorLabel,
-} from '../../api/core/v1/endpoints.ts';
-import type { Service } from '../../api/core/v1/service.ts';
+} from '../../api/core/v1/service/endpoints.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
 import {
   type Endpoint,
   type EndpointPort,

@@ -5,8 +5,8 @@
  * Endpoints of any author are deleted with their Service (upstream's endpoints controller). Their
  * slices show that they had a Service: Endpoints that were never mirrored are left alone.
  */
-import { type Endpoints, endpointsResource } from '../../api/core/v1/endpoints.ts';
-import { serviceResource } from '../../api/core/v1/service.ts';
+import { type Endpoints, endpointsResource } from '../../api/core/v1/service/endpoints.ts';
+import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isOwnedBy, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';

@@ -1,7 +1,11 @@
 /** Plans the condition of a Service about external addresses that nodes do not serve for it. Pure. */
-import { externalAddresses, externalPort, isDelivered } from '../../api/core/v1/external-addresses.ts';
-import type { ExternalPorts } from '../../api/core/v1/external-ports.ts';
-import type { Service } from '../../api/core/v1/service.ts';
+import {
+  externalAddresses,
+  externalPort,
+  isDelivered,
+} from '../../api/core/v1/service/external-addresses.ts';
+import type { ExternalPorts } from '../../api/core/v1/service/external-ports.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { objectKey } from '../../apimachinery/meta.ts';
 import type { Condition } from '../../apimachinery/schema.ts';

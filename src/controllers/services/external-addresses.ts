@@ -2,10 +2,11 @@
  * Reports on each Service which external addresses nodes do not serve for it, whenever nodes, masters or
  * Services change.
  */
-import { externalAddresses } from '../../api/core/v1/external-addresses.ts';
-import { type ClusterPlaces, ExternalPorts } from '../../api/core/v1/external-ports.ts';
-import { nodeResource } from '../../api/core/v1/node.ts';
-import { type Service, serviceResource } from '../../api/core/v1/service.ts';
+
+import { nodeResource } from '../../api/core/v1/node/node.ts';
+import { externalAddresses } from '../../api/core/v1/service/external-addresses.ts';
+import { type ClusterPlaces, ExternalPorts } from '../../api/core/v1/service/external-ports.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import { apiService } from '../../api/core/v1/system-objects.ts';
 import { endpointSliceResource, serviceNameLabel } from '../../api/discovery/v1/endpoint-slice.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';

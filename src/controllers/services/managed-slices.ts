@@ -1,5 +1,5 @@
 /** Identifies the EndpointSlices that one controller maintains for Services. Pure. */
-import type { Service } from '../../api/core/v1/service.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
 import {
   type EndpointPort,
   type EndpointSlice,

@@ -1,8 +1,8 @@
 /** Chooses the node whose kubelet performs a task on a volume. Pure. */
-import type { Node } from '../../api/core/v1/node.ts';
-import { volumeSuitsNode } from '../../api/core/v1/node-selection.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
+import { volumeSuitsNode } from '../../api/core/v1/node/selection.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
-import { nodeOf } from '../../api/core/v1/volume-recycling.ts';
+import { nodeOf } from '../../api/core/v1/volume/recycling.ts';
 
 export type Found = { readonly node: string } | { readonly why: string };
 

@@ -7,9 +7,9 @@ import {
   rankVolumes,
   selectedNode,
   volumeFault,
-} from '../../api/core/v1/volume-binding.ts';
-import { className } from '../../api/core/v1/volume-columns.ts';
-import { isBeingEmptied } from '../../api/core/v1/volume-recycling.ts';
+} from '../../api/core/v1/volume/binding.ts';
+import { className } from '../../api/core/v1/volume/columns.ts';
+import { isBeingEmptied } from '../../api/core/v1/volume/recycling.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 
 export interface Told {

@@ -3,7 +3,7 @@
  * request for it. Callers that request it while a list is running share the next list: thousands of claims
  * may be deleted at once.
  */
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';
 import type { Client } from '../../client/client.ts';
 import { claimKeysOf } from './pods-by-claim.ts';

@@ -6,9 +6,7 @@
  * reconcile, and two claims can never both get the same volume.
  */
 
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import {
   bestFirst,

@@ -1,5 +1,15 @@
 /** Plans which volume is created for a claim, and when it is deleted. Pure. */
 
+import type { Node } from '../../api/core/v1/node/node.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
+import {
+  claimReference,
+  provisionedBy,
+  selectedNode,
+  storageProvisioner,
+} from '../../api/core/v1/volume/binding.ts';
+import { folderFinalizer, isOwn, removedReason, stuckReason } from '../../api/core/v1/volume/chores.ts';
+import { className } from '../../api/core/v1/volume/columns.ts';
 import {
   folderOfShare,
   isOwnProvisioner,
@@ -7,19 +17,9 @@ import {
   localVolumesAnnotation,
   nfsProvisioner,
   provisionFault,
-} from '../../api/core/v1/local-volumes.ts';
-import { shareFault } from '../../api/core/v1/nfs-share.ts';
-import type { Node } from '../../api/core/v1/node.ts';
-import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
-import {
-  claimReference,
-  provisionedBy,
-  selectedNode,
-  storageProvisioner,
-} from '../../api/core/v1/volume-binding.ts';
-import { folderFinalizer, isOwn, removedReason, stuckReason } from '../../api/core/v1/volume-chores.ts';
-import { className } from '../../api/core/v1/volume-columns.ts';
-import { nodeLabel, nodeOf } from '../../api/core/v1/volume-recycling.ts';
+} from '../../api/core/v1/volume/local-volumes.ts';
+import { shareFault } from '../../api/core/v1/volume/nfs-share.ts';
+import { nodeLabel, nodeOf } from '../../api/core/v1/volume/recycling.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 import type { Draft, ObjectMeta } from '../../apimachinery/meta.ts';
 import { choreNode, nextNode } from './chore-node.ts';

@@ -2,9 +2,9 @@
  * Keeps a terminating claim until no pod uses it any more (upstream: pkg/controller/volume/pvcprotection).
  * Keys are claims.
  */
-import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod-claims.ts';
+
+import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod/claims.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import type { PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import { claimProtection, withFinalizer, withoutFinalizer } from '../../api/core/v1/volume-binding.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';

@@ -1,8 +1,8 @@
 /** Plans the recycling of a volume for later claims (upstream: recycleVolumeOperation). Pure. */
-import type { Node } from '../../api/core/v1/node.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
-import { emptiedReason, stuckReason } from '../../api/core/v1/volume-chores.ts';
-import { isToBeEmptied, nodeLabel, nodeOf } from '../../api/core/v1/volume-recycling.ts';
+import { emptiedReason, stuckReason } from '../../api/core/v1/volume/chores.ts';
+import { isToBeEmptied, nodeLabel, nodeOf } from '../../api/core/v1/volume/recycling.ts';
 import { choreNode, nextNode } from './chore-node.ts';
 import { unbound } from './volume-plan.ts';
 

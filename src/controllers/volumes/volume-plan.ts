@@ -1,7 +1,7 @@
 /** Plans the next step for a volume (upstream: pkg/controller/volume/persistentvolume syncVolume). Pure. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
-import { boundByController, provisionedBy, volumeModeOf } from '../../api/core/v1/volume-binding.ts';
-import { canBeEmptied, isBeingEmptied } from '../../api/core/v1/volume-recycling.ts';
+import { boundByController, provisionedBy, volumeModeOf } from '../../api/core/v1/volume/binding.ts';
+import { canBeEmptied, isBeingEmptied } from '../../api/core/v1/volume/recycling.ts';
 import type { Told } from './claim-plan.ts';
 
 export type VolumeStep =

@@ -5,10 +5,7 @@
  * volume.
  */
 
-import { folderOfShare } from '../../api/core/v1/local-volumes.ts';
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import {
   isFullyBound,

@@ -3,11 +3,9 @@
  * them available again (upstream uses pods for this). Keys are volumes.
  */
 
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { isPodTerminal } from '../../api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import { claimKeyOf } from '../../api/core/v1/volume-binding.ts';
 import { isToBeEmptied } from '../../api/core/v1/volume-recycling.ts';

@@ -23,9 +23,9 @@ import {
   nodeNameOf,
   nodeUserName,
   type UserInfo,
-} from '../../apiserver/user.ts';
-import type { CertificateRequestContent } from '../../base/certificate-request.ts';
+} from '../../apiserver/request/user.ts';
 import { errorMessage } from '../../base/log.ts';
+import type { CertificateRequestContent } from '../../formats/certificate-request.ts';
 import type { KubeContext } from '../context.ts';
 
 /** The objects of an admission. */

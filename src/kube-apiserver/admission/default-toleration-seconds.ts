@@ -2,7 +2,7 @@
  * Adds default tolerations for unhealthy nodes (upstream's DefaultTolerationSeconds): a pod without its own
  * stays on such a node long enough for a restart of the node, and is then moved by taint eviction.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Toleration } from '../../api/core/v1/types.gen.ts';
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 

@@ -1,7 +1,7 @@
 /** Defaults and limits of a LimitRange for containers (upstream: plugin/pkg/admission/limitranger). Pure. */
 import type { LimitRange } from '../../api/core/v1/limit-range.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { containersTogether } from '../../api/core/v1/pod-amounts.ts';
+import { containersTogether } from '../../api/core/v1/pod/amounts.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type {
   Container,
   LimitRangeItem,

@@ -4,7 +4,7 @@
  * namespaces without ranges.
  */
 import { type LimitRange, limitRangeResource } from '../../api/core/v1/limit-range.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';

@@ -2,10 +2,10 @@
  * Restricts the pods that a node may create: mirror pods of its own static pods, bound to the node and owned
  * by its Node, without references to objects of the API (upstream: NodeRestriction, admitPodCreate).
  */
-import { nodeResource } from '../../api/core/v1/node.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { mirrorAnnotation } from '../../api/core/v1/pod-annotations.ts';
-import { podReferences } from '../../api/core/v1/pod-references.ts';
+import { nodeResource } from '../../api/core/v1/node/node.ts';
+import { mirrorAnnotation } from '../../api/core/v1/pod/annotations.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import { podReferences } from '../../api/core/v1/pod/references.ts';
 import { newNotFound } from '../../apimachinery/status-error.ts';
 import type { ServerContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';

@@ -2,8 +2,8 @@
  * Limits the pods of an annotated ServiceAccount to the Secrets that the account lists (upstream:
  * limitSecretReferences). Pure.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { containerReferences } from '../../api/core/v1/pod-references.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import { containerReferences } from '../../api/core/v1/pod/references.ts';
 import type { Container, ServiceAccount } from '../../api/core/v1/types.gen.ts';
 
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets';

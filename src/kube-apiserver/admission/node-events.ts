@@ -1,9 +1,9 @@
 /** Restricts the events of a kubelet: its own events, about its node and pods, of a limited size. */
-import { type Event, eventResource } from '../../api/core/v1/event.ts';
-import { podResource } from '../../api/core/v1/pod.ts';
+import { type Event, eventResource } from '../../api/core/v1/event/event.ts';
+import { podResource } from '../../api/core/v1/pod/pod.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Admission } from '../../apiserver/admission/plugin.ts';
-import { waitForNow } from '../../apiserver/freshness.ts';
+import { waitForNow } from '../../apiserver/reads/freshness.ts';
 import type { ServerContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
 

@@ -4,14 +4,14 @@
  * only gets a warning.
  */
 import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
+import { kubernetesLevel } from '../../apimachinery/kubernetes-level.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newInternalError, newInvalid } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
-import { RequestWork } from '../../apiserver/request-work.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
-import { kubernetesLevel } from '../../base/kubernetes-level.ts';
+import { RequestWork } from '../../apiserver/transport/request-work.ts';
 import type { KubeContext } from '../context.ts';
 import { changesSignificantly } from '../pod-security/changes.ts';
 import type { PodLike, Violation } from '../pod-security/check.ts';

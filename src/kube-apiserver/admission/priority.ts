@@ -2,8 +2,8 @@
  * Sets the priority of a pod from its class, or from the default class (upstream:
  * plugin/pkg/admission/priority). Only one class can be the default, and system classes cannot be deleted.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { systemClasses } from '../../api/core/v1/priority.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import { systemClasses } from '../../api/core/v1/pod/priority.ts';
 import { type PriorityClass, priorityClassResource } from '../../api/scheduling/v1/priority-class.ts';
 import { type ResourceRef, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';

@@ -3,7 +3,7 @@
  * that rejects, so a write that another plugin rejects is not charged. The quotas are read from the cache, as
  * LimitRanges are.
  */
-import { evaluatorOf } from '../../api/quota/evaluator.ts';
+import { evaluatorOf } from '../../api/quota/evaluators.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
 import { newAlreadyExists, newForbidden } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';

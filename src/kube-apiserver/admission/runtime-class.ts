@@ -2,8 +2,8 @@
  * Copies overhead and scheduling from the RuntimeClass that a pod names: what the runtime needs besides its
  * containers, and the nodes that have the runtime (upstream: plugin/pkg/admission/runtimeclass).
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { mergeTolerations } from '../../api/core/v1/tolerations.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import { mergeTolerations } from '../../api/core/v1/pod/tolerations.ts';
 import { type RuntimeClass, runtimeClassResource } from '../../api/node/v1/runtime-class.ts';
 import { sameAmounts } from '../../apimachinery/quantity.ts';
 import { newForbidden, type StatusError } from '../../apimachinery/status-error.ts';

@@ -9,7 +9,7 @@ import { replicaSetResource } from '../../api/apps/v1/replica-set.ts';
 import { statefulSetResource } from '../../api/apps/v1/stateful-set.ts';
 import { jobResource } from '../../api/batch/v1/job.ts';
 import { replicationControllerResource } from '../../api/core/v1/replication-controller.ts';
-import { serviceResource } from '../../api/core/v1/service.ts';
+import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { podDisruptionBudgetResource } from '../../api/policy/v1/pod-disruption-budget.ts';
 import { tooManyCause } from '../../apimachinery/field-error.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';

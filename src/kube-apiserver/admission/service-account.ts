@@ -4,10 +4,10 @@
  * plugin/pkg/admission/serviceaccount).
  */
 
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { mirrorAnnotation } from '../../api/core/v1/pod-annotations.ts';
-import { podReferences } from '../../api/core/v1/pod-references.ts';
-import { defaultAccount, serviceAccountResource } from '../../api/core/v1/service-account.ts';
+import { mirrorAnnotation } from '../../api/core/v1/pod/annotations.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import { podReferences } from '../../api/core/v1/pod/references.ts';
+import { defaultAccount, serviceAccountResource } from '../../api/core/v1/service-account/service-account.ts';
 import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';

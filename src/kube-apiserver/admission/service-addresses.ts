@@ -7,19 +7,19 @@
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { placesOf } from '../../api/coordination/v1/master-lease.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import {
   externalPortCount,
   externalPortsOf,
   maxExternalPorts,
-} from '../../api/core/v1/external-addresses.ts';
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { reservedReader } from '../../api/core/v1/reserved-addresses.ts';
-import { type Service, serviceResource } from '../../api/core/v1/service.ts';
+} from '../../api/core/v1/service/external-addresses.ts';
+import { reservedReader } from '../../api/core/v1/service/reserved-addresses.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
-import { waitForNow } from '../../apiserver/freshness.ts';
+import { waitForNow } from '../../apiserver/reads/freshness.ts';
 import { canonicalAddress, hasAddress, rangeAround } from '../../base/addresses.ts';
 import type { CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
 import type { KubeContext } from '../context.ts';

@@ -5,7 +5,7 @@
  */
 
 import type { PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
-import { classNameOf } from '../../api/core/v1/volume-columns.ts';
+import { classNameOf } from '../../api/core/v1/volume/columns.ts';
 import { defaultStorageClass, storageClassResource } from '../../api/storage/v1/storage-class.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 import { compareQuantities, tryParseQuantity, zeroQuantity } from '../../apimachinery/quantity.ts';

@@ -2,9 +2,10 @@
  * Adds finalizers that keep volumes and claims while they are in use (upstream:
  * StorageObjectInUseProtection).
  */
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
-import { claimProtection, volumeProtection } from '../../api/core/v1/volume-binding.ts';
+
+import { claimProtection, volumeProtection } from '../../api/core/v1/volume/binding.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persistent-volume-claim.ts';
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 
 const finalizers = new Map([

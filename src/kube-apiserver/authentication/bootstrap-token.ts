@@ -9,7 +9,7 @@ import { isTerminating } from '../../apimachinery/meta.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
 import type { Authenticator } from '../../apiserver/authentication/authenticator.ts';
 import { bearerToken } from '../../apiserver/authentication/bearer-token.ts';
-import { bootstrappersGroup, type UserInfo } from '../../apiserver/user.ts';
+import { bootstrappersGroup, type UserInfo } from '../../apiserver/request/user.ts';
 import type { Cache } from '../../storage/cache.ts';
 
 const tokenForm = /^(?<id>[a-z0-9]{6})\.(?<secret>[a-z0-9]{16})$/;

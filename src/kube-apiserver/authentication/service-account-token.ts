@@ -5,11 +5,11 @@
  * everything else on each request.
  */
 import { createHash, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { nodeResource } from '../../api/core/v1/node.ts';
-import { podResource } from '../../api/core/v1/pod.ts';
+import { nodeResource } from '../../api/core/v1/node/node.ts';
+import { podResource } from '../../api/core/v1/pod/pod.ts';
 import { secretResource } from '../../api/core/v1/secret.ts';
-import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
-import { serviceAccountTokenType } from '../../api/core/v1/service-account-secret.ts';
+import { serviceAccountTokenType } from '../../api/core/v1/service-account/secret.ts';
+import { serviceAccountResource } from '../../api/core/v1/service-account/service-account.ts';
 import { serviceAccountUserName } from '../../apimachinery/account-user.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';

@@ -1,5 +1,5 @@
 /** Access of nodes to the objects of one subject, such as the versions of functions that they build. */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { requiredFieldValue } from '../../apimachinery/field-selector.ts';
 import type { Admission } from '../../apiserver/admission/plugin.ts';
 import type { AccessRequest, Verb } from '../../apiserver/authorization/authorizer.ts';

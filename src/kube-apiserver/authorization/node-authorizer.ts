@@ -11,19 +11,19 @@
  * registers, that it was set up for another cluster.
  */
 
-import { nodeResource } from '../../api/core/v1/node.ts';
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { mirrorAnnotation } from '../../api/core/v1/pod-annotations.ts';
-import { podReferences } from '../../api/core/v1/pod-references.ts';
+import { nodeResource } from '../../api/core/v1/node/node.ts';
+import { mirrorAnnotation } from '../../api/core/v1/pod/annotations.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
+import { podReferences } from '../../api/core/v1/pod/references.ts';
 import { apiService, dnsService } from '../../api/core/v1/system-objects.ts';
-import { isLookedAfterBy, volumesOfNode } from '../../api/core/v1/volume-chores.ts';
+import { isLookedAfterBy, volumesOfNode } from '../../api/core/v1/volume/chores.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Authorizer, Verb } from '../../apiserver/authorization/authorizer.ts';
-import { waitForNow } from '../../apiserver/freshness.ts';
+import { waitForNow } from '../../apiserver/reads/freshness.ts';
+import { nodeNameOf } from '../../apiserver/request/user.ts';
 import type { EngineContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
-import { nodeNameOf } from '../../apiserver/user.ts';
 import type { CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
 import {
   always,

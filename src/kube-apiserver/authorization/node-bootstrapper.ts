@@ -4,7 +4,7 @@
  */
 import { certificateSigningRequestResource as requests } from '../../api/certificates/v1/certificate-signing-request.ts';
 import type { AccessRequest, Authorizer } from '../../apiserver/authorization/authorizer.ts';
-import { isBootstrapper, nodeNameOf, type UserInfo } from '../../apiserver/user.ts';
+import { isBootstrapper, nodeNameOf, type UserInfo } from '../../apiserver/request/user.ts';
 
 /** Returns the user who created a CertificateSigningRequest; undefined if it does not exist. */
 export type RequesterLookup = (name: string) => Promise<string | undefined>;

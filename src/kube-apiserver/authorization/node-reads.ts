@@ -1,9 +1,9 @@
 /** Restricts the objects that a node may read. */
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';
-import type { RequestScope } from '../../apiserver/request-scope.ts';
+import type { RequestScope } from '../../apiserver/request/request-scope.ts';
+import { nodeNameOf } from '../../apiserver/request/user.ts';
 import type { StoredObject } from '../../apiserver/stored-object.ts';
-import { nodeNameOf } from '../../apiserver/user.ts';
 
 /**
  * Throws 403 for a pod of another node. Access was authorized before the pod was read, and a pod that did not

@@ -2,8 +2,9 @@
  * Allocates cluster IPs and node ports of Services. Each is a claim in the store, owned by the Service's uid,
  * so that two servers can never allocate the same one. Candidates are tried in order from a random start.
  */
-import { type Service, serviceResource } from '../../api/core/v1/service.ts';
-import { getsNodePorts } from '../../api/core/v1/service-defaults.ts';
+
+import { getsNodePorts } from '../../api/core/v1/service/defaults.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newInternalError, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';

@@ -1,5 +1,5 @@
 /** Decides which headers pass the proxy, and how they are changed. Pure. */
-import { headersOf } from '../../apiserver/streamed-answer.ts';
+import { headersOf } from '../../apiserver/transport/streamed-answer.ts';
 import { type ProxiedPage, throughProxy } from './links.ts';
 
 /** Headers of one connection, not of the request (RFC 9110 §7.6.1); this server answers `Expect` itself. */

@@ -1,5 +1,5 @@
 /** Receives the results of function calls before their callers do. */
-import type { Handler } from '../../apiserver/request-scope.ts';
+import type { Handler } from '../../apiserver/request/request-scope.ts';
 
 export interface ResultListener {
   /** Returns true if a trigger currently uses the results of the function. */

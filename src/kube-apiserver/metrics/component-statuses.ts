@@ -7,7 +7,7 @@ import { componentStatusResource } from '../../api/core/v1/component-status.ts';
 import type { ComponentStatus } from '../../api/core/v1/types.gen.ts';
 import { type ResourceDefinition, storageKey } from '../../apimachinery/resource-definition.ts';
 import type { MeasureQuery } from '../../apiserver/kind-behavior.ts';
-import { selectionOf } from '../../apiserver/selection.ts';
+import { selectionOf } from '../../apiserver/reads/selection.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { KubeContext } from '../context.ts';
 

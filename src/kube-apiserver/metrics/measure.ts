@@ -3,15 +3,15 @@
  * node or pod without samples is left out of a list and not found by name.
  */
 import { componentStatusResource } from '../../api/core/v1/component-status.ts';
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { type NodeMetrics, nodeMetricsResource } from '../../api/metrics/v1beta1/node-metrics.ts';
 import { type PodMetrics, podMetricsResource } from '../../api/metrics/v1beta1/pod-metrics.ts';
 import { usageOf } from '../../api/metrics/v1beta1/usage.ts';
 import type { KubeObject, ObjectMeta } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { MeasureQuery } from '../../apiserver/kind-behavior.ts';
-import { selectionOf } from '../../apiserver/selection.ts';
+import { selectionOf } from '../../apiserver/reads/selection.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import type { KubeContext } from '../context.ts';
 import { componentStatuses } from './component-statuses.ts';

@@ -3,9 +3,9 @@
  * the endpoints of annotated Services and of `kubernetes`, the API servers. RBAC's nonResourceURLs authorize
  * the requests.
  */
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { type Service, serviceResource } from '../../api/core/v1/service.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import { apiService } from '../../api/core/v1/system-objects.ts';
 import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';

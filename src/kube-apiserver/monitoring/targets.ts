@@ -2,10 +2,10 @@
  * Scrape targets of objects, with the label names of Prometheus' own service discovery of Kubernetes
  * (discovery/kubernetes in its source), so that one set of relabelings serves both. Pure.
  */
-import type { Node } from '../../api/core/v1/node.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { podCondition } from '../../api/core/v1/pod-conditions.ts';
-import type { Service } from '../../api/core/v1/service.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
+import { podCondition } from '../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
 import type { Container } from '../../api/core/v1/types.gen.ts';
 import type { Endpoint, EndpointPort, EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import { controllerOf, type KubeObject } from '../../apimachinery/meta.ts';

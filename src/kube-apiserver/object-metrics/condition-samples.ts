@@ -1,5 +1,5 @@
 /** Samples of conditions: one for each possible status, with the value 1 for the current status. Pure. */
-import type { Labels, Sample } from '../../base/exposition.ts';
+import type { Labels, Sample } from '../../base/metrics/exposition.ts';
 import { gauges, type ObjectFamily } from './family.ts';
 
 export interface Told {

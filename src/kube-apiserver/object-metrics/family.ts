@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
-import type { Family, Labels, Sample } from '../../base/exposition.ts';
+import type { Family, Labels, Sample } from '../../base/metrics/exposition.ts';
 
 export interface ObjectFamily<T> extends Omit<Family, 'samples'> {
   /** Returns the samples of an object; empty if there are none. Their labels come after those of the kind. */

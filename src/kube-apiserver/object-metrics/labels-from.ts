@@ -1,7 +1,7 @@
 /**
  * Converts a map of an object to the labels of a sample (kube-state-metrics: mapToPrometheusLabels). Pure.
  */
-import type { Labels } from '../../base/exposition.ts';
+import type { Labels } from '../../base/metrics/exposition.ts';
 import { labelName } from './resource-units.ts';
 
 /**

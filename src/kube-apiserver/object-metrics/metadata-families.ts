@@ -1,6 +1,6 @@
 /** Metrics of the metadata of many kinds; `prefix` is that of the kind, such as `kube_pod`. Pure. */
 import type { KubeObject, OwnerReference } from '../../apimachinery/meta.ts';
-import type { Labels } from '../../base/exposition.ts';
+import type { Labels } from '../../base/metrics/exposition.ts';
 import { fact, gauge, gauges, type ObjectFamily, seconds } from './family.ts';
 
 type Told = ObjectFamily<KubeObject>;

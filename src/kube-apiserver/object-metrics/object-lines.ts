@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { BoundedMap } from '../../base/bounded-map.ts';
-import { labelPairs, numberText, type Sample } from '../../base/exposition.ts';
+import { labelPairs, numberText, type Sample } from '../../base/metrics/exposition.ts';
 import type { CachedObject } from '../../storage/cache.ts';
 import type { ObjectMetrics } from './family.ts';
 

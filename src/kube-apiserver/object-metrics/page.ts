@@ -6,11 +6,11 @@
 import { Readable } from 'node:stream';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { EngineContext } from '../../apiserver/server-context.ts';
-import { StreamedAnswer } from '../../apiserver/streamed-answer.ts';
+import { StreamedAnswer } from '../../apiserver/transport/streamed-answer.ts';
 import { fewItems } from '../../apiserver/turns.ts';
 import type { Clock } from '../../base/clock.ts';
-import { expositionType, familyHead } from '../../base/exposition.ts';
 import { errorMessage } from '../../base/log.ts';
+import { expositionType, familyHead } from '../../base/metrics/exposition.ts';
 import type { Cache, CachedObject } from '../../storage/cache.ts';
 import type { ObjectMetrics } from './family.ts';
 import { type Ends, EndsPool, KnownLines, linesOf, type ObjectLines } from './object-lines.ts';

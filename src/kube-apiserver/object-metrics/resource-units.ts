@@ -2,7 +2,7 @@
  * Converts amounts of resources to numbers, with their unit (kube-state-metrics: pkg/constant,
  * internal/store/utils.go). Pure.
  */
-import { isExtended } from '../../api/core/v1/resource-names.ts';
+import { isExtended } from '../../api/core/v1/container/resource-names.ts';
 import { quantityMilliValue, quantityValue, tryParseQuantity } from '../../apimachinery/quantity.ts';
 
 type Amounts = Readonly<Record<string, string>> | undefined;

@@ -2,7 +2,7 @@
  * Selects the updates of a pod that are checked again: an admitted pod can otherwise be updated under any
  * policy.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Container, EphemeralContainer } from '../../api/core/v1/types.gen.ts';
 
 type Containers = readonly (Container | EphemeralContainer)[];

@@ -2,7 +2,7 @@
  * Finds the pods of a namespace that a new policy would reject. They continue to run; the writer of the
  * policy is warned. Pure, and in steps, because there may be very many pods.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { controllerOf } from '../../apimachinery/meta.ts';
 import type { Steps } from '../../apimachinery/steps.ts';
 import { inShort, violationsOf } from './evaluate.ts';

@@ -8,7 +8,7 @@ import { type Duplex, PassThrough, pipeline, Readable, Transform } from 'node:st
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { constants, createBrotliDecompress, createUnzip } from 'node:zlib';
 import { newBadRequest } from '../../apimachinery/status-error.ts';
-import type { RequestScope } from '../../apiserver/request-scope.ts';
+import type { RequestScope } from '../../apiserver/request/request-scope.ts';
 import { respond } from '../../apiserver/respond.ts';
 import type { UpgradedConnection } from '../../apiserver/server-context.ts';
 import { upgradedOf } from '../../apiserver/upgrade/upgraded.ts';

@@ -2,9 +2,9 @@
  * Resolves the target of a request for /proxy: `https:web:8443` and the objects that it names, to a port of a
  * pod or a node (upstream's ResourceLocation of pods, services and nodes).
  */
-import type { Node } from '../../api/core/v1/node.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import type { Service } from '../../api/core/v1/service.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
 import type { Endpoint, EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import { isGlobalUnicast } from '../../api/ip.ts';
 import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';

@@ -21,9 +21,9 @@ import {
 } from '../../apimachinery/policy-rules.ts';
 import { newForbidden, newNotFound } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
-import { waitForNow } from '../../apiserver/freshness.ts';
-import { RequestWork } from '../../apiserver/request-work.ts';
-import { mastersGroup, type UserInfo } from '../../apiserver/user.ts';
+import { waitForNow } from '../../apiserver/reads/freshness.ts';
+import { mastersGroup, type UserInfo } from '../../apiserver/request/user.ts';
+import { RequestWork } from '../../apiserver/transport/request-work.ts';
 import type { KubeContext } from '../context.ts';
 import { inWords } from './rbac-authorizer.ts';
 

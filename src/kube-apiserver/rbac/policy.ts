@@ -18,7 +18,7 @@ import type {
 } from '../../api/rbac/v1/types.gen.ts';
 import { serviceAccountUserName } from '../../apimachinery/account-user.ts';
 import { type ResourceRef, storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
-import type { UserInfo } from '../../apiserver/user.ts';
+import type { UserInfo } from '../../apiserver/request/user.ts';
 import type { Cache, CachedObject, CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
 import { CompiledRule } from './rule-match.ts';
 

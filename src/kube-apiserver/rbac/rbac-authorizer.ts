@@ -1,7 +1,7 @@
 /** Authorizes by roles and their bindings. Access is denied unless a rule allows it. */
 import type { Steps } from '../../apimachinery/steps.ts';
 import type { AccessRequest, Authorizer, Decision } from '../../apiserver/authorization/authorizer.ts';
-import { RequestWork } from '../../apiserver/request-work.ts';
+import { RequestWork } from '../../apiserver/transport/request-work.ts';
 import type { KubeContext } from '../context.ts';
 import type { Policy } from './policy.ts';
 import { type Question, resourceQuestion } from './rule-match.ts';

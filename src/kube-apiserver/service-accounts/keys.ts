@@ -1,6 +1,6 @@
 /**
  * The keys of service account tokens. They are stored like the other data that masters share
- * (roles/control-plane/shared-authority.ts): outside `/registry/`, so that no request to the API can read
+ * (roles/master/shared-authority.ts): outside `/registry/`, so that no request to the API can read
  * them. All masters watch them; the first that finds a new key due creates it.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';

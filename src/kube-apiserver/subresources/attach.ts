@@ -1,6 +1,6 @@
 /** pods/NAME/attach: attaches to a container's first process (core/v1 PodAttachOptions). */
 
-import type { Handler } from '../../apiserver/request-scope.ts';
+import type { Handler } from '../../apiserver/request/request-scope.ts';
 import type { NodeConnection } from '../node-connection.ts';
 import { streamsQuery } from './exec.ts';
 import { agentPath, chooseContainer } from './pod-agent.ts';

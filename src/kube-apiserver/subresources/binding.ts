@@ -1,13 +1,13 @@
 /** POST pods/NAME/binding: the scheduler's decision. A pod is bound once. */
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { requiredCause } from '../../apimachinery/field-error.ts';
 import { newBadRequest, newConflict, newInvalid, newStatusError } from '../../apimachinery/status-error.ts';
 import { respondOther } from '../../apiserver/encoding/answer.ts';
 import { checkPreconditions, conditionsOf } from '../../apiserver/registry/object-meta.ts';
 import { updateObject } from '../../apiserver/registry/update.ts';
-import type { RequestScope } from '../../apiserver/request-scope.ts';
-import { objectField, readKind, stringField } from '../../apiserver/verbs/read-object.ts';
+import type { RequestScope } from '../../apiserver/request/request-scope.ts';
+import { objectField, readKind, stringField } from '../../apiserver/verbs/read-body.ts';
 import { writeOptions } from '../../apiserver/write-options.ts';
 import { rfc3339 } from '../../base/clock.ts';
 

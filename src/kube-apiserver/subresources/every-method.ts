@@ -1,5 +1,5 @@
 /** A subresource whose backend, not the API server, interprets the method of a request. */
-import type { Handler } from '../../apiserver/request-scope.ts';
+import type { Handler } from '../../apiserver/request/request-scope.ts';
 import type { LongRunning, Subresource } from '../../apiserver/subresources/subresources.ts';
 
 /** `kind`: the kind of the subresource in discovery, in the version v1 of the core group. */

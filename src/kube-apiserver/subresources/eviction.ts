@@ -21,12 +21,12 @@ import {
   newStatusError,
 } from '../../apimachinery/status-error.ts';
 import { respondOther } from '../../apiserver/encoding/answer.ts';
-import { waitForNow } from '../../apiserver/freshness.ts';
+import { waitForNow } from '../../apiserver/reads/freshness.ts';
 import { type DeleteRequest, deleteObject } from '../../apiserver/registry/delete.ts';
 import { updateObject } from '../../apiserver/registry/update.ts';
-import { isDryRun, type RequestScope } from '../../apiserver/request-scope.ts';
+import { isDryRun, type RequestScope } from '../../apiserver/request/request-scope.ts';
 import { parseDeleteFields } from '../../apiserver/verbs/delete-options.ts';
-import { objectField, readKind, stringField } from '../../apiserver/verbs/read-object.ts';
+import { objectField, readKind, stringField } from '../../apiserver/verbs/read-body.ts';
 import { type WriteOptions, writeOptions } from '../../apiserver/write-options.ts';
 import { rfc3339 } from '../../base/clock.ts';
 

@@ -1,7 +1,7 @@
 /** pods/NAME/exec: runs a program in a container (core/v1 PodExecOptions). */
 import { booleanParameter } from '../../apimachinery/list-options.ts';
 import { newBadRequest } from '../../apimachinery/status-error.ts';
-import type { Handler } from '../../apiserver/request-scope.ts';
+import type { Handler } from '../../apiserver/request/request-scope.ts';
 import type { NodeConnection } from '../node-connection.ts';
 import { agentPath, chooseContainer } from './pod-agent.ts';
 import { streamToPod } from './pod-stream.ts';

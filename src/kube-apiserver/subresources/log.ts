@@ -1,8 +1,8 @@
 /** GET pods/NAME/log: streams the kubelet's answer; on a WebSocket if the client asks for one. */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { newInternalError, newStatusError, StatusError } from '../../apimachinery/status-error.ts';
-import { auditHeaders } from '../../apiserver/audit-id.ts';
-import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
+import { auditHeaders } from '../../apiserver/request/audit-id.ts';
+import type { Handler, RequestScope } from '../../apiserver/request/request-scope.ts';
 import { respond } from '../../apiserver/respond.ts';
 import { readObject } from '../../apiserver/verbs/get.ts';
 import { errorMessage } from '../../base/log.ts';

@@ -1,7 +1,7 @@
 /** Helpers of all requests to the kubelet of a pod's node. */
-import { ephemeralContainersOf } from '../../api/core/v1/ephemeral-containers.ts';
-import { initContainersOf } from '../../api/core/v1/init-containers.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { ephemeralContainersOf } from '../../api/core/v1/container/ephemeral-containers.ts';
+import { initContainersOf } from '../../api/core/v1/container/init-containers.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { newBadRequest, newInternalError, newStatusError } from '../../apimachinery/status-error.ts';
 
 /**

@@ -3,15 +3,15 @@
  * connection to one to the kubelet, which implements the negotiated protocol. The data in between is not
  * parsed.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import {
   newBadRequest,
   newInternalError,
   newStatusError,
   StatusError,
 } from '../../apimachinery/status-error.ts';
-import { auditHeaders } from '../../apiserver/audit-id.ts';
-import type { RequestScope } from '../../apiserver/request-scope.ts';
+import { auditHeaders } from '../../apiserver/request/audit-id.ts';
+import type { RequestScope } from '../../apiserver/request/request-scope.ts';
 import { readObject } from '../../apiserver/verbs/get.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { NodeConnection } from '../node-connection.ts';

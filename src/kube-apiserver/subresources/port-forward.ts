@@ -1,6 +1,6 @@
 /** pods/NAME/portforward: connections to ports of a pod (core/v1 PodPortForwardOptions). */
 
-import type { Handler } from '../../apiserver/request-scope.ts';
+import type { Handler } from '../../apiserver/request/request-scope.ts';
 import type { NodeConnection } from '../node-connection.ts';
 import { agentPath } from './pod-agent.ts';
 import { streamToPod } from './pod-stream.ts';

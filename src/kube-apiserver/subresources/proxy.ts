@@ -1,15 +1,15 @@
 /** pods/NAME/proxy, services/NAME/proxy, nodes/NAME/proxy: HTTP to programs in the cluster. */
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { type Service, serviceResource } from '../../api/core/v1/service.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceRef, storageKey } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newNotFound } from '../../apimachinery/status-error.ts';
-import { auditHeaders } from '../../apiserver/audit-id.ts';
 import type { AccessRequest } from '../../apiserver/authorization/authorizer.ts';
-import { waitForNow } from '../../apiserver/freshness.ts';
-import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
+import { waitForNow } from '../../apiserver/reads/freshness.ts';
+import { auditHeaders } from '../../apiserver/request/audit-id.ts';
+import type { Handler, RequestScope } from '../../apiserver/request/request-scope.ts';
 import type { NodeConnection } from '../node-connection.ts';
 import { dialNode, dialPod } from '../proxy/dial.ts';
 import { forward } from '../proxy/forward.ts';

@@ -1,7 +1,7 @@
 /** The subresources of Kubernetes' own kinds, by group and plural. */
 import { tokenRequestKind } from '../../api/authentication/v1/token-request.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import type { Handler } from '../../apiserver/request-scope.ts';
+import type { Handler } from '../../apiserver/request/request-scope.ts';
 import { type Subresource, type Subresources, status } from '../../apiserver/subresources/subresources.ts';
 import type { KubeContext } from '../context.ts';
 import { podAttach } from './attach.ts';

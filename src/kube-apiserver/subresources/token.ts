@@ -4,19 +4,19 @@
  */
 import { type TokenRequest, tokenRequestKind } from '../../api/authentication/v1/token-request.ts';
 import type { BoundObjectReference } from '../../api/authentication/v1/types.gen.ts';
-import { nodeResource } from '../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { nodeResource } from '../../api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { secretResource } from '../../api/core/v1/secret.ts';
-import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
+import { serviceAccountResource } from '../../api/core/v1/service-account/service-account.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newConflict, newInvalid, newNotFound } from '../../apimachinery/status-error.ts';
 import { respondOther } from '../../apiserver/encoding/answer.ts';
-import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
+import type { Handler, RequestScope } from '../../apiserver/request/request-scope.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
-import { readObjectBody } from '../../apiserver/verbs/read-object.ts';
+import { readObjectBody } from '../../apiserver/verbs/read-body.ts';
 import { writeOptions } from '../../apiserver/write-options.ts';
 import { rfc3339 } from '../../base/time.ts';
 import type { KubeContext } from '../context.ts';

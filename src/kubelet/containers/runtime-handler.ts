@@ -1,5 +1,5 @@
 /** Selects the engine's OCI runtime for a pod's containers. */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { runtimeClassResource } from '../../api/node/v1/runtime-class.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import type { Client } from '../../client/client.ts';

@@ -5,12 +5,12 @@
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { isRecord } from '../../apimachinery/equality.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { type Replaceable, replaceable } from '../../base/current.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import { replaceFile } from '../../os/replace-file.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { DeviceSource } from './device-source.ts';
 import { choiceFor, chosen, deviceRequests, type Holding } from './plan/choose-devices.ts';

@@ -5,7 +5,7 @@
  */
 import { lstat, mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isExtended, validateContainerResourceName } from '../../api/core/v1/resource-names.ts';
+import { isExtended, validateContainerResourceName } from '../../api/core/v1/container/resource-names.ts';
 import { aborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';

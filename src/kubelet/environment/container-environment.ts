@@ -1,6 +1,6 @@
 /** Reads everything that a container's environment is made of. */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { containerReferences } from '../../api/core/v1/pod-references.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import { containerReferences } from '../../api/core/v1/pod/references.ts';
 import type { Container } from '../../api/core/v1/types.gen.ts';
 import type { KnownServices } from './known-services.ts';
 import { type ConfigSources, resolveEnv } from './plan/env.ts';

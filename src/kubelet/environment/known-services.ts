@@ -5,12 +5,12 @@
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Service } from '../../api/core/v1/service.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
 import { unlessAborted } from '../../base/abort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
-import { replaceFile } from '../../base/replace-file.ts';
 import type { Informer } from '../../client/informer.ts';
+import { replaceFile } from '../../os/replace-file.ts';
 import type { NamedService } from './plan/service-variables.ts';
 
 export interface KnownServicesOptions {

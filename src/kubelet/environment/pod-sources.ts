@@ -5,11 +5,11 @@
  */
 import PQueue from 'p-queue';
 import { type ConfigMap, configMapResource } from '../../api/core/v1/config-map.ts';
-import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { sourceReferences } from '../../api/core/v1/pod-references.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import { sourceReferences } from '../../api/core/v1/pod/references.ts';
 import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
 import type { PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persistent-volume-claim.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { type Clock, sleep } from '../../base/clock.ts';

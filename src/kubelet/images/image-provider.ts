@@ -1,5 +1,5 @@
 /** Provides images that come from no registry; each provider takes the images of its own names. */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { RuntimeImage } from '../runtime/runtime.ts';
 
 export interface ImageProvider {

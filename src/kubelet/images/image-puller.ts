@@ -3,7 +3,7 @@
  * (pkg/kubelet/images: image_manager).
  */
 import PQueue from 'p-queue';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';

@@ -6,7 +6,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import { replaceFile } from '../../os/replace-file.ts';
 import type { RecordedImage } from './plan/images-to-free.ts';
 
 export interface ImageRecordOptions {

@@ -3,8 +3,8 @@
  * so that the agent continues with them while no API server answers, also after its own restart.
  */
 import { join } from 'node:path';
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { aborted } from '../../base/abort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
@@ -12,14 +12,14 @@ import type { InformerFactory } from '../../client/informer.ts';
 import type { PodWorkers } from '../pods/pod-workers.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import type { MirrorPods } from './mirror-pods.ts';
-import type { NodeAgent } from './node-agent.ts';
+import type { NodeReporter } from './node-reporter.ts';
 import { isMirror, isStatic } from './plan/static-pod.ts';
 import type { UnknownPods } from './unknown-pods.ts';
 
 export interface AssignedPodsOptions {
   readonly informers: InformerFactory;
   readonly workers: PodWorkers;
-  readonly node: NodeAgent;
+  readonly node: NodeReporter;
   readonly mirrors: MirrorPods;
   readonly unknownPods: UnknownPods;
   readonly clock: Clock;

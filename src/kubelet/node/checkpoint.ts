@@ -4,8 +4,8 @@
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import { replaceFile } from '../../os/replace-file.ts';
 
 export interface CheckpointContent {
   readonly podCIDR: string | undefined;

@@ -16,7 +16,7 @@ import type { ContainerRuntime } from '../runtime/runtime.ts';
 import type { RuntimeCache } from '../runtime/runtime-cache.ts';
 import type { Sandboxes } from '../runtime/sandboxes.ts';
 import type { AssignedPods } from './assigned-pods.ts';
-import type { NodeAgent } from './node-agent.ts';
+import type { NodeReporter } from './node-reporter.ts';
 import type { StaticPods } from './static-pods.ts';
 import type { UnknownPods } from './unknown-pods.ts';
 
@@ -26,7 +26,7 @@ export interface EngineConnectionOptions {
   readonly assigned: AssignedPods;
   readonly staticPods: StaticPods;
   readonly workers: PodWorkers;
-  readonly node: NodeAgent;
+  readonly node: NodeReporter;
   readonly cache: RuntimeCache;
   readonly sandboxes: Sandboxes;
   readonly unknownPods: UnknownPods;

@@ -3,10 +3,10 @@
  * heartbeat checks whether the node has enough now. When disk is short, images that were pulled for pods and
  * are unused are removed first.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import type { Exec } from '../../base/exec.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
+import type { Exec } from '../../os/exec.ts';
 import type { ImageGc } from '../images/image-gc.ts';
 import type { PodWorkers } from '../pods/pod-workers.ts';
 import type { RuntimeCache } from '../runtime/runtime-cache.ts';

@@ -2,8 +2,8 @@
  * Keeps a mirror pod in the API for each static pod, so that clients see what runs here, and writes the
  * static pod's status to it.
  */
-import type { Node } from '../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import type { PodStatus } from '../../api/core/v1/types.gen.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import { Backoff } from '../../base/backoff.ts';

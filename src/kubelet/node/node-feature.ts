@@ -1,11 +1,11 @@
 /** Contract of a feature of minik8s on a node. */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Exec } from '../../base/exec.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
+import type { Exec } from '../../os/exec.ts';
 import type { ImageProvider } from '../images/image-provider.ts';
 import type { ImagePuller } from '../images/image-puller.ts';
 import type { ImageRecord } from '../images/image-record.ts';

@@ -1,8 +1,8 @@
 /**
- * State of the agent's own Node. The value is made before every part that reads it; NodeAgent is
+ * State of the agent's own Node. The value is made before every part that reads it; NodeReporter is
  * its only writer.
  */
-import type { Node } from '../../api/core/v1/node.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
 
 export class NodeState {
   /** The Node as it was last seen; undefined while there is none. */

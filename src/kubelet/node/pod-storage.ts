@@ -1,6 +1,7 @@
 /** The disk space that a pod uses on this machine, as far as it is freed with the pod. */
-import type { Exec } from '../../base/exec.ts';
+
 import type { Logger } from '../../base/log.ts';
+import type { Exec } from '../../os/exec.ts';
 import type { RuntimeCache } from '../runtime/runtime-cache.ts';
 import { readLogSize, readWritableLayer } from '../usage/layers.ts';
 import { directoryUsage } from '../volumes/directory-usage.ts';

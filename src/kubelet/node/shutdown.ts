@@ -1,6 +1,6 @@
 /** Ends a node's pods because its machine shuts down: ordinary pods first, critical pods last. */
 
-import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
+import { isPodTerminal } from '../../api/core/v1/pod/conditions.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { PodWorkers } from '../pods/pod-workers.ts';

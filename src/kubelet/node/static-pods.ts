@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { watch } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { PodWorkers } from '../pods/pod-workers.ts';

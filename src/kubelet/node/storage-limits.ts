@@ -4,10 +4,11 @@
  * each heartbeat, as upstream's eviction manager does; volumes in memory cannot exceed their limits. Critical
  * pods are not ended.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { isTerminalPhase } from '../../api/core/v1/pod-conditions.ts';
-import type { Exec } from '../../base/exec.ts';
+
+import { isTerminalPhase } from '../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import type { Exec } from '../../os/exec.ts';
 import type { PodEnd } from '../pods/plan/actions.ts';
 import type { PodWorkers } from '../pods/pod-workers.ts';
 import { directoryUsage } from '../volumes/directory-usage.ts';

@@ -5,7 +5,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../../apimachinery/equality.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import { replaceFile } from '../../os/replace-file.ts';
 import { type Allocation, readResources } from './plan/allocation.ts';
 
 /** Returns the path of the allocation file, which is removed with the pod's other files. */

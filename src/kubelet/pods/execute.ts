@@ -1,8 +1,8 @@
 /** The effect of each action: one entry per action. No decisions are made here. */
 
-import { findContainer } from '../../api/core/v1/ephemeral-containers.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { podResource } from '../../api/core/v1/pod.ts';
+import { findContainer } from '../../api/core/v1/container/ephemeral-containers.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import { podResource } from '../../api/core/v1/pod/pod.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { currentSpan, inChildSpan } from '../../base/tracing/current-span.ts';

@@ -1,5 +1,5 @@
 /** Keeps the rules of this machine's host ports in step with the addresses of the pods that request them. */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { PodNetwork } from '../runtime/pod-network.ts';
 import { hostPortsOf, type WantedPort, wantedPortsOf } from './plan/host-ports.ts';

@@ -2,8 +2,8 @@
  * Termination message of a container: from the file that it wrote, or from the end of its log where the pod
  * requests that.
  */
-import { findContainer } from '../../api/core/v1/ephemeral-containers.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import { findContainer } from '../../api/core/v1/container/ephemeral-containers.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { ExecuteContext } from './execute.ts';
 

@@ -2,8 +2,9 @@
  * The pods of this node, as seen by their workers. The list is made before every part that reads it, also
  * before the parts that the workers need; PodWorkers is its only writer.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
+
+import { isPodTerminal } from '../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { PodWorker } from './pod-worker.ts';
 
 export class LocalPods {

@@ -1,7 +1,7 @@
 /** The decisions of this node whether it accepts a new pod, and whether it grants a pod's resize. */
-import type { Node } from '../../api/core/v1/node.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { amounts } from '../../api/core/v1/pod-requests.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import { amounts } from '../../api/core/v1/pod/requests.ts';
 import type { DeviceManager } from '../devices/device-manager.ts';
 import type { LocalPods } from './local-pods.ts';
 import type { PendingResize, PodEnd } from './plan/actions.ts';

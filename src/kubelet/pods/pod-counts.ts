@@ -1,8 +1,8 @@
 /** Metrics of the lifecycle of pods and containers on this node, under upstream's names. */
-import { initContainersOf } from '../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { Counts, type Family, Histograms, usualBounds } from '../../base/exposition.ts';
-import { counter, histogram } from '../../base/metric-family.ts';
+import { initContainersOf } from '../../api/core/v1/container/init-containers.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import { Counts, type Family, Histograms, usualBounds } from '../../base/metrics/exposition.ts';
+import { counter, histogram } from '../../base/metrics/metric-family.ts';
 
 export class PodCounts {
   readonly #pods = new Counts();

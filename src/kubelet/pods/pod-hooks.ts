@@ -3,7 +3,7 @@
  * deletion and the end of its grace period; the worker is woken when a hook has ended. A hook that was
  * running when the agent or the engine ended runs again: hooks run at least once, as in Kubernetes.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';

@@ -2,8 +2,9 @@
  * The start of a pod as a span of the trace in which the pod was written: from when the node agent first sees
  * the pod until it is Ready, with each sync that did something and its parts.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { isTerminalPhase, podReady } from '../../api/core/v1/pod-conditions.ts';
+
+import { isTerminalPhase, podReady } from '../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { PodStatus } from '../../api/core/v1/types.gen.ts';
 import { traceNoteOf } from '../../apimachinery/trace-note.ts';
 import type { Clock } from '../../base/clock.ts';

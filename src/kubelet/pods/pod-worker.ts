@@ -4,8 +4,8 @@
  * itself is not passed on, so nothing is lost when wakes come faster than steps.
  */
 
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { isTerminalPhase } from '../../api/core/v1/pod-conditions.ts';
+import { isTerminalPhase } from '../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { PodStatus } from '../../api/core/v1/types.gen.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { Timer } from '../../base/clock.ts';

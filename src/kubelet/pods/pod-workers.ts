@@ -1,5 +1,5 @@
 /** The workers of pods: one for each pod that is assigned to this node or has containers or files here. */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { LocalPods } from './local-pods.ts';
 import type { PodEnd } from './plan/actions.ts';
 import { PodWorker, type PodWorkerContext } from './pod-worker.ts';

@@ -4,8 +4,8 @@
  * starts in 100 ms costs one write and not three.
  */
 
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { isTerminalPhase, podReady } from '../../api/core/v1/pod-conditions.ts';
+import { isTerminalPhase, podReady } from '../../api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import type { PodStatus } from '../../api/core/v1/types.gen.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { Condition } from '../../apimachinery/schema.ts';

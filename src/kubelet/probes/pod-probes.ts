@@ -1,7 +1,7 @@
 /**
  * The probes of one pod: the wanted ones run, and their results are kept as long as their container exists.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
 import type { PodProbeResults, ProbeKind, ProbeResults } from './plan/probe-results.ts';
 import { decidedBefore, wantedProbes } from './plan/wanted-probes.ts';

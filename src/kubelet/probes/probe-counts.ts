@@ -2,7 +2,7 @@
  * Metrics of probe runs: counts, results and durations of each probed container, while its pod is on this
  * node.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import {
   Counts,
   type Family,
@@ -10,7 +10,7 @@ import {
   type Labels,
   type Sample,
   usualBounds,
-} from '../../base/exposition.ts';
+} from '../../base/metrics/exposition.ts';
 import type { Result } from './plan/outcome.ts';
 import type { ProbeKind } from './plan/probe-results.ts';
 

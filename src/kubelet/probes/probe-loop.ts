@@ -1,5 +1,5 @@
 /** Runs one probe of one container periodically. */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';

@@ -11,8 +11,6 @@ import { dirname } from 'node:path';
 import { type Duplex, Readable } from 'node:stream';
 import { BoundedMap } from '../../base/bounded-map.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
-import type { Exec } from '../../base/exec.ts';
-import { replaceFile } from '../../base/replace-file.ts';
 import { isAtLeast } from '../../docker/api-version.ts';
 import { call, unlessGone } from '../../docker/call.ts';
 import { type Docker, dockerClient } from '../../docker/client.ts';
@@ -26,6 +24,8 @@ import {
 } from '../../docker/images.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import { firstFileOfTar } from '../../docker/streams.ts';
+import type { Exec } from '../../os/exec.ts';
+import { replaceFile } from '../../os/replace-file.ts';
 import {
   asksForConfinement,
   containerOptions,

@@ -3,7 +3,7 @@
  * the container's first program waits for its name (pause.c) for at most five seconds, and the agent sets the
  * name from outside once the container runs.
  */
-import type { Exec } from '../../base/exec.ts';
+
 import { call, unlessGone } from '../../docker/call.ts';
 import type { Docker } from '../../docker/client.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';

@@ -2,8 +2,8 @@
  * Metrics of the engine's operations: how often each was called, how long it took, and how often it failed.
  */
 import type { Clock } from '../../base/clock.ts';
-import { Counts, exponentialBounds, type Family, Histograms } from '../../base/exposition.ts';
-import { counter, histogram } from '../../base/metric-family.ts';
+import { Counts, exponentialBounds, type Family, Histograms } from '../../base/metrics/exposition.ts';
+import { counter, histogram } from '../../base/metrics/metric-family.ts';
 import { inChildSpan } from '../../base/tracing/current-span.ts';
 import type { ContainerRuntime } from './runtime.ts';
 

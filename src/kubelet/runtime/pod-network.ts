@@ -1,5 +1,5 @@
 /** The pod network as the node agent uses it; the role that creates both passes it in. */
-import type { HostPort } from '../../base/host-port.ts';
+import type { HostPort } from '../../api/core/v1/pod/forwarded-port.ts';
 
 export interface PodNetwork {
   /**

@@ -1,5 +1,5 @@
 /** Acts on the running containers of some pods, before the agent decides what each step of a pod does. */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { ObservedPod } from './observed-pod.ts';
 
 export interface PodObserver {

@@ -1,7 +1,7 @@
 /** Metrics of relists: their duration and their interval, under upstream's names. */
 import type { Clock } from '../../base/clock.ts';
-import { type Family, Histogram, usualBounds } from '../../base/exposition.ts';
-import { gauge, histogram, single } from '../../base/metric-family.ts';
+import { type Family, Histogram, usualBounds } from '../../base/metrics/exposition.ts';
+import { gauge, histogram, single } from '../../base/metrics/metric-family.ts';
 
 export class RelistCounts {
   readonly #clock: Clock;

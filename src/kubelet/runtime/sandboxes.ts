@@ -4,7 +4,7 @@
  * complete; sandboxes without a pod are removed after a restart.
  */
 
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { apart } from '../../base/tracing/current-span.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';

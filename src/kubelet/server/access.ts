@@ -10,10 +10,10 @@ import PQueue from 'p-queue';
 import { tokenReviewResource } from '../../api/authentication/v1/token-review.ts';
 import { subjectAccessReviewResource } from '../../api/authorization/v1/subject-access-review.ts';
 import { BoundedMap } from '../../base/bounded-map.ts';
-import { holderOf } from '../../base/certificate-names.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
+import { holderOf } from '../../formats/certificate-names.ts';
 import { RequestError } from './plan/log-request.ts';
 import { requestAttributes } from './plan/request-attributes.ts';
 

@@ -1,7 +1,7 @@
 /** The log of a container as the agent's server sends it: as a body, or as WebSocket messages. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';

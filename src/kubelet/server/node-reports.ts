@@ -2,9 +2,9 @@
  * Reports of the agent's server, in addition to logs and streams: its pods, its configuration, and their
  * usage.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { exposition, expositionType, type Family } from '../../base/exposition.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { exposition, expositionType, type Family } from '../../base/metrics/exposition.ts';
 import type { PullState } from '../images/plan/pull-state.ts';
 import type { NodeUsage } from '../node/plan/eviction-thresholds.ts';
 import type { NodeFacts } from '../node/plan/node-status.ts';

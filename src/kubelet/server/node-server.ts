@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import { aborted } from '../../base/abort.ts';
 import type { Current } from '../../base/current.ts';
-import type { Family } from '../../base/exposition.ts';
+import type { Family } from '../../base/metrics/exposition.ts';
 import type { Threshold } from '../node/plan/eviction-thresholds.ts';
 import type { ReservedResources } from '../node/plan/node-status.ts';
 import type { ProbeCounts } from '../probes/probe-counts.ts';

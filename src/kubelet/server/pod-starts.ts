@@ -2,11 +2,11 @@
  * Metrics of the time until all containers of a pod have run: from when this node first saw the pod, and from
  * the pod's creation, with and without the time for images and init containers.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { PodStatus } from '../../api/core/v1/types.gen.ts';
 import type { Clock } from '../../base/clock.ts';
-import { type Family, Histogram } from '../../base/exposition.ts';
-import { histogram } from '../../base/metric-family.ts';
+import { type Family, Histogram } from '../../base/metrics/exposition.ts';
+import { histogram } from '../../base/metrics/metric-family.ts';
 import { initTime, type Period, together } from './plan/start-time.ts';
 
 /** Bounds in seconds, the same as upstream's. */

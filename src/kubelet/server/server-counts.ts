@@ -1,7 +1,7 @@
 /** Metrics of requests to the agent's server, under upstream's names. */
 import type { Clock } from '../../base/clock.ts';
-import { Counts, type Family, Histograms, type Labels, usualBounds } from '../../base/exposition.ts';
-import { counter, gauge, histogram } from '../../base/metric-family.ts';
+import { Counts, type Family, Histograms, type Labels, usualBounds } from '../../base/metrics/exposition.ts';
+import { counter, gauge, histogram } from '../../base/metrics/metric-family.ts';
 import { requestKind } from './plan/request-kind.ts';
 
 export class ServerCounts {

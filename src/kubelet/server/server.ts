@@ -8,19 +8,19 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { aborted } from '../../base/abort.ts';
-import { auditIdHeader, readAuditId } from '../../base/audit-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Current } from '../../base/current.ts';
-import { cutAnswer } from '../../base/cut-answer.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import { auditIdHeader, readAuditId } from '../../http/audit-id.ts';
+import { cutAnswer } from '../../http/cut-answer.ts';
 import {
   hasTooManyParameters,
   maxPassedOnHeaderBytes,
   maxQueryParameters,
-} from '../../base/header-limits.ts';
-import { errorMessage, type Logger } from '../../base/log.ts';
-import { OpenSockets } from '../../base/open-sockets.ts';
+} from '../../http/header-limits.ts';
+import { OpenSockets } from '../../http/open-sockets.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
 import type { ContainerRuntime } from '../runtime/runtime.ts';
 import { openLog, sendLog, sendLogMessages } from './container-logs.ts';

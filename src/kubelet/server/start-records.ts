@@ -1,8 +1,8 @@
 /** Records of pods' starts, of which those of pods that have gone are removed. */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { PodStatus } from '../../api/core/v1/types.gen.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Family } from '../../base/exposition.ts';
+import type { Family } from '../../base/metrics/exposition.ts';
 import type { Period } from './plan/start-time.ts';
 import { PodStarts } from './pod-starts.ts';
 

@@ -3,8 +3,8 @@
  * usage do not wait for that. Each size has the time of its measurement.
  */
 import type { Clock } from '../../base/clock.ts';
-import { type Exec, ExecError } from '../../base/exec.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { type Exec, ExecError } from '../../os/exec.ts';
 
 export interface DirectorySize {
   /** Milliseconds since the epoch. */

@@ -2,7 +2,7 @@
  * Usage of this node and its pods as it was read: the one form from which all reports and metrics of usage
  * are made.
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { DirectorySize } from './directory-sizes.ts';
 import type { CpuUsage, DeviceUsage, MemoryUsage } from './plan/cgroup-files.ts';
 import type { CpuReading } from './plan/cpu-history.ts';

@@ -5,12 +5,12 @@
  */
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { claimNameOf } from '../../api/core/v1/pod-claims.ts';
+import { claimNameOf } from '../../api/core/v1/pod/claims.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Volume } from '../../api/core/v1/types.gen.ts';
 import { type Clock, nextTurn, type Timer } from '../../base/clock.ts';
-import type { Exec } from '../../base/exec.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import type { Exec } from '../../os/exec.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
 import type { ContainerState, SandboxState } from '../runtime/runtime.ts';
 import { DirectorySizes } from './directory-sizes.ts';

@@ -3,8 +3,8 @@
  * it expires.
  */
 import type { TokenRequest } from '../../api/authentication/v1/token-request.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { defaultAccount, serviceAccountResource } from '../../api/core/v1/service-account.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
+import { defaultAccount, serviceAccountResource } from '../../api/core/v1/service-account/service-account.ts';
 import type { ServiceAccountTokenProjection } from '../../api/core/v1/types.gen.ts';
 import { isRecord } from '../../apimachinery/equality.ts';
 import type { Clock } from '../../base/clock.ts';

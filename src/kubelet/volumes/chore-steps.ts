@@ -1,6 +1,6 @@
 /** The chores of an agent for volumes that are no longer used, for each kind of storage. */
 import { dirname, join } from 'node:path';
-import type { Exec } from '../../base/exec.ts';
+import type { Exec } from '../../os/exec.ts';
 import type { ClaimedVolumes } from './claimed-volumes.ts';
 import { emptyFolder, removeContent } from './empty-folder.ts';
 import type { LocalVolumes } from './local-volumes.ts';

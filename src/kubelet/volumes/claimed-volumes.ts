@@ -2,11 +2,12 @@
  * The PersistentVolumes that the pods on this node use through their claims: read when a volume is mounted,
  * and remembered while the pod is here.
  */
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod-claims.ts';
+
+import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod/claims.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim, Volume } from '../../api/core/v1/types.gen.ts';
-import { volumeModeOf } from '../../api/core/v1/volume-binding.ts';
+import { volumeModeOf } from '../../api/core/v1/volume/binding.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import type { Client } from '../../client/client.ts';
 import type { PodSources } from '../environment/pod-sources.ts';

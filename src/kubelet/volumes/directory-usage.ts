@@ -1,6 +1,7 @@
 /** Disk usage of a directory, as `du` counts it. */
-import { type Exec, ExecError } from '../../base/exec.ts';
+
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { type Exec, ExecError } from '../../os/exec.ts';
 
 const timeoutMs = 20_000;
 

@@ -6,7 +6,7 @@
  */
 import { type FileHandle, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Exec } from '../../base/exec.ts';
+import type { Exec } from '../../os/exec.ts';
 import { mountedFor } from './mounted-for.ts';
 import { openDirectory, pathOf } from './sub-paths.ts';
 

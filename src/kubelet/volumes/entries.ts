@@ -1,7 +1,7 @@
 /** Entries of directories whose content other programs control. */
 import { lstat, unlink } from 'node:fs/promises';
-import type { Exec } from '../../base/exec.ts';
-import { removeTree } from '../../base/remove-tree.ts';
+import type { Exec } from '../../os/exec.ts';
+import { removeTree } from '../../os/remove-tree.ts';
 import { unmountUnder } from './mounts.ts';
 
 /** Returns the entry at the path itself, without following a link; undefined where there is none. */

@@ -5,11 +5,11 @@
  */
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { localProvisioner } from '../../api/core/v1/local-volumes.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
-import { provisionedBy } from '../../api/core/v1/volume-binding.ts';
-import { nodeOf } from '../../api/core/v1/volume-recycling.ts';
-import type { Exec } from '../../base/exec.ts';
+import { provisionedBy } from '../../api/core/v1/volume/binding.ts';
+import { localProvisioner } from '../../api/core/v1/volume/local-volumes.ts';
+import { nodeOf } from '../../api/core/v1/volume/recycling.ts';
+import type { Exec } from '../../os/exec.ts';
 import { found, removeEntry } from './entries.ts';
 
 export interface LocalVolumesOptions {

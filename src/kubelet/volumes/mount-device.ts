@@ -3,7 +3,7 @@
  * FormatAndMount).
  */
 import { mkdir, stat } from 'node:fs/promises';
-import { type Exec, ExecError } from '../../base/exec.ts';
+import { type Exec, ExecError } from '../../os/exec.ts';
 import { isMountPoint } from './mounts.ts';
 import { VolumeError } from './plan/volume-error.ts';
 

@@ -1,7 +1,7 @@
 /** Mounts that last only as long as the agent itself uses them. */
 import { mkdir, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Exec } from '../../base/exec.ts';
+import type { Exec } from '../../os/exec.ts';
 import { found } from './entries.ts';
 import { unmountUnder } from './mounts.ts';
 

@@ -3,7 +3,7 @@
  * mounts by their real paths.
  */
 import { readFile, realpath } from 'node:fs/promises';
-import type { Exec } from '../../base/exec.ts';
+import type { Exec } from '../../os/exec.ts';
 
 /**
  * Returns the mount points at and below a directory, outer ones first; a path with several mounts appears

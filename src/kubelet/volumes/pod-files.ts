@@ -6,8 +6,8 @@
  */
 import { chmod, mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Exec } from '../../base/exec.ts';
-import { removeTree } from '../../base/remove-tree.ts';
+import type { Exec } from '../../os/exec.ts';
+import { removeTree } from '../../os/remove-tree.ts';
 import { unmountUnder } from './mounts.ts';
 import { ownPlaces } from './plan/volumes.ts';
 import { removeMountPoints } from './sub-paths.ts';

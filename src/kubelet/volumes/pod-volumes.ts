@@ -5,9 +5,9 @@
  */
 import { join } from 'node:path';
 import PQueue from 'p-queue';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Container, Volume } from '../../api/core/v1/types.gen.ts';
-import { volumeModeOf } from '../../api/core/v1/volume-binding.ts';
+import { volumeModeOf } from '../../api/core/v1/volume/binding.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { ContainerConfigError } from '../environment/plan/container-config-error.ts';

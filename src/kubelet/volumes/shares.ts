@@ -4,11 +4,11 @@
  */
 import { access, chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { folderOfShare } from '../../api/core/v1/local-volumes.ts';
-import { shareFault } from '../../api/core/v1/nfs-share.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
-import { type Exec, ExecError } from '../../base/exec.ts';
+import { folderOfShare } from '../../api/core/v1/volume/local-volumes.ts';
+import { shareFault } from '../../api/core/v1/volume/nfs-share.ts';
 import { errorMessage } from '../../base/log.ts';
+import { type Exec, ExecError } from '../../os/exec.ts';
 import { found, removeEntry } from './entries.ts';
 import { mountedFor } from './mounted-for.ts';
 import { isMountPoint } from './mounts.ts';

@@ -22,7 +22,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import type { Exec } from '../../base/exec.ts';
+import type { Exec } from '../../os/exec.ts';
 import { isMountPoint, unmountUnder } from './mounts.ts';
 
 /** O_PATH of open(2): opens a file only to identify it. Node has no name for this flag. */

@@ -3,7 +3,7 @@
  * their next claim. The result is written to the volume's status. An agent that is interrupted continues at
  * its next start.
  */
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
+
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
 import {
   type Chore,
@@ -12,7 +12,8 @@ import {
   removedReason,
   stuckReason,
   volumesOfNode,
-} from '../../api/core/v1/volume-chores.ts';
+} from '../../api/core/v1/volume/chores.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import { backoffMs } from '../../base/backoff.ts';

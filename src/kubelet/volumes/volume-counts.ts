@@ -1,7 +1,7 @@
 /** Metrics of mounting volumes and of the number of volumes, under upstream's names. */
 import type { Clock } from '../../base/clock.ts';
-import { Counts, type Family, Histograms } from '../../base/exposition.ts';
-import { counter, gauge, histogram } from '../../base/metric-family.ts';
+import { Counts, type Family, Histograms } from '../../base/metrics/exposition.ts';
+import { counter, gauge, histogram } from '../../base/metrics/metric-family.ts';
 
 /** Bounds in seconds, the same as upstream's. */
 const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];

@@ -1,22 +1,22 @@
 /** Options of the node agent: all external parts that it uses, and its settings. */
-import type { Node } from '../../api/core/v1/node.ts';
-import type { Service } from '../../api/core/v1/service.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Current } from '../../base/current.ts';
 import type { LoopMeter } from '../../base/event-loop/loop-meter.ts';
-import type { Exec } from '../../base/exec.ts';
-import type { Family } from '../../base/exposition.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Family } from '../../base/metrics/exposition.ts';
 import type { Random } from '../../base/random.ts';
 import type { Tracer } from '../../base/tracing/span.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer, InformerFactory } from '../../client/informer.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
+import type { Exec } from '../../os/exec.ts';
 import type { SysctlPattern } from '../containers/plan/sysctls.ts';
 import type { DeviceSettings } from '../devices/node-devices.ts';
 import type { ImageThresholds } from '../images/plan/images-to-free.ts';
-import type { NodeFacts } from '../node/node-agent.ts';
 import type { NodeFeature } from '../node/node-feature.ts';
+import type { NodeFacts } from '../node/node-reporter.ts';
 import type { NodeUsage, Threshold } from '../node/plan/eviction-thresholds.ts';
 import type { ReportedConditions } from '../node/plan/node-conditions.ts';
 import type { ReservedResources } from '../node/plan/node-status.ts';

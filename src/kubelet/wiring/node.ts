@@ -2,7 +2,7 @@
 import { AssignedPods } from '../node/assigned-pods.ts';
 import { EngineConnection } from '../node/engine-connection.ts';
 import { Eviction } from '../node/eviction.ts';
-import { NodeAgent } from '../node/node-agent.ts';
+import { NodeReporter } from '../node/node-reporter.ts';
 import { podStorage } from '../node/pod-storage.ts';
 import { PressureMonitor } from '../node/pressure-monitor.ts';
 import { StaticPods } from '../node/static-pods.ts';
@@ -23,7 +23,7 @@ export type NodeRoom = ReturnType<typeof wireNode>;
 
 export function wireNode(before: Before) {
   const { cache, workers, mirrors, dataDir, nodeDevices } = before;
-  const node = new NodeAgent({
+  const node = new NodeReporter({
     ...before,
     devices: nodeDevices.manager.counts,
     localVolumes: localVolumesDirectory(dataDir),

@@ -1,6 +1,6 @@
 /** Wires the rooms `containers`, `probes` and `pods`: the workers of pods, and what they need. */
 import { join } from 'node:path';
-import { isTerminalPhase } from '../../api/core/v1/pod-conditions.ts';
+import { isTerminalPhase } from '../../api/core/v1/pod/conditions.ts';
 import { HostPortRules } from '../pods/host-port-rules.ts';
 import { PodAdmission } from '../pods/pod-admission.ts';
 import { PodCounts } from '../pods/pod-counts.ts';

@@ -1,5 +1,5 @@
 /** Wires the room `server`: the agent's server and its metrics. */
-import { isTerminalPhase } from '../../api/core/v1/pod-conditions.ts';
+import { isTerminalPhase } from '../../api/core/v1/pod/conditions.ts';
 import { NodeServer } from '../server/node-server.ts';
 import type { ImagesRoom } from './images.ts';
 import type { NodeRoom } from './node.ts';

@@ -1,5 +1,5 @@
 /** Wires the room `volumes`: the files and volumes of pods. */
-import { amounts } from '../../api/core/v1/pod-requests.ts';
+import { amounts } from '../../api/core/v1/pod/requests.ts';
 import { AccountTokens } from '../volumes/account-tokens.ts';
 import { choreSteps } from '../volumes/chore-steps.ts';
 import { ClaimedVolumes } from '../volumes/claimed-volumes.ts';

@@ -1,5 +1,5 @@
 /** The overlay in this machine's kernel: read as a whole, changed by differences. */
-import type { Exec } from '../../base/exec.ts';
+import type { Exec } from '../../os/exec.ts';
 import type { NetworkNames } from '../rules.ts';
 import { networkOf, type Underlay } from './plan.ts';
 import { renderChange, vni, vxlanPort } from './render.ts';

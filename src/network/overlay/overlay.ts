@@ -4,15 +4,15 @@
  * after a start, after a failure, and periodically, since other programs may have changed it. The routes are
  * kept when the agent ends, so pods can reach one another meanwhile.
  */
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { aborted, isAbort, onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Exec } from '../../base/exec.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { InformerFactory } from '../../client/informer.ts';
 import { WorkQueue } from '../../controller-runtime/workqueue.ts';
+import type { Exec } from '../../os/exec.ts';
 import { defaultNames, type NetworkNames } from '../rules.ts';
 import { applyOverlay, readOverlay, readUnderlay } from './kernel.ts';
 import {

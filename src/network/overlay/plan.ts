@@ -9,7 +9,7 @@ import {
   modeAnnotation,
   nodeIPAnnotation,
   podCIDRAnnotation,
-} from '../../api/core/v1/node-annotations.ts';
+} from '../../api/core/v1/node/annotations.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import {
   addressAt,

@@ -1,10 +1,10 @@
 /** Settings of masters. */
 
-import { http2Clients } from '../../apiserver/http2-clients.ts';
 import { defaultConnections } from '../../apiserver/load/connections.ts';
 import { defaultLimits } from '../../apiserver/load/in-flight.ts';
+import { http2Clients } from '../../apiserver/transport/http2-clients.ts';
 import { parseRange } from '../../base/addresses.ts';
-import { share } from '../../base/share.ts';
+import { share } from '../../base/tracing/share.ts';
 import { defaultDnsDomains } from '../../features/host-names/api/dns-host-problem.ts';
 import { featureNames, readFeatures } from '../../features/names.ts';
 import { parseScoringStrategy, type ScoringStrategy } from '../../scheduler/scoring-strategy.ts';

@@ -1,7 +1,7 @@
 /** Readers of settings about DNS names. Each reads a text and throws an Error that says what is expected. */
 import { checkDns1123Subdomain } from '../../apimachinery/names.ts';
 import { isIPv4 } from '../../base/addresses.ts';
-import type { Server } from '../../dns/exchange.ts';
+import type { Server } from '../../cluster-dns/exchange.ts';
 
 /** Reads a domain such as `cluster.local`; returns it in lower case. */
 export function domain(value: string): string {

@@ -1,5 +1,5 @@
 /** Readers of the settings that only nodes have. Each throws an Error whose message says what is expected. */
-import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
+import { mayLabelItself } from '../../api/core/v1/node/labels.ts';
 import { checkLabelValue, checkQualifiedName } from '../../apimachinery/names.ts';
 import { byteQuantity, parseQuantity, quantityValue, tryParseQuantity } from '../../apimachinery/quantity.ts';
 import { hasPlainHost, parseRange } from '../../base/addresses.ts';

@@ -1,6 +1,6 @@
 /** The subjects under which --help of the roles lists settings, in this order. */
 
-import { subjects } from '../../base/subjects.ts';
+import { subjects } from '../../terminal/subjects.ts';
 
 export const settingSubjects = subjects('src/roles/settings/setting-groups.ts', {
   'Joining a cluster': ['server', 'ca-cert-hash'],

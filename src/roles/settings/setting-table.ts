@@ -2,8 +2,8 @@
  * Definitions of every setting of every role. A setting's flag, variable and key in the file are the same
  * word.
  */
-import { parseLogLevels } from '../../base/log-levels.ts';
-import { logFormats } from '../../base/log-line.ts';
+import { parseLogLevels } from '../../terminal/log-levels.ts';
+import { logFormats } from '../../terminal/log-line.ts';
 import { clusterSettings } from './cluster-settings.ts';
 import { nodeSettings } from './node-settings.ts';
 import { define, directory, oneOf } from './setting-values.ts';

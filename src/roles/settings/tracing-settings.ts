@@ -2,8 +2,9 @@
  * Settings of tracing on masters and nodes: the endpoint for spans, and the share of traces that are
  * recorded.
  */
-import { share } from '../../base/share.ts';
+
 import { tracesUrl } from '../../base/tracing/endpoint.ts';
+import { share } from '../../base/tracing/share.ts';
 import { define } from './setting-values.ts';
 
 export const tracingSettings = define({

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
-import { archiveEnd, memberHeader, padding } from '../../base/tar-archive.ts';
+import { archiveEnd, memberHeader, padding } from '../../formats/tar-archive.ts';
 import type { SecretFilter } from './without-secrets.ts';
 
 export interface BundlePart {

@@ -4,10 +4,10 @@ import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { formatYaml } from '../../apimachinery/yaml.ts';
 import { unlessAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Cluster } from '../../cli/cluster.ts';
-import { findResource } from '../../cli/discovery.ts';
-import { metadataOf, recordsAt, textAt } from '../../cli/objects.ts';
-import { pages } from '../../cli/pages.ts';
+import type { Cluster } from '../../cli/connection/cluster.ts';
+import { findResource } from '../../cli/objects/discovery.ts';
+import { metadataOf, recordsAt, textAt } from '../../cli/objects/objects.ts';
+import { pages } from '../../cli/objects/pages.ts';
 import { type BundlePart, mostOfPart } from './bundle.ts';
 import { type SecretFilter, valuesOf } from './without-secrets.ts';
 

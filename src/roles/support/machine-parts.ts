@@ -2,9 +2,9 @@
 import { open, readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import type { Exec } from '../../base/exec.ts';
 import { version } from '../../base/version.ts';
 import { dockerClient } from '../../docker/client.ts';
+import type { Exec } from '../../os/exec.ts';
 import { holderOf } from '../data-directory.ts';
 import type { BundlePart } from './bundle.ts';
 import { leftOut } from './without-secrets.ts';

@@ -1,8 +1,8 @@
 /** The bindings that grant a user a role, in one namespace or in all of them. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isAlreadyExists, isNotFound } from '../../apimachinery/status-error.ts';
-import type { Cluster } from '../../cli/cluster.ts';
-import { metadataOf, recordsAt, textAt } from '../../cli/objects.ts';
+import type { Cluster } from '../../cli/connection/cluster.ts';
+import { metadataOf, recordsAt, textAt } from '../../cli/objects/objects.ts';
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const group = 'rbac.authorization.k8s.io';

@@ -3,11 +3,11 @@
  * through the API.
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { conditionsOf, decide } from '../../cli/certificate-decision.ts';
-import type { Cluster } from '../../cli/cluster.ts';
-import { findResource } from '../../cli/discovery.ts';
+import { conditionsOf, decide } from '../../cli/commands/certificate-decision.ts';
+import type { Cluster } from '../../cli/connection/cluster.ts';
 import type { Io } from '../../cli/io.ts';
-import { metadataOf, textAt } from '../../cli/objects.ts';
+import { findResource } from '../../cli/objects/discovery.ts';
+import { metadataOf, textAt } from '../../cli/objects/objects.ts';
 import { makeKey, makeRequest } from '../../pki/new-request.ts';
 
 const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';

@@ -3,7 +3,7 @@
  * values, pods would use a DNS server that does not exist and Services would be unreachable, without any
  * error message.
  */
-import { serviceResource } from '../../api/core/v1/service.ts';
+import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { apiService, dnsService, domainAnnotation } from '../../api/core/v1/system-objects.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';

@@ -2,9 +2,9 @@
 import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { addressKind } from '../../base/addresses.ts';
-import { parseResolvConf } from '../../base/resolv-conf.ts';
 import type { InformerFactory } from '../../client/informer.ts';
-import { type ClusterDns, type ClusterDnsOptions, createClusterDns } from '../../dns/cluster-dns.ts';
+import { type ClusterDns, type ClusterDnsOptions, createClusterDns } from '../../cluster-dns/cluster-dns.ts';
+import { parseResolvConf } from '../../formats/resolv-conf.ts';
 import { clusterDnsIP } from '../../kube-apiserver/bootstrap.ts';
 import { defaultNames } from '../../network/rules.ts';
 import type { NodeContext } from '../process-context.ts';

@@ -1,13 +1,13 @@
 /** Settings of a node's life: the heartbeat interval, eviction and taints, images and shutdown. */
 import { existsSync } from 'node:fs';
 import { onAbort } from '../../base/abort.ts';
-import { type Exec, ExecError } from '../../base/exec.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { ImageThresholds } from '../../kubelet/images/plan/images-to-free.ts';
 import type { Kubelet } from '../../kubelet/kubelet.ts';
 import type { ShutdownPeriods } from '../../kubelet/node/plan/shutdown-phases.ts';
 import type { LogRotation } from '../../kubelet/runtime/log-rotation.ts';
+import { type Exec, ExecError } from '../../os/exec.ts';
 import type { Settings } from '../settings/settings.ts';
 
 export const nodeLifeSettings = [

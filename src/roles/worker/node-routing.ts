@@ -1,7 +1,7 @@
 /** The routing of Dns objects on a node, from its settings. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Service } from '../../api/core/v1/service.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
 import type { Informer, InformerFactory } from '../../client/informer.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { dockerClient } from '../../docker/client.ts';

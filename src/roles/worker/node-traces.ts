@@ -1,22 +1,23 @@
 /** Everything that a node creates on its machine outside its data directory, and its removal. */
 import { join } from 'node:path';
-import { nodeResource } from '../../api/core/v1/node.ts';
+import { nodeResource } from '../../api/core/v1/node/node.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Exec } from '../../base/exec.ts';
 import { retry } from '../../base/keep-doing.ts';
 import { errorMessage } from '../../base/log.ts';
-import { removeTree } from '../../base/remove-tree.ts';
 import type { Client } from '../../client/client.ts';
-import { removeDnsLink } from '../../dns/dns-link.ts';
+import { removeDnsLink } from '../../cluster-dns/dns-link.ts';
 import { BuildEngine } from '../../features/functions/agent/build-engine.ts';
 import { readCheckpoint } from '../../kubelet/node/checkpoint.ts';
 import { stopContainers } from '../../kubelet/node/cleanup.ts';
 import type { ContainerRuntime } from '../../kubelet/runtime/runtime.ts';
 import { unmountUnder } from '../../kubelet/volumes/mounts.ts';
 import { cleanupNetwork } from '../../network/pod-network.ts';
-import { removeServiceRules } from '../../proxy/proxier.ts';
+import type { Exec } from '../../os/exec.ts';
+import { removeTree } from '../../os/remove-tree.ts';
+import { removeServiceRules } from '../../service-proxy/proxier.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { answerWithin } from './answer-within.ts';
 import { removeNodeRouting } from './node-routing.ts';

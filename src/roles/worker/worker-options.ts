@@ -1,10 +1,10 @@
 /** Settings and options of a node's part of a process. */
 import { join } from 'node:path';
-import { readAsset } from '../../base/assets.ts';
 import type { Current } from '../../base/current.ts';
 import type { Transport } from '../../client/transport.ts';
 import { DockerRuntime } from '../../kubelet/runtime/docker.ts';
 import type { LogRotation } from '../../kubelet/runtime/log-rotation.ts';
+import { readAsset } from '../../os/assets.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import { logSettings, type NodeContext } from '../process-context.ts';
 import type { TaintValue } from '../settings/node-values.ts';

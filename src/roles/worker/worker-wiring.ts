@@ -4,8 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { serviceResource } from '../../api/core/v1/service.ts';
-import { readAsset } from '../../base/assets.ts';
+import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { replaceable } from '../../base/current.ts';
 import { version } from '../../base/version.ts';
 import { RequestCounts } from '../../client/request-counts.ts';
@@ -18,7 +17,8 @@ import { createKubelet, type Kubelet, type KubeletOptions } from '../../kubelet/
 import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
 import { RoutedPodNetwork } from '../../network/pod-network.ts';
-import { createProxier } from '../../proxy/proxier.ts';
+import { readAsset } from '../../os/assets.ts';
+import { createProxier } from '../../service-proxy/proxier.ts';
 import { requireFreeHostPort } from '../preflight.ts';
 import { createNodeDns, podDns } from './node-dns.ts';
 import { nodeFeatures } from './node-features.ts';

@@ -2,8 +2,9 @@
  * Chooses the pods to evict for a pod of a higher priority, on the node where the eviction costs least
  * (upstream: pkg/scheduler/framework/preemption, plugins/defaultpreemption).
  */
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { podCondition } from '../../api/core/v1/pod-conditions.ts';
+
+import { podCondition } from '../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { matches } from '../../apimachinery/labels.ts';
 import type { Budget, FailedAttempt, NodeInfo, Plugin, PodInfo, Remedy, Trial } from '../framework.ts';
 

@@ -3,10 +3,10 @@
  * Pure.
  */
 
-import { provisionFault } from '../../api/core/v1/local-volumes.ts';
-import { volumeSuitsNode } from '../../api/core/v1/node-selection.ts';
+import { volumeSuitsNode } from '../../api/core/v1/node/selection.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
-import { isForClaim, selectedNode, sizeOfClaim } from '../../api/core/v1/volume-binding.ts';
+import { isForClaim, selectedNode, sizeOfClaim } from '../../api/core/v1/volume/binding.ts';
+import { provisionFault } from '../../api/core/v1/volume/local-volumes.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 import { compareQuantities } from '../../apimachinery/quantity.ts';
 import type { NodeInfo } from '../framework.ts';

@@ -1,4 +1,4 @@
-import { initContainersOf } from '../../api/core/v1/init-containers.ts';
+import { initContainersOf } from '../../api/core/v1/container/init-containers.ts';
 import type { PodSpec } from '../../api/core/v1/types.gen.ts';
 import { type Cluster, maxScore, type Plugin } from '../framework.ts';
 

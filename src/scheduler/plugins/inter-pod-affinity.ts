@@ -1,4 +1,4 @@
-import type { Node } from '../../api/core/v1/node.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
 import { type AffinityTerm, matchesPod } from '../affinity-term.ts';
 import { changedNode } from '../cluster-events.ts';
 import { type Cluster, maxScore, type Plugin, type PodInfo } from '../framework.ts';

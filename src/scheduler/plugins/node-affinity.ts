@@ -1,6 +1,6 @@
-import type { Node } from '../../api/core/v1/node.ts';
-import { requiredNodes, suitsTerm } from '../../api/core/v1/node-selection.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
+import { requiredNodes, suitsTerm } from '../../api/core/v1/node/selection.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { changedNode } from '../cluster-events.ts';
 import { normalizeByMaximum, type Plugin } from '../framework.ts';
 

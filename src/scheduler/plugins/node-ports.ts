@@ -1,4 +1,4 @@
-import { portsConflict } from '../../api/core/v1/host-ports.ts';
+import { portsConflict } from '../../api/core/v1/pod/host-ports.ts';
 import type { NodeInfo, Plugin, PodInfo } from '../framework.ts';
 
 const name = 'NodePorts';

@@ -1,6 +1,6 @@
-import type { Node, Taint } from '../../api/core/v1/node.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { taintKeys, tolerates } from '../../api/core/v1/taints.ts';
+import type { Node, Taint } from '../../api/core/v1/node/node.ts';
+import { taintKeys, tolerates } from '../../api/core/v1/node/taints.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { changedNode } from '../cluster-events.ts';
 import { normalizeByMaximum, type Plugin } from '../framework.ts';
 

@@ -1,5 +1,5 @@
-import type { Node } from '../../api/core/v1/node.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { changedNode } from '../cluster-events.ts';
 import { maxScore, type NodeInfo, type Plugin } from '../framework.ts';
 import { defaultConstraints, type SpreadConstraint, spreadConstraints } from '../spread-constraints.ts';

@@ -1,11 +1,11 @@
-import { volumeSuitsNode } from '../../api/core/v1/node-selection.ts';
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
-import { isOwnClaim } from '../../api/core/v1/pod-claims.ts';
+import { volumeSuitsNode } from '../../api/core/v1/node/selection.ts';
+import { isOwnClaim } from '../../api/core/v1/pod/claims.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
-import { bindCompleted, boundVolume, rankVolumes, selectedNode } from '../../api/core/v1/volume-binding.ts';
-import { className } from '../../api/core/v1/volume-columns.ts';
+import { bindCompleted, boundVolume, rankVolumes, selectedNode } from '../../api/core/v1/volume/binding.ts';
+import { className } from '../../api/core/v1/volume/columns.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persistent-volume-claim.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import { changedNode } from '../cluster-events.ts';

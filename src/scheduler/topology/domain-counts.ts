@@ -3,8 +3,8 @@
  * each pod and node, so that a decision reads numbers instead of iterating over pods. Pure except for its own
  * counts.
  */
-import type { Node } from '../../api/core/v1/node.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { matchesPod, type NamespaceLabels, type PodMatcher } from '../affinity-term.ts';
 
 export interface CountQuery {

@@ -2,8 +2,8 @@
  * Affinity terms of the placed pods, each with the domains of its holders. A new pod is checked against the
  * terms that select it. Equal terms of many pods are held once. Pure except for its own counts.
  */
-import type { Node } from '../../api/core/v1/node.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { type AffinityTerm, matchesPod, type NamespaceLabels } from '../affinity-term.ts';
 import type { PodInfo } from '../framework.ts';
 import { SelectorBuckets } from './selector-buckets.ts';

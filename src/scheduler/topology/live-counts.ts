@@ -2,8 +2,8 @@
  * Caches counts that decisions have requested. Each is computed once and then updated, until many others have
  * been requested. Pure except for its own cache.
  */
-import type { Node } from '../../api/core/v1/node.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { meansNamespace, type NamespaceLabels } from '../affinity-term.ts';
 import { type CountQuery, DomainCounts } from './domain-counts.ts';
 import { SelectorBuckets } from './selector-buckets.ts';

@@ -7,7 +7,7 @@
 import type { Worker } from 'node:worker_threads';
 import { AskerTurns } from '../../base/asker-turns.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { startThread } from '../../base/thread.ts';
+import { startThread } from '../../os/thread.ts';
 import type { Json } from '../json.ts';
 import type { Question } from './expression.ts';
 

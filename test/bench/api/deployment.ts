@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { type Benchmark, median, type Row } from '../report.ts';
 
 const root = join(import.meta.dirname, '../../..');

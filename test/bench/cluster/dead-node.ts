@@ -3,9 +3,9 @@
  * built file. A step's time is the arrival of its event on a watch of the API.
  */
 import { deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { podReady } from '../../../src/api/core/v1/pod-conditions.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { podReady } from '../../../src/api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';

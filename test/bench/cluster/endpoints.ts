@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { V1PodList } from '@kubernetes/client-node';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { type ClusterNode, MultiCluster } from '../../e2e/harness/multi-cluster.ts';

@@ -3,8 +3,9 @@
  * with the built file, a real pod and the default periods. The maximum is the sum of the metrics period of 10
  * s, the autoscaler's period of 15 s, and 3 s for everything else.
  */
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { podReady } from '../../../src/api/core/v1/pod-conditions.ts';
+
+import { podReady } from '../../../src/api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { helloImage } from '../../e2e/harness/images.ts';
 import { MultiCluster } from '../../e2e/harness/multi-cluster.ts';

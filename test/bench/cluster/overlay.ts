@@ -3,7 +3,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import type { V1Pod } from '@kubernetes/client-node';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { end } from '../../e2e/harness/host.ts';
 import { type ClusterNode, MultiCluster } from '../../e2e/harness/multi-cluster.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';

@@ -38,8 +38,8 @@ interface Watch {
 }
 
 /**
- * The watches of the informers in src/kubelet/assigned-pods.ts, src/network/overlay, src/proxy, src/dns and
- * src/routing.
+ * The watches of the informers in src/kubelet/node/assigned-pods.ts, src/network/overlay,
+ * src/service-proxy, src/cluster-dns and src/features/host-names/agent.
  */
 const watches = (name: string): readonly Watch[] => [
   { path: `/api/v1/pods?fieldSelector=spec.nodeName%3D${name}` },

@@ -1,6 +1,6 @@
 /** Cost of functions without calls: a master without functions, and the same master with many. */
 import { Agent, request } from 'node:https';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { type Fn, functionResource } from '../../../src/features/functions/api/function.ts';
 import { functionLabel } from '../../../src/features/functions/api/function-instance.ts';
 import { issueCertificate } from '../../../src/pki/x509.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { Cluster } from '../../e2e/harness/cluster.ts';
 import { Host } from '../../e2e/harness/host.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';

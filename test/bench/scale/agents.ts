@@ -2,8 +2,9 @@
  * Simulates the agents of all nodes for pods that end at once: reports that they run, and that they have
  * succeeded.
  */
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { isPodTerminal } from '../../../src/api/core/v1/pod-conditions.ts';
+
+import { isPodTerminal } from '../../../src/api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { objectKey } from '../../../src/apimachinery/meta.ts';
 import { systemClock } from '../../../src/base/clock.ts';

@@ -5,7 +5,7 @@
  */
 import { type Job, jobResource } from '../../../src/api/batch/v1/job.ts';
 import { isFinished } from '../../../src/api/batch/v1/job-conditions.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';

@@ -2,8 +2,9 @@
  * A control plane on a store in memory, and agents that report every pod as running at once, all in this
  * process by the machine's clock.
  */
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { podReady } from '../../../src/api/core/v1/pod-conditions.ts';
+
+import { podReady } from '../../../src/api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';

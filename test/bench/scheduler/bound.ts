@@ -2,7 +2,7 @@
  * Pods bound per second by the scheduler as it runs in a master: informers, decisions, bindings and events.
  * The floor is the same bindings sent by a client that knows the nodes in advance.
  */
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { TestServer } from '../../fixtures/api-server.ts';
 import { type Benchmark, median, type Row } from '../report.ts';
 import { nodeCount, podCount, pods, type Workload } from './objects.ts';

@@ -1,6 +1,6 @@
 /** Nodes and pods as in large clusters, for the scheduler. */
-import type { Node } from '../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 
 export const nodeCount = 5_000;
 export const podCount = 10_000;

@@ -1,6 +1,7 @@
 /** Pods that fit on no node: the time until each has its reason, and their cost while nothing happens. */
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { podCondition } from '../../../src/api/core/v1/pod-conditions.ts';
+
+import { podCondition } from '../../../src/api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { sleep, systemClock } from '../../../src/base/clock.ts';
 import type { Benchmark, Row } from '../report.ts';
 import { nodeCount, pods } from './objects.ts';

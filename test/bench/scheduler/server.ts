@@ -2,11 +2,11 @@
  * A real API server with nodes and pods on a store in memory, and the scheduler as it runs in a master, all
  * in this process.
  */
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { storageKey } from '../../../src/apimachinery/resource-definition.ts';
-import { componentUser } from '../../../src/apiserver/user.ts';
+import { componentUser } from '../../../src/apiserver/request/user.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';

@@ -5,11 +5,11 @@
  * nothing else.
  */
 
-import { systemUser } from '../../../src/apiserver/user.ts';
+import { systemUser } from '../../../src/apiserver/request/user.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { PlacedCalls } from '../../../src/base/placed-calls.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import type { Client } from '../../../src/client/client.ts';
+import type { PlacedCalls } from '../../../src/features/functions/api/placed-calls.ts';
 import { workflowResource } from '../../../src/features/workflows/api/workflow.ts';
 import {
   hasEnded,

@@ -7,10 +7,10 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { systemExec } from '../../../src/base/exec.ts';
 import { dockerClient } from '../../../src/docker/client.ts';
 import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
 import { engineLogConfig } from '../../../src/kubelet/runtime/log-rotation.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { makeTestImages, removeContainers, type TestImages } from '../../fixtures/docker-images.ts';
 import { dockerSocket } from '../../fixtures/docker-socket.ts';
 

@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ExecOptions, type ExecResult, systemExec } from '../../../src/base/exec.ts';
+import { type ExecOptions, type ExecResult, systemExec } from '../../../src/os/exec.ts';
 import { executable } from './cluster.ts';
 import { end, type Host } from './host.ts';
 import { killIfThere } from './processes.ts';

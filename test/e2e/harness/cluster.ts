@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { freePort } from '../../fixtures/free-port.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { keep, makeDirectory, sweep } from './belongings.ts';

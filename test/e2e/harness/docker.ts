@@ -1,5 +1,5 @@
 /** Direct access to Docker, independent of minik8s. */
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 
 export async function docker(...args: string[]): Promise<string> {
   return (await systemExec('docker', args, { timeoutMs: 60_000 })).stdout.trim();

@@ -1,7 +1,7 @@
 /** Calls of functions and workflows through the gateway's port. */
 import { Agent, request } from 'node:https';
 import type { TestContext } from 'node:test';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import type { Cluster } from './cluster.ts';
 
 export interface Answer {

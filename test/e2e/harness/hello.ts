@@ -1,7 +1,7 @@
 /** samples/hello on a cluster: the starting point of several tests. */
 import { join } from 'node:path';
 import type { V1Pod, V1PodList, V1Service } from '@kubernetes/client-node';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import type { Cluster } from './cluster.ts';
 import { waitFor } from './wait-for.ts';
 

@@ -4,8 +4,8 @@
  * as an external client and not as a host.
  */
 import { existsSync } from 'node:fs';
-import { systemExec } from '../../../src/base/exec.ts';
-import { deleteLink } from '../../../src/base/link.ts';
+import { systemExec } from '../../../src/os/exec.ts';
+import { deleteLink } from '../../../src/os/link.ts';
 import { letGo } from './belongings.ts';
 import type { Cleanup } from './cluster.ts';
 import { Host, type HostOptions } from './host.ts';

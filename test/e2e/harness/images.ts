@@ -1,7 +1,7 @@
 /** The images that tests use, created if this machine's engine lacks them. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 
 export const helloImage = 'minik8s/hello:1';
 

@@ -1,5 +1,5 @@
 /** The real kubectl, as users run it. */
-import { ExecError, type ExecOptions, systemExec } from '../../../src/base/exec.ts';
+import { ExecError, type ExecOptions, systemExec } from '../../../src/os/exec.ts';
 import { anyKubectl } from '../../fixtures/kubectls.ts';
 import { objectReader } from './objects.ts';
 

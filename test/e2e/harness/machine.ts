@@ -1,5 +1,5 @@
 /** The traces that minik8s may leave on a machine, so that a test can detect and remove them. */
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { containersWith, docker } from './docker.ts';
 
 export interface MachineState {

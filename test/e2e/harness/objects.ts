@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../../src/base/clock.ts';
-import { type ApiResources, discover, findResource, preferred } from '../../../src/cli/discovery.ts';
+import { type ApiResources, discover, findResource, preferred } from '../../../src/cli/objects/discovery.ts';
 import { createHttpsTransport } from '../../../src/client/https-transport.ts';
 import {
   empty,

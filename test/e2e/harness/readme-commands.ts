@@ -1,7 +1,7 @@
 /** Runs the commands of a README or a guide on a cluster, and compares their output with the text. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { ExecError, systemExec } from '../../../src/base/exec.ts';
+import { ExecError, systemExec } from '../../../src/os/exec.ts';
 import type { SampleCommand } from '../../fixtures/sample-readme.ts';
 import { executable } from './cluster.ts';
 import type { Host } from './host.ts';

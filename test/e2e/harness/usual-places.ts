@@ -2,7 +2,7 @@
  * Commands as an administrator types them: the programs by name, the data directory and Docker's socket at
  * their default paths.
  */
-import { ExecError, systemExec } from '../../../src/base/exec.ts';
+import { ExecError, systemExec } from '../../../src/os/exec.ts';
 import { type Cluster, executable } from './cluster.ts';
 import type { Host } from './host.ts';
 

@@ -4,7 +4,7 @@ import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { unionAuthenticator } from '../../../src/apiserver/authentication/authenticator.ts';
 import { bearerTokenAuthenticator } from '../../../src/apiserver/authentication/bearer-token.ts';
 import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
-import type { UserInfo } from '../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../src/apiserver/request/user.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 
 const node: UserInfo = { name: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] };

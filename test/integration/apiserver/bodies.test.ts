@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
 import { maxNewValues, maxValues } from '../../../src/apimachinery/value-limit.ts';
-import { createYamlReader } from '../../../src/apiserver/yaml-thread.ts';
+import { createYamlReader } from '../../../src/apiserver/body/yaml-thread.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { KubeList, KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { startTestServer, storedObject, type TestServer } from '../../fixtures/api-server.ts';

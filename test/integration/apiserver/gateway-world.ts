@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { Agent, request } from 'node:https';
 import { type Status, StatusError } from '../../../src/apimachinery/status-error.ts';
-import { listenHttps } from '../../../src/apiserver/serve.ts';
+import { listenHttps } from '../../../src/apiserver/transport/serve.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from 'node:tls';
 import { promisify } from 'node:util';
-import { agentProtocol } from '../../../src/base/agent-protocol.ts';
+import { agentProtocol } from '../../../src/http/agent-protocol.ts';
 import {
   type HttpsTestServer,
   type HttpsTestServerOptions,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
-import { agentProtocol } from '../../../src/base/agent-protocol.ts';
+import { agentProtocol } from '../../../src/http/agent-protocol.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 

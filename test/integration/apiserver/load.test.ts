@@ -12,9 +12,9 @@ import {
 import { describe, it, type TestContext } from 'node:test';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
-import { agentProtocol } from '../../../src/base/agent-protocol.ts';
 import { sleep, systemClock } from '../../../src/base/clock.ts';
 import { createHttp2Transport } from '../../../src/client/http2-transport.ts';
+import { agentProtocol } from '../../../src/http/agent-protocol.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import {

@@ -1,7 +1,7 @@
 /** Contents that a node may write, with a node's certificate, over HTTPS. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { nodeRestriction } from '../../../src/kube-apiserver/admission/node-restriction.ts';

@@ -1,7 +1,7 @@
 /** GET /metrics/objects: complete, readable by Prometheus, restricted by authorization, and up to date. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { storageKey } from '../../../src/apimachinery/resource-definition.ts';
 import { featureObjectMetrics } from '../../../src/control-plane/server-features.ts';
 import { objectKinds } from '../../../src/kube-apiserver/object-metrics/object-kinds.ts';

@@ -1,7 +1,7 @@
 /** Fields that a pod inherits from the classes that it names, and the built-in classes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PriorityClass } from '../../../src/api/scheduling/v1/priority-class.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';

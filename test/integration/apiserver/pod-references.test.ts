@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 

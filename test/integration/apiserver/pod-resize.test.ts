@@ -1,7 +1,7 @@
 /** pods/NAME/resize changes the CPU and memory of containers, and nothing else. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { ResourceQuota } from '../../../src/api/core/v1/resource-quota.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { ResourceQuota } from '../../../src/api/core/v1/resource-quota.ts';
 import { resourceQuotaResource } from '../../../src/api/core/v1/resource-quota.ts';
-import type { Service } from '../../../src/api/core/v1/service.ts';
+import type { Service } from '../../../src/api/core/v1/service/service.ts';
 import { deepEqual } from '../../../src/apimachinery/equality.ts';
 import { storageKey, storagePrefix } from '../../../src/apimachinery/resource-definition.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { SelfSubjectAccessReview } from '../../../src/api/authorization/v1/self-subject-access-review.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
-import type { UserInfo } from '../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../src/apiserver/request/user.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 
 const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';

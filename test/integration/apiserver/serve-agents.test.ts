@@ -6,10 +6,10 @@ import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { after, before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
-import { agentProtocol } from '../../../src/base/agent-protocol.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createHttp2Transport } from '../../../src/client/http2-transport.ts';
 import type { ApiResponse } from '../../../src/client/transport.ts';
+import { agentProtocol } from '../../../src/http/agent-protocol.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
 describe('the HTTPS listener for agents', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Service } from '../../../src/api/core/v1/service.ts';
+import type { Service } from '../../../src/api/core/v1/service/service.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { bootstrapObjects } from '../../../src/kube-apiserver/bootstrap.ts';
 import { objectsAt, startTestServer, storedObject, type TestServer } from '../../fixtures/api-server.ts';

@@ -4,7 +4,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { beforeEach, describe, it, type TestContext } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
-import { agentProtocol } from '../../../src/base/agent-protocol.ts';
+import { agentProtocol } from '../../../src/http/agent-protocol.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 

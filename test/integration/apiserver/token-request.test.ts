@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { TokenRequest } from '../../../src/api/authentication/v1/token-request.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
-import type { UserInfo } from '../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../src/apiserver/request/user.ts';
 import { type AccountWorld, claimsOf, inDefault, podOf, startAccountWorld } from './account-world.ts';
 
 const issuer = 'https://kubernetes.default.svc.cluster.local';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { Sink, Source } from '../../../src/apiserver/pushed-body.ts';
+import type { Sink, Source } from '../../../src/apiserver/transport/pushed-body.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';

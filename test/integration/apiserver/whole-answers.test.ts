@@ -5,7 +5,7 @@ import { Agent, type RequestOptions, request } from 'node:https';
 import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
 import type { ApiServer } from '../../../src/apiserver/app.ts';
-import { listenHttps } from '../../../src/apiserver/serve.ts';
+import { listenHttps } from '../../../src/apiserver/transport/serve.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';

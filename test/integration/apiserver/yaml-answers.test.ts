@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import { parseYaml } from '../../../src/apimachinery/yaml.ts';
-import { createYamlWriter } from '../../../src/apiserver/yaml-thread.ts';
+import { createYamlWriter } from '../../../src/apiserver/body/yaml-thread.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 

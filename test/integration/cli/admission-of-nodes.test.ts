@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { CertificateSigningRequest } from '../../../src/api/certificates/v1/certificate-signing-request.ts';
-import type { Node } from '../../../src/api/core/v1/node.ts';
-import type { UserInfo } from '../../../src/apiserver/user.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
+import type { UserInfo } from '../../../src/apiserver/request/user.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
 import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';

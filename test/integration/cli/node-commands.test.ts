@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Node } from '../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
 import { type Ctl, kubectlFor, type Result } from '../../fixtures/ctl.ts';

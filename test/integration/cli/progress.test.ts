@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { patchTypes } from '../../../src/apimachinery/patch.ts';
-import type { Progress } from '../../../src/base/live-lines.ts';
+import type { Progress } from '../../../src/terminal/live-lines.ts';
 import { ctlFor } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { Terminal } from '../../fixtures/terminal.ts';

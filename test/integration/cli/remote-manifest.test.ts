@@ -6,7 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { fetchManifest, type RemoteContext, remoteLimits } from '../../../src/cli/remote-manifest.ts';
+import {
+  fetchManifest,
+  type RemoteContext,
+  remoteLimits,
+} from '../../../src/cli/manifests/remote-manifest.ts';
 import { createAuthority, issueCertificate } from '../../../src/pki/x509.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { clusterRoleResource } from '../../../src/api/rbac/v1/cluster-role.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { kindsWith } from '../../../src/features/kinds.ts';

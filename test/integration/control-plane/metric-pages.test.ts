@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
-import type { UserInfo } from '../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../src/apiserver/request/user.ts';
 import type { Client } from '../../../src/client/client.ts';
 import type { ControlPlane } from '../../../src/control-plane/control-plane.ts';
 import { admin } from '../../fixtures/api-server.ts';

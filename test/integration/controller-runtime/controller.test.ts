@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/config-map.ts';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { type Secret, secretResource } from '../../../src/api/core/v1/secret.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';

@@ -1,9 +1,9 @@
 /** Events that a node's agent records reach the server within the limits for nodes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Event, eventResource } from '../../../src/api/core/v1/event.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { type Event, eventResource } from '../../../src/api/core/v1/event/event.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';

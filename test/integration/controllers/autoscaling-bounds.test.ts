@@ -8,7 +8,7 @@ import { deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
 import { replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
 import { statefulSetResource } from '../../../src/api/apps/v1/stateful-set.ts';
 import { horizontalPodAutoscalerResource } from '../../../src/api/autoscaling/v2/horizontal-pod-autoscaler.ts';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
 import { replicationControllerResource } from '../../../src/api/core/v1/replication-controller.ts';
 import type { Draft, KubeObject } from '../../../src/apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../../../src/apimachinery/resource-definition.ts';

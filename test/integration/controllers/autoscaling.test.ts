@@ -14,14 +14,14 @@ import {
   horizontalPodAutoscalerResource,
 } from '../../../src/api/autoscaling/v2/horizontal-pod-autoscaler.ts';
 import type { MetricSpec } from '../../../src/api/autoscaling/v2/types.gen.ts';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
-import { podReady } from '../../../src/api/core/v1/pod-conditions.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
+import { podReady } from '../../../src/api/core/v1/pod/conditions.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { MetricSource } from '../../../src/controllers/autoscaling/outside-metrics.ts';
 import { createAuthority, issueCertificate } from '../../../src/pki/x509.ts';
-import { openPrometheus } from '../../../src/roles/control-plane/prometheus.ts';
+import { openPrometheus } from '../../../src/roles/master/prometheus.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { type Prometheus, startPrometheus, unlessPrometheus } from '../../fixtures/prometheus.ts';
 import { type Cluster, startCluster } from './cluster.ts';

@@ -5,16 +5,16 @@
  */
 
 import assert from 'node:assert/strict';
-import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { isPodTerminal } from '../../../src/api/core/v1/pod-conditions.ts';
+import { type Node, nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { isPodTerminal } from '../../../src/api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { type Draft, isTerminating, type KubeObject, objectKey } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { isConflict, isNotFound } from '../../../src/apimachinery/status-error.ts';
 import { type Authorizer, refusal } from '../../../src/apiserver/authorization/authorizer.ts';
-import type { UserInfo } from '../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../src/apiserver/request/user.ts';
 import { type Clock, sleep } from '../../../src/base/clock.ts';
 import type { Logger } from '../../../src/base/log.ts';
 import { rfc3339 } from '../../../src/base/time.ts';

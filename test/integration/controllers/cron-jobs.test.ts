@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type CronJob, cronJobResource } from '../../../src/api/batch/v1/cron-job.ts';
 import { jobResource } from '../../../src/api/batch/v1/job.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 

@@ -7,10 +7,10 @@ import {
 } from '../../../src/api/certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { hostnameAnnotation } from '../../../src/api/coordination/v1/master-lease.ts';
-import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { type Node, nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
-import type { UserInfo } from '../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../src/apiserver/request/user.ts';
 import { rfc3339Micro } from '../../../src/base/time.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';

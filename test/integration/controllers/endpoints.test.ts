@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
-import { type Endpoints, endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
-import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
+import { type Endpoints, endpointsResource } from '../../../src/api/core/v1/service/endpoints.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import type { Draft, KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';

@@ -1,7 +1,7 @@
 /** Events expire and other objects stay: by a clock that a test moves, and on a real etcd. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Event, eventResource } from '../../../src/api/core/v1/event.ts';
+import { type Event, eventResource } from '../../../src/api/core/v1/event/event.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { storagePrefix } from '../../../src/apimachinery/resource-definition.ts';
 import { rfc3339, systemClock } from '../../../src/base/clock.ts';

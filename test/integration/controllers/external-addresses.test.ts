@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type ReplicaSet, replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { startCluster } from './cluster.ts';

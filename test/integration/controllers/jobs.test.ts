@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { type Job, jobResource } from '../../../src/api/batch/v1/job.ts';
 import { hasCondition, isFinished } from '../../../src/api/batch/v1/job-conditions.ts';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 

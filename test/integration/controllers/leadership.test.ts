@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
 import { replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { decodeObject } from '../../../src/storage/codec.ts';

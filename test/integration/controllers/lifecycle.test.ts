@@ -4,8 +4,8 @@ import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/de
 import { type ReplicaSet, replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
 import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { type Namespace, namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Draft, OwnerReference } from '../../../src/apimachinery/meta.ts';
 import { storedKinds } from '../../../src/features/kinds.ts';
 import { type Cluster, startCluster } from './cluster.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
-import { type EndpointSubset, endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
+import { type EndpointSubset, endpointsResource } from '../../../src/api/core/v1/service/endpoints.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';

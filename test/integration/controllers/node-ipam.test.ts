@@ -1,8 +1,8 @@
 /** Ranges of pod addresses on the real API server, with the controllers as they run in the product. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, it } from 'node:test';
-import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { taintKeys } from '../../../src/api/core/v1/taints.ts';
+import { type Node, nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { taintKeys } from '../../../src/api/core/v1/node/taints.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import type { Client } from '../../../src/client/client.ts';

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { type ResourceQuota, resourceQuotaResource } from '../../../src/api/core/v1/resource-quota.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
-import { serviceResource } from '../../../src/api/core/v1/service.ts';
+import { serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { customKind } from '../../../src/api/custom-kind.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { deepEqual } from '../../../src/apimachinery/equality.ts';

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { serviceResource } from '../../../src/api/core/v1/service.ts';
+import { endpointsResource } from '../../../src/api/core/v1/service/endpoints.ts';
+import { serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { flowSchemaResource } from '../../../src/api/flowcontrol/v1/flow-schema.ts';
 import { priorityLevelConfigurationResource } from '../../../src/api/flowcontrol/v1/priority-level-configuration.ts';

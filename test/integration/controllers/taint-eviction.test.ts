@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { type Node, nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';

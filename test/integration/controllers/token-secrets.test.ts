@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Secret, secretResource } from '../../../src/api/core/v1/secret.ts';
-import { serviceAccountResource } from '../../../src/api/core/v1/service-account.ts';
+import { serviceAccountResource } from '../../../src/api/core/v1/service-account/service-account.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { type Cluster, startCluster } from './cluster.ts';

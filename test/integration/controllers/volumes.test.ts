@@ -1,16 +1,16 @@
 /** Claims and volumes with the real API server: its defaults, validation and roles. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { persistentVolumeResource } from '../../../src/api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../src/api/core/v1/persistent-volume-claim.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type {
   PersistentVolumeClaimSpec,
   PersistentVolumeSpec,
   PersistentVolumeStatus,
 } from '../../../src/api/core/v1/types.gen.ts';
+import { persistentVolumeResource } from '../../../src/api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../src/api/core/v1/volume/persistent-volume-claim.ts';
 import { storageClassResource } from '../../../src/api/storage/v1/storage-class.ts';
 import type { StorageClass } from '../../../src/api/storage/v1/types.gen.ts';
 import type { Draft, KubeObject } from '../../../src/apimachinery/meta.ts';

@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 
 const script = join(import.meta.dirname, '../../../bin/with-docker');
 /** Starts a container and prints that; then waits until it is ended. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 

@@ -1,7 +1,7 @@
 /** An ephemeral container that is added to a running pod, on the real engine. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 

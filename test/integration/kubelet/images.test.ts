@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { systemExec } from '../../../src/base/exec.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { ImageGc } from '../../../src/kubelet/images/image-gc.ts';
 import { ImageRecord } from '../../../src/kubelet/images/image-record.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { dockerSocket } from '../../fixtures/docker-socket.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { type Registry, startRegistry } from '../../fixtures/registry.ts';

@@ -16,11 +16,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { persistentVolumeResource } from '../../../src/api/core/v1/persistent-volume.ts';
 import type { PersistentVolume } from '../../../src/api/core/v1/types.gen.ts';
+import { persistentVolumeResource } from '../../../src/api/core/v1/volume/persistent-volume.ts';
 import { newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { type Exec, systemExec } from '../../../src/base/exec.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { Client, ClientWatchOptions } from '../../../src/client/client.ts';
 import { choreSteps } from '../../../src/kubelet/volumes/chore-steps.ts';
@@ -28,6 +27,7 @@ import { LocalVolumes, localVolumesDirectory } from '../../../src/kubelet/volume
 import { unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
 import { Shares } from '../../../src/kubelet/volumes/shares.ts';
 import { VolumeChores } from '../../../src/kubelet/volumes/volume-chores.ts';
+import { type Exec, systemExec } from '../../../src/os/exec.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { hostileTrees } from '../../fixtures/hostile-trees.ts';

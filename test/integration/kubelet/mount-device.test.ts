@@ -5,9 +5,9 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { systemExec } from '../../../src/base/exec.ts';
 import { mountDevice } from '../../../src/kubelet/volumes/mount-device.ts';
 import { unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 
 describe('a block device', () => {
   let root: string;

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, it } from 'node:test';
-import { systemExec } from '../../../src/base/exec.ts';
 import { isMountPoint, mountsUnder, unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 
 let root: string;
 

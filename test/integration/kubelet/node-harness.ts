@@ -2,10 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { serviceResource } from '../../../src/api/core/v1/service.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
+import { serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { systemExec } from '../../../src/base/exec.ts';
 import { type Logger, silentLogger } from '../../../src/base/log.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
@@ -17,6 +16,7 @@ import { readNodeFacts } from '../../../src/kubelet/node/node-facts.ts';
 import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
 import { PodFiles } from '../../../src/kubelet/volumes/pod-files.ts';
 import { cleanupNetwork, RoutedPodNetwork } from '../../../src/network/pod-network.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import {
   admin,
   startTestServer,

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { replaceable } from '../../../src/base/current.ts';
 import { type DnsServedReason, dnsServedCondition } from '../../../src/features/host-names/api/dns-served.ts';
 import type { ReportedConditions } from '../../../src/kubelet/node/plan/node-conditions.ts';

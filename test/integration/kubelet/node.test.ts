@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { after, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { systemExec } from '../../../src/base/exec.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, nodeIP, podCIDR, startNodeHarness } from './node-harness.ts';
 import { containerId, inside, outputOf, shellContainer } from './pod-access.ts';

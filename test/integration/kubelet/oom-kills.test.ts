@@ -5,10 +5,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { ContainerStatus } from '../../../src/api/core/v1/types.gen.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { systemExec } from '../../../src/base/exec.ts';
 import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
 import { labels } from '../../../src/kubelet/runtime/docker-labels.ts';
 import { type ForgetfulEngine, startForgetfulEngine } from '../../fixtures/forgetful-engine.ts';

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { letGo } from '../../e2e/harness/belongings.ts';
 import { takeAway } from '../../e2e/harness/take-away.ts';
 import { eventually } from './node-harness.ts';

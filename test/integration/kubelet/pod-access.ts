@@ -1,7 +1,7 @@
 /** Functions to inspect pods that the node agent runs on Docker. */
 import assert from 'node:assert/strict';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { systemExec } from '../../../src/base/exec.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import type { NodeHarness } from './node-harness.ts';
 
 /** Returns the container `main` of a pod that runs a script. */

@@ -14,15 +14,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { type Exec, systemExec } from '../../../src/base/exec.ts';
 import { silentLogger } from '../../../src/base/log.ts';
-import { removeTree } from '../../../src/base/remove-tree.ts';
 import { unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
 import { PodFiles } from '../../../src/kubelet/volumes/pod-files.ts';
 import { PodVolumes } from '../../../src/kubelet/volumes/pod-volumes.ts';
 import { VolumeCounts } from '../../../src/kubelet/volumes/volume-counts.ts';
+import { type Exec, systemExec } from '../../../src/os/exec.ts';
+import { removeTree } from '../../../src/os/remove-tree.ts';
 import { makeDeepTree } from '../../fixtures/deep-tree.ts';
 import { makePod } from '../../unit/kubelet/builders.ts';
 

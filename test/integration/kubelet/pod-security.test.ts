@@ -7,10 +7,10 @@ import { mkdir, mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { systemExec } from '../../../src/base/exec.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { parseUnsafeSysctls } from '../../../src/kubelet/containers/plan/sysctls.ts';
 import { readNodeFacts } from '../../../src/kubelet/node/node-facts.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 

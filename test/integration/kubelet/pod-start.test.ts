@@ -1,8 +1,8 @@
 /** Pods that a node may not start as they are, or not yet. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { podCondition } from '../../../src/api/core/v1/pod-conditions.ts';
+import { podCondition } from '../../../src/api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { RuntimeError } from '../../../src/docker/runtime-error.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { eventually, isReady } from './node-harness.ts';

@@ -1,8 +1,8 @@
 /** Probes from the pod's spec to its status, by an agent over the simulated engine. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { podCondition } from '../../../src/api/core/v1/pod-conditions.ts';
+import { podCondition } from '../../../src/api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { eventually, isReady } from './node-harness.ts';
 import { type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
 

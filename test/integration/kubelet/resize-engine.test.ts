@@ -1,7 +1,7 @@
 /** A resize with the real engine: the limits that the kernel enforces on a running program. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { dockerClient } from '../../../src/docker/client.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import { GroupReader } from '../../../src/kubelet/usage/group-reader.ts';

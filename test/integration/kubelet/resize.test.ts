@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import { type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
 

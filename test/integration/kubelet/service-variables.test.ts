@@ -1,7 +1,7 @@
 /** Service variables of containers, and when they are set: over the simulated engine. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { eventually, isReady } from './node-harness.ts';
 import { type SimulatedNode, startSimulatedNode } from './simulated-node.ts';

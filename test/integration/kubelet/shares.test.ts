@@ -19,10 +19,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { PersistentVolume } from '../../../src/api/core/v1/types.gen.ts';
-import { type Exec, ExecError, systemExec } from '../../../src/base/exec.ts';
 import { choreSteps } from '../../../src/kubelet/volumes/chore-steps.ts';
 import { mountsUnder, unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
 import { Shares } from '../../../src/kubelet/volumes/shares.ts';
+import { type Exec, ExecError, systemExec } from '../../../src/os/exec.ts';
 import { hostileTrees } from '../../fixtures/hostile-trees.ts';
 import { volume } from '../../unit/controllers/volumes/objects.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { systemExec } from '../../../src/base/exec.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { ContainerState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 

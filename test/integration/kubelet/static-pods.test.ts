@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { StaticPods } from '../../../src/kubelet/node/static-pods.ts';
 import type { PodWorkers } from '../../../src/kubelet/pods/pod-workers.ts';
 import type { RuntimeCache } from '../../../src/kubelet/runtime/runtime-cache.ts';

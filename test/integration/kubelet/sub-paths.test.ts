@@ -5,9 +5,9 @@ import { access, mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Exec, systemExec } from '../../../src/base/exec.ts';
 import { mountsUnder } from '../../../src/kubelet/volumes/mounts.ts';
 import { mountSubPath, removeMountPoints } from '../../../src/kubelet/volumes/sub-paths.ts';
+import { type Exec, systemExec } from '../../../src/os/exec.ts';
 
 describe('a part of a volume', () => {
   let root: string;

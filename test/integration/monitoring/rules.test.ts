@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { promtoolProgram, unlessPrometheus } from '../../fixtures/prometheus.ts';
 
 const monitoring = join(import.meta.dirname, '../../../config/monitoring');

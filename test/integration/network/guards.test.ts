@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Exec } from '../../../src/base/exec.ts';
-import type { HostPort } from '../../../src/base/host-port.ts';
+import type { HostPort } from '../../../src/api/core/v1/pod/forwarded-port.ts';
+import type { Exec } from '../../../src/os/exec.ts';
 import { end, type Host } from '../../e2e/harness/host.ts';
 import { Hosts } from '../../e2e/harness/hosts.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';
@@ -21,7 +21,7 @@ const agentProgram = (
   ports: readonly HostPort[],
   closed: readonly string[],
 ) => `
-  import { systemExec as exec } from ${source('base/exec.ts')};
+  import { systemExec as exec } from ${source('os/exec.ts')};
   import { silentLogger as log } from ${source('base/log.ts')};
   import { applyOverlay } from ${source('network/overlay/kernel.ts')};
   import { noOverlay, planOverlay } from ${source('network/overlay/plan.ts')};

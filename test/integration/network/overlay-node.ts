@@ -1,8 +1,7 @@
 /** A host that is a node for the network only: a Node object, the overlay, and pods without containers. */
 import type { ChildProcess } from 'node:child_process';
-import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../../src/api/core/v1/node/node.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { type Exec, systemExec } from '../../../src/base/exec.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
@@ -10,9 +9,10 @@ import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { runOverlay } from '../../../src/network/overlay/overlay.ts';
 import { type OverlayMode, podMtu } from '../../../src/network/overlay/plan.ts';
 import { renderHostLink, renderPodLink, renderTable } from '../../../src/network/rules.ts';
-import { elementsOf } from '../../../src/proxy/elements.ts';
-import { renderTable as renderServices } from '../../../src/proxy/render.ts';
-import type { ServicePortRules } from '../../../src/proxy/service-map.ts';
+import { type Exec, systemExec } from '../../../src/os/exec.ts';
+import { elementsOf } from '../../../src/service-proxy/elements.ts';
+import { renderTable as renderServices } from '../../../src/service-proxy/render.ts';
+import type { ServicePortRules } from '../../../src/service-proxy/service-map.ts';
 import { end, type Host } from '../../e2e/harness/host.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';
 import { admin, type TestServer } from '../../fixtures/api-server.ts';

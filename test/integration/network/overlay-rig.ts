@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { ServicePortRules } from '../../../src/proxy/service-map.ts';
+import type { ServicePortRules } from '../../../src/service-proxy/service-map.ts';
 import type { Host } from '../../e2e/harness/host.ts';
 import { Hosts } from '../../e2e/harness/hosts.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';

@@ -6,10 +6,10 @@ import {
   modeAnnotation,
   nodeIPAnnotation,
   podCIDRAnnotation,
-} from '../../../src/api/core/v1/node-annotations.ts';
-import { systemExec } from '../../../src/base/exec.ts';
+} from '../../../src/api/core/v1/node/annotations.ts';
 import { cleanupNetwork } from '../../../src/network/pod-network.ts';
-import { removeServiceRules } from '../../../src/proxy/proxier.ts';
+import { systemExec } from '../../../src/os/exec.ts';
+import { removeServiceRules } from '../../../src/service-proxy/proxier.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';
 import type { OverlayNode, TestPod } from './overlay-node.ts';
 import {

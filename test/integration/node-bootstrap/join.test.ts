@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { certificateSigningRequestResource as requests } from '../../../src/api/certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { replaceable } from '../../../src/base/current.ts';

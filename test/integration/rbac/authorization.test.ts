@@ -1,7 +1,7 @@
 /** Authorization by roles and bindings, request by request. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { UserInfo } from '../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../src/apiserver/request/user.ts';
 import {
   binding,
   clusterRoleBindings,

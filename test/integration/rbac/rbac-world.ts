@@ -1,7 +1,7 @@
 /** An API server with roles, and users who have some of the roles. */
 import assert from 'node:assert/strict';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
-import type { UserInfo } from '../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../src/apiserver/request/user.ts';
 import {
   type Answer,
   startTestServer,

@@ -7,11 +7,11 @@ import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { extractAsset } from '../../../src/base/assets.ts';
 import { systemClock as clock } from '../../../src/base/clock.ts';
 import { silentLogger as log } from '../../../src/base/log.ts';
 import { systemRandom as random } from '../../../src/base/random.ts';
-import { openStorage } from '../../../src/roles/control-plane/storage.ts';
+import { extractAsset } from '../../../src/os/assets.ts';
+import { openStorage } from '../../../src/roles/master/storage.ts';
 import { connectEtcd } from '../../../src/storage/etcd.ts';
 import { runEtcd, socketAddress } from '../../../src/storage/etcd-process.ts';
 

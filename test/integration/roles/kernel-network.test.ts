@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Exec, systemExec } from '../../../src/base/exec.ts';
+import { type Exec, systemExec } from '../../../src/os/exec.ts';
 import { requireKernelNetwork } from '../../../src/roles/preflight.ts';
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { claimNode } from '../../../src/roles/worker/one-node.ts';
 
 test('a machine is one node at a time; the second one fails with a message that says which is the first', async () => {

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { SourceSilent } from '../../../src/controllers/autoscaling/outside-metrics.ts';
-import { openPrometheus } from '../../../src/roles/control-plane/prometheus.ts';
+import { openPrometheus } from '../../../src/roles/master/prometheus.ts';
 
 const answers: [string, (answer: ServerResponse) => void, boolean, RegExp][] = [
   [

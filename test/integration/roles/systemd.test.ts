@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { type Exec, systemExec } from '../../../src/base/exec.ts';
+import { type Exec, systemExec } from '../../../src/os/exec.ts';
 import { machineIsStopping } from '../../../src/roles/worker/node-life.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { leaseResource, nodeLeaseNamespace } from '../../../src/api/coordination/v1/lease.ts';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import {
   type PodDisruptionBudget,
   podDisruptionBudgetResource,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { eventResource } from '../../../src/api/core/v1/event.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { reportAnnotation } from '../../../src/scheduler/explain.ts';
 import { type Cluster, type ClusterOptions, startCluster } from '../controllers/cluster.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { systemUser } from '../../../src/apiserver/user.ts';
+import { systemUser } from '../../../src/apiserver/request/user.ts';
 import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
 import { type StreamCluster, startStreamCluster } from './stream-cluster.ts';
 

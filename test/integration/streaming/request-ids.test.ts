@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createLogger } from '../../../src/base/consola-logger.ts';
-import { parseLogLevels } from '../../../src/base/log-levels.ts';
+import { createLogger } from '../../../src/terminal/consola-logger.ts';
+import { parseLogLevels } from '../../../src/terminal/log-levels.ts';
 import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { type StreamCluster, startStreamCluster } from './stream-cluster.ts';

@@ -37,7 +37,7 @@ export const apiserverAnswers: readonly Equivalent[] = [
     ["? { connection: 'Upgrade', upgrade: headers.get('upgrade') ?? '' }", "'' → 'mutated'"],
   ]),
   ...of(
-    'apiserver/streamed-answer.ts',
+    'apiserver/transport/streamed-answer.ts',
     'names and values come in pairs',
     [
       'i + 1 < fields.length → i + 1 <= fields.length',

@@ -2,7 +2,7 @@ import type { Equivalent } from '../equivalent.ts';
 
 export const proxy: readonly Equivalent[] = [
   {
-    file: 'src/proxy/element-table.ts',
+    file: 'src/service-proxy/element-table.ts',
     line: 'for (const entry of owners ?? []) if (!first || entry[0] < first[0]) first = entry;',
     change: 'entry[0] < first[0] → entry[0] <= first[0]',
     because: 'the keys of a Map are compared, of which no two are the same',
@@ -11,25 +11,25 @@ export const proxy: readonly Equivalent[] = [
     'elementNames.some((name) => elements[name].size > 0) → true',
     'elements[name].size > 0 → elements[name].size >= 0',
   ].map((change) => ({
-    file: 'src/proxy/element-table.ts',
+    file: 'src/service-proxy/element-table.ts',
     line: 'if (elementNames.some((name) => elements[name].size > 0)) this.#byOwner.set(owner, elements);',
     change,
     because: 'who wanted nothing is like who is not known: it only saves memory',
   })),
   {
-    file: 'src/proxy/element-table.ts',
+    file: 'src/service-proxy/element-table.ts',
     line: 'if (old?.[name].get(key) !== value) this.#set(name, key, owner, value);',
     change: 'old?.[name].get(key) !== value → true',
     because: 'who wants it already wants it still: it only saves time',
   },
   {
-    file: 'src/proxy/proxier.ts',
+    file: 'src/service-proxy/proxier.ts',
     line: 'const added = chains ? difference.added : this.#elements.all();',
     change: 'chains → false',
     because: 'the chains of all that was there are known: it only saves time',
   },
   {
-    file: 'src/proxy/proxier.ts',
+    file: 'src/service-proxy/proxier.ts',
     line: "const bySlice = 'service';",
     change: "'service' → ''",
     because: 'the name of an index that only this file uses',

@@ -124,7 +124,7 @@ export const scheduler: readonly Equivalent[] = [
     ],
   ]),
   {
-    file: 'src/api/core/v1/node-selection.ts',
+    file: 'src/api/core/v1/node/selection.ts',
     line: '...(names && { names }),',
     change: 'names && { names } → ({ names })',
     because: 'the same as none',

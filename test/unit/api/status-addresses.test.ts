@@ -1,8 +1,8 @@
 /** Addresses that other components write into the status of Pods and Services. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
-import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import type { PodStatus } from '../../../src/api/core/v1/types.gen.ts';
 import type { StatusCause } from '../../../src/apimachinery/status-error.ts';
 import { makePod } from '../kubelet/builders.ts';

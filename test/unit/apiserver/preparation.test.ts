@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { deepCopy, deepEqual } from '../../../src/apimachinery/equality.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import {

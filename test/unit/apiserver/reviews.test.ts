@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { AccessRequest } from '../../../src/apiserver/authorization/authorizer.ts';
-import type { UserInfo } from '../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../src/apiserver/request/user.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 
 const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';

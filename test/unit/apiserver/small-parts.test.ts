@@ -4,8 +4,8 @@ import { newNotFound, newStatusError } from '../../../src/apimachinery/status-er
 import { bearerToken } from '../../../src/apiserver/authentication/bearer-token.ts';
 import { refusal } from '../../../src/apiserver/authorization/authorizer.ts';
 import { toStatusError } from '../../../src/apiserver/errors.ts';
+import { nodeNameOf } from '../../../src/apiserver/request/user.ts';
 import { respondStatus, warningHeader } from '../../../src/apiserver/respond.ts';
-import { nodeNameOf } from '../../../src/apiserver/user.ts';
 import { addressAt, parseRange, positionIn } from '../../../src/kube-apiserver/claims/address-range.ts';
 import { StoreRejectedError, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';

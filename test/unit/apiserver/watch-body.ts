@@ -1,9 +1,9 @@
 /** The body of a watch on a cache and for a client that the test controls. */
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { type ListQuery, parseListQuery } from '../../../src/apimachinery/list-options.ts';
 import type { Framing } from '../../../src/apiserver/encoding/framing.ts';
-import type { Sink } from '../../../src/apiserver/pushed-body.ts';
-import { selectionOf } from '../../../src/apiserver/selection.ts';
+import { selectionOf } from '../../../src/apiserver/reads/selection.ts';
+import type { Sink } from '../../../src/apiserver/transport/pushed-body.ts';
 import { Turns } from '../../../src/apiserver/turns.ts';
 import { type WatchPlan, watchSource } from '../../../src/apiserver/verbs/watch-stream.ts';
 import { WriteTurns } from '../../../src/apiserver/write-turns.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
-import { nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import {
   isConflict,
   isExpired,

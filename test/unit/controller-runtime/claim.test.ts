@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ReplicaSet, replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { selectorFromLabelSelector } from '../../../src/apimachinery/labels.ts';
 import type { KubeObject, OwnerReference } from '../../../src/apimachinery/meta.ts';
 import { applyMergePatch } from '../../../src/apimachinery/patch-merge.ts';

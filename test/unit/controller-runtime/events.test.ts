@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Event } from '../../../src/api/core/v1/event.ts';
+import type { Event } from '../../../src/api/core/v1/event/event.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { newForbidden, newNotFound, newStatusError } from '../../../src/apimachinery/status-error.ts';
 import { aboutObject, EventCorrelator } from '../../../src/controller-runtime/event-correlator.ts';

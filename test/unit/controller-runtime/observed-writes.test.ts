@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { newNotFound } from '../../../src/apimachinery/status-error.ts';
 import type { Client } from '../../../src/client/client.ts';
 import type { EventHandler, Informer } from '../../../src/client/informer.ts';

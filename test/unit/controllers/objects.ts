@@ -1,9 +1,9 @@
 /** Objects as the server would hold them, for tests of the controllers' decisions. */
 import type { Deployment } from '../../../src/api/apps/v1/deployment.ts';
 import type { ReplicaSet } from '../../../src/api/apps/v1/replica-set.ts';
-import type { Node, Taint } from '../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import type { Service, ServicePort } from '../../../src/api/core/v1/service.ts';
+import type { Node, Taint } from '../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
+import type { Service, ServicePort } from '../../../src/api/core/v1/service/service.ts';
 import type { Container } from '../../../src/api/core/v1/types.gen.ts';
 import type { ObjectMeta, OwnerReference } from '../../../src/apimachinery/meta.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
-import { logLevels } from '../../../src/base/log-levels.ts';
-import { jsonLine, textLine } from '../../../src/base/log-line.ts';
+import { logLevels } from '../../../src/terminal/log-levels.ts';
+import { jsonLine, textLine } from '../../../src/terminal/log-line.ts';
 import { RoleLog, strangeLines } from '../../e2e/harness/role-log.ts';
 
 const event = { at: new Date(0), component: 'kubelet', message: 'started', fields: { pod: 'default/web' } };

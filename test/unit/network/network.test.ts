@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
-import type { Exec } from '../../../src/base/exec.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { AddressPool } from '../../../src/network/ipam.ts';
 import { RoutedPodNetwork } from '../../../src/network/pod-network.ts';
 import { linkName, renderHostLink, renderPodLink, renderTable } from '../../../src/network/rules.ts';
+import type { Exec } from '../../../src/os/exec.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 describe('AddressPool', () => {

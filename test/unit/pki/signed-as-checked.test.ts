@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { before, describe, test } from 'node:test';
-import { readCertificate, readSubject } from '../../../src/base/certificate-names.ts';
+import { readCertificate, readSubject } from '../../../src/formats/certificate-names.ts';
 import { readCertificateRequest, signCertificateRequest } from '../../../src/pki/certificate-requests.ts';
 import { createAuthority, type KeyAndCertificate } from '../../../src/pki/x509.ts';
 import {

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { openCredentials } from '../../../src/pki/credentials.ts';
 import { CertificateManager } from '../../../src/roles/certificate-manager.ts';
-import { writeAdminKubeconfig } from '../../../src/roles/control-plane/admin-kubeconfig.ts';
+import { writeAdminKubeconfig } from '../../../src/roles/master/admin-kubeconfig.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const day = 24 * 3600 * 1000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Exec, ExecError } from '../../../src/base/exec.ts';
+import { type Exec, ExecError } from '../../../src/os/exec.ts';
 import { requireKernelNetwork, requireOwnAddress, requirePrograms } from '../../../src/roles/preflight.ts';
 
 /** A machine where the program `broken` fails with this code and error output. */

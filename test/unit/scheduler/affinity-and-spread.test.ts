@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PodAffinityTerm, TopologySpreadConstraint } from '../../../src/api/core/v1/types.gen.ts';
 import type { Labels } from '../../../src/apimachinery/labels.ts';
 import { Snapshot } from '../../../src/scheduler/snapshot.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { ObjectKey } from '../../../src/apimachinery/meta.ts';
 import type { Permission, Plugin } from '../../../src/scheduler/framework.ts';
 import { NodeState } from '../../../src/scheduler/node-state.ts';

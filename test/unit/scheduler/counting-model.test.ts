@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PodAffinityTerm, TopologySpreadConstraint } from '../../../src/api/core/v1/types.gen.ts';
 import type { Labels } from '../../../src/apimachinery/labels.ts';
 import { Cycle } from '../../../src/scheduler/cycle.ts';

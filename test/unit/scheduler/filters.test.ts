@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { setPodDefaults } from '../../../src/api/core/v1/pod-defaults.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
+import { setPodDefaults } from '../../../src/api/core/v1/pod/defaults.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { NodeSelectorTerm, Toleration } from '../../../src/api/core/v1/types.gen.ts';
 import { container, type NodeOptions, node, pod } from '../controllers/objects.ts';
 import { decideWith, plain, snapshotOf, wanting } from './pods.ts';

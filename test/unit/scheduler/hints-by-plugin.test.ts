@@ -1,7 +1,7 @@
 /** Events that can help a pod that a plugin rejected: a missed event leaves the pod waiting forever. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PersistentVolumeClaim, PodAffinityTerm } from '../../../src/api/core/v1/types.gen.ts';
 import type { ClusterEvent } from '../../../src/scheduler/cluster-events.ts';
 import { plugins } from '../../../src/scheduler/plugins/index.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { persistentVolumeClaimResource } from '../../../src/api/core/v1/persistent-volume-claim.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PersistentVolumeClaim } from '../../../src/api/core/v1/types.gen.ts';
+import { persistentVolumeClaimResource } from '../../../src/api/core/v1/volume/persistent-volume-claim.ts';
 import type { Plugin } from '../../../src/scheduler/framework.ts';
 import { plugins } from '../../../src/scheduler/plugins/index.ts';
 import { delayAfter } from '../../../src/scheduler/waiting-pods.ts';

@@ -1,7 +1,7 @@
 /** Pods with thousands of terms: no data of a pod is stored once for each of its terms. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { spreadConstraints } from '../../../src/scheduler/spread-constraints.ts';
 import { node, pod } from '../controllers/objects.ts';
 import { decideWith, plain, snapshotOf } from './pods.ts';

@@ -1,7 +1,7 @@
 /** Pods that get the failure of an equal pod without a try, and how long. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Remedy } from '../../../src/scheduler/framework.ts';
 import { KnownFailures } from '../../../src/scheduler/known-failures.ts';
 import { podInfo } from '../../../src/scheduler/pod-info.ts';

@@ -1,7 +1,7 @@
 /** Preemption: events, victims, and the time at which the preemptor is bound. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { newInternalError } from '../../../src/apimachinery/status-error.ts';
 import { container, node, pod } from '../controllers/objects.ts';
 import { wanting } from './pods.ts';

@@ -1,8 +1,8 @@
 /** Score of each plugin for each node, in numbers (upstream's formulas). */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PodAffinityTerm } from '../../../src/api/core/v1/types.gen.ts';
 import { selectorFromLabelSelector } from '../../../src/apimachinery/labels.ts';
 import { normalizeByMaximum, type Plugin } from '../../../src/scheduler/framework.ts';

@@ -1,6 +1,6 @@
 /** Pods without a node, and nodes with pods on them. */
-import type { Node } from '../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { plugins } from '../../../src/scheduler/plugins/index.ts';
 import { type ScheduleOptions, scheduleOne } from '../../../src/scheduler/schedule-one.ts';
 import { Snapshot } from '../../../src/scheduler/snapshot.ts';

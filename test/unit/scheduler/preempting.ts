@@ -1,7 +1,7 @@
 /** Nodes with pods that may be preempted for another pod, and the decision about them. */
 import assert from 'node:assert/strict';
-import type { Node } from '../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { selectorFromLabelSelector } from '../../../src/apimachinery/labels.ts';
 import type { Budget, Remedy } from '../../../src/scheduler/framework.ts';
 import { at, container, node, pod } from '../controllers/objects.ts';

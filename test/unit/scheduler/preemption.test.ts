@@ -1,7 +1,7 @@
 /** Victims of preemption for each pod: decisions in tables. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { podInfo } from '../../../src/scheduler/pod-info.ts';
 import { at, container, node } from '../controllers/objects.ts';
 import { decideWith, snapshotOf, wanting } from './pods.ts';

@@ -1,8 +1,8 @@
 /** Preferences between nodes other than affinity; and volumes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { plugins } from '../../../src/scheduler/plugins/index.ts';
 import { policyAnnotation } from '../../../src/scheduler/policies.ts';
 import { enoughOf } from '../../../src/scheduler/schedule-one.ts';

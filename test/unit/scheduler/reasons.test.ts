@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Node } from '../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { explain, report } from '../../../src/scheduler/explain.ts';
 import { node } from '../controllers/objects.ts';
 import { decideWith, plain, snapshotOf, wanting } from './pods.ts';

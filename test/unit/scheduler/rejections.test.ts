@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../src/api/core/v1/types.gen.ts';
 import { policyAnnotation } from '../../../src/scheduler/policies.ts';
 import { Snapshot } from '../../../src/scheduler/snapshot.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { Cycle } from '../../../src/scheduler/cycle.ts';
 import { plugins } from '../../../src/scheduler/plugins/index.ts';
 import { podInfo } from '../../../src/scheduler/pod-info.ts';

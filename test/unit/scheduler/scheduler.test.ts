@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { newInternalError, newNotFound } from '../../../src/apimachinery/status-error.ts';
 import { type SchedulerOptions, scheduler } from '../../../src/scheduler/scheduler.ts';
 import { at, type NodeOptions, node, type PodOptions, pod } from '../controllers/objects.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { type Policy, policies } from '../../../src/scheduler/policies.ts';
 import { Snapshot } from '../../../src/scheduler/snapshot.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';

@@ -1,7 +1,7 @@
 /** Nodes on which a pod with a claim may run, and the message for a pod that waits for a claim. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../src/api/core/v1/types.gen.ts';
 import type { StorageClass } from '../../../src/api/storage/v1/types.gen.ts';
 import { Snapshot } from '../../../src/scheduler/snapshot.ts';

@@ -3,8 +3,8 @@
  * calls for it, and requests that fail or wait on demand.
  */
 import assert from 'node:assert/strict';
-import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { type Node, nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { objectKey } from '../../../src/apimachinery/meta.ts';
 import { applyMergePatch } from '../../../src/apimachinery/patch-merge.ts';

@@ -2,7 +2,7 @@ import { invalidCause, requiredCause } from '../../../apimachinery/field-error.t
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, formatLabels, nameColumn } from '../../columns.ts';
-import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
+import { setPodTemplateDefaults } from '../../core/v1/pod/defaults.ts';
 import { isNone, validateAtMostAll, validateIntOrPercent } from '../../int-or-percent.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { validateCollisions, validateCounts } from '../../status-counts.ts';

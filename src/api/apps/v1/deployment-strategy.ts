@@ -2,10 +2,11 @@
  * The strategy by which a deployment replaces its pods: defaults and rules (upstream:
  * ValidateDeploymentStrategy).
  */
+
 import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { isNone, validateAtMostAll, validateIntOrPercent } from '../../int-or-percent.ts';
-import type { Deployment } from './deployment.ts';
+import type { Deployment } from './types.gen.ts';
 
 type Strategy = Deployment['spec']['strategy'];
 

@@ -3,7 +3,7 @@ import { keepMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
+import { setPodTemplateDefaults } from '../../core/v1/pod/defaults.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { setStrategyDefaults, validateStrategy } from './deployment-strategy.ts';
 import type { Deployment } from './types.gen.ts';

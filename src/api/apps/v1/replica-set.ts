@@ -1,6 +1,6 @@
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
+import { setPodTemplateDefaults } from '../../core/v1/pod/defaults.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import type { ReplicaSet } from './types.gen.ts';
 import {

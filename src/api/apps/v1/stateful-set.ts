@@ -5,8 +5,8 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateAnnotations, validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { claimSpecWarnings } from '../../core/v1/claim-warnings.ts';
-import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
+import { setPodTemplateDefaults } from '../../core/v1/pod/defaults.ts';
+import { claimSpecWarnings } from '../../core/v1/volume/claim-warnings.ts';
 import { isNone, validateAtMostAll, validateIntOrPercent } from '../../int-or-percent.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { validateCollisions, validateCounts, validateParts } from '../../status-counts.ts';

@@ -5,11 +5,8 @@
  */
 import { servedVersion } from '../../../apimachinery/served-version.ts';
 import { otherAnnotations } from '../round-trip-annotations.ts';
-import {
-  horizontalPodAutoscalerResource,
-  type HorizontalPodAutoscaler as Stored,
-} from '../v2/horizontal-pod-autoscaler.ts';
-import type { MetricSpec, MetricStatus } from '../v2/types.gen.ts';
+import { horizontalPodAutoscalerResource } from '../v2/horizontal-pod-autoscaler.ts';
+import type { MetricSpec, MetricStatus, HorizontalPodAutoscaler as Stored } from '../v2/types.gen.ts';
 import { readCarried, withCarried } from './annotations.ts';
 import type { HorizontalPodAutoscaler as Served } from './types.gen.ts';
 

@@ -1,7 +1,7 @@
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { nonNegative } from '../../core/v1/pod-template-validation.ts';
+import { nonNegative } from '../../core/v1/pod/template-validation.ts';
 import { dropRoundTripAnnotations } from '../round-trip-annotations.ts';
 import { formatMetrics } from './metrics-column.ts';
 import { autoscalingRules } from './rules.ts';

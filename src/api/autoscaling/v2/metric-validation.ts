@@ -8,7 +8,7 @@ import {
 import { checkDns1123Label, checkPathSegment, nameCauses } from '../../../apimachinery/names.ts';
 import { tryParseQuantity } from '../../../apimachinery/quantity.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validateContainerResourceName } from '../../core/v1/resource-names.ts';
+import { validateContainerResourceName } from '../../core/v1/container/resource-names.ts';
 import type {
   ContainerResourceMetricSource,
   CrossVersionObjectReference,

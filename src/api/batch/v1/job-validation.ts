@@ -4,7 +4,7 @@ import { invalidCause, requiredCause, tooLongCause } from '../../../apimachinery
 import { matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import { checkDns1123Label } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { validatePodTemplate } from '../../core/v1/pod-template-validation.ts';
+import { validatePodTemplate } from '../../core/v1/pod/template-validation.ts';
 import { validateDomainPath } from '../../domain-path.ts';
 import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy } from './job-policies.ts';

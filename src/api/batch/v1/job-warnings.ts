@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../apimachinery/meta.ts';
-import { templateWarnings } from '../../core/v1/pod-warnings.ts';
+import { templateWarnings } from '../../core/v1/pod/warnings.ts';
 import type { JobSpec } from './types.gen.ts';
 
 const mostCompletions = 100_000;

@@ -1,7 +1,7 @@
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
-import { podNameWarnings } from '../../core/v1/pod-names.ts';
+import { setPodTemplateDefaults } from '../../core/v1/pod/defaults.ts';
+import { podNameWarnings } from '../../core/v1/pod/names.ts';
 import { conditionRules, conditionStatuses } from '../../shared-rules.ts';
 import { jobColumns } from './job-columns.ts';
 import { generateSelector, validateGeneratedSelector } from './job-selector.ts';

@@ -1,6 +1,6 @@
 /** Names for certificate signing requests: signers, decisions and the remote address of the client. */
-import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
+import type { CertificateSigningRequest } from './types.gen.ts';
 export const clientSigner = 'kubernetes.io/kube-apiserver-client';
 export const kubeletClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet';
 export const kubeletServingSigner = 'kubernetes.io/kubelet-serving';

@@ -2,6 +2,7 @@
  * Rules of certificate signing requests (pkg/apis/certificates/validation). The content of the PEM is
  * validated in admission/certificate-signing-request.ts, which can parse it.
  */
+
 import { deepEqual, repeats } from '../../../apimachinery/equality.ts';
 import {
   duplicateCause,
@@ -12,8 +13,8 @@ import {
 } from '../../../apimachinery/field-error.ts';
 import { checkDns1123Label, checkDns1123Subdomain } from '../../../apimachinery/names.ts';
 import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
-import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 import { decisions } from './conditions.ts';
+import type { CertificateSigningRequest } from './types.gen.ts';
 
 type Conditions = NonNullable<NonNullable<CertificateSigningRequest['status']>['conditions']>;
 

@@ -1,6 +1,7 @@
 /** Data about masters' machines in their Leases. Pure. */
+
 import { isIPv4 } from '../../../base/addresses.ts';
-import type { Lease } from './lease.ts';
+import type { Lease } from './types.gen.ts';
 
 /** Label with which upstream marks the Leases of API servers (kube-apiserver's identity leases). */
 export const masterLabel = 'apiserver.kubernetes.io/identity';

@@ -13,8 +13,12 @@ import { compareQuantities, parseQuantity } from '../../../apimachinery/quantity
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
 import { createdAtColumn, nameColumn } from '../../columns.ts';
-import { roundResources } from './pod-spec-defaults.ts';
-import { isExclusive, validateContainerResourceName, validateResourceName } from './resource-names.ts';
+import {
+  isExclusive,
+  validateContainerResourceName,
+  validateResourceName,
+} from './container/resource-names.ts';
+import { roundResources } from './pod/spec-defaults.ts';
 import type { LimitRange, LimitRangeItem } from './types.gen.ts';
 
 export type { LimitRange } from './types.gen.ts';

@@ -1,8 +1,8 @@
 /** PodTemplate: a pod template as an object of its own, for controllers that create pods from it. */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { formatLabels, nameColumn } from '../../columns.ts';
-import { setPodTemplateDefaults } from './pod-defaults.ts';
-import { validatePodTemplate } from './pod-template-validation.ts';
+import { setPodTemplateDefaults } from './pod/defaults.ts';
+import { validatePodTemplate } from './pod/template-validation.ts';
 import type { PodTemplate } from './types.gen.ts';
 
 export const podTemplateResource: ResourceDefinition<PodTemplate> = {

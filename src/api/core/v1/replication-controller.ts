@@ -7,10 +7,10 @@ import { podCountColumns, podScale, templateColumns, validateEndlessPods } from 
 import { ageColumn, formatLabels, nameColumn } from '../../columns.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { validateCounts, validateParts } from '../../status-counts.ts';
-import { setPodTemplateDefaults } from './pod-defaults.ts';
-import { podNameWarnings } from './pod-names.ts';
-import { validatePodTemplate } from './pod-template-validation.ts';
-import { templateWarnings } from './pod-warnings.ts';
+import { setPodTemplateDefaults } from './pod/defaults.ts';
+import { podNameWarnings } from './pod/names.ts';
+import { validatePodTemplate } from './pod/template-validation.ts';
+import { templateWarnings } from './pod/warnings.ts';
 import type { ReplicationController } from './types.gen.ts';
 
 export type { ReplicationController } from './types.gen.ts';

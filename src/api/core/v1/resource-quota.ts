@@ -4,9 +4,9 @@ import { validateQuantity } from '../../../apimachinery/quantity.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { roundResources } from './pod-spec-defaults.ts';
-import { isQuotaName, isWhole, validateQuotaName } from './resource-names.ts';
-import { wholeUnits } from './resource-validation.ts';
+import { isQuotaName, isWhole, validateQuotaName } from './container/resource-names.ts';
+import { wholeUnits } from './container/resource-validation.ts';
+import { roundResources } from './pod/spec-defaults.ts';
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from './types.gen.ts';
 
 export type { ResourceQuota } from './types.gen.ts';

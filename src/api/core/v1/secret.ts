@@ -4,7 +4,7 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { base64Bytes, maxDataBytes, toBase64, validateDataKeys, validateImmutableData } from './data.ts';
-import { accountNameAnnotation, serviceAccountTokenType } from './service-account-secret.ts';
+import { accountNameAnnotation, serviceAccountTokenType } from './service-account/secret.ts';
 import type { Secret } from './types.gen.ts';
 
 export type { Secret } from './types.gen.ts';

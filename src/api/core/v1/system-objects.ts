@@ -1,7 +1,7 @@
 /** Objects of every cluster: the system's namespaces, the Services of the API and of cluster DNS. */
+
 import type { Draft } from '../../../apimachinery/meta.ts';
-import type { Namespace } from './namespace.ts';
-import type { Service } from './service.ts';
+import type { Namespace, Service } from './types.gen.ts';
 
 export const systemNamespaces: readonly string[] = [
   'default',

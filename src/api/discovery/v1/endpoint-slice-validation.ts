@@ -16,10 +16,9 @@ import {
 } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabels } from '../../../apimachinery/validate-meta.ts';
-import { appProtocolCauses } from '../../core/v1/endpoints-validation.ts';
+import { appProtocolCauses } from '../../core/v1/service/endpoints-validation.ts';
 import { checkIPv4, checkIPv6, checkNonSpecialIP } from '../../ip.ts';
-import type { Endpoint, EndpointPort, EndpointSlice } from './endpoint-slice.ts';
-import type { ForZone } from './types.gen.ts';
+import type { Endpoint, EndpointPort, EndpointSlice, ForZone } from './types.gen.ts';
 
 const maxEndpoints = 1000;
 const maxAddresses = 100;

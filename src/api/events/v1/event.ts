@@ -2,12 +2,14 @@
  * Events of newer recorders: the objects of core/v1 under other names, with stricter rules (upstream:
  * ValidateEventCreate).
  */
+
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { FieldGetter } from '../../../apimachinery/resource-definition.ts';
 import { servedVersion } from '../../../apimachinery/served-version.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { type Event as CoreEvent, eventResource as coreEvents } from '../../core/v1/event.ts';
+import { eventResource as coreEvents } from '../../core/v1/event/event.ts';
+import type { Event as CoreEvent } from '../../core/v1/types.gen.ts';
 import type { Event } from './types.gen.ts';
 
 type Fields<T> = Omit<T, 'apiVersion' | 'kind' | 'metadata'>;

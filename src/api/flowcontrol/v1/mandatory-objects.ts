@@ -5,7 +5,7 @@
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
-import type { FixedObject } from '../../fixed-objects.ts';
+import type { FixedObject } from '../../fixed-object.ts';
 import { fixedCatchAll, fixedExempt, fixedFlowSchemas } from './fixed-objects.ts';
 import { flowSchemaResource } from './flow-schema.ts';
 import { priorityLevelConfigurationResource } from './priority-level-configuration.ts';

@@ -5,9 +5,9 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { roundResources } from '../../core/v1/pod-spec-defaults.ts';
-import { validateToleration } from '../../core/v1/pod-template-validation.ts';
-import { validateResources } from '../../core/v1/resource-validation.ts';
+import { validateResources } from '../../core/v1/container/resource-validation.ts';
+import { roundResources } from '../../core/v1/pod/spec-defaults.ts';
+import { validateToleration } from '../../core/v1/pod/template-validation.ts';
 import type { Toleration } from '../../core/v1/types.gen.ts';
 import type { RuntimeClass } from './types.gen.ts';
 

@@ -2,7 +2,7 @@ import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { systemClasses } from '../../core/v1/priority.ts';
+import { systemClasses } from '../../core/v1/pod/priority.ts';
 import type { PriorityClass } from './types.gen.ts';
 
 export type { PriorityClass } from './types.gen.ts';

@@ -1,8 +1,10 @@
 /** The PriorityClasses that every cluster has. */
+
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
-import { systemClasses } from '../../core/v1/priority.ts';
-import type { FixedObject } from '../../fixed-objects.ts';
-import { type PriorityClass, priorityClassResource } from './priority-class.ts';
+import { systemClasses } from '../../core/v1/pod/priority.ts';
+import type { FixedObject } from '../../fixed-object.ts';
+import { priorityClassResource } from './priority-class.ts';
+import type { PriorityClass } from './types.gen.ts';
 
 const descriptions: Readonly<Record<string, string>> = {
   'system-cluster-critical': 'For pods that the cluster needs, on whichever node.',

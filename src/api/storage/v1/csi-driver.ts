@@ -4,7 +4,7 @@ import { duplicateCause, invalidCause, notSupportedCause } from '../../../apimac
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
-import { unset } from '../../core/v1/volume-columns.ts';
+import { unset } from '../../core/v1/volume/columns.ts';
 import { storageGroup } from './storage-class.ts';
 import type { CSIDriver, TokenRequest } from './types.gen.ts';
 

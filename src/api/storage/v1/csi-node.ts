@@ -5,8 +5,8 @@ import { checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { validateDriverName } from '../../core/v1/persistent-volume-sources.ts';
-import { nonNegative } from '../../core/v1/pod-template-validation.ts';
+import { nonNegative } from '../../core/v1/pod/template-validation.ts';
+import { validateDriverName } from '../../core/v1/volume/persistent-volume-sources.ts';
 import { storageGroup } from './storage-class.ts';
 import type { CSINode, CSINodeDriver } from './types.gen.ts';
 

@@ -10,7 +10,7 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { nameColumn } from '../../columns.ts';
 import { deprecationOf, expressionWarnings } from '../../core/v1/deprecated-labels.ts';
-import { unset } from '../../core/v1/volume-columns.ts';
+import { unset } from '../../core/v1/volume/columns.ts';
 import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import { storageGroup } from './storage-class.ts';
 import type { CSIStorageCapacity } from './types.gen.ts';

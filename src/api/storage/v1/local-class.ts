@@ -1,7 +1,7 @@
 /** The StorageClass of directories on nodes, which is the default class of claims. */
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
-import { localProvisioner } from '../../core/v1/local-volumes.ts';
-import type { FixedObject } from '../../fixed-objects.ts';
+import { localProvisioner } from '../../core/v1/volume/local-volumes.ts';
+import type { FixedObject } from '../../fixed-object.ts';
 import { defaultClassAnnotation, storageClassResource } from './storage-class.ts';
 import type { StorageClass } from './types.gen.ts';
 

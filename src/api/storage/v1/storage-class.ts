@@ -3,8 +3,8 @@ import type { ObjectMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { deprecationOf } from '../../core/v1/deprecated-labels.ts';
-import { localNeedsNode, localProvisioner, nfsProvisioner } from '../../core/v1/local-volumes.ts';
-import { shareFault } from '../../core/v1/nfs-share.ts';
+import { localNeedsNode, localProvisioner, nfsProvisioner } from '../../core/v1/volume/local-volumes.ts';
+import { shareFault } from '../../core/v1/volume/nfs-share.ts';
 import { validateStorageClass, validateStorageClassUpdate } from './storage-class-validation.ts';
 import type { StorageClass } from './types.gen.ts';
 

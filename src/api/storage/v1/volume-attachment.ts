@@ -11,8 +11,8 @@ import { checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.t
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { validateDriverName } from '../../core/v1/persistent-volume-sources.ts';
-import { validateInlineSpec } from '../../core/v1/persistent-volume-validation.ts';
+import { validateDriverName } from '../../core/v1/volume/persistent-volume-sources.ts';
+import { validateInlineSpec } from '../../core/v1/volume/persistent-volume-validation.ts';
 import { storageGroup } from './storage-class.ts';
 import type { VolumeAttachment, VolumeAttachmentSource, VolumeError } from './types.gen.ts';
 

@@ -2,10 +2,10 @@
  * Decides on which nodes a DaemonSet runs a pod, and builds the pod for a node (k8s.io/kubernetes
  * pkg/controller/daemon/util). Pure.
  */
-import type { Node } from '../../../api/core/v1/node.ts';
-import { requiredNodes } from '../../../api/core/v1/node-selection.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { taintKeys, tolerates } from '../../../api/core/v1/taints.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
+import { requiredNodes } from '../../../api/core/v1/node/selection.ts';
+import { taintKeys, tolerates } from '../../../api/core/v1/node/taints.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { PodSpec, PodTemplateSpec, Toleration } from '../../../api/core/v1/types.gen.ts';
 import { revisionLabel } from '../revisions/revisions-plan.ts';
 

@@ -3,8 +3,8 @@
  * update.go). Pure.
  */
 import type { DaemonSet } from '../../../api/apps/v1/daemon-set.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { podAvailable } from '../../../api/core/v1/pod-conditions.ts';
+import { podAvailable } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { resolveCount } from '../../../api/int-or-percent.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { revisionLabel } from '../revisions/revisions-plan.ts';

@@ -3,14 +3,14 @@
  * pkg/controller/daemon). Pure.
  */
 import type { DaemonSet } from '../../../api/apps/v1/daemon-set.ts';
-import type { Node } from '../../../api/core/v1/node.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
 import {
   isPodTerminal,
   podAvailable,
   podAvailableIn,
   podReady,
-} from '../../../api/core/v1/pod-conditions.ts';
+} from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { revisionLabel } from '../revisions/revisions-plan.ts';

@@ -5,8 +5,8 @@
  */
 import type { Deployment } from '../../../api/apps/v1/deployment.ts';
 import type { ReplicaSet } from '../../../api/apps/v1/replica-set.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
+import { isPodTerminal } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 import { parseInt64 } from '../../../apimachinery/int64.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';

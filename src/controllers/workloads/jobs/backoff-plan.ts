@@ -2,7 +2,7 @@
  * Back-off of a Job before it replaces failed pods: 10 s, doubled with each failure, at most 10 minutes.
  * Pure.
  */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { backoffMs } from '../../../base/backoff.ts';
 import { failuresBefore, finishedAt, ignoredFailuresBefore } from './job-pods-plan.ts';
 

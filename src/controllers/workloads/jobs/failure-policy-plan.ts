@@ -6,7 +6,7 @@ import type {
   PodFailurePolicyOnPodConditionsPattern as Pattern,
   PodFailurePolicyRule,
 } from '../../../api/batch/v1/types.gen.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ContainerStatus } from '../../../api/core/v1/types.gen.ts';
 
 export interface FailureVerdict {

@@ -1,6 +1,6 @@
 /** Builds the pods of a Job. Pure. */
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';
 import { podDraft } from '../pods/pod-draft.ts';

@@ -1,8 +1,8 @@
 /** Functions that interpret the pods of a Job. Pure. */
 
 import type { Job } from '../../../api/batch/v1/job.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodTerminal, podCondition } from '../../../api/core/v1/pod-conditions.ts';
+import { isPodTerminal, podCondition } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 
 /** Finalizer of pods that are not counted yet; it keeps the pod until it is. */

@@ -1,6 +1,6 @@
 /** Plans which pods of a Job are created and which are deleted now. Pure. */
 import type { Job } from '../../../api/batch/v1/job.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { type Draft, isTerminating } from '../../../apimachinery/meta.ts';
 import { rankForDeletion } from '../replicas/replicas-plan.ts';
 import { backoffOfIndex, remainingBackoff } from './backoff-plan.ts';

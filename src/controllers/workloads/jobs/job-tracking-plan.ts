@@ -4,8 +4,8 @@
  * finalizer is removed, and listed pods that are no longer tracked are added to the counters. Pure.
  */
 import type { JobStatus } from '../../../api/batch/v1/types.gen.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { podReady } from '../../../api/core/v1/pod-conditions.ts';
+import { podReady } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { failureCounts } from './failure-policy-plan.ts';
 import { formatIndexSet, includes, sizeOf } from './index-set-plan.ts';

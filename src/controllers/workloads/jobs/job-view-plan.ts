@@ -4,8 +4,8 @@
  */
 import type { Job } from '../../../api/batch/v1/job.ts';
 import { hasCondition } from '../../../api/batch/v1/job-conditions.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodActive } from '../../../api/core/v1/pod-conditions.ts';
+import { isPodActive } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import { type Backoff, backoffAfter, noBackoff } from './backoff-plan.ts';
 import { failureCounts, failureVerdict } from './failure-policy-plan.ts';

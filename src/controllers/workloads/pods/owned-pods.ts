@@ -3,7 +3,7 @@
  * an owner is reconciled only if the cache shows the last writes for it, so that no pod is created twice; a
  * pod of another owner is never changed.
  */
-import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../api/core/v1/pod/pod.ts';
 import { type Draft, type KubeObject, objectKey } from '../../../apimachinery/meta.ts';
 import { isNamespaceTerminating, isNotFound } from '../../../apimachinery/status-error.ts';
 import { errorMessage } from '../../../base/log.ts';

@@ -1,5 +1,5 @@
 /** Builds the pod that an owner's template describes. Pure. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { PodTemplateSpec } from '../../../api/core/v1/types.gen.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import type { Draft, KubeObject } from '../../../apimachinery/meta.ts';

@@ -2,8 +2,9 @@
  * Plans the pods of a ReplicaSet or a ReplicationController from its existing pods and the time
  * (k8s.io/kubernetes pkg/controller/replicaset). Pure. A converged set yields an empty plan.
  */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodActive, podAvailableIn, podCondition, podReady } from '../../../api/core/v1/pod-conditions.ts';
+
+import { isPodActive, podAvailableIn, podCondition, podReady } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import { withCondition, withoutCondition } from '../../../controller-runtime/conditions.ts';

@@ -1,7 +1,7 @@
 /** Maintains the requested number of pods; shared by ReplicaSets and ReplicationControllers. */
 import type { ReplicaSet } from '../../../api/apps/v1/replica-set.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodActive } from '../../../api/core/v1/pod-conditions.ts';
+import { isPodActive } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ReplicationController } from '../../../api/core/v1/replication-controller.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import type { Selector } from '../../../apimachinery/labels.ts';

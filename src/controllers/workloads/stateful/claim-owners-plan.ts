@@ -3,7 +3,7 @@
  * persistentVolumeClaimRetentionPolicy (k8s.io/kubernetes pkg/controller/statefulset). Pure.
  */
 import { type StatefulSet, statefulSetResource } from '../../../api/apps/v1/stateful-set.ts';
-import { podResource } from '../../../api/core/v1/pod.ts';
+import { podResource } from '../../../api/core/v1/pod/pod.ts';
 import type { KubeObject, OwnerReference } from '../../../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../../../apimachinery/resource-definition.ts';
 import { controllerReference } from '../../../controller-runtime/claim.ts';

@@ -1,7 +1,7 @@
 /** Creates the claims of a StatefulSet's pods, and writes their owners. */
 import type { StatefulSet } from '../../../api/apps/v1/stateful-set.ts';
-import { persistentVolumeClaimResource } from '../../../api/core/v1/persistent-volume-claim.ts';
 import type { PersistentVolumeClaim } from '../../../api/core/v1/types.gen.ts';
+import { persistentVolumeClaimResource } from '../../../api/core/v1/volume/persistent-volume-claim.ts';
 import { type Draft, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import { isAlreadyExists, isNamespaceTerminating } from '../../../apimachinery/status-error.ts';
 import { errorMessage } from '../../../base/log.ts';

@@ -1,7 +1,7 @@
 /** Identity of a StatefulSet's pods: name, host name, labels and the claims of each pod. Pure. */
 import { type StatefulSet, statefulSetResource } from '../../../api/apps/v1/stateful-set.ts';
 
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { PersistentVolumeClaim, PodTemplateSpec, Volume } from '../../../api/core/v1/types.gen.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';

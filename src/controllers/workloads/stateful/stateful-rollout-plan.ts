@@ -2,8 +2,9 @@
  * Plans which pods of a StatefulSet are deleted because they have another template (k8s.io/kubernetes
  * pkg/controller/statefulset). Pure.
  */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { podAvailable, podReady } from '../../../api/core/v1/pod-conditions.ts';
+
+import { podAvailable, podReady } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { resolveCount } from '../../../api/int-or-percent.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { ordinals, revisionOf } from './stateful-pods-plan.ts';

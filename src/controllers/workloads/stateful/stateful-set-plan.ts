@@ -3,9 +3,8 @@
  * reverse order, one at a time, unless it is Parallel (k8s.io/kubernetes pkg/controller/statefulset). Pure.
  */
 import type { StatefulSet } from '../../../api/apps/v1/stateful-set.ts';
-
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
+import { isPodTerminal } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { PersistentVolumeClaim, PodTemplateSpec } from '../../../api/core/v1/types.gen.ts';
 import { type Draft, isTerminating } from '../../../apimachinery/meta.ts';
 import { goesWithPod, planOwners } from './claim-owners-plan.ts';

@@ -1,7 +1,7 @@
 /** Plans the status of a StatefulSet. Pure. */
 import type { StatefulSet } from '../../../api/apps/v1/stateful-set.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { podAvailableIn, podReady } from '../../../api/core/v1/pod-conditions.ts';
+import { podAvailableIn, podReady } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { revisionOf } from './stateful-pods-plan.ts';

@@ -3,8 +3,8 @@
  * (docs/decisions/0059-functions.md).
  */
 
-import type { AssetName } from '../../../base/assets.ts';
 import type { Client } from '../../../client/client.ts';
+import type { AssetName } from '../../../os/assets.ts';
 import { lockFault } from '../api/function-lock.ts';
 import { dependencyFile } from '../api/function-validation.ts';
 import type { FunctionVersion } from '../api/function-version.ts';

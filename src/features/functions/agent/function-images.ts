@@ -3,7 +3,7 @@
  * built on this node.
  */
 import PQueue from 'p-queue';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { aborted, unlessAborted } from '../../../base/abort.ts';
 import { type Clock, rfc3339 } from '../../../base/clock.ts';
 import { errorMessage, type Logger } from '../../../base/log.ts';

@@ -1,8 +1,9 @@
 /** Functions on a node: images of their versions, builds, and instances that wait for a function. */
-import { readAsset } from '../../../base/assets.ts';
+
 import type { ImageProvider } from '../../../kubelet/images/image-provider.ts';
 import type { NodeFeature, NodeFeatureContext, NodePart } from '../../../kubelet/node/node-feature.ts';
 import type { PodObserver } from '../../../kubelet/runtime/pod-observer.ts';
+import { readAsset } from '../../../os/assets.ts';
 import { isFunctionPod } from '../api/function-instance.ts';
 import type { BuildEngine } from './build-engine.ts';
 import { FunctionBuilder } from './function-builder.ts';

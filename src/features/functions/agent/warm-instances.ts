@@ -4,7 +4,7 @@
  * the agent only the signal is repeated.
  */
 import { createHash } from 'node:crypto';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { isNotFound } from '../../../apimachinery/status-error.ts';
 import { errorMessage } from '../../../base/log.ts';
 import type { Client } from '../../../client/client.ts';

@@ -1,7 +1,7 @@
 /** Identification of pods that are instances of a function. */
 
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { podCondition } from '../../../api/core/v1/pod-conditions.ts';
+import { podCondition } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { controllerOf } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
 import { functionResource } from './function.ts';

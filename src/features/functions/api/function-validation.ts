@@ -1,7 +1,7 @@
 /** Rules of Function. Accepted paths are safe to write below a directory. */
 
-import { validateEnv } from '../../../api/core/v1/env-validation.ts';
-import { validateResources } from '../../../api/core/v1/resource-validation.ts';
+import { validateEnv } from '../../../api/core/v1/container/env-validation.ts';
+import { validateResources } from '../../../api/core/v1/container/resource-validation.ts';
 import {
   duplicateCause,
   forbiddenCause,

@@ -1,8 +1,9 @@
 /**
  * Decides which version of a Function is called, how many instances each version has, and the status. Pure.
  */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodActive, isPodTerminal, podReady } from '../../../api/core/v1/pod-conditions.ts';
+
+import { isPodActive, isPodTerminal, podReady } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { findCondition, timedCondition } from '../../../controller-runtime/conditions.ts';
 import type { Fn } from '../api/function.ts';

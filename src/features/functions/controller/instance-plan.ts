@@ -1,5 +1,5 @@
 /** Builds the pod of one instance of a FunctionVersion. Pure. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { EnvVar } from '../../../api/core/v1/types.gen.ts';
 import type { Draft, OwnerReference } from '../../../apimachinery/meta.ts';
 import { controllerReference } from '../../../controller-runtime/claim.ts';

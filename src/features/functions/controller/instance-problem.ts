@@ -1,6 +1,7 @@
 /** Finds the reason why an instance does not start, as its node reports it. Pure. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { podCondition } from '../../../api/core/v1/pod-conditions.ts';
+
+import { podCondition } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 
 export interface InstanceProblem {
   readonly reason: string;

@@ -2,7 +2,7 @@
  * Assigns waiting instances to functions. Each instance is assigned once, in one write: a second, concurrent
  * write is rejected because the version of the pod has changed.
  */
-import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../api/core/v1/pod/pod.ts';
 import { isConflict, isNotFound } from '../../../apimachinery/status-error.ts';
 import { sha256 } from '../../../base/sha256.ts';
 import { rfc3339 } from '../../../base/time.ts';

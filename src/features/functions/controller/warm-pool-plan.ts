@@ -1,7 +1,7 @@
 /** Decides how many instances wait in a namespace, and which of them can be assigned to a version. Pure. */
-import type { Node } from '../../../api/core/v1/node.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodActive, isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
+import { isPodActive, isPodTerminal } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { controllerOf, isTerminating } from '../../../apimachinery/meta.ts';
 import { parseQuantity, quantityValue } from '../../../apimachinery/quantity.ts';
 import { functionLabel, functionVersionLabel } from '../api/function-instance.ts';

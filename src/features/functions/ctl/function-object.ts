@@ -1,8 +1,8 @@
 /** The Function that flags describe, and its changes in an update. */
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import { UsageError } from '../../../base/usage-error.ts';
-import type { Flags, FlagTable } from '../../../cli/flags.ts';
-import { readSource, type Source } from '../../../cli/source-files.ts';
+import type { Flags, FlagTable } from '../../../cli/flags/flags.ts';
+import { readSource, type Source } from '../../../cli/manifests/source-files.ts';
 
 export const functionFlags = {
   from: { type: 'string', hint: 'FOLDER|FILE.zip', about: 'program: a directory or a zip archive' },

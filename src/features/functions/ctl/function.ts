@@ -1,7 +1,6 @@
 /** `ctl function`: manages functions (HTTP-invoked programs), created and updated from folders. */
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import { patchTypes } from '../../../apimachinery/patch.ts';
-import { beginWork } from '../../../base/live-lines.ts';
 import { UsageError } from '../../../base/usage-error.ts';
 import { callBody } from '../../../cli/call-body.ts';
 import { remove } from '../../../cli/commands/delete.ts';
@@ -16,14 +15,15 @@ import {
   Flags,
   type FlagTable,
   outputFlag,
-} from '../../../cli/flags.ts';
-import { follow } from '../../../cli/follow.ts';
-import { numberAt, recordAt, recordsAt, textAt } from '../../../cli/objects.ts';
+} from '../../../cli/flags/flags.ts';
+import { writeQuery } from '../../../cli/flags/write-options.ts';
+import { follow } from '../../../cli/objects/follow.ts';
+import { numberAt, recordAt, recordsAt, textAt } from '../../../cli/objects/objects.ts';
+import { type ObjectTarget, targetPath } from '../../../cli/objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
-import { type ObjectTarget, targetPath } from '../../../cli/targets.ts';
 import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
-import { writeQuery } from '../../../cli/write-options.ts';
 import { collectionPath } from '../../../client/resource-path.ts';
+import { beginWork } from '../../../terminal/live-lines.ts';
 import { functionTarget, printCall } from './call.ts';
 import { changed, functionFlags, specOf } from './function-object.ts';
 

@@ -1,7 +1,7 @@
 /** Metrics of function calls. The metrics of a function are removed with it. */
 import { StatusError } from '../../../apimachinery/status-error.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { type Family, Histogram, type Labels, type Sample } from '../../../base/exposition.ts';
+import { type Family, Histogram, type Labels, type Sample } from '../../../base/metrics/exposition.ts';
 import type { Registry } from '../../../base/metrics/registry.ts';
 import type { FunctionCalls } from './function-calls.ts';
 

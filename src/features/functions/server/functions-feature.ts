@@ -1,6 +1,6 @@
 /** Functions in the API: their calls, and the access of nodes to their versions. */
 
-import type { Handler } from '../../../apiserver/request-scope.ts';
+import type { Handler } from '../../../apiserver/request/request-scope.ts';
 import { publicCalls } from '../../../kube-apiserver/forwarding/public-calls.ts';
 import type { ServerFeature, ServerFeatureFactory } from '../../../kube-apiserver/server-feature.ts';
 import { serveEveryMethod } from '../../../kube-apiserver/subresources/every-method.ts';

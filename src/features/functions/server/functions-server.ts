@@ -1,18 +1,18 @@
 /** Calls of functions on one master: the gateway, and its connections to instances. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ApiServer } from '../../../apiserver/app.ts';
-import type { Handler } from '../../../apiserver/request-scope.ts';
-import type { DirectServe } from '../../../apiserver/serve.ts';
+import type { Handler } from '../../../apiserver/request/request-scope.ts';
+import type { DirectServe } from '../../../apiserver/transport/serve.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Registry } from '../../../base/metrics/registry.ts';
-import type { PlacedCalls } from '../../../base/placed-calls.ts';
 import type { Random } from '../../../base/random.ts';
 import type { ResultListener } from '../../../kube-apiserver/forwarding/result-listener.ts';
 import type { NodeConnection } from '../../../kube-apiserver/node-connection.ts';
 import { dialPod, dialPodDirectly } from '../../../kube-apiserver/proxy/dial.ts';
 import type { Cache } from '../../../storage/cache.ts';
 import { instancePort } from '../api/function-instance.ts';
+import type { PlacedCalls } from '../api/placed-calls.ts';
 import { directCalls } from './direct-calls.ts';
 import { Gateway, type WriteDemand } from './gateway.ts';
 import { type DialInstance, InstanceConnections } from './instance-connections.ts';

@@ -2,7 +2,7 @@
  * The gateway of one master: passes calls of functions to instances, and writes in each function's status how
  * many instances it needs. A function without calls takes no resources here.
  */
-import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../api/core/v1/pod/pod.ts';
 import { controllerOf, isTerminating, type KubeObject } from '../../../apimachinery/meta.ts';
 import { storageKey, storagePrefix } from '../../../apimachinery/resource-definition.ts';
 import { newNotFound, StatusError } from '../../../apimachinery/status-error.ts';

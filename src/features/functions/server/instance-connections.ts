@@ -1,7 +1,7 @@
 /** Connections to instances, which are reused for later calls. */
 import { Agent } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Instance } from './instances.ts';
 
 /**

@@ -1,6 +1,7 @@
 /** The instances of one function that can take calls, and the number of calls of each. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodActive } from '../../../api/core/v1/pod-conditions.ts';
+
+import { isPodActive } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { canonicalAddress } from '../../../base/addresses.ts';
 import { functionVersionLabel, isInstanceLost } from '../api/function-instance.ts';
 

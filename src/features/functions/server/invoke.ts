@@ -1,8 +1,8 @@
 /** Handler of functions/NAME/invoke: a call through the API. */
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
-import type { Handler, RequestScope } from '../../../apiserver/request-scope.ts';
-import { headersOf, StreamedAnswer } from '../../../apiserver/streamed-answer.ts';
+import type { Handler, RequestScope } from '../../../apiserver/request/request-scope.ts';
+import { headersOf, StreamedAnswer } from '../../../apiserver/transport/streamed-answer.ts';
 import { isDeliverer } from '../api/own-headers.ts';
 import { callFunction } from './call.ts';
 import { beginningOf } from './call-body.ts';

@@ -1,5 +1,5 @@
 /** Access of nodes to the versions of functions: the sources of images that they build for their pods. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import type { Admission } from '../../../apiserver/admission/plugin.ts';
 import type { ServerContext } from '../../../apiserver/server-context.ts';

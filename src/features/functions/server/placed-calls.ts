@@ -4,13 +4,13 @@
  * Function-Once).
  */
 import type { IncomingMessage } from 'node:http';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
+import { isPodTerminal } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { newStatusError, StatusError } from '../../../apimachinery/status-error.ts';
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/log.ts';
-import type { CallOutcome, Place, PlacedCalls, SentCall } from '../../../base/placed-calls.ts';
 import { callIdHeader, onceHeader } from '../api/own-headers.ts';
+import type { CallOutcome, Place, PlacedCalls, SentCall } from '../api/placed-calls.ts';
 import { exchange, notCalledHeader } from './exchange.ts';
 import type { Call, FunctionCalls } from './function-calls.ts';
 import type { Gateway } from './gateway.ts';

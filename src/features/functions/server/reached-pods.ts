@@ -2,8 +2,8 @@
  * Decides to which pods a master with a route to them connects itself: a node reports the addresses of its
  * pods, and might report any address.
  */
-import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import { type Node, nodeResource } from '../../../api/core/v1/node/node.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { storageKey } from '../../../apimachinery/resource-definition.ts';
 import { hasAddress, rangeAround } from '../../../base/addresses.ts';
 import type { Cache } from '../../../storage/cache.ts';

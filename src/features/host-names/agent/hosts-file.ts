@@ -1,6 +1,6 @@
 /** The host names that this node serves, in its own /etc/hosts. */
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { replaceFile } from '../../../base/replace-file.ts';
+import { replaceFile } from '../../../os/replace-file.ts';
 import { renderHostsFile } from './render-hosts.ts';
 
 export interface HostsBlock {

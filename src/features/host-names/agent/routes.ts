@@ -1,7 +1,7 @@
 /**
  * The routes that a node serves for the existing Dns objects: from objects to hosts with their paths. Pure.
  */
-import type { Service } from '../../../api/core/v1/service.ts';
+import type { Service } from '../../../api/core/v1/service/service.ts';
 import type { Dns } from '../api/dns.ts';
 import { byAge, hostHolder } from '../api/dns-holder.ts';
 import { withinLimit } from '../api/dns-limit.ts';

@@ -4,7 +4,7 @@
  * reads it. Pure.
  */
 
-import type { Node } from '../../../api/core/v1/node.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
 
 export const dnsServedType = 'DnsServed';

@@ -1,5 +1,5 @@
 /** The target of a path of a Dns, for the controller that reports it and for the nodes that route to it. */
-import type { Service } from '../../../api/core/v1/service.ts';
+import type { Service } from '../../../api/core/v1/service/service.ts';
 import type { DnsPath } from './dns.ts';
 
 /** Returns true for names in the cluster's domain, which cluster DNS resolves, never a Dns object. */

@@ -1,6 +1,6 @@
 /** Plans the status of a Dns from the Services of its paths and the nodes that serve it. Pure. */
-import type { Node } from '../../../api/core/v1/node.ts';
-import type { Service } from '../../../api/core/v1/service.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
+import type { Service } from '../../../api/core/v1/service/service.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
 import { findCondition } from '../../../controller-runtime/conditions.ts';

@@ -6,12 +6,12 @@
  */
 import { type Lease, leaseResource } from '../../../api/coordination/v1/lease.ts';
 import { placesOf } from '../../../api/coordination/v1/master-lease.ts';
-import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../../api/core/v1/node/node.ts';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import { type ResourceDefinition, storagePrefix } from '../../../apimachinery/resource-definition.ts';
 import { newInvalid } from '../../../apimachinery/status-error.ts';
 import type { AdmissionPlugin } from '../../../apiserver/admission/plugin.ts';
-import { waitForNow } from '../../../apiserver/freshness.ts';
+import { waitForNow } from '../../../apiserver/reads/freshness.ts';
 import type { KubeContext } from '../../../kube-apiserver/context.ts';
 import type { CacheIndex, IndexDeclaration } from '../../../storage/cache.ts';
 import { type Dns, dnsResource } from '../api/dns.ts';

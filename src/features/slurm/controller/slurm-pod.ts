@@ -1,5 +1,5 @@
 /** The client pod of a connection, its account, and the binding of that account's role. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ServiceAccount } from '../../../api/core/v1/types.gen.ts';
 import type { RoleBinding } from '../../../api/rbac/v1/types.gen.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';

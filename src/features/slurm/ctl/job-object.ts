@@ -1,8 +1,8 @@
 /** The SlurmJob that flags describe. */
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import { UsageError } from '../../../base/usage-error.ts';
-import type { Flags, FlagTable } from '../../../cli/flags.ts';
-import { readSource } from '../../../cli/source-files.ts';
+import type { Flags, FlagTable } from '../../../cli/flags/flags.ts';
+import { readSource } from '../../../cli/manifests/source-files.ts';
 
 export const slurmFlags = {
   connection: {

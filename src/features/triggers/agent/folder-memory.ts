@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isDraft, replaceFile } from '../../../base/replace-file.ts';
+import { isDraft, replaceFile } from '../../../os/replace-file.ts';
 import type { FolderWatch } from '../api/folder-watch.ts';
 import type { Mark, Marks } from './plan/folder-changes.ts';
 

@@ -1,7 +1,7 @@
 /** Plans which node watches which folder for a Trigger of files, and the status of the watches. Pure. */
-import type { Node } from '../../../api/core/v1/node.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/core/v1/types.gen.ts';
-import { volumeModeOf } from '../../../api/core/v1/volume-binding.ts';
+import { volumeModeOf } from '../../../api/core/v1/volume/binding.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';
 import { choreNode } from '../../../controllers/volumes/chore-node.ts';
 import { type FolderWatch, watchingReason } from '../api/folder-watch.ts';

@@ -1,5 +1,5 @@
 /** Creates FolderWatches, by which the kubelets watch the folders of triggers. */
-import type { Node } from '../../../api/core/v1/node.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/core/v1/types.gen.ts';
 import {
   isAlreadyExists,

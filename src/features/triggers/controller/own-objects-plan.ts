@@ -3,7 +3,7 @@
  * each event would cause another. Pure.
  */
 import { jobResource } from '../../../api/batch/v1/job.ts';
-import { podResource } from '../../../api/core/v1/pod.ts';
+import { podResource } from '../../../api/core/v1/pod/pod.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../../../apimachinery/resource-definition.ts';
 import { functionResource } from '../../functions/api/function.ts';

@@ -1,7 +1,7 @@
 /** The Trigger that flags describe. */
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import { UsageError } from '../../../base/usage-error.ts';
-import type { Flags, FlagTable } from '../../../cli/flags.ts';
+import type { Flags, FlagTable } from '../../../cli/flags/flags.ts';
 
 export const triggerFlags = {
   function: { type: 'string', hint: 'NAME', about: 'function to call' },

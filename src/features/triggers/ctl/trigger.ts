@@ -6,7 +6,6 @@ import { callBody } from '../../../cli/call-body.ts';
 import { remove } from '../../../cli/commands/delete.ts';
 import { describe } from '../../../cli/commands/describe.ts';
 import { get } from '../../../cli/commands/get.ts';
-import { findResource } from '../../../cli/discovery.ts';
 import {
   connectionFlags,
   dryRunFlag,
@@ -15,13 +14,14 @@ import {
   Flags,
   type FlagTable,
   outputFlag,
-} from '../../../cli/flags.ts';
-import { metadataOf, numberAt, recordsAt, textAt } from '../../../cli/objects.ts';
+} from '../../../cli/flags/flags.ts';
+import { writeQuery } from '../../../cli/flags/write-options.ts';
+import { findResource } from '../../../cli/objects/discovery.ts';
+import { metadataOf, numberAt, recordsAt, textAt } from '../../../cli/objects/objects.ts';
+import { listPath, type ObjectTarget, targetPath } from '../../../cli/objects/targets.ts';
 import { printBody } from '../../../cli/print-body.ts';
 import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
-import { listPath, type ObjectTarget, targetPath } from '../../../cli/targets.ts';
 import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
-import { writeQuery } from '../../../cli/write-options.ts';
 import { collectionPath } from '../../../client/resource-path.ts';
 import { triggerFlags, triggerSpec } from './trigger-object.ts';
 

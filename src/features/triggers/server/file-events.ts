@@ -7,7 +7,7 @@ import { deepEqual, isRecord } from '../../../apimachinery/equality.ts';
 import { storagePrefix } from '../../../apimachinery/resource-definition.ts';
 import { newStatusError } from '../../../apimachinery/status-error.ts';
 import type { Admission } from '../../../apiserver/admission/plugin.ts';
-import { waitForNow } from '../../../apiserver/freshness.ts';
+import { waitForNow } from '../../../apiserver/reads/freshness.ts';
 import { findObject } from '../../../apiserver/stored-object.ts';
 import {
   always,

@@ -2,11 +2,15 @@
 import { createHash } from 'node:crypto';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { newBadRequest, newNotFound, newStatusError } from '../../../apimachinery/status-error.ts';
-import { readBody } from '../../../apiserver/body.ts';
-import { type Handler, methodNotAllowed, type RequestScope } from '../../../apiserver/request-scope.ts';
+import { readBody } from '../../../apiserver/body/body.ts';
+import {
+  type Handler,
+  methodNotAllowed,
+  type RequestScope,
+} from '../../../apiserver/request/request-scope.ts';
+import { anonymousUser } from '../../../apiserver/request/user.ts';
 import { respondJson } from '../../../apiserver/respond.ts';
 import { findObject } from '../../../apiserver/stored-object.ts';
-import { anonymousUser } from '../../../apiserver/user.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import { requestHeaders } from '../../../kube-apiserver/forwarding/headers.ts';
 import { isOwnHeader } from '../../functions/api/own-headers.ts';

@@ -1,7 +1,7 @@
 /** Stores the result of a function call, for triggers on its results, before the caller receives it. */
 
 import { StatusError } from '../../../apimachinery/status-error.ts';
-import type { Handler, RequestScope } from '../../../apiserver/request-scope.ts';
+import type { Handler, RequestScope } from '../../../apiserver/request/request-scope.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import { idOfCall, isDeliverer } from '../../functions/api/own-headers.ts';
 import type { Trigger } from '../api/trigger.ts';

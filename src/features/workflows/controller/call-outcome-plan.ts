@@ -1,7 +1,8 @@
 /** Converts the outcome of a function call to the outcome of its task. Pure. */
-import type { CallOutcome } from '../../../base/placed-calls.ts';
+
 import type { Json } from '../../../states-language/json.ts';
 import type { RunEvent } from '../../../states-language/run/advance.ts';
+import type { CallOutcome } from '../../functions/api/placed-calls.ts';
 
 type Answered = Extract<CallOutcome, { type: 'answered' }>;
 

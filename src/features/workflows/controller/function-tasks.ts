@@ -7,10 +7,10 @@
 import { StatusError } from '../../../apimachinery/status-error.ts';
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/log.ts';
-import type { CallOutcome, Place, PlacedCalls } from '../../../base/placed-calls.ts';
 import type { RunEvent } from '../../../states-language/run/advance.ts';
 import { type Command, pending } from '../../../states-language/run/commands.ts';
 import type { RunState } from '../../../states-language/run/state.ts';
+import type { CallOutcome, Place, PlacedCalls } from '../../functions/api/placed-calls.ts';
 import { callErrors, eventOf, failed } from './call-outcome-plan.ts';
 import type { CallMark } from './run-status-plan.ts';
 import { Shares } from './shares.ts';

@@ -1,7 +1,7 @@
 /** Objects of tasks: runs of other workflows, and Jobs. Builds them and evaluates their outcome. Pure. */
 import type { CronJob } from '../../../api/batch/v1/cron-job.ts';
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import {
   controllerOf,

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { subjectAccessReviewResource } from '../../../api/authorization/v1/subject-access-review.ts';
 import { cronJobResource } from '../../../api/batch/v1/cron-job.ts';
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
-import { podResource } from '../../../api/core/v1/pod.ts';
+import { podResource } from '../../../api/core/v1/pod/pod.ts';
 import { serviceAccountGroups, serviceAccountUserName } from '../../../apimachinery/account-user.ts';
 import { type Draft, isTerminating, type KubeObject } from '../../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';

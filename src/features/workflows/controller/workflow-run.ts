@@ -10,7 +10,6 @@ import { deepEqual } from '../../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey, splitKey } from '../../../apimachinery/meta.ts';
 import { isConflict, isNotFound } from '../../../apimachinery/status-error.ts';
 import { onAbort } from '../../../base/abort.ts';
-import type { PlacedCalls } from '../../../base/placed-calls.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -25,6 +24,7 @@ import { type Advanced, advance, type RunEvent, startRun } from '../../../states
 import { pending } from '../../../states-language/run/commands.ts';
 import type { RunState } from '../../../states-language/run/state.ts';
 import type { Ports } from '../../../states-language/run/turn.ts';
+import type { PlacedCalls } from '../../functions/api/placed-calls.ts';
 import { type Workflow, workflowResource } from '../api/workflow.ts';
 import { hasEnded, inputOf, type WorkflowRun, workflowRunResource } from '../api/workflow-run.ts';
 import { failed } from './call-outcome-plan.ts';

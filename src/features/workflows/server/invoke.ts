@@ -10,10 +10,10 @@ import {
   newStatusError,
 } from '../../../apimachinery/status-error.ts';
 import { measureJson, TextError } from '../../../apimachinery/value-limit.ts';
-import { readBody } from '../../../apiserver/body.ts';
-import type { Handler, RequestScope } from '../../../apiserver/request-scope.ts';
+import { readBody } from '../../../apiserver/body/body.ts';
+import type { Handler, RequestScope } from '../../../apiserver/request/request-scope.ts';
+import { anonymousUser } from '../../../apiserver/request/user.ts';
 import { respondJson } from '../../../apiserver/respond.ts';
-import { anonymousUser } from '../../../apiserver/user.ts';
 import { type Workflow, workflowResource } from '../api/workflow.ts';
 import { callerAnnotation, hasEnded, inputOf, mostInput, type WorkflowRun } from '../api/workflow-run.ts';
 import type { RunEnds } from './run-ends.ts';

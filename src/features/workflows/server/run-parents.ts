@@ -6,7 +6,7 @@
 import { serviceAccountUserName } from '../../../apimachinery/account-user.ts';
 import { newForbidden } from '../../../apimachinery/status-error.ts';
 import type { AdmissionPlugin } from '../../../apiserver/admission/plugin.ts';
-import { mastersGroup } from '../../../apiserver/user.ts';
+import { mastersGroup } from '../../../apiserver/request/user.ts';
 import { callerAnnotation, type WorkflowRun, workflowRunResource } from '../api/workflow-run.ts';
 
 const controller = serviceAccountUserName('kube-system', 'workflow-controller');

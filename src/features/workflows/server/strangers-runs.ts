@@ -1,6 +1,6 @@
 /** Limits runs of public workflows that anonymous users have started. */
 import { storagePrefix } from '../../../apimachinery/resource-definition.ts';
-import { anonymousUser } from '../../../apiserver/user.ts';
+import { anonymousUser } from '../../../apiserver/request/user.ts';
 import { checkRoom, roomKeys } from '../../../kube-apiserver/forwarding/strangers-room.ts';
 import type { Cache, IndexDeclaration } from '../../../storage/cache.ts';
 import { callerAnnotation, hasEnded, type WorkflowRun, workflowRunResource } from '../api/workflow-run.ts';

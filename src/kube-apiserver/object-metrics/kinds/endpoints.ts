@@ -1,5 +1,5 @@
 /** EndpointSlices, and Endpoints, the older form. */
-import { type Endpoints, endpointsResource } from '../../../api/core/v1/endpoints.ts';
+import { type Endpoints, endpointsResource } from '../../../api/core/v1/service/endpoints.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../api/discovery/v1/endpoint-slice.ts';
 import { fact, gauges, info, objectMetrics } from '../family.ts';
 import { created, namespaced } from '../metadata-families.ts';

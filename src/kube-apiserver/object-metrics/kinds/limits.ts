@@ -1,7 +1,7 @@
 /** LimitRanges and ResourceQuotas. */
 import { type LimitRange, limitRangeResource } from '../../../api/core/v1/limit-range.ts';
 import { type ResourceQuota, resourceQuotaResource } from '../../../api/core/v1/resource-quota.ts';
-import type { Labels } from '../../../base/exposition.ts';
+import type { Labels } from '../../../base/metrics/exposition.ts';
 import { gauges, objectMetrics } from '../family.ts';
 import { created, namespaced } from '../metadata-families.ts';
 import { unitsOf } from '../resource-units.ts';

@@ -2,7 +2,7 @@
 import { type Ingress, ingressResource } from '../../../api/networking/v1/ingress.ts';
 import { type NetworkPolicy, networkPolicyResource } from '../../../api/networking/v1/network-policy.ts';
 import type { HTTPIngressPath } from '../../../api/networking/v1/types.gen.ts';
-import type { Labels } from '../../../base/exposition.ts';
+import type { Labels } from '../../../base/metrics/exposition.ts';
 import { fact, gauge, gauges, info, objectMetrics } from '../family.ts';
 import { created, namespaced, resourceVersion } from '../metadata-families.ts';
 

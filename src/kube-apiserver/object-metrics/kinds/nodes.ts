@@ -1,5 +1,5 @@
 /** Nodes. */
-import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../../api/core/v1/node/node.ts';
 import { conditions } from '../condition-samples.ts';
 import { fact, gauge, gauges, info, objectMetrics } from '../family.ts';
 import { created, deletionTimestamp, named } from '../metadata-families.ts';

@@ -1,7 +1,7 @@
 /** Containers and init containers of pods, which have nearly the same metrics under different names. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container, ContainerStatus } from '../../../api/core/v1/types.gen.ts';
-import type { Labels, Sample } from '../../../base/exposition.ts';
+import type { Labels, Sample } from '../../../base/metrics/exposition.ts';
 import { counters, fact, gauges, type ObjectFamily, seconds } from '../family.ts';
 import { containerAmounts } from '../resource-units.ts';
 

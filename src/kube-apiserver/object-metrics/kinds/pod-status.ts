@@ -1,6 +1,7 @@
 /** Status of pods. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { podCondition } from '../../../api/core/v1/pod-conditions.ts';
+
+import { podCondition } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { statusOf } from '../condition-samples.ts';
 import { gauge, gauges, type ObjectFamily, seconds, states } from '../family.ts';
 

@@ -1,5 +1,5 @@
 /** Pods: identity and placement. Their status is in pod-status.ts, their containers in pod-containers.ts. */
-import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../api/core/v1/pod/pod.ts';
 import type { Toleration } from '../../../api/core/v1/types.gen.ts';
 import { isIPv4, isIPv6 } from '../../../base/addresses.ts';
 import { fact, gauge, gauges, info, type ObjectFamily, objectMetrics } from '../family.ts';

@@ -1,5 +1,5 @@
 /** Services. */
-import { type Service, serviceResource } from '../../../api/core/v1/service.ts';
+import { type Service, serviceResource } from '../../../api/core/v1/service/service.ts';
 import { fact, gauges, info, objectMetrics } from '../family.ts';
 import { created, deletionTimestamp, namespaced } from '../metadata-families.ts';
 

@@ -1,7 +1,8 @@
 /** PersistentVolumes and PersistentVolumeClaims. */
-import { persistentVolumeResource } from '../../../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../api/core/v1/persistent-volume-claim.ts';
+
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/core/v1/types.gen.ts';
+import { persistentVolumeResource } from '../../../api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../api/core/v1/volume/persistent-volume-claim.ts';
 import { conditions } from '../condition-samples.ts';
 import { fact, gauge, gauges, info, objectMetrics, states } from '../family.ts';
 import { created, deletionTimestamp, named, namespaced } from '../metadata-families.ts';

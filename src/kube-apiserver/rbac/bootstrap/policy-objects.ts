@@ -20,7 +20,7 @@ import type {
 } from '../../../api/rbac/v1/types.gen.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
-import { authenticatedGroup, mastersGroup } from '../../../apiserver/user.ts';
+import { authenticatedGroup, mastersGroup } from '../../../apiserver/request/user.ts';
 import { aggregatedRoles, clusterRoles, rolesToAggregate } from './cluster-roles.ts';
 import { absentControllers } from './controller-roles.ts';
 import type { FeatureRoles } from './feature-roles.ts';

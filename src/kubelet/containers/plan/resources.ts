@@ -2,10 +2,10 @@
  * Converts a pod's requests and limits to the values of the engine and the kernel (pkg/kubelet/cm and qos).
  */
 
-import { isSidecar } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { qosClassOf } from '../../../api/core/v1/pod-qos.ts';
-import { nodeCriticalClass } from '../../../api/core/v1/priority.ts';
+import { isSidecar } from '../../../api/core/v1/container/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import { nodeCriticalClass } from '../../../api/core/v1/pod/priority.ts';
+import { qosClassOf } from '../../../api/core/v1/pod/qos.ts';
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 import {
   parseQuantity,

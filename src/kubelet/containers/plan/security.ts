@@ -2,7 +2,7 @@
  * Privileges of a container, from its own securityContext and its pod's; nothing is granted without a
  * request.
  */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container, SELinuxOptions } from '../../../api/core/v1/types.gen.ts';
 import type { ConfinementProfile, ContainerConfig } from '../../runtime/runtime.ts';
 import { sysctlsOf } from './sysctls.ts';

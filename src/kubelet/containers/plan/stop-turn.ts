@@ -1,5 +1,5 @@
 /** The order in which the containers of a pod end (upstream: terminationOrdering). */
-import { sidecarsOf } from '../../../api/core/v1/init-containers.ts';
+import { sidecarsOf } from '../../../api/core/v1/container/init-containers.ts';
 import type { Container, PodSpec } from '../../../api/core/v1/types.gen.ts';
 
 /**

@@ -1,6 +1,10 @@
 /** Sysctls of a pod's own namespaces (upstream: pkg/kubelet/sysctl). */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { dottedSysctl, type SysctlNamespace, sysctlNamespace } from '../../../api/core/v1/sysctl-names.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import {
+  dottedSysctl,
+  type SysctlNamespace,
+  sysctlNamespace,
+} from '../../../api/core/v1/pod/sysctl-names.ts';
 
 /**
  * Sysctls that cannot harm other pods or the node, which upstream allows by default. All of them are

@@ -1,9 +1,9 @@
 /** Selects the devices of a container (pkg/kubelet/cm/devicemanager: devicesToAllocate). */
 
-import { findContainer } from '../../../api/core/v1/ephemeral-containers.ts';
-import { isSidecar } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { containerRequests } from '../../../api/core/v1/pod-requests.ts';
+import { findContainer } from '../../../api/core/v1/container/ephemeral-containers.ts';
+import { isSidecar } from '../../../api/core/v1/container/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import { containerRequests } from '../../../api/core/v1/pod/requests.ts';
 import { type Device, DeviceError } from './device.ts';
 
 /** The devices of one resource that a container has, or had. */

@@ -1,5 +1,5 @@
 /** The flag --devices: which files of this machine are devices, and of which resource. */
-import { isExtended, validateContainerResourceName } from '../../../api/core/v1/resource-names.ts';
+import { isExtended, validateContainerResourceName } from '../../../api/core/v1/container/resource-names.ts';
 
 export interface DeviceRule {
   /** Name such as `example.com/gpu`. */

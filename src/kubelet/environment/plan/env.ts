@@ -1,6 +1,6 @@
 /** A container's environment from the pod and the ConfigMaps and Secrets that it refers to. */
 import type { ConfigMap } from '../../../api/core/v1/config-map.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Secret } from '../../../api/core/v1/secret.ts';
 import type { Container, EnvVar } from '../../../api/core/v1/types.gen.ts';
 import { ContainerConfigError } from './container-config-error.ts';

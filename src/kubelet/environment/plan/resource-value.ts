@@ -2,8 +2,8 @@
  * The value of a container's `resourceFieldRef` (upstream: pkg/api/v1/resource,
  * ExtractContainerResourceValue).
  */
-import { initContainersOf } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import { initContainersOf } from '../../../api/core/v1/container/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container, ResourceFieldSelector } from '../../../api/core/v1/types.gen.ts';
 import { parseQuantity } from '../../../apimachinery/quantity.ts';
 import { ContainerConfigError } from './container-config-error.ts';

@@ -2,7 +2,7 @@
  * Environment variables of Services (upstream: pkg/kubelet/envvars, getServiceEnvVarMap): those of the pod's
  * namespace, and always the API server's, without which no client in a pod finds it.
  */
-import type { Service } from '../../../api/core/v1/service.ts';
+import type { Service } from '../../../api/core/v1/service/service.ts';
 
 /** The fields of a Service that the variables use. */
 export type NamedService = {

@@ -1,7 +1,8 @@
 /** A pod's /etc/resolv.conf (pkg/kubelet/network/dns). Pure. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { maxNameservers, maxSearchCharacters, maxSearches } from '../../../api/core/v1/pod-dns-validation.ts';
-import { parseResolvConf, type ResolvConf } from '../../../base/resolv-conf.ts';
+
+import { maxNameservers, maxSearchCharacters, maxSearches } from '../../../api/core/v1/pod/dns-validation.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import { parseResolvConf, type ResolvConf } from '../../../formats/resolv-conf.ts';
 
 export interface DnsFacts {
   /** Address of the cluster's DNS; undefined when the cluster has none. */

@@ -1,5 +1,5 @@
 /** A pod's host name and its /etc/hosts (pkg/kubelet kubelet_pods.go, pkg/kubelet/util). Pure. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 
 /** Maximum length of a fully qualified host name in the kernel. */
 const maxFullNameLength = 64;

@@ -2,11 +2,11 @@
  * The order in which pods are evicted when a node is short of a resource (pkg/kubelet/eviction:
  * rankMemoryPressure and others).
  */
-import { initContainersOf } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
-import { containerRequests, podRequests } from '../../../api/core/v1/pod-requests.ts';
-import { criticalPriority, priorityOf } from '../../../api/core/v1/priority.ts';
+import { initContainersOf } from '../../../api/core/v1/container/init-containers.ts';
+import { isPodTerminal } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import { criticalPriority, priorityOf } from '../../../api/core/v1/pod/priority.ts';
+import { containerRequests, podRequests } from '../../../api/core/v1/pod/requests.ts';
 import { evictedReason, type PodEnd } from '../../pods/plan/actions.ts';
 import { type Shortage, shortageText, size } from './eviction-thresholds.ts';
 import { isStatic } from './static-pod.ts';

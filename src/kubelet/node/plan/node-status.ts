@@ -1,7 +1,7 @@
 /** The objects that a node reports: its Node with the status, and its Lease. */
 
 import { type Lease, nodeLeaseNamespace } from '../../../api/coordination/v1/lease.ts';
-import type { Node } from '../../../api/core/v1/node.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';
 import {
   canonicalQuantity,

@@ -2,8 +2,8 @@
  * The order in which pods end when their node shuts down, and the time that each may take
  * (pkg/kubelet/nodeshutdown).
  */
-import { graceSecondsOf } from '../../../api/core/v1/grace.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import { graceSecondsOf } from '../../../api/core/v1/pod/grace.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { PodEnd } from '../../pods/plan/actions.ts';
 import { isCritical } from './eviction-order.ts';
 

@@ -2,8 +2,8 @@
  * The limits of a pod's disk usage on this machine, and the pod's end when it exceeds them (upstream:
  * localStorageEviction).
  */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { amounts } from '../../../api/core/v1/pod-requests.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import { amounts } from '../../../api/core/v1/pod/requests.ts';
 import { formatQuantity, parseQuantity } from '../../../apimachinery/quantity.ts';
 import { evictedReason, type PodEnd } from '../../pods/plan/actions.ts';
 

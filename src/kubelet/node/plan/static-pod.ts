@@ -2,9 +2,9 @@
  * A static pod, described by a file on this machine (pkg/kubelet/config), and its mirror, the pod in the API
  * that represents it (pkg/kubelet/pod/mirror_client.go).
  */
-import type { Node } from '../../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
-import { mirrorAnnotation } from '../../../api/core/v1/pod-annotations.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
+import { mirrorAnnotation } from '../../../api/core/v1/pod/annotations.ts';
+import { type Pod, podResource } from '../../../api/core/v1/pod/pod.ts';
 import { fieldsOf } from '../../../api/registry.ts';
 import { convertObject } from '../../../apimachinery/decode.ts';
 import { requiredCause } from '../../../apimachinery/field-error.ts';

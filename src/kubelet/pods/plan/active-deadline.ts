@@ -2,7 +2,7 @@
  * spec.activeDeadlineSeconds: how long a pod may be active on its node (upstream:
  * pkg/kubelet/active_deadline.go).
  */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { PodEnd } from './actions.ts';
 
 /** Milliseconds until the pod's deadline, 0 or less after it; undefined without a deadline. */

@@ -2,9 +2,9 @@
  * Checks node affinity and operating system of a pod that is bound here: the scheduler has not checked a pod
  * that was bound manually.
  */
-import type { Node } from '../../../api/core/v1/node.ts';
-import { requiredNodes } from '../../../api/core/v1/node-selection.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
+import { requiredNodes } from '../../../api/core/v1/node/selection.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { PodEnd } from './actions.ts';
 import { refusal } from './admit-pod.ts';
 

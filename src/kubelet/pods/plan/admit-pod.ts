@@ -1,9 +1,10 @@
 /** Checks whether a new pod fits on the node; pods may also be bound by others than the scheduler. */
-import { hostPorts, portsConflict } from '../../../api/core/v1/host-ports.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
-import { podRequests } from '../../../api/core/v1/pod-requests.ts';
-import { isExtended } from '../../../api/core/v1/resource-names.ts';
+
+import { isExtended } from '../../../api/core/v1/container/resource-names.ts';
+import { isPodTerminal } from '../../../api/core/v1/pod/conditions.ts';
+import { hostPorts, portsConflict } from '../../../api/core/v1/pod/host-ports.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import { podRequests } from '../../../api/core/v1/pod/requests.ts';
 import { objectKey } from '../../../apimachinery/meta.ts';
 import type { PodEnd } from './actions.ts';
 

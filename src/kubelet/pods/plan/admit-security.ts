@@ -1,5 +1,5 @@
 /** Checks whether a new pod requires kernel settings that this node does not provide. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { forbiddenSysctl, type SysctlPattern } from '../../containers/plan/sysctls.ts';
 import type { PodEnd } from './actions.ts';
 import { refusal } from './admit-pod.ts';

@@ -3,10 +3,10 @@
  * change is granted only where the node has the resources (pkg/kubelet: handlePodResourcesResize,
  * canResizePod). A pod runs with its allocated resources.
  */
-import { servingContainers } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { podRequests } from '../../../api/core/v1/pod-requests.ts';
-import { resizable } from '../../../api/core/v1/pod-resize.ts';
+import { servingContainers } from '../../../api/core/v1/container/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import { podRequests } from '../../../api/core/v1/pod/requests.ts';
+import { resizable } from '../../../api/core/v1/pod/resize.ts';
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 import { deepEqual, isRecord } from '../../../apimachinery/equality.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';

@@ -5,11 +5,15 @@
  * computePodActions.
  */
 
-import { ephemeralContainersOf, findContainer } from '../../../api/core/v1/ephemeral-containers.ts';
-import { graceSecondsOf } from '../../../api/core/v1/grace.ts';
-import { initContainersOf, isSidecar, servingContainers } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
+import { ephemeralContainersOf, findContainer } from '../../../api/core/v1/container/ephemeral-containers.ts';
+import {
+  initContainersOf,
+  isSidecar,
+  servingContainers,
+} from '../../../api/core/v1/container/init-containers.ts';
+import { isPodTerminal } from '../../../api/core/v1/pod/conditions.ts';
+import { graceSecondsOf } from '../../../api/core/v1/pod/grace.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container, EphemeralContainer } from '../../../api/core/v1/types.gen.ts';
 import { specHash } from '../../containers/plan/spec-hash.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';

@@ -1,7 +1,7 @@
 /** Computes one container's status from its newest containers, its failures and what was reported before. */
 
-import { initContainersOf, isSidecar } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import { initContainersOf, isSidecar } from '../../../api/core/v1/container/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type {
   Container,
   ContainerStatus,

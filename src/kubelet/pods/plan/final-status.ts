@@ -1,7 +1,7 @@
 /** Final status of a deleted pod once none of its containers runs (pkg/kubelet/status: TerminatePod). */
-import { isSidecar } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isTerminalPhase } from '../../../api/core/v1/pod-conditions.ts';
+import { isSidecar } from '../../../api/core/v1/container/init-containers.ts';
+import { isTerminalPhase } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ContainerStatus, PodSpec } from '../../../api/core/v1/types.gen.ts';
 import { unknownEnd } from './container-status.ts';
 import type { ContainerStatuses, Phase } from './pod-phase.ts';

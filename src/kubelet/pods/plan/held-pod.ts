@@ -2,8 +2,9 @@
  * Finds why no container of a pod is started here: the pod requires a protection or an order that this node
  * does not provide. Running it without that would be worse than not running it.
  */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { fieldsTreated, listPaths } from '../../../api/core/v1/pod-fields.ts';
+
+import { fieldsTreated, listPaths } from '../../../api/core/v1/pod/fields.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container, EphemeralContainer } from '../../../api/core/v1/types.gen.ts';
 
 /** The reason and message of the waiting containers, of a condition and of an event. */

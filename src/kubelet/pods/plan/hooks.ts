@@ -2,8 +2,8 @@
  * Decides which hook of a container runs, and what its outcome means (upstream: startContainer,
  * executePreStopHook).
  */
-import { servingContainers } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import { servingContainers } from '../../../api/core/v1/container/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container, ContainerPort, LifecycleHandler } from '../../../api/core/v1/types.gen.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';

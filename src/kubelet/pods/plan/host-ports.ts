@@ -1,11 +1,11 @@
 /** Host ports that are forwarded into a pod. */
 
-import { servingContainers } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isTerminalPhase } from '../../../api/core/v1/pod-conditions.ts';
+import { servingContainers } from '../../../api/core/v1/container/init-containers.ts';
+import { isTerminalPhase } from '../../../api/core/v1/pod/conditions.ts';
+import type { HostPort } from '../../../api/core/v1/pod/forwarded-port.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 import { addressKind, canonicalAddress, isIPv4 } from '../../../base/addresses.ts';
-import type { HostPort } from '../../../base/host-port.ts';
 
 /**
  * Returns the pod's host ports; none for a pod that has no address yet, has ended, or is in the host's

@@ -2,7 +2,7 @@
  * Decides which init containers run now (upstream: computeInitContainerActions). The containers of the pod's
  * sandbox show the progress; in a new sandbox all begin again.
  */
-import { initContainersOf, isSidecar } from '../../../api/core/v1/init-containers.ts';
+import { initContainersOf, isSidecar } from '../../../api/core/v1/container/init-containers.ts';
 import type { Container, PodSpec } from '../../../api/core/v1/types.gen.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';
 import type { PodMemory } from './actions.ts';

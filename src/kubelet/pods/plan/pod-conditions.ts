@@ -1,7 +1,7 @@
 /** The conditions that a node agent owns (pkg/kubelet/status/generate.go), in upstream's order. */
-import { sidecarsOf } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { podCondition } from '../../../api/core/v1/pod-conditions.ts';
+import { sidecarsOf } from '../../../api/core/v1/container/init-containers.ts';
+import { podCondition } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../../api/core/v1/types.gen.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';

@@ -1,7 +1,7 @@
 /** A pod's phase from the statuses of its containers (pkg/kubelet getPhase). */
-import { sidecarsOf } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isTerminalPhase } from '../../../api/core/v1/pod-conditions.ts';
+import { sidecarsOf } from '../../../api/core/v1/container/init-containers.ts';
+import { isTerminalPhase } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../../api/core/v1/types.gen.ts';
 
 export type Phase = NonNullable<PodStatus['phase']>;

@@ -1,10 +1,10 @@
 /** Computes a pod's status from what is observed (pkg/kubelet/kubelet_pods.go, status/generate.go). */
 
-import { ephemeralContainersOf } from '../../../api/core/v1/ephemeral-containers.ts';
-import { initContainersOf } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isTerminalPhase } from '../../../api/core/v1/pod-conditions.ts';
-import { qosClassOf } from '../../../api/core/v1/pod-qos.ts';
+import { ephemeralContainersOf } from '../../../api/core/v1/container/ephemeral-containers.ts';
+import { initContainersOf } from '../../../api/core/v1/container/init-containers.ts';
+import { isTerminalPhase } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import { qosClassOf } from '../../../api/core/v1/pod/qos.ts';
 import type { Container, ContainerStatus, PodStatus } from '../../../api/core/v1/types.gen.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
 import { rfc3339 } from '../../../base/time.ts';

@@ -2,8 +2,8 @@
  * The treatment of a container whose startup or liveness probe failed (pkg/kubelet/kuberuntime:
  * computePodActions, killContainer).
  */
-import { graceSecondsOf } from '../../../api/core/v1/grace.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import { graceSecondsOf } from '../../../api/core/v1/pod/grace.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 import { failedProbe } from '../../probes/plan/probe-results.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';

@@ -1,7 +1,8 @@
 /** Plans the actions that apply a pod's allocated resources to its running containers. */
-import { graceSecondsOf } from '../../../api/core/v1/grace.ts';
-import { servingContainers } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+
+import { servingContainers } from '../../../api/core/v1/container/init-containers.ts';
+import { graceSecondsOf } from '../../../api/core/v1/pod/grace.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';
 import type { PodMemory } from './actions.ts';
 import type { Draft } from './draft.ts';

@@ -1,5 +1,5 @@
 /** Applies allocated resources to a running container (pkg/kubelet: computePodResizeAction). */
-import { restartToResize } from '../../../api/core/v1/resize-policy.ts';
+import { restartToResize } from '../../../api/core/v1/container/resize-policy.ts';
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 import { containerResources } from '../../containers/plan/resources.ts';
 import type { ContainerResources, ContainerState } from '../../runtime/runtime.ts';

@@ -1,7 +1,7 @@
 /** Resize information in a pod's status: allocated resources, actual resources, and pending changes. */
-import { findContainer } from '../../../api/core/v1/ephemeral-containers.ts';
-import { servingContainers } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import { findContainer } from '../../../api/core/v1/container/ephemeral-containers.ts';
+import { servingContainers } from '../../../api/core/v1/container/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ContainerStatus, ResourceRequirements } from '../../../api/core/v1/types.gen.ts';
 import { canonicalQuantity } from '../../../apimachinery/quantity.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';

@@ -2,7 +2,7 @@
  * Decides which containers of a pod restart after they have ended, from the pod's policy and their role in
  * the pod.
  */
-import { initContainersOf, isSidecar } from '../../../api/core/v1/init-containers.ts';
+import { initContainersOf, isSidecar } from '../../../api/core/v1/container/init-containers.ts';
 import type { PodSpec } from '../../../api/core/v1/types.gen.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';
 

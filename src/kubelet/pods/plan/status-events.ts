@@ -1,5 +1,5 @@
 /** Events for changes of a pod's status: reasons and texts are those of upstream's kubelet. */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { PodStatus } from '../../../api/core/v1/types.gen.ts';
 import type { PodMemory } from './actions.ts';
 

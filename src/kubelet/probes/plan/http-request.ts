@@ -1,6 +1,6 @@
 /** The request of an httpGet handler (pkg/probe/http/request.go), and the targets of redirects. */
 import type { Container, HTTPGetAction } from '../../../api/core/v1/types.gen.ts';
-import { kubernetesLevel } from '../../../base/kubernetes-level.ts';
+import { kubernetesLevel } from '../../../apimachinery/kubernetes-level.ts';
 import { handlerPort, joinHostPort } from './handler-port.ts';
 
 export interface HttpRequest {

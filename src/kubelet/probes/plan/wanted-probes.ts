@@ -1,6 +1,7 @@
 /** Selects the probes that run now for a pod in its current state (pkg/kubelet/prober: doProbe). */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
+
+import { isPodTerminal } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container, Probe } from '../../../api/core/v1/types.gen.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';

@@ -1,6 +1,6 @@
 /** /metrics: the agent's own metrics. Pure. */
-import type { Family, Sample } from '../../../base/exposition.ts';
-import { gauge } from '../../../base/metric-family.ts';
+import type { Family, Sample } from '../../../base/metrics/exposition.ts';
+import { gauge } from '../../../base/metrics/metric-family.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';
 import type { PodReading, UsageSnapshot, VolumeReading } from '../../usage/snapshot.ts';
 import { type OwnProcess, processMetrics } from './process-metrics.ts';

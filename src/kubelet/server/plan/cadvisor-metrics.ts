@@ -3,8 +3,8 @@
  * `container` and `image`), one for each pod's sandbox with the pod's network (an `image` but no
  * `container`), one for each pod as a whole (neither), and one for the machine (`id` is `/`). Pure.
  */
-import type { Family, Sample } from '../../../base/exposition.ts';
-import { counter, gauge } from '../../../base/metric-family.ts';
+import type { Family, Sample } from '../../../base/metrics/exposition.ts';
+import { counter, gauge } from '../../../base/metrics/metric-family.ts';
 import type { NodeFacts } from '../../node/plan/node-status.ts';
 import type { CpuUsage, MemoryUsage } from '../../usage/plan/cgroup-files.ts';
 import type { InterfaceUsage } from '../../usage/plan/network-files.ts';

@@ -1,5 +1,5 @@
 /** The remaining lifetime of a node's certificates, under upstream's names. */
-import { gauge, single } from '../../../base/metric-family.ts';
+import { gauge, single } from '../../../base/metrics/metric-family.ts';
 
 /** Expiry of each certificate, in milliseconds since the epoch; undefined where there is none. */
 export interface CertificateEnds {

@@ -1,7 +1,7 @@
 /** `/containerLogs` requests: the container, and the part of its log (pkg/kubelet/server, kubectl logs). */
-import { findContainer } from '../../../api/core/v1/ephemeral-containers.ts';
-import { initContainersOf } from '../../../api/core/v1/init-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import { findContainer } from '../../../api/core/v1/container/ephemeral-containers.ts';
+import { initContainersOf } from '../../../api/core/v1/container/init-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { booleanParameter } from '../../../apimachinery/list-options.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';
 import type { ContainerState, LogOptions } from '../../runtime/runtime.ts';

@@ -1,6 +1,6 @@
 /** Resource usage of a process, under the names of Prometheus' client libraries. Pure. */
-import type { Family } from '../../../base/exposition.ts';
-import { counter, gauge, single } from '../../../base/metric-family.ts';
+import type { Family } from '../../../base/metrics/exposition.ts';
+import { counter, gauge, single } from '../../../base/metrics/metric-family.ts';
 import type { ProcessUsage } from '../../usage/plan/machine-files.ts';
 
 export interface OwnProcess extends ProcessUsage {

@@ -1,6 +1,6 @@
 /** /metrics/resource, which metrics-server reads. Pure. */
-import type { Family, Sample } from '../../../base/exposition.ts';
-import { counter, gauge } from '../../../base/metric-family.ts';
+import type { Family, Sample } from '../../../base/metrics/exposition.ts';
+import { counter, gauge } from '../../../base/metrics/metric-family.ts';
 import type { ContainerReading, PodReading, UsageSnapshot } from '../../usage/snapshot.ts';
 import { together } from './summary.ts';
 

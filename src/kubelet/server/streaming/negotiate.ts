@@ -1,5 +1,5 @@
 /** Selects the protocol to use among those that a client offers. Pure. */
-import { maxProtocolsBytes } from '../../../base/header-limits.ts';
+import { maxProtocolsBytes } from '../../../http/header-limits.ts';
 import { RequestError } from '../plan/log-request.ts';
 
 export interface CommandProtocol {

@@ -3,7 +3,7 @@
  * of its streams.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/log.ts';
 import { joinConnections } from '../../../streams/join-connections.ts';

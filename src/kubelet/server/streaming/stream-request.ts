@@ -2,7 +2,7 @@
  * exec, attach and portForward requests as the API server sends them to a node agent (pkg/kubelet/server),
  * and minik8s' own request for a connection to a port. Pure.
  */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';
 import type { SandboxState } from '../../runtime/runtime.ts';
 import { RequestError } from '../plan/log-request.ts';

@@ -1,5 +1,5 @@
 /** persistentVolumeClaim and ephemeral: the volume that a claim is bound to, whatever its storage is. */
-import { claimNameOf } from '../../../api/core/v1/pod-claims.ts';
+import { claimNameOf } from '../../../api/core/v1/pod/claims.ts';
 import { placeOfSource, prepareSource } from './persistent-source.ts';
 import type { PodVolume, VolumeKind, VolumeTools } from './volume-kind.ts';
 

@@ -3,7 +3,7 @@
  * SetVolumeOwnership).
  */
 import { stat } from 'node:fs/promises';
-import type { Exec } from '../../../base/exec.ts';
+import type { Exec } from '../../../os/exec.ts';
 
 /** Mode bits of the group: the same access as the owner, and new files in directories get the group. */
 const wantedMode = 0o2070;

@@ -4,9 +4,9 @@
  */
 import { lstat, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { volumeSuitsNode } from '../../../api/core/v1/node-selection.ts';
+import { volumeSuitsNode } from '../../../api/core/v1/node/selection.ts';
 import type { PersistentVolume } from '../../../api/core/v1/types.gen.ts';
-import { volumeModeOf } from '../../../api/core/v1/volume-binding.ts';
+import { volumeModeOf } from '../../../api/core/v1/volume/binding.ts';
 import { mountDevice } from '../mount-device.ts';
 import { VolumeError } from '../plan/volume-error.ts';
 import { prepareHostPath } from './host-path.ts';

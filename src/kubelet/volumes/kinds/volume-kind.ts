@@ -4,11 +4,11 @@
  * attached, staged and published has a step for each.
  */
 
-import type { Node } from '../../../api/core/v1/node.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Volume } from '../../../api/core/v1/types.gen.ts';
 import type { Clock } from '../../../base/clock.ts';
-import type { Exec } from '../../../base/exec.ts';
+import type { Exec } from '../../../os/exec.ts';
 import type { PodSources } from '../../environment/pod-sources.ts';
 import type { AccountTokens } from '../account-tokens.ts';
 import type { ClaimedVolumes } from '../claimed-volumes.ts';

@@ -2,7 +2,7 @@
  * The files of a volume that come from the API (upstream: pkg/volume/projected, configmap, secret and
  * downwardapi, which are handled as projected with one source).
  */
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type {
   DownwardAPIVolumeFile,
   KeyToPath,

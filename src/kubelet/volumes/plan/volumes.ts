@@ -1,7 +1,7 @@
 /** Places of a pod's volumes on this machine, and the mounts that a container gets. */
-import { ephemeralContainersOf } from '../../../api/core/v1/ephemeral-containers.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { amounts } from '../../../api/core/v1/pod-requests.ts';
+import { ephemeralContainersOf } from '../../../api/core/v1/container/ephemeral-containers.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import { amounts } from '../../../api/core/v1/pod/requests.ts';
 import type { Container, Volume, VolumeMount } from '../../../api/core/v1/types.gen.ts';
 import { parseQuantity, quantityValue } from '../../../apimachinery/quantity.ts';
 import { ContainerConfigError } from '../../environment/plan/container-config-error.ts';

@@ -1,5 +1,5 @@
 /** Validation of every kind of source that a volume can have. */
-import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
+import { persistentVolumeResource } from '../../../../src/api/core/v1/volume/persistent-volume.ts';
 import { testCreate } from '../../../fixtures/kinds.ts';
 
 const disk = {

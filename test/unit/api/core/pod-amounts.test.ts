@@ -1,8 +1,8 @@
 /** Resources of a whole pod: the amounts that quota counts, the scheduler looks for and cgroups get. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { podLimitAmounts, podRequestAmounts } from '../../../../src/api/core/v1/pod-amounts.ts';
-import { containerRequests, podRequests } from '../../../../src/api/core/v1/pod-requests.ts';
+import { podLimitAmounts, podRequestAmounts } from '../../../../src/api/core/v1/pod/amounts.ts';
+import { containerRequests, podRequests } from '../../../../src/api/core/v1/pod/requests.ts';
 import type { Container, PodSpec } from '../../../../src/api/core/v1/types.gen.ts';
 import { writeAmounts } from '../../../../src/apimachinery/amounts.ts';
 import { container, pod } from '../../controllers/objects.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { validatePodOS } from '../../../../src/api/core/v1/pod-os-validation.ts';
+import { validatePodOS } from '../../../../src/api/core/v1/pod/os-validation.ts';
 import type { PodSpec } from '../../../../src/api/core/v1/types.gen.ts';
 import { container, pod } from '../../controllers/objects.ts';
 

@@ -1,8 +1,8 @@
 /** Affinity to other pods and topology spread: validation, and the effect of their label keys. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { applyLabelKeys, validatePodAffinity } from '../../../../src/api/core/v1/pod-affinity-validation.ts';
-import { validateTopologySpread } from '../../../../src/api/core/v1/topology-spread-validation.ts';
+import { applyLabelKeys, validatePodAffinity } from '../../../../src/api/core/v1/pod/affinity-validation.ts';
+import { validateTopologySpread } from '../../../../src/api/core/v1/pod/topology-spread-validation.ts';
 import type {
   PodAffinityTerm,
   PodSpec,

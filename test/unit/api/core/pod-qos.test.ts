@@ -1,7 +1,7 @@
 /** Pods that are evicted first when a node runs out of a resource. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type QosClass, qosClassOf } from '../../../../src/api/core/v1/pod-qos.ts';
+import { type QosClass, qosClassOf } from '../../../../src/api/core/v1/pod/qos.ts';
 import { container, pod } from '../../controllers/objects.ts';
 
 type Resources = { readonly requests?: Record<string, string>; readonly limits?: Record<string, string> };

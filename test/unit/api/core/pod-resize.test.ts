@@ -1,8 +1,8 @@
 /** Fields that pods/NAME/resize takes from the pod that it receives, and pods that it rejects. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { mirrorAnnotation } from '../../../../src/api/core/v1/pod-annotations.ts';
-import { resizePart } from '../../../../src/api/core/v1/pod-resize.ts';
+import { mirrorAnnotation } from '../../../../src/api/core/v1/pod/annotations.ts';
+import { resizePart } from '../../../../src/api/core/v1/pod/resize.ts';
 import type { Container, Pod } from '../../../../src/api/core/v1/types.gen.ts';
 import { container, type PodOptions, pod } from '../../controllers/objects.ts';
 

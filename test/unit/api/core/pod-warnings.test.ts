@@ -9,8 +9,8 @@ import { deploymentResource } from '../../../../src/api/apps/v1/deployment.ts';
 import { statefulSetResource } from '../../../../src/api/apps/v1/stateful-set.ts';
 import { cronJobResource } from '../../../../src/api/batch/v1/cron-job.ts';
 import { jobResource } from '../../../../src/api/batch/v1/job.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
-import { serviceResource } from '../../../../src/api/core/v1/service.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
+import { serviceResource } from '../../../../src/api/core/v1/service/service.ts';
 import type { JsonObject } from '../../../../src/apimachinery/equality.ts';
 import { created } from '../../../fixtures/kinds.ts';
 

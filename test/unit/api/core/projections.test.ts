@@ -1,8 +1,8 @@
 /** Files that a volume from the API may have, and fields of the pod that these files may hold. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { validateProjections } from '../../../../src/api/core/v1/projection-validation.ts';
 import type { Volume } from '../../../../src/api/core/v1/types.gen.ts';
+import { validateProjections } from '../../../../src/api/core/v1/volume/projection-validation.ts';
 
 const told = (volume: object) =>
   validateProjections({ name: 'v', ...volume } as Volume, 'v').map(

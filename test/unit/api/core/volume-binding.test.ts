@@ -1,7 +1,7 @@
 /** Volumes that may be bound to a claim. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { boundVolume, rankVolumes, volumeFault } from '../../../../src/api/core/v1/volume-binding.ts';
+import { boundVolume, rankVolumes, volumeFault } from '../../../../src/api/core/v1/volume/binding.ts';
 import { claim, referenceTo, volume } from '../../controllers/volumes/objects.ts';
 
 const sized = (name: string, storage: string, spec: object = {}) =>

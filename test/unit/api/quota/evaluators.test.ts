@@ -1,7 +1,7 @@
 /** Resources that a quota counts for each kind: their names, and the amount of one object. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countName, evaluatorOf } from '../../../../src/api/quota/evaluator.ts';
+import { countName, evaluatorOf } from '../../../../src/api/quota/evaluators.ts';
 import type { Scope } from '../../../../src/api/quota/pod-scopes.ts';
 import { writeAmounts } from '../../../../src/apimachinery/amounts.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';

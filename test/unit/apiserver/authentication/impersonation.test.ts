@@ -7,7 +7,7 @@ import {
   impersonated,
   impersonationFields,
 } from '../../../../src/apiserver/authentication/impersonation.ts';
-import type { UserInfo } from '../../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../../src/apiserver/request/user.ts';
 
 const sender: UserInfo = { name: 'root', groups: ['admins'] };
 const [known, unknown] = ['system:authenticated', 'system:unauthenticated'];

@@ -8,7 +8,7 @@ import {
   refusal,
   unionAuthorizer,
 } from '../../../../src/apiserver/authorization/authorizer.ts';
-import { nodeNameOf, systemUser } from '../../../../src/apiserver/user.ts';
+import { nodeNameOf, systemUser } from '../../../../src/apiserver/request/user.ts';
 import { bootstrapperAuthorizer } from '../../../../src/kube-apiserver/authorization/node-bootstrapper.ts';
 
 const bob = { name: 'bob', groups: ['system:authenticated'] };

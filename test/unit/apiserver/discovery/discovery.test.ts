@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { selfSubjectAccessReviewResource } from '../../../../src/api/authorization/v1/self-subject-access-review.ts';
 import { namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import { KindSet } from '../../../../src/apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { createDiscovery } from '../../../../src/apiserver/discovery/discovery.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { type Collection, respondCollection } from '../../../../src/apiserver/encoding/collection-body.ts';
-import type { RequestScope } from '../../../../src/apiserver/request-scope.ts';
-import { WholeAnswer } from '../../../../src/apiserver/whole-answer.ts';
+import type { RequestScope } from '../../../../src/apiserver/request/request-scope.ts';
+import { WholeAnswer } from '../../../../src/apiserver/transport/whole-answer.ts';
 
 const KiB = 1024;
 const head = { kind: 'ConfigMapList', metadata: { resourceVersion: '7' } };

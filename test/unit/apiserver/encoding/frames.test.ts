@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { newExpired } from '../../../../src/apimachinery/status-error.ts';
 import { frameOf } from '../../../../src/apiserver/encoding/framing.ts';
-import { selectionOf } from '../../../../src/apiserver/selection.ts';
+import { selectionOf } from '../../../../src/apiserver/reads/selection.ts';
 import type { CachedObject, CacheEvent } from '../../../../src/storage/cache.ts';
 import { frameObject } from '../../../../src/storage/codec.ts';
 import { framingOf } from '../../../fixtures/framing.ts';

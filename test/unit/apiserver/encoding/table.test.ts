@@ -1,8 +1,8 @@
 /** Tables that `kubectl get` prints. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
+import { persistentVolumeResource } from '../../../../src/api/core/v1/volume/persistent-volume.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import type { Status } from '../../../../src/apimachinery/status-error.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/apiserver/load/in-flight.ts';
 import { withInFlightLimit } from '../../../../src/apiserver/load/shed.ts';
 import { sortOf } from '../../../../src/apiserver/load/sort-of.ts';
-import { parseRequestInfo } from '../../../../src/apiserver/request-info.ts';
+import { parseRequestInfo } from '../../../../src/apiserver/request/request-info.ts';
 import { subresourceAt } from '../../../fixtures/kind-behavior.ts';
 
 const limits: InFlightLimits = {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import { parseListQuery } from '../../../../src/apimachinery/list-options.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { WatchSelections } from '../../../../src/apiserver/load/watch-selections.ts';
-import { type Keyed, selectionOf } from '../../../../src/apiserver/selection.ts';
+import { type Keyed, selectionOf } from '../../../../src/apiserver/reads/selection.ts';
 
 const selecting = (labelSelector: string, fieldSelector = '') =>
   selectionOf(podResource, 'default', parseListQuery(new URLSearchParams({ labelSelector, fieldSelector })));

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { KubeObject, ObjectMeta } from '../../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';

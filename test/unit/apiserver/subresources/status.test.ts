@@ -1,7 +1,7 @@
 /** The status of an object is only written by its subresource, which writes nothing else. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import { startTestServer, type TestServer } from '../../../fixtures/api-server.ts';
 
 const path = '/api/v1/namespaces/default/pods/p';

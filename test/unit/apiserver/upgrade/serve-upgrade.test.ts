@@ -8,7 +8,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import type { RequestEnv } from '../../../../src/apiserver/options.ts';
 import { serveUpgrade, wantsUpgrade } from '../../../../src/apiserver/upgrade/serve-upgrade.ts';
 import { systemClock } from '../../../../src/base/clock.ts';
-import { maxHeaderBytes, maxProtocolsBytes } from '../../../../src/base/header-limits.ts';
+import { maxHeaderBytes, maxProtocolsBytes } from '../../../../src/http/header-limits.ts';
 import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
 import { Agents } from '../../kube-apiserver/subresources/agents.ts';
 

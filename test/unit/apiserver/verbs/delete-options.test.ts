@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { kubernetesMessages } from '../../../../src/api/message-table.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { maxGrownValues } from '../../../../src/apimachinery/value-limit.ts';
-import type { RequestScope } from '../../../../src/apiserver/request-scope.ts';
+import type { RequestScope } from '../../../../src/apiserver/request/request-scope.ts';
 import { parseDeleteFields, readDeleteOptions } from '../../../../src/apiserver/verbs/delete-options.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 

@@ -9,7 +9,7 @@ import { parseListQuery } from '../../../../src/apimachinery/list-options.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
-import { selectionOf } from '../../../../src/apiserver/selection.ts';
+import { selectionOf } from '../../../../src/apiserver/reads/selection.ts';
 import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
 import { storedObject } from '../../../../src/apiserver/stored-object.ts';
 import { matchingObjects, readPage } from '../../../../src/apiserver/verbs/page.ts';

@@ -4,12 +4,12 @@ import { describe, test } from 'node:test';
 import { deploymentResource } from '../../../../src/api/apps/v1/deployment.ts';
 import { selfSubjectAccessReviewResource } from '../../../../src/api/authorization/v1/self-subject-access-review.ts';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
-import { nodeResource } from '../../../../src/api/core/v1/node.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { nodeResource } from '../../../../src/api/core/v1/node/node.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
-import { parseRequestInfo, type ResourceRequest } from '../../../../src/apiserver/request-info.ts';
-import { isDryRun, parseDryRun, type RequestScope } from '../../../../src/apiserver/request-scope.ts';
+import { parseRequestInfo, type ResourceRequest } from '../../../../src/apiserver/request/request-info.ts';
+import { isDryRun, parseDryRun, type RequestScope } from '../../../../src/apiserver/request/request-scope.ts';
 import { formsOf, handlerOf, verbOf } from '../../../../src/apiserver/verbs/verbs.ts';
 import { kubeBehavior, subresourceAt } from '../../../fixtures/kind-behavior.ts';
 

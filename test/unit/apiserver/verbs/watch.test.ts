@@ -1,8 +1,8 @@
 /** First event and duration of a watch. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { Source } from '../../../../src/apiserver/pushed-body.ts';
-import { systemUser, type UserInfo } from '../../../../src/apiserver/user.ts';
+import { systemUser, type UserInfo } from '../../../../src/apiserver/request/user.ts';
+import type { Source } from '../../../../src/apiserver/transport/pushed-body.ts';
 import { admin, startTestServer, type TestServer } from '../../../fixtures/api-server.ts';
 import { LaggingStore } from '../../../fixtures/lagging-store.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Timer } from '../../../../src/base/clock.ts';
 import { LoopMeter } from '../../../../src/base/event-loop/loop-meter.ts';
 import type { Work } from '../../../../src/base/event-loop/work.ts';
-import { exposition } from '../../../../src/base/exposition.ts';
+import { exposition } from '../../../../src/base/metrics/exposition.ts';
 import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
 
 /** Creates an event loop that turns when the test calls for it. */

@@ -7,7 +7,7 @@ import {
   horizontalPodAutoscalerResource,
 } from '../../../../src/api/autoscaling/v2/horizontal-pod-autoscaler.ts';
 import { intervalAnnotation } from '../../../../src/api/autoscaling/v2/scale-interval.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import { podMetricsResource } from '../../../../src/api/metrics/v1beta1/pod-metrics.ts';
 import { newForbidden } from '../../../../src/apimachinery/status-error.ts';
 import { horizontalController } from '../../../../src/controllers/autoscaling/horizontal.ts';

@@ -10,7 +10,7 @@ import {
   horizontalPodAutoscalerResource,
 } from '../../../../src/api/autoscaling/v2/horizontal-pod-autoscaler.ts';
 import type { MetricSpec } from '../../../../src/api/autoscaling/v2/types.gen.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import { newConflict } from '../../../../src/apimachinery/status-error.ts';
 import { horizontalController } from '../../../../src/controllers/autoscaling/horizontal.ts';
 import { usualQueries } from '../../../../src/controllers/autoscaling/metric-query-plan.ts';

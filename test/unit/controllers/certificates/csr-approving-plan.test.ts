@@ -1,7 +1,7 @@
 /** Clients whose certificates are approved: joining machines, and nodes that renew theirs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Node } from '../../../../src/api/core/v1/node.ts';
+import type { Node } from '../../../../src/api/core/v1/node/node.ts';
 import { decideRequest } from '../../../../src/controllers/certificates/csr-approving-plan.ts';
 import {
   byNode,

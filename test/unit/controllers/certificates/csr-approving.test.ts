@@ -6,12 +6,12 @@ import {
   certificateSigningRequestResource,
 } from '../../../../src/api/certificates/v1/certificate-signing-request.ts';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
-import { type Node, nodeResource } from '../../../../src/api/core/v1/node.ts';
-import { serviceResource } from '../../../../src/api/core/v1/service.ts';
+import { type Node, nodeResource } from '../../../../src/api/core/v1/node/node.ts';
+import { serviceResource } from '../../../../src/api/core/v1/service/service.ts';
 import { newInternalError } from '../../../../src/apimachinery/status-error.ts';
-import type { CertificateRequestContent } from '../../../../src/base/certificate-request.ts';
 import { csrApproving } from '../../../../src/controllers/certificates/csr-approving.ts';
 import { masterLabels } from '../../../../src/controllers/masters/masters-plan.ts';
+import type { CertificateRequestContent } from '../../../../src/formats/certificate-request.ts';
 import { at, meta, service } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';
 import { content, hosts, joining, lease, node, serving } from './csr-requests.ts';

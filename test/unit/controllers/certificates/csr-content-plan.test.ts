@@ -1,11 +1,11 @@
 /** Requests that each signer accepts: each case has one mistake. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CertificateRequestContent } from '../../../../src/base/certificate-request.ts';
 import {
   contentChecks,
   nodeOfCommonName,
 } from '../../../../src/controllers/certificates/csr-content-plan.ts';
+import type { CertificateRequestContent } from '../../../../src/formats/certificate-request.ts';
 
 const check = (signer: string, over: Partial<CertificateRequestContent>, usages: readonly string[]) => {
   const content = {

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CertificateSigningRequest } from '../../../../src/api/certificates/v1/certificate-signing-request.ts';
 import type { Lease } from '../../../../src/api/coordination/v1/lease.ts';
-import type { Node } from '../../../../src/api/core/v1/node.ts';
+import type { Node } from '../../../../src/api/core/v1/node/node.ts';
 import { requireRange } from '../../../../src/base/addresses.ts';
-import type { CertificateRequestContent } from '../../../../src/base/certificate-request.ts';
 import {
   decideRequest,
   type Situation,
 } from '../../../../src/controllers/certificates/csr-approving-plan.ts';
 import type { ClusterPlaces } from '../../../../src/controllers/certificates/csr-serving-plan.ts';
+import type { CertificateRequestContent } from '../../../../src/formats/certificate-request.ts';
 import { at, meta, start } from '../objects.ts';
 
 type Spec = CertificateSigningRequest['spec'];

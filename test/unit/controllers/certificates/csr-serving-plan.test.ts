@@ -1,5 +1,5 @@
 /** Serving certificates that are approved, and the reasons for a denial. */
-import type { Node } from '../../../../src/api/core/v1/node.ts';
+import type { Node } from '../../../../src/api/core/v1/node/node.ts';
 import {
   client,
   content,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { PodDisruptionBudget } from '../../../../src/api/policy/v1/pod-disruption-budget.ts';
 import {
   deletionTimeoutMs,

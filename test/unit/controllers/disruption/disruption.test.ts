@@ -4,7 +4,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { deploymentResource } from '../../../../src/api/apps/v1/deployment.ts';
 import { replicaSetResource } from '../../../../src/api/apps/v1/replica-set.ts';
 import { statefulSetResource } from '../../../../src/api/apps/v1/stateful-set.ts';
-import { type Pod, podResource } from '../../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import { replicationControllerResource } from '../../../../src/api/core/v1/replication-controller.ts';
 import {
   type PodDisruptionBudget,

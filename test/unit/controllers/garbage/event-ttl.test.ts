@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Event, eventResource } from '../../../../src/api/core/v1/event.ts';
+import { type Event, eventResource } from '../../../../src/api/core/v1/event/event.ts';
 import { eventTtl } from '../../../../src/controllers/garbage/event-ttl.ts';
 import { leftOf } from '../../../../src/controllers/garbage/event-ttl-plan.ts';
 import { at, meta, start } from '../objects.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { replicaSetResource } from '../../../../src/api/apps/v1/replica-set.ts';
 import { type ConfigMap, configMapResource } from '../../../../src/api/core/v1/config-map.ts';
-import { nodeResource } from '../../../../src/api/core/v1/node.ts';
+import { nodeResource } from '../../../../src/api/core/v1/node/node.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../../src/apimachinery/resource-definition.ts';
 import { newInternalError } from '../../../../src/apimachinery/status-error.ts';

@@ -1,8 +1,8 @@
 /** Pods that are removed because no agent is left to end them, and the events about them. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { type Node, nodeResource, type Taint } from '../../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../../src/api/core/v1/pod.ts';
+import { type Node, nodeResource, type Taint } from '../../../../src/api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import { newInternalError } from '../../../../src/apimachinery/status-error.ts';
 import { podGcController } from '../../../../src/controllers/garbage/pod-gc.ts';
 import { at, node, pod } from '../objects.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Lease } from '../../../../src/api/coordination/v1/lease.ts';
 import { hostnameAnnotation, placesOf } from '../../../../src/api/coordination/v1/master-lease.ts';
-import type { Endpoints } from '../../../../src/api/core/v1/endpoints.ts';
+import type { Endpoints } from '../../../../src/api/core/v1/service/endpoints.ts';
 import type { EndpointSlice } from '../../../../src/api/discovery/v1/endpoint-slice.ts';
 import { deepCopy } from '../../../../src/apimachinery/equality.ts';
 import {

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
-import { endpointsResource } from '../../../../src/api/core/v1/endpoints.ts';
-import { serviceResource } from '../../../../src/api/core/v1/service.ts';
+import { endpointsResource } from '../../../../src/api/core/v1/service/endpoints.ts';
+import { serviceResource } from '../../../../src/api/core/v1/service/service.ts';
 import {
   type EndpointSlice,
   endpointSliceResource,

@@ -1,7 +1,7 @@
 /** Corrections of the Service of the API, whatever its state is. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Service } from '../../../../src/api/core/v1/service.ts';
+import type { Service } from '../../../../src/api/core/v1/service/service.ts';
 import { planService } from '../../../../src/controllers/masters/system-objects-plan.ts';
 import { meta } from '../objects.ts';
 

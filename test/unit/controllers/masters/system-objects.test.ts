@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
-import { type Service, serviceResource } from '../../../../src/api/core/v1/service.ts';
+import { type Service, serviceResource } from '../../../../src/api/core/v1/service/service.ts';
 import { systemObjects } from '../../../../src/api/core/v1/system-objects.ts';
 import { newConflict, newInternalError, newNotFound } from '../../../../src/apimachinery/status-error.ts';
 import { systemObjectsController } from '../../../../src/controllers/masters/system-objects.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ConfigMap, configMapResource } from '../../../../src/api/core/v1/config-map.ts';
 import { type Namespace, namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
-import { serviceAccountResource } from '../../../../src/api/core/v1/service-account.ts';
+import { serviceAccountResource } from '../../../../src/api/core/v1/service-account/service-account.ts';
 import { newForbidden, newInternalError, newNotFound } from '../../../../src/apimachinery/status-error.ts';
 import { validateObjectMeta } from '../../../../src/apimachinery/validate-meta.ts';
 import { rootCaPublisher } from '../../../../src/controllers/certificates/root-ca-publisher.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { nodeResource } from '../../../../src/api/core/v1/node.ts';
+import { nodeResource } from '../../../../src/api/core/v1/node/node.ts';
 import { controlPlaneRole } from '../../../../src/controllers/nodes/control-plane-role.ts';
 import { node } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../../src/api/core/v1/node.ts';
+import type { Node } from '../../../../src/api/core/v1/node/node.ts';
 import { formatRange, type IPv4Range, parseRange } from '../../../../src/base/addresses.ts';
 import {
   claimProblem,

@@ -1,7 +1,7 @@
 /** Pod address ranges of nodes while the cache lags, and the events about ranges that cannot be used. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { type Node, nodeResource } from '../../../../src/api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../../../src/api/core/v1/node/node.ts';
 import { newInternalError } from '../../../../src/apimachinery/status-error.ts';
 import { nodeIpam, podRangeClaims } from '../../../../src/controllers/nodes/node-ipam.ts';
 import { at, node as makeNode } from '../objects.ts';

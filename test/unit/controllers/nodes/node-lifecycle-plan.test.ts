@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node, Taint } from '../../../../src/api/core/v1/node.ts';
+import type { Node, Taint } from '../../../../src/api/core/v1/node/node.ts';
 import {
   type Disruption,
   disruptionOf,

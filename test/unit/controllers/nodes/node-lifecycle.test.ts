@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
-import { type Node, nodeResource } from '../../../../src/api/core/v1/node.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { type Node, nodeResource } from '../../../../src/api/core/v1/node/node.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import { newInternalError } from '../../../../src/apimachinery/status-error.ts';
 import { nodeLifecycle } from '../../../../src/controllers/nodes/node-lifecycle.ts';
 import { at, meta, node, pod } from '../objects.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
-import { nodeResource } from '../../../../src/api/core/v1/node.ts';
+import { nodeResource } from '../../../../src/api/core/v1/node/node.ts';
 import { nodeLifecycle } from '../../../../src/controllers/nodes/node-lifecycle.ts';
 import { at, meta, node } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';

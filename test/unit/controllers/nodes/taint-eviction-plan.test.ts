@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Taint } from '../../../../src/api/core/v1/node.ts';
+import type { Taint } from '../../../../src/api/core/v1/node/node.ts';
 import type { Toleration } from '../../../../src/api/core/v1/types.gen.ts';
 import { evictingTaints, minTolerationTime } from '../../../../src/controllers/nodes/taint-eviction-plan.ts';
 

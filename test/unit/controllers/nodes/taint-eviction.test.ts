@@ -1,8 +1,8 @@
 /** Deletion of pods because of a taint of their node, the exceptions, and the events about it. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { nodeResource, type Taint } from '../../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../../src/api/core/v1/pod.ts';
+import { nodeResource, type Taint } from '../../../../src/api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import { taintEvictionController } from '../../../../src/controllers/nodes/taint-eviction.ts';
 import { at, node, pod } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EndpointSubset, Endpoints } from '../../../../src/api/core/v1/endpoints.ts';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
-import type { Service } from '../../../../src/api/core/v1/service.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
+import type { EndpointSubset, Endpoints } from '../../../../src/api/core/v1/service/endpoints.ts';
+import type { Service } from '../../../../src/api/core/v1/service/service.ts';
 import type { EndpointSlice } from '../../../../src/api/discovery/v1/endpoint-slice.ts';
 import { maxAddresses, planEndpoints } from '../../../../src/controllers/services/endpoints-plan.ts';
 import { planSlices } from '../../../../src/controllers/services/endpointslice-plan.ts';

@@ -1,7 +1,7 @@
 /** Subsets of Endpoints from stored slices, whoever wrote the slices. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Endpoints } from '../../../../src/api/core/v1/endpoints.ts';
+import type { Endpoints } from '../../../../src/api/core/v1/service/endpoints.ts';
 import type {
   Endpoint,
   EndpointPort,

@@ -1,9 +1,9 @@
 /** Slices and Endpoints that are written for Services, where the cache lags and namespaces terminate. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Endpoints, endpointsResource } from '../../../../src/api/core/v1/endpoints.ts';
-import { type Pod, podResource } from '../../../../src/api/core/v1/pod.ts';
-import { type Service, serviceResource } from '../../../../src/api/core/v1/service.ts';
+import { type Pod, podResource } from '../../../../src/api/core/v1/pod/pod.ts';
+import { type Endpoints, endpointsResource } from '../../../../src/api/core/v1/service/endpoints.ts';
+import { type Service, serviceResource } from '../../../../src/api/core/v1/service/service.ts';
 import {
   type EndpointSlice,
   endpointSliceResource,

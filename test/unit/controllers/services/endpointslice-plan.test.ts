@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
-import type { Service } from '../../../../src/api/core/v1/service.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
+import type { Service } from '../../../../src/api/core/v1/service/service.ts';
 import type { EndpointSlice } from '../../../../src/api/discovery/v1/endpoint-slice.ts';
 import { deepCopy } from '../../../../src/apimachinery/equality.ts';
 import { endpointOf, planSlices, portsOf } from '../../../../src/controllers/services/endpointslice-plan.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EndpointSubset, Endpoints } from '../../../../src/api/core/v1/endpoints.ts';
+import type { EndpointSubset, Endpoints } from '../../../../src/api/core/v1/service/endpoints.ts';
 import type { EndpointSlice } from '../../../../src/api/discovery/v1/endpoint-slice.ts';
 import { deepCopy } from '../../../../src/apimachinery/equality.ts';
 import type { ObjectMeta } from '../../../../src/apimachinery/meta.ts';

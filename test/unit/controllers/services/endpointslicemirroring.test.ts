@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
-import { type Endpoints, endpointsResource } from '../../../../src/api/core/v1/endpoints.ts';
-import { serviceResource } from '../../../../src/api/core/v1/service.ts';
+import { type Endpoints, endpointsResource } from '../../../../src/api/core/v1/service/endpoints.ts';
+import { serviceResource } from '../../../../src/api/core/v1/service/service.ts';
 import { endpointSliceResource } from '../../../../src/api/discovery/v1/endpoint-slice.ts';
 import { newInternalError } from '../../../../src/apimachinery/status-error.ts';
 import { verifyAfter } from '../../../../src/controller-runtime/observed-writes.ts';

@@ -1,9 +1,9 @@
 /** Conditions of a Service about external addresses that nodes do not serve for it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Service } from '../../../../src/api/core/v1/service.ts';
+import type { Service } from '../../../../src/api/core/v1/service/service.ts';
 import { planExternalStatus } from '../../../../src/controllers/services/external-addresses-plan.ts';
-import { makeService } from '../../dns/objects.ts';
+import { makeService } from '../../cluster-dns/objects.ts';
 
 const now = '2026-11-20T10:00:00Z';
 const later = '2026-11-20T11:00:00Z';

@@ -1,10 +1,10 @@
 /** Changes that requeue keys of the binder, and its actions while its caches lag behind its writes. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/persistent-volume-claim.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../../src/api/core/v1/types.gen.ts';
+import { persistentVolumeResource } from '../../../../src/api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/volume/persistent-volume-claim.ts';
 import { storageClassResource } from '../../../../src/api/storage/v1/storage-class.ts';
 import { persistentVolumeBinder } from '../../../../src/controllers/volumes/persistent-volume-binder.ts';
 import { WrittenVolumes } from '../../../../src/controllers/volumes/written-volumes.ts';

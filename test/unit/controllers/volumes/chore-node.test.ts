@@ -1,7 +1,7 @@
 /** Node whose agent cleans up an unused volume, and the events on the volume meanwhile. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../../src/api/core/v1/node.ts';
+import type { Node } from '../../../../src/api/core/v1/node/node.ts';
 import { choreNode, nextNode } from '../../../../src/controllers/volumes/chore-node.ts';
 import { assigned, withoutOutcome } from '../../../../src/controllers/volumes/chore-state.ts';
 import { node } from '../objects.ts';

@@ -1,7 +1,7 @@
 /** Pods that use claims, from the server's list: page by page, and one list for all questions at a time. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { Client } from '../../../../src/client/client.ts';
 import { LiveClaimUsers } from '../../../../src/controllers/volumes/claim-users.ts';
 import { pod } from '../objects.ts';

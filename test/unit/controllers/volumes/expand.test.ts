@@ -1,8 +1,8 @@
 /** Volumes that grow with their claims. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/persistent-volume-claim.ts';
+import { persistentVolumeResource } from '../../../../src/api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/volume/persistent-volume-claim.ts';
 import { newConflict } from '../../../../src/apimachinery/status-error.ts';
 import { expandController } from '../../../../src/controllers/volumes/expand.ts';
 import { at } from '../objects.ts';

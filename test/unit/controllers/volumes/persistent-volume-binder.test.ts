@@ -1,10 +1,10 @@
 /** Claims and volumes that are bound, lost, released and free again. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/persistent-volume-claim.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../../src/api/core/v1/types.gen.ts';
+import { persistentVolumeResource } from '../../../../src/api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/volume/persistent-volume-claim.ts';
 import { storageClassResource } from '../../../../src/api/storage/v1/storage-class.ts';
 import { newConflict } from '../../../../src/apimachinery/status-error.ts';
 import { persistentVolumeBinder } from '../../../../src/controllers/volumes/persistent-volume-binder.ts';

@@ -1,9 +1,9 @@
 /** Finalizers that keep a deleted claim or volume, and claims that are created for pods. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/persistent-volume-claim.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
+import { persistentVolumeResource } from '../../../../src/api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/volume/persistent-volume-claim.ts';
 import { newConflict, newForbidden, newInternalError } from '../../../../src/apimachinery/status-error.ts';
 import { ephemeralVolumeController } from '../../../../src/controllers/volumes/ephemeral-volume.ts';
 import { pvProtectionController } from '../../../../src/controllers/volumes/pv-protection.ts';

@@ -1,10 +1,10 @@
 /** Volumes that this server provisions for claims, and the reasons for a failure. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { nodeResource } from '../../../../src/api/core/v1/node.ts';
-import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/persistent-volume-claim.ts';
+import { nodeResource } from '../../../../src/api/core/v1/node/node.ts';
 import type { PersistentVolumeClaim } from '../../../../src/api/core/v1/types.gen.ts';
+import { persistentVolumeResource } from '../../../../src/api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/volume/persistent-volume-claim.ts';
 import { storageClassResource } from '../../../../src/api/storage/v1/storage-class.ts';
 import { newConflict, newInternalError } from '../../../../src/apimachinery/status-error.ts';
 import { volumeProvisioner } from '../../../../src/controllers/volumes/volume-provisioner.ts';

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { nodeResource } from '../../../../src/api/core/v1/node.ts';
-import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/persistent-volume-claim.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { nodeResource } from '../../../../src/api/core/v1/node/node.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { PersistentVolume } from '../../../../src/api/core/v1/types.gen.ts';
+import { persistentVolumeResource } from '../../../../src/api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/volume/persistent-volume-claim.ts';
 import { newConflict } from '../../../../src/apimachinery/status-error.ts';
 import { persistentVolumeBinder } from '../../../../src/controllers/volumes/persistent-volume-binder.ts';
 import { volumeRecycler } from '../../../../src/controllers/volumes/volume-recycler.ts';

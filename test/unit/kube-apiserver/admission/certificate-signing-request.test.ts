@@ -12,7 +12,7 @@ import type { ResourceDefinition } from '../../../../src/apimachinery/resource-d
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
 import type { AccessRequest } from '../../../../src/apiserver/authorization/authorizer.ts';
-import type { UserInfo } from '../../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../../src/apiserver/request/user.ts';
 import { rfc3339 } from '../../../../src/base/clock.ts';
 import { certificateSigningRequests } from '../../../../src/kube-apiserver/admission/certificate-signing-request.ts';
 import type { KubeContext } from '../../../../src/kube-apiserver/context.ts';

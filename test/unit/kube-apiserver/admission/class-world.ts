@@ -1,6 +1,6 @@
 /** Admission of pods with classes that the server has in its cache, or only in its store. */
 import assert from 'node:assert/strict';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import {
   type ResourceDefinition,

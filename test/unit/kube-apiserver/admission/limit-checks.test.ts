@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LimitRange } from '../../../../src/api/core/v1/limit-range.ts';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { PersistentVolumeClaim } from '../../../../src/api/core/v1/types.gen.ts';
 import {
   claimProblems,

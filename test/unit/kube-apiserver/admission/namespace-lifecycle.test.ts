@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
 import { namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
-import { nodeResource } from '../../../../src/api/core/v1/node.ts';
+import { nodeResource } from '../../../../src/api/core/v1/node/node.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { admissionChain } from '../../../../src/apiserver/admission/admission.ts';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';

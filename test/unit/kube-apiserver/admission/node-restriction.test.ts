@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
-import { eventResource } from '../../../../src/api/core/v1/event.ts';
-import { type Node, nodeResource } from '../../../../src/api/core/v1/node.ts';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { eventResource } from '../../../../src/api/core/v1/event/event.ts';
+import { type Node, nodeResource } from '../../../../src/api/core/v1/node/node.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { ResourceQuota } from '../../../../src/api/core/v1/resource-quota.ts';
-import { evaluatorOf } from '../../../../src/api/quota/evaluator.ts';
+import { evaluatorOf } from '../../../../src/api/quota/evaluators.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { type ChargedWrite, QuotaCharges } from '../../../../src/kube-apiserver/admission/quota-charges.ts';
 import { decodeObject, encodeObject } from '../../../../src/storage/codec.ts';

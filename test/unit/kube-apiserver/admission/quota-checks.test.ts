@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ResourceQuota } from '../../../../src/api/core/v1/resource-quota.ts';
-import { evaluatorOf } from '../../../../src/api/quota/evaluator.ts';
+import { evaluatorOf } from '../../../../src/api/quota/evaluators.ts';
 import { writeAmounts } from '../../../../src/apimachinery/amounts.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import {

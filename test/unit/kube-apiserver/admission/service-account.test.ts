@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';

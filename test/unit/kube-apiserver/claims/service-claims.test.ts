@@ -1,7 +1,7 @@
 /** Addresses and node ports that a Service claims and releases, and claims that are rejected. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Service } from '../../../../src/api/core/v1/service.ts';
+import type { Service } from '../../../../src/api/core/v1/service/service.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { serviceClaims } from '../../../../src/kube-apiserver/claims/service-claims.ts';
 import type { KubeContext } from '../../../../src/kube-apiserver/context.ts';

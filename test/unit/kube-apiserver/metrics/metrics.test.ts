@@ -1,7 +1,7 @@
 /** metrics.k8s.io: answers that are made from the reports of node agents. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { NodeMetrics } from '../../../../src/api/metrics/v1beta1/node-metrics.ts';
 import type { PodMetrics } from '../../../../src/api/metrics/v1beta1/pod-metrics.ts';
 import { sampleOf } from '../../../../src/kube-apiserver/metrics/sample.ts';

@@ -1,7 +1,7 @@
 /** http_sd targets for nodes, pods and Services, and the users who may read them. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import { groupsOf } from '../../../../src/kube-apiserver/monitoring/target-lists.ts';
 import { startTestServer, type TestServer } from '../../../fixtures/api-server.ts';
 

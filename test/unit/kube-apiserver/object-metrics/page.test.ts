@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
 import { storageKey } from '../../../../src/apimachinery/resource-definition.ts';
-import { StreamedAnswer } from '../../../../src/apiserver/streamed-answer.ts';
+import { StreamedAnswer } from '../../../../src/apiserver/transport/streamed-answer.ts';
 import { Turns } from '../../../../src/apiserver/turns.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
 import { objectKinds } from '../../../../src/kube-apiserver/object-metrics/object-kinds.ts';

@@ -1,7 +1,7 @@
 /** Samples of one object of a kind, as on the page but without the labels that all of its samples have. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { labelPairs, numberText } from '../../../../src/base/exposition.ts';
+import { labelPairs, numberText } from '../../../../src/base/metrics/exposition.ts';
 import type { ObjectMetrics } from '../../../../src/kube-apiserver/object-metrics/family.ts';
 
 type Part = Readonly<Record<string, unknown>>;

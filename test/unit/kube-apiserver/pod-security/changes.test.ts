@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import { changesSignificantly } from '../../../../src/kube-apiserver/pod-security/changes.ts';
 import { podWith } from './pods.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
-import type { Service } from '../../../../src/api/core/v1/service.ts';
+import type { Node } from '../../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
+import type { Service } from '../../../../src/api/core/v1/service/service.ts';
 import type { EndpointSlice } from '../../../../src/api/discovery/v1/endpoint-slice.ts';
 import {
   nodeLocation,

@@ -2,8 +2,8 @@
  * An API server whose node agents are part of the test: they record requests, and answer as the test sets.
  */
 
+import type { UserInfo } from '../../../../src/apiserver/request/user.ts';
 import type { UpgradedConnection } from '../../../../src/apiserver/server-context.ts';
-import type { UserInfo } from '../../../../src/apiserver/user.ts';
 import type { NodeConnection } from '../../../../src/kube-apiserver/node-connection.ts';
 import {
   admin,

@@ -1,7 +1,7 @@
 /** Pods that an eviction may remove, by the disruption budgets at the moment of the write. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { PodDisruptionBudget } from '../../../../src/api/policy/v1/pod-disruption-budget.ts';
 import type { Status } from '../../../../src/apimachinery/status-error.ts';
 import { startTestServer, storedObject, type TestServer } from '../../../fixtures/api-server.ts';

@@ -1,7 +1,7 @@
 /** Bindings, evictions, and the deletion of the pods that a selector selects. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { Status } from '../../../../src/apimachinery/status-error.ts';
 import { decodeObject, encodeObject } from '../../../../src/storage/codec.ts';

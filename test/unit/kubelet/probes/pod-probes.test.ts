@@ -1,8 +1,8 @@
 /** Probes of a pod on a clock that the test controls, with a program in place of the probed container. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
-import { exposition } from '../../../../src/base/exposition.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
+import { exposition } from '../../../../src/base/metrics/exposition.ts';
 import { PodProbes } from '../../../../src/kubelet/probes/pod-probes.ts';
 import { ProbeCounts } from '../../../../src/kubelet/probes/probe-counts.ts';
 import type { ContainerState, ProcessStreams } from '../../../../src/kubelet/runtime/runtime.ts';

@@ -1,7 +1,7 @@
 /** Container whose probe has failed: plan, phase and status. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import { computePodActions } from '../../../../src/kubelet/pods/plan/compute-pod-actions.ts';
 import { computePodStatus } from '../../../../src/kubelet/pods/plan/pod-status.ts';
 import type { ProbeResults } from '../../../../src/kubelet/probes/plan/probe-results.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import type { ObservedPod } from '../../../../src/kubelet/runtime/observed-pod.ts';
 import { runningContainer } from '../../../../src/kubelet/server/streaming/stream-request.ts';
 

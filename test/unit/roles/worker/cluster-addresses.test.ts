@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { serviceResource } from '../../../../src/api/core/v1/service.ts';
+import { serviceResource } from '../../../../src/api/core/v1/service/service.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
 import type { Client } from '../../../../src/client/client.ts';
 import {

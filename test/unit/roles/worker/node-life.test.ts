@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
-import { type Exec, ExecError, systemExec } from '../../../../src/base/exec.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
 import type { ShutdownPeriods } from '../../../../src/kubelet/node/plan/shutdown-phases.ts';
+import { type Exec, ExecError, systemExec } from '../../../../src/os/exec.ts';
 import { readSettings } from '../../../../src/roles/settings/settings.ts';
 import {
   agentLife,

@@ -1,6 +1,6 @@
 /** The content of a function's image in addition to its base and its libraries. Pure. */
 
-import { archiveEnd, memberHeader, padding, type TarMember } from '../../../../base/tar-archive.ts';
+import { archiveEnd, memberHeader, padding, type TarMember } from '../../../../formats/tar-archive.ts';
 import { parseFunctionImage } from '../../api/function-image.ts';
 import { instancePort } from '../../api/function-instance.ts';
 import { pathProblem } from '../../api/function-validation.ts';

@@ -1,5 +1,5 @@
 /** Decides which pod may use which image of a function. Pure. */
-import type { Pod } from '../../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../../api/core/v1/pod/pod.ts';
 import { isFunctionImage, parseFunctionImage } from '../../api/function-image.ts';
 import { functionVersionLabel } from '../../api/function-instance.ts';
 import type { FunctionVersion } from '../../api/function-version.ts';

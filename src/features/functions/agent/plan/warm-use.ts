@@ -1,5 +1,5 @@
 /** The files and checks for assigning a warm instance to a function. Pure. */
-import type { Pod } from '../../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../../api/core/v1/pod/pod.ts';
 import { functionLabel, functionVersionLabel } from '../../api/function-instance.ts';
 import type { FunctionVersion } from '../../api/function-version.ts';
 import { instanceVariables, warmLabel, warmProblem, warmVersion } from '../../api/warm-instance.ts';

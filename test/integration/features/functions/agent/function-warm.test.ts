@@ -1,7 +1,7 @@
 /** Waiting instances become instances of a function: on Docker, by a node agent. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { sha256 } from '../../../../../src/base/sha256.ts';
 import { functionVersionResource } from '../../../../../src/features/functions/api/function-version.ts';
 import { warmVersion } from '../../../../../src/features/functions/api/warm-instance.ts';

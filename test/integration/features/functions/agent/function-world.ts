@@ -2,13 +2,13 @@
  * A node agent that builds functions on Docker, with runtime images made of this machine's Python and Node.
  */
 
-import { systemExec } from '../../../../../src/base/exec.ts';
 import { BuildEngine } from '../../../../../src/features/functions/agent/build-engine.ts';
 import { nodeFunctions } from '../../../../../src/features/functions/agent/functions.ts';
 import {
   type FunctionVersion,
   functionVersionResource,
 } from '../../../../../src/features/functions/api/function-version.ts';
+import { systemExec } from '../../../../../src/os/exec.ts';
 import { dockerSocket } from '../../../../fixtures/docker-socket.ts';
 import { makeRuntimeImage } from '../../../../fixtures/runtime-images.ts';
 import { eventually, isReady, type NodeHarness, startNodeHarness } from '../../../kubelet/node-harness.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { systemClock } from '../../../../../src/base/clock.ts';
 import { silentLogger } from '../../../../../src/base/log.ts';
 import { BuildEngine } from '../../../../../src/features/functions/agent/build-engine.ts';

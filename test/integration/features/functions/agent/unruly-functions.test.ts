@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { sha256 } from '../../../../../src/base/sha256.ts';
 import { findCondition } from '../../../../../src/controller-runtime/conditions.ts';
 import { archiveOf } from '../../../../../src/features/functions/agent/plan/image-contents.ts';

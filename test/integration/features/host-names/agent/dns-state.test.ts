@@ -7,7 +7,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { serviceResource } from '../../../../../src/api/core/v1/service.ts';
+import { serviceResource } from '../../../../../src/api/core/v1/service/service.ts';
 import { silentLogger } from '../../../../../src/base/log.ts';
 import { call } from '../../../../../src/docker/call.ts';
 import { createDnsRouting } from '../../../../../src/features/host-names/agent/dns-routing.ts';

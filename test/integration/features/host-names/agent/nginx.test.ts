@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { systemExec } from '../../../../../src/base/exec.ts';
 import { renderNginx } from '../../../../../src/features/host-names/agent/render-nginx.ts';
 import type { HostRoutes } from '../../../../../src/features/host-names/agent/routes.ts';
+import { systemExec } from '../../../../../src/os/exec.ts';
 import { freePort } from '../../../../fixtures/free-port.ts';
 
 const port = await freePort();

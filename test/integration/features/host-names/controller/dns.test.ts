@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { eventResource } from '../../../../../src/api/core/v1/event.ts';
-import { nodeResource } from '../../../../../src/api/core/v1/node.ts';
-import { type Service, serviceResource } from '../../../../../src/api/core/v1/service.ts';
+import { eventResource } from '../../../../../src/api/core/v1/event/event.ts';
+import { nodeResource } from '../../../../../src/api/core/v1/node/node.ts';
+import { type Service, serviceResource } from '../../../../../src/api/core/v1/service/service.ts';
 import type { Draft } from '../../../../../src/apimachinery/meta.ts';
 import { type Dns, dnsResource } from '../../../../../src/features/host-names/api/dns.ts';
 import { type DnsServed, dnsServedCondition } from '../../../../../src/features/host-names/api/dns-served.ts';

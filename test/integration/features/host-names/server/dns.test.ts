@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { namespaceResource } from '../../../../../src/api/core/v1/namespace.ts';
-import type { Service } from '../../../../../src/api/core/v1/service.ts';
+import type { Service } from '../../../../../src/api/core/v1/service/service.ts';
 import type { Dns } from '../../../../../src/features/host-names/api/dns.ts';
 import { startTestServer, type TestServer } from '../../../../fixtures/api-server.ts';
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { isNotFound } from '../../../../../src/apimachinery/status-error.ts';
 import { systemClock } from '../../../../../src/base/clock.ts';
 import { silentLogger } from '../../../../../src/base/log.ts';

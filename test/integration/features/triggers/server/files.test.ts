@@ -18,9 +18,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { nodeResource } from '../../../../../src/api/core/v1/node.ts';
-import { persistentVolumeResource } from '../../../../../src/api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../../../src/api/core/v1/persistent-volume-claim.ts';
+import { nodeResource } from '../../../../../src/api/core/v1/node/node.ts';
+import { persistentVolumeResource } from '../../../../../src/api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../../../src/api/core/v1/volume/persistent-volume-claim.ts';
 import { systemClock } from '../../../../../src/base/clock.ts';
 import { silentLogger } from '../../../../../src/base/log.ts';
 import { FolderWatches } from '../../../../../src/features/triggers/agent/folder-watches.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { type ConfigMap, configMapResource } from '../../../../../src/api/core/v1/config-map.ts';
 import type { Draft } from '../../../../../src/apimachinery/meta.ts';
-import { serviceAccountUser } from '../../../../../src/apiserver/user.ts';
+import { serviceAccountUser } from '../../../../../src/apiserver/request/user.ts';
 import { workflowRunResource } from '../../../../../src/features/workflows/api/workflow-run.ts';
 import { type Delivered, World } from './world.ts';
 

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../../../../src/apimachinery/meta.ts';
 import { isNotFound } from '../../../../../src/apimachinery/status-error.ts';
-import type { UserInfo } from '../../../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../../../src/apiserver/request/user.ts';
 import { systemClock } from '../../../../../src/base/clock.ts';
 import type { Client } from '../../../../../src/client/client.ts';
 import type { ControlPlane } from '../../../../../src/control-plane/control-plane.ts';

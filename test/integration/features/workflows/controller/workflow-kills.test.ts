@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { CallOutcome, PlacedCalls } from '../../../../../src/base/placed-calls.ts';
+import type { CallOutcome, PlacedCalls } from '../../../../../src/features/functions/api/placed-calls.ts';
 import { workflowResource } from '../../../../../src/features/workflows/api/workflow.ts';
 import { hasEnded, workflowRunResource } from '../../../../../src/features/workflows/api/workflow-run.ts';
 import { createMemoryStore } from '../../../../../src/storage/memory.ts';

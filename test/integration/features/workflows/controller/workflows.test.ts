@@ -5,7 +5,7 @@ import { controllerRevisionResource } from '../../../../../src/api/apps/v1/contr
 import { type CronJob, cronJobResource } from '../../../../../src/api/batch/v1/cron-job.ts';
 import { jobResource } from '../../../../../src/api/batch/v1/job.ts';
 import { namespaceResource } from '../../../../../src/api/core/v1/namespace.ts';
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { roleBindingResource } from '../../../../../src/api/rbac/v1/role-binding.ts';
 import { type Workflow, workflowResource } from '../../../../../src/features/workflows/api/workflow.ts';
 import { workflowHistoryResource } from '../../../../../src/features/workflows/api/workflow-history.ts';

@@ -1,7 +1,7 @@
 /** Nodes on which a DaemonSet runs, and the fields of its pods. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Taint } from '../../../../../src/api/core/v1/node.ts';
+import type { Taint } from '../../../../../src/api/core/v1/node/node.ts';
 import {
   daemonTemplate,
   nodeFit,

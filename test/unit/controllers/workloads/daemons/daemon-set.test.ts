@@ -6,8 +6,8 @@ import {
   controllerRevisionResource,
 } from '../../../../../src/api/apps/v1/controller-revision.ts';
 import { type DaemonSet, daemonSetResource } from '../../../../../src/api/apps/v1/daemon-set.ts';
-import { nodeResource } from '../../../../../src/api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { nodeResource } from '../../../../../src/api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { newForbidden, newInternalError } from '../../../../../src/apimachinery/status-error.ts';
 import { verifyAfter } from '../../../../../src/controller-runtime/observed-writes.ts';
 import { daemonSetController } from '../../../../../src/controllers/workloads/daemons/daemon-set.ts';

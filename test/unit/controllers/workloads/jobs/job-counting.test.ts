@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';
-import { podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { deepCopy } from '../../../../../src/apimachinery/equality.ts';
 import { newInternalError, newNotFound } from '../../../../../src/apimachinery/status-error.ts';
 import { verifyAfter } from '../../../../../src/controller-runtime/observed-writes.ts';

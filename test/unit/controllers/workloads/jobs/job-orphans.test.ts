@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { jobOrphans } from '../../../../../src/controllers/workloads/jobs/job-orphans.ts';
 import { trackingFinalizer } from '../../../../../src/controllers/workloads/jobs/job-pods-plan.ts';
 import { ownedBy } from '../../objects.ts';

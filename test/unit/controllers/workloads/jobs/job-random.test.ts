@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';
 import { isFinished } from '../../../../../src/api/batch/v1/job-conditions.ts';
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { deepCopy } from '../../../../../src/apimachinery/equality.ts';
 import { newInternalError } from '../../../../../src/apimachinery/status-error.ts';
 import { SeededRandom } from '../../../../fixtures/seeded-random.ts';

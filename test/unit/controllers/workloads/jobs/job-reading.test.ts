@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Job } from '../../../../../src/api/batch/v1/job.ts';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import type { ContainerStatus } from '../../../../../src/api/core/v1/types.gen.ts';
 import {
   backoffAfter,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';
 import type { JobConditionType } from '../../../../../src/api/batch/v1/job-conditions.ts';
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import type { ContainerStatus } from '../../../../../src/api/core/v1/types.gen.ts';
 import { deepCopy } from '../../../../../src/apimachinery/equality.ts';
 import { objectKey } from '../../../../../src/apimachinery/meta.ts';

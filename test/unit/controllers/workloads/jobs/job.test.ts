@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { jobResource } from '../../../../../src/api/batch/v1/job.ts';
-import { podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { newForbidden, newInternalError } from '../../../../../src/apimachinery/status-error.ts';
 import { trackingFinalizer } from '../../../../../src/controllers/workloads/jobs/job-pods-plan.ts';
 import { at, pod } from '../../objects.ts';

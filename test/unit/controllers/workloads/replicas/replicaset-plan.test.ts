@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { selectorFromLabelSelector } from '../../../../../src/apimachinery/labels.ts';
 import { planClaims } from '../../../../../src/controller-runtime/claim.ts';
 import { slowStartBatches } from '../../../../../src/controllers/workloads/pods/slow-start.ts';

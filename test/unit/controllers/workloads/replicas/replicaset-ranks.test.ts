@@ -1,7 +1,7 @@
 /** Order in which pods of a ReplicaSet are deleted, where pods lack some fields. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { slowStartBatches } from '../../../../../src/controllers/workloads/pods/slow-start.ts';
 import {
   planReplicas,

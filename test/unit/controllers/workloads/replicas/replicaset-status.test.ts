@@ -1,7 +1,7 @@
 /** Status of a ReplicaSet, and the time of its next change. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import {
   planReplicas,
   planStatus,

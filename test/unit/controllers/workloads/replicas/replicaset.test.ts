@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type ReplicaSet, replicaSetResource } from '../../../../../src/api/apps/v1/replica-set.ts';
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { newForbidden, newInternalError } from '../../../../../src/apimachinery/status-error.ts';
 import { verifyAfter } from '../../../../../src/controller-runtime/observed-writes.ts';
 import { podDraft } from '../../../../../src/controllers/workloads/pods/pod-draft.ts';

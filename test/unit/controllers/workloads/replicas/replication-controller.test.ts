@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
-import { podResource } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
+import { podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import {
   type ReplicationController,
   replicationControllerResource,

@@ -1,6 +1,6 @@
 /** A StatefulSet, its pods and its claims as the server would hold them. */
 import type { StatefulSet } from '../../../../../src/api/apps/v1/stateful-set.ts';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import type { PersistentVolumeClaim } from '../../../../../src/api/core/v1/types.gen.ts';
 import type { OwnerReference } from '../../../../../src/apimachinery/meta.ts';
 import type { Members, Steps } from '../../../../../src/controllers/workloads/stateful/stateful-set-plan.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { StatefulSet } from '../../../../../src/api/apps/v1/stateful-set.ts';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { planStatus } from '../../../../../src/controllers/workloads/stateful/stateful-status-plan.ts';
 import { at, start } from '../../objects.ts';
 import { member, statefulSet } from './stateful-objects.ts';

@@ -1,7 +1,7 @@
 /** Waiters for builds, builds whose waiters leave, and images that are removed afterwards. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { newConflict, newForbidden, newNotFound } from '../../../../../src/apimachinery/status-error.ts';
 import { silentLogger } from '../../../../../src/base/log.ts';
 import type { Client } from '../../../../../src/client/client.ts';

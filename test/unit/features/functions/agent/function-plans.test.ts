@@ -1,7 +1,7 @@
 /** Values that nodes read from settings, locks and versions for functions. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { sha256 } from '../../../../../src/base/sha256.ts';
 import { withBuild } from '../../../../../src/features/functions/agent/plan/build-status.ts';
 import {

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { newConflict, newStatusError } from '../../../../../src/apimachinery/status-error.ts';
 import type { Client } from '../../../../../src/client/client.ts';
 import { RuntimeError } from '../../../../../src/docker/runtime-error.ts';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { it, type TestContext } from 'node:test';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { OwnImage } from '../../../../../src/features/functions/agent/own-image.ts';
 import { ownImage } from '../../../../../src/features/functions/api/own-image.ts';
 import { ImageError } from '../../../../../src/kubelet/images/image-puller.ts';

@@ -1,7 +1,7 @@
 /** Waiting containers, whenever the agent ends and whatever fails. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { newForbidden, newNotFound } from '../../../../../src/apimachinery/status-error.ts';
 import { sha256 } from '../../../../../src/base/sha256.ts';
 import type { Client } from '../../../../../src/client/client.ts';

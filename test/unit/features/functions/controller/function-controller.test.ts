@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../../src/api/coordination/v1/lease.ts';
 import { masterLabel } from '../../../../../src/api/coordination/v1/master-lease.ts';
-import { podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { type Fn, functionResource } from '../../../../../src/features/functions/api/function.ts';
 import {
   type FunctionVersion,

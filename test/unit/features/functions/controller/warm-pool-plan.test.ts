@@ -1,8 +1,8 @@
 /** Number of waiting instances, and the functions that they can be assigned to. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Node } from '../../../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { sha256 } from '../../../../../src/base/sha256.ts';
 import type { FunctionVersion } from '../../../../../src/features/functions/api/function-version.ts';
 import { warmProblem, warmVersion } from '../../../../../src/features/functions/api/warm-instance.ts';

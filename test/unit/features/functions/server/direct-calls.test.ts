@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { newStatusError, StatusError } from '../../../../../src/apimachinery/status-error.ts';
 import type { DirectRequest } from '../../../../../src/apiserver/asked-request.ts';
 import { respondStatus } from '../../../../../src/apiserver/respond.ts';
-import type { DirectWay } from '../../../../../src/apiserver/serve.ts';
+import type { DirectWay } from '../../../../../src/apiserver/transport/serve.ts';
 import { mostKept } from '../../../../../src/features/functions/server/call-body.ts';
 import { directCalls } from '../../../../../src/features/functions/server/direct-calls.ts';
 import { mostBodyBytes } from '../../../../../src/features/functions/server/exchange.ts';

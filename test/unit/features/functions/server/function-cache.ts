@@ -1,5 +1,5 @@
 /** A cache of functions and their pods that a test fills, for a gateway. */
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import type { KubeObject } from '../../../../../src/apimachinery/meta.ts';
 import { storageKey } from '../../../../../src/apimachinery/resource-definition.ts';
 import { type Fn, functionResource } from '../../../../../src/features/functions/api/function.ts';

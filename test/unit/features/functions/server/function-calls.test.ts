@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import type { Fn } from '../../../../../src/features/functions/api/function.ts';
 import { functionVersionLabel } from '../../../../../src/features/functions/api/function-instance.ts';
 import {

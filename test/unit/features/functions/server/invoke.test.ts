@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../../../src/apimachinery/status-error.ts';
-import type { RequestScope } from '../../../../../src/apiserver/request-scope.ts';
-import { StreamedAnswer } from '../../../../../src/apiserver/streamed-answer.ts';
+import type { RequestScope } from '../../../../../src/apiserver/request/request-scope.ts';
+import { StreamedAnswer } from '../../../../../src/apiserver/transport/streamed-answer.ts';
 import { mostKept } from '../../../../../src/features/functions/server/call-body.ts';
 import { mostBodyBytes } from '../../../../../src/features/functions/server/exchange.ts';
 import { invokeFunction } from '../../../../../src/features/functions/server/invoke.ts';

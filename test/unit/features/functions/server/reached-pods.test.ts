@@ -1,8 +1,8 @@
 /** Pods to which a master connects directly. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { nodeResource } from '../../../../../src/api/core/v1/node.ts';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import { nodeResource } from '../../../../../src/api/core/v1/node/node.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { storageKey } from '../../../../../src/apimachinery/resource-definition.ts';
 import { podsOfNode } from '../../../../../src/features/functions/server/reached-pods.ts';
 import type { Cache } from '../../../../../src/storage/cache.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
-import type { CallOutcome, Place } from '../../../../../src/base/placed-calls.ts';
+import type { CallOutcome, Place } from '../../../../../src/features/functions/api/placed-calls.ts';
 import { placedCalls } from '../../../../../src/features/functions/server/placed-calls.ts';
 import { fn, pod } from './function-cache.ts';
 import { cut, InstancePrograms, refusing } from './instance-programs.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { type Service, serviceResource } from '../../../../../src/api/core/v1/service.ts';
+import { type Service, serviceResource } from '../../../../../src/api/core/v1/service/service.ts';
 import { createDnsRouting } from '../../../../../src/features/host-names/agent/dns-routing.ts';
 import { NotServedError } from '../../../../../src/features/host-names/agent/not-served.ts';
 import type { HostRoutes } from '../../../../../src/features/host-names/agent/routes.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { renderHostsFile } from '../../../../../src/features/host-names/agent/render-hosts.ts';
 import { routesOf } from '../../../../../src/features/host-names/agent/routes.ts';
-import { makeService } from '../../../dns/objects.ts';
+import { makeService } from '../../../cluster-dns/objects.ts';
 import { makeDns } from './objects.ts';
 
 const services = [

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Node } from '../../../../../src/api/core/v1/node.ts';
+import type { Node } from '../../../../../src/api/core/v1/node/node.ts';
 import type { Dns } from '../../../../../src/features/host-names/api/dns.ts';
 import { servingFingerprint } from '../../../../../src/features/host-names/api/dns-served.ts';
 import { planDnsStatus } from '../../../../../src/features/host-names/controller/dns-plan.ts';
+import { makeService } from '../../../cluster-dns/objects.ts';
 import { node as makeNode } from '../../../controllers/objects.ts';
-import { makeService } from '../../../dns/objects.ts';
 import { makeDns } from '../agent/objects.ts';
 
 const now = '2026-11-20T10:00:00Z';

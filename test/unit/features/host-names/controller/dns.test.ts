@@ -1,13 +1,13 @@
 /** Changes after which the status of a Dns is reconciled, and the writes then. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { type Node, nodeResource } from '../../../../../src/api/core/v1/node.ts';
-import { serviceResource } from '../../../../../src/api/core/v1/service.ts';
+import { type Node, nodeResource } from '../../../../../src/api/core/v1/node/node.ts';
+import { serviceResource } from '../../../../../src/api/core/v1/service/service.ts';
 import { dnsResource } from '../../../../../src/features/host-names/api/dns.ts';
 import { dnsController } from '../../../../../src/features/host-names/controller/dns.ts';
+import { makeService } from '../../../cluster-dns/objects.ts';
 import { at, node as makeNode } from '../../../controllers/objects.ts';
 import { ScriptedWorld } from '../../../controllers/scripted-world.ts';
-import { makeService } from '../../../dns/objects.ts';
 import { makeDns } from '../agent/objects.ts';
 
 let world: ScriptedWorld;

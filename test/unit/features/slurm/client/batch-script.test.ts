@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { quoted } from '../../../../../src/base/quoted.ts';
 import {
   arrayTasks,
   sbatchOptions,
@@ -9,6 +8,7 @@ import {
 } from '../../../../../src/features/slurm/client/batch-script.ts';
 import { directiveFaults } from '../../../../../src/features/slurm/client/sbatch-options.ts';
 import type { SlurmJobSpec } from '../../../../../src/features/slurm/client/slurm-job.ts';
+import { quoted } from '../../../../../src/os/quoted.ts';
 
 const options = (spec: SlurmJobSpec) =>
   sbatchOptions({ namespace: 'default', name: 'add', uid: 'u-1', spec, status: undefined, deleting: false });

@@ -3,9 +3,9 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { secretResource } from '../../../../../src/api/core/v1/secret.ts';
-import { serviceAccountResource } from '../../../../../src/api/core/v1/service-account.ts';
+import { serviceAccountResource } from '../../../../../src/api/core/v1/service-account/service-account.ts';
 import { roleBindingResource } from '../../../../../src/api/rbac/v1/role-binding.ts';
 import type { KubeObject } from '../../../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../../../src/apimachinery/resource-definition.ts';

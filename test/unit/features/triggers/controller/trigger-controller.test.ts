@@ -1,7 +1,7 @@
 /** Actions of the trigger controller for the objects in its cache: events, times, watches. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { serviceAccountResource } from '../../../../../src/api/core/v1/service-account.ts';
+import { serviceAccountResource } from '../../../../../src/api/core/v1/service-account/service-account.ts';
 import {
   newAlreadyExists,
   newForbidden,

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nodeResource } from '../../../../../src/api/core/v1/node.ts';
-import { persistentVolumeResource } from '../../../../../src/api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../../../src/api/core/v1/persistent-volume-claim.ts';
-import { serviceAccountResource } from '../../../../../src/api/core/v1/service-account.ts';
+import { nodeResource } from '../../../../../src/api/core/v1/node/node.ts';
+import { serviceAccountResource } from '../../../../../src/api/core/v1/service-account/service-account.ts';
+import { persistentVolumeResource } from '../../../../../src/api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../../../src/api/core/v1/volume/persistent-volume-claim.ts';
 import { functionResource } from '../../../../../src/features/functions/api/function.ts';
 import { folderWatchResource } from '../../../../../src/features/triggers/api/folder-watch.ts';
 import { type Trigger, triggerResource } from '../../../../../src/features/triggers/api/trigger.ts';

@@ -1,6 +1,6 @@
 /** Triggers, their events, and a trigger controller whose function calls the test answers. */
 import assert from 'node:assert/strict';
-import { serviceAccountResource } from '../../../../../src/api/core/v1/service-account.ts';
+import { serviceAccountResource } from '../../../../../src/api/core/v1/service-account/service-account.ts';
 import type { ServiceAccount } from '../../../../../src/api/core/v1/types.gen.ts';
 import type { Client } from '../../../../../src/client/client.ts';
 import { type Fn, functionResource } from '../../../../../src/features/functions/api/function.ts';

@@ -1,7 +1,7 @@
 /** Triggers where each request in turn is rejected, loses its answer, or is the last of its process. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { serviceAccountResource } from '../../../../../src/api/core/v1/service-account.ts';
+import { serviceAccountResource } from '../../../../../src/api/core/v1/service-account/service-account.ts';
 import { type Fn, functionResource } from '../../../../../src/features/functions/api/function.ts';
 import { folderWatchResource } from '../../../../../src/features/triggers/api/folder-watch.ts';
 import { type Trigger, triggerResource } from '../../../../../src/features/triggers/api/trigger.ts';

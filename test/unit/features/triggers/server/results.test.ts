@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newNotFound, newStatusError, StatusError } from '../../../../../src/apimachinery/status-error.ts';
-import type { RequestScope } from '../../../../../src/apiserver/request-scope.ts';
+import type { RequestScope } from '../../../../../src/apiserver/request/request-scope.ts';
 import { functionResource } from '../../../../../src/features/functions/api/function.ts';
 import type { Trigger } from '../../../../../src/features/triggers/api/trigger.ts';
 import type { Happening } from '../../../../../src/features/triggers/api/trigger-event-draft.ts';

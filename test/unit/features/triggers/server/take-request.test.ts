@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { storageKey } from '../../../../../src/apimachinery/resource-definition.ts';
 import { newStatusError, StatusError } from '../../../../../src/apimachinery/status-error.ts';
-import type { RequestScope } from '../../../../../src/apiserver/request-scope.ts';
+import type { RequestScope } from '../../../../../src/apiserver/request/request-scope.ts';
 import type { Trigger } from '../../../../../src/features/triggers/api/trigger.ts';
 import { triggerResource } from '../../../../../src/features/triggers/api/trigger.ts';
 import { mostEventData } from '../../../../../src/features/triggers/api/trigger-event.ts';

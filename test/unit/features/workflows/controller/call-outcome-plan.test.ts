@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CallOutcome } from '../../../../../src/base/placed-calls.ts';
+import type { CallOutcome } from '../../../../../src/features/functions/api/placed-calls.ts';
 import { eventOf } from '../../../../../src/features/workflows/controller/call-outcome-plan.ts';
 
 const answered = (

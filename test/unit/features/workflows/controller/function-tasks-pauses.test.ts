@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newNotFound, newStatusError } from '../../../../../src/apimachinery/status-error.ts';
-import type { CallOutcome, PlacedCall, PlacedCalls, SentCall } from '../../../../../src/base/placed-calls.ts';
 import { functionResource } from '../../../../../src/features/functions/api/function.ts';
+import type {
+  CallOutcome,
+  PlacedCall,
+  PlacedCalls,
+  SentCall,
+} from '../../../../../src/features/functions/api/placed-calls.ts';
 import {
   FunctionTasks,
   type Task,

@@ -1,7 +1,7 @@
 /** Function calls of tasks: fair shares of the places, and the reported age of a call. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CallOutcome, Place, SentCall } from '../../../../../src/base/placed-calls.ts';
+import type { CallOutcome, Place, SentCall } from '../../../../../src/features/functions/api/placed-calls.ts';
 import { FunctionTasks, type Task } from '../../../../../src/features/workflows/controller/function-tasks.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newNotFound, newStatusError } from '../../../../../src/apimachinery/status-error.ts';
-import type { CallOutcome, Place, SentCall } from '../../../../../src/base/placed-calls.ts';
 import { functionResource } from '../../../../../src/features/functions/api/function.ts';
+import type { CallOutcome, Place, SentCall } from '../../../../../src/features/functions/api/placed-calls.ts';
 import { FunctionTasks, type Task } from '../../../../../src/features/workflows/controller/function-tasks.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type CronJob, cronJobResource } from '../../../../../src/api/batch/v1/cron-job.ts';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import type { ControllerContext } from '../../../../../src/controller-runtime/definition.ts';
 import { chainAnnotation } from '../../../../../src/features/triggers/api/trigger-chain.ts';
 import {

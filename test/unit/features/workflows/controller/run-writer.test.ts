@@ -1,8 +1,8 @@
 /** Writes of a run, and the memory that is freed then. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PlacedCalls } from '../../../../../src/base/placed-calls.ts';
 import type { ControllerContext } from '../../../../../src/controller-runtime/definition.ts';
+import type { PlacedCalls } from '../../../../../src/features/functions/api/placed-calls.ts';
 import {
   type WorkflowRun,
   workflowRunResource,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CronJob } from '../../../../../src/api/batch/v1/cron-job.ts';
 import type { Job } from '../../../../../src/api/batch/v1/job.ts';
-import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import type { WorkflowRun } from '../../../../../src/features/workflows/api/workflow-run.ts';
 import type { Task } from '../../../../../src/features/workflows/controller/function-tasks.ts';
 import {

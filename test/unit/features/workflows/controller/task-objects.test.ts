@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { subjectAccessReviewResource } from '../../../../../src/api/authorization/v1/subject-access-review.ts';
 import { type CronJob, cronJobResource } from '../../../../../src/api/batch/v1/cron-job.ts';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { newForbidden, newStatusError } from '../../../../../src/apimachinery/status-error.ts';
 import type { ControllerContext } from '../../../../../src/controller-runtime/definition.ts';
 import { type Workflow, workflowResource } from '../../../../../src/features/workflows/api/workflow.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newAlreadyExists, StatusError } from '../../../../../src/apimachinery/status-error.ts';
-import type { RequestScope } from '../../../../../src/apiserver/request-scope.ts';
+import type { RequestScope } from '../../../../../src/apiserver/request/request-scope.ts';
 import {
   type WorkflowRun,
   workflowRunResource,

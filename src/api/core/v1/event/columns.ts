@@ -1,0 +1,92 @@
+/** Columns of Events; the most recent time comes first (upstream: printEvent). */
+
+import { ageSince } from '../../../../apimachinery/age.ts';
+import type { Column } from '../../../../apimachinery/resource-definition.ts';
+import type { Event } from '../types.gen.ts';
+
+const firstSeen = (event: Event, now: number) => ageSince(event.firstTimestamp || event.eventTime, now);
+
+function lastSeen(event: Event, now: number): string {
+  const last = event.series?.lastObservedTime || event.lastTimestamp;
+  return last ? ageSince(last, now) : firstSeen(event, now);
+}
+
+/** Returns `pod/web`, or the kind alone when the event names no object. */
+function target({ involvedObject: { kind = '', name } }: Event): string {
+  return name ? `${kind.toLowerCase()}/${name}` : kind.toLowerCase();
+}
+
+function source({ source: { component, host }, reportingComponent, reportingInstance }: Event): string {
+  const who = component || reportingComponent;
+  const where = host || reportingInstance;
+  return where ? `${who}, ${where}` : who;
+}
+
+export const eventColumns: readonly Column<Event>[] = [
+  {
+    name: 'Last Seen',
+    type: 'string',
+    description: 'Time since it happened last.',
+    cell: lastSeen,
+  },
+  {
+    name: 'Type',
+    type: 'string',
+    description: 'Normal or Warning.',
+    cell: (event) => event.type ?? '',
+  },
+  {
+    name: 'Reason',
+    type: 'string',
+    description: 'Why it happened, in one word for machines.',
+    cell: (event) => event.reason ?? '',
+  },
+  {
+    name: 'Object',
+    type: 'string',
+    description: 'The object that the event is about.',
+    cell: target,
+  },
+  {
+    name: 'Subobject',
+    type: 'string',
+    priority: 1,
+    description: 'The part of the object, such as one of its containers.',
+    cell: (event) => event.involvedObject.fieldPath ?? '',
+  },
+  {
+    name: 'Source',
+    type: 'string',
+    priority: 1,
+    description: 'The component that reported the event, and where it ran.',
+    cell: source,
+  },
+  {
+    name: 'Message',
+    type: 'string',
+    description: 'What happened, for people.',
+    cell: (event) => (event.message ?? '').trim(),
+  },
+  {
+    name: 'First Seen',
+    type: 'string',
+    priority: 1,
+    description: 'Time since it happened first.',
+    cell: firstSeen,
+  },
+  {
+    name: 'Count',
+    type: 'string',
+    priority: 1,
+    description: 'How often it happened.',
+    cell: (event) => event.series?.count || event.count || 1,
+  },
+  {
+    name: 'Name',
+    type: 'string',
+    format: 'name',
+    priority: 1,
+    description: 'The name of the event itself.',
+    cell: (event) => event.metadata.name,
+  },
+];

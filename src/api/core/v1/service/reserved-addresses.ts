@@ -1,0 +1,44 @@
+/**
+ * Addresses that no Service may use as an external address: those of the cluster and of its machines. Pure.
+ */
+import {
+  addressKind,
+  canonicalAddress,
+  hasAddress,
+  type IPv4Range,
+  rangeAround,
+} from '../../../../base/addresses.ts';
+
+export interface ReservedAddresses {
+  /** Ranges with their description, such as `the range of Services`. */
+  readonly ranges: readonly { readonly range: string; readonly what: string }[];
+  /** Addresses, in any spelling, with their owner, such as `node a`. */
+  readonly machines: Iterable<{ readonly address: string; readonly what: string }>;
+}
+
+/**
+ * Returns a function that gives the owner of an address, such as `the address of node a`. It gives undefined
+ * for an address that Services may use as an external one, and for a text that is not an address. The ranges
+ * and machines are read once.
+ */
+export function reservedReader({
+  ranges,
+  machines,
+}: ReservedAddresses): (text: string) => string | undefined {
+  const read = ranges.flatMap(({ range: written, what }) => {
+    const range: IPv4Range | undefined = rangeAround(written);
+    return range ? [{ range, what: `in ${what}, ${written}` }] : [];
+  });
+  const owners = new Map<string, string>();
+  for (const { address, what } of machines) {
+    const canonical = canonicalAddress(address);
+    if (canonical !== undefined && !owners.has(canonical)) owners.set(canonical, `the address of ${what}`);
+  }
+  return (text) => {
+    const address = canonicalAddress(text);
+    if (address === undefined) return undefined;
+    const kind = addressKind(address);
+    if (kind !== 'unicast') return `a ${kind} address`;
+    return owners.get(address) ?? read.find(({ range }) => hasAddress(range, address))?.what;
+  };
+}

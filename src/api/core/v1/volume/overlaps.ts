@@ -1,0 +1,95 @@
+/**
+ * Warnings for conflicting files of a volume: duplicate paths, or one path below another. The texts are
+ * upstream's.
+ */
+import { withoutTrailing } from '../../../../base/trailing.ts';
+import type { Volume, VolumeProjection } from '../types.gen.ts';
+
+interface Place {
+  /** Index in the list. */
+  readonly index?: number;
+  readonly path: string;
+  /** Source of the file in a projected volume. */
+  readonly source: string;
+}
+
+const placesOf = (items: readonly { readonly path: string }[], source = ''): Place[] =>
+  items.map(({ path }) => ({ path, source }));
+
+export const overlapWarnings = (volumes: readonly Volume[]): string[] =>
+  volumes.flatMap(({ name, configMap, secret, downwardAPI, projected }) => {
+    const told = (what: string, places: readonly Place[]) =>
+      overlaps(places).map((text) => `volume ${JSON.stringify(name)} (${what}): overlapping paths: ${text}`);
+    const sources = projected?.sources ?? [];
+    return [
+      ...told(`ConfigMap ${JSON.stringify(configMap?.name ?? '')}`, placesOf(configMap?.items ?? [])),
+      ...told(`Secret ${JSON.stringify(secret?.secretName ?? '')}`, placesOf(secret?.items ?? [])),
+      ...told('DownwardAPI', placesOf(downwardAPI?.items ?? [])),
+      ...sources
+        .filter((source) => Object.values(source).every((value) => value === undefined))
+        .map(() => `volume ${JSON.stringify(name)} (Projected) has no sources provided`),
+      ...told('Projected', sources.flatMap(projectedPlaces)),
+    ];
+  });
+
+function projectedPlaces(source: VolumeProjection): Place[] {
+  const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
+  if (configMap?.items) return placesOf(configMap.items, `ConfigMap ${JSON.stringify(configMap.name ?? '')}`);
+  if (secret?.items) return placesOf(secret.items, `Secret ${JSON.stringify(secret.name ?? '')}`);
+  if (downwardAPI?.items) return placesOf(downwardAPI.items, 'DownwardAPI');
+  if (serviceAccountToken) return placesOf([serviceAccountToken], 'ServiceAccountToken');
+  if (!clusterTrustBundle) return [];
+  const { name, signerName = '' } = clusterTrustBundle;
+  return placesOf([clusterTrustBundle], `ClusterTrustBundle ${JSON.stringify(name ?? signerName)}`);
+}
+
+/**
+ * Returns the overlaps. Maps of parent directories find them: a volume may have very many paths, and few of
+ * them overlap.
+ */
+function overlaps(given: readonly Place[]): string[] {
+  const byPath = new Map<string, Place[]>();
+  const below = new Map<string, Place[]>();
+  const told: string[] = [];
+  for (const [index, { path: raw, source }] of given.entries()) {
+    const place = { index, path: withoutTrailing(raw, '/'), source };
+    if (place.path === '') continue;
+    if (told.length >= most) break;
+    const above = parents(place.path);
+    const others = [
+      ...above.flatMap((path) => byPath.get(path) ?? []),
+      ...(byPath.get(place.path) ?? []),
+      ...(below.get(place.path) ?? []),
+    ];
+    others.sort((a, b) => (a.index ?? 0) - (b.index ?? 0));
+    for (const other of others) if (told.length < most) told.push(`${textOf(place)} with ${textOf(other)}`);
+    add(byPath, place.path, place);
+    for (const path of above) add(below, path, place);
+  }
+  return told;
+}
+
+/** Maximum number of warnings, since a response has no room for more. */
+const most = 64;
+
+/**
+ * Maximum number of parents: a path may be as long as a request, and all its parents would be much longer.
+ */
+const deepest = 64;
+
+function parents(path: string): string[] {
+  const found: string[] = [];
+  for (let at = path.indexOf('/', 1); at > 0 && found.length < deepest; at = path.indexOf('/', at + 1))
+    found.push(path.slice(0, at));
+  return found;
+}
+
+function add(map: Map<string, Place[]>, key: string, place: Place): void {
+  const list = map.get(key);
+  // Further duplicates of a path are only compared with the first ones.
+  if (!list) map.set(key, [place]);
+  else if (list.length < most) list.push(place);
+}
+
+const textOf = ({ path, source }: Place) =>
+  source === '' ? JSON.stringify(path) : `${JSON.stringify(path)} (${source})`;

@@ -1,0 +1,136 @@
+/**
+ * Rules of volumes whose files come from the API: from ConfigMaps, Secrets, the pod itself, and tokens of its
+ * account (upstream: ValidateVolumes, validateProjectedVolumeSource).
+ */
+import { forbiddenCause, invalidCause, requiredCause } from '../../../../apimachinery/field-error.ts';
+import type { StatusCause } from '../../../../apimachinery/status-error.ts';
+import { validateResourceField } from '../container/env-validation.ts';
+import type { DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection } from '../types.gen.ts';
+
+/** Returns the causes of a volume of one of these types. */
+export function validateProjections(volume: Volume, path: string): StatusCause[] {
+  const { secret, configMap, downwardAPI, projected } = volume;
+  return [
+    ...(secret
+      ? [
+          ...required(secret.secretName, `${path}.secret.secretName`),
+          ...modeCauses(secret.defaultMode, `${path}.secret.defaultMode`),
+          ...itemCauses(secret.items, `${path}.secret.items`),
+        ]
+      : []),
+    ...(configMap
+      ? [
+          ...required(configMap.name, `${path}.configMap.name`),
+          ...modeCauses(configMap.defaultMode, `${path}.configMap.defaultMode`),
+          ...itemCauses(configMap.items, `${path}.configMap.items`),
+        ]
+      : []),
+    ...(downwardAPI
+      ? [
+          ...modeCauses(downwardAPI.defaultMode, `${path}.downwardAPI.defaultMode`),
+          ...fileCauses(downwardAPI.items, `${path}.downwardAPI`),
+        ]
+      : []),
+    ...(projected
+      ? [
+          ...modeCauses(projected.defaultMode, `${path}.projected.defaultMode`),
+          ...sourceCauses(projected.sources ?? [], `${path}.projected.sources`),
+        ]
+      : []),
+  ];
+}
+
+function sourceCauses(sources: readonly VolumeProjection[], path: string): StatusCause[] {
+  const taken = new Set<string>();
+  return sources.flatMap((source, index) => {
+    const at = `${path}[${index}]`;
+    const { secret, configMap, downwardAPI, serviceAccountToken: token } = source;
+    const [first, ...more] = Object.keys(source).filter((kind) => source[kind as keyof VolumeProjection]);
+    if (first === undefined) return [requiredCause(at, 'must specify a source')];
+    const paths = [
+      ...[...(secret?.items ?? []), ...(configMap?.items ?? []), ...(downwardAPI?.items ?? [])],
+      ...(token ? [token] : []),
+    ].map((file) => file.path);
+    const twice = paths.filter((file) => file !== '' && (taken.has(file) || !taken.add(file)));
+    return [
+      ...more.map((kind) =>
+        forbiddenCause(`${at}.${kind}`, 'may not specify more than 1 volume type per source'),
+      ),
+      ...twice.map((file) => invalidCause(`${at}.${first}`, file, 'conflicting duplicate paths')),
+      ...(secret
+        ? [...required(secret.name, `${at}.secret.name`), ...itemCauses(secret.items, `${at}.secret.items`)]
+        : []),
+      ...(configMap
+        ? [
+            ...required(configMap.name, `${at}.configMap.name`),
+            ...itemCauses(configMap.items, `${at}.configMap.items`),
+          ]
+        : []),
+      ...(downwardAPI ? fileCauses(downwardAPI.items, `${at}.downwardAPI`) : []),
+      ...(token
+        ? [
+            ...lifeCauses(token.expirationSeconds, `${at}.serviceAccountToken.expirationSeconds`),
+            ...pathCauses(token.path, `${at}.serviceAccountToken.path`),
+          ]
+        : []),
+    ];
+  });
+}
+
+const required = (value: string | undefined, path: string) => (value ? [] : [requiredCause(path)]);
+
+const itemCauses = (items: readonly KeyToPath[] = [], path: string) =>
+  items.flatMap(({ key, path: file, mode }, index) => [
+    ...required(key, `${path}[${index}].key`),
+    ...pathCauses(file, `${path}[${index}].path`),
+    ...modeCauses(mode, `${path}[${index}].mode`),
+  ]);
+
+const fileCauses = (items: readonly DownwardAPIVolumeFile[] = [], path: string) =>
+  items.flatMap(({ path: file, fieldRef, resourceFieldRef, mode }): StatusCause[] => [
+    ...pathCauses(file, `${path}.path`),
+    ...(fieldRef && resourceFieldRef
+      ? [invalidCause(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously')]
+      : []),
+    ...(fieldRef ? fieldCauses(fieldRef.fieldPath, `${path}.fieldRef.fieldPath`) : []),
+    ...(resourceFieldRef ? resourceCauses(resourceFieldRef, `${path}.resourceFieldRef`) : []),
+    ...(fieldRef || resourceFieldRef
+      ? []
+      : [requiredCause(path, 'one of fieldRef and resourceFieldRef is required')]),
+    ...modeCauses(mode, `${path}.mode`),
+  ]);
+
+/** Fields of the pod that a file may contain. */
+const fields = /^metadata\.(?:name|namespace|uid|labels|annotations|(?:labels|annotations)\['.+'\])$/;
+
+const fieldCauses = (field: string, path: string) =>
+  fields.test(field) ? [] : [invalidCause(path, field, 'must be a field of metadata that a file may hold')];
+
+/** Validates a resource field. A file does not belong to a container, so the container must be named. */
+const resourceCauses = (source: NonNullable<DownwardAPIVolumeFile['resourceFieldRef']>, path: string) =>
+  source.containerName ? validateResourceField(source, path) : [requiredCause(`${path}.containerName`)];
+
+const modeCauses = (mode: number | undefined, path: string) =>
+  mode === undefined || (mode >= 0 && mode <= 0o777)
+    ? []
+    : [invalidCause(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')];
+
+/** Validates the validity of a token, in seconds. */
+function lifeCauses(seconds: number | undefined, path: string): StatusCause[] {
+  if (seconds === undefined) return [];
+  if (seconds < 600) return [invalidCause(path, seconds, 'may not specify a duration less than 10 minutes')];
+  return seconds > 2 ** 32
+    ? [invalidCause(path, seconds, 'may not specify a duration larger than 2^32 seconds')]
+    : [];
+}
+
+/**
+ * Validates the path of a file in the volume: it must not lead outside, or be a name that the volume
+ * reserves.
+ */
+function pathCauses(file: string, path: string): StatusCause[] {
+  if (!file) return [requiredCause(path)];
+  if (file.startsWith('/')) return [invalidCause(path, file, 'must be a relative path')];
+  if (file.split('/').includes('..')) return [invalidCause(path, file, "must not contain '..'")];
+  return file.startsWith('..') ? [invalidCause(path, file, "must not start with '..'")] : [];
+}

@@ -1,0 +1,89 @@
+/** The pod that `ctl run` creates, and the interpretation of its end. Pure. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { metadataOf, numberAt, recordsAt, textAt, valueAt } from '../objects/objects.ts';
+
+export type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
+
+export interface RunRequest {
+  readonly name: string;
+  readonly image: string;
+  /** Arguments of the image's program; with `isCommand` they include the program. */
+  readonly args: readonly string[];
+  readonly isCommand: boolean;
+  /** Labels such as `key=value,key=value`; `run=NAME` if undefined. */
+  readonly labels: string | undefined;
+  /** Each `KEY=VALUE`. */
+  readonly annotations: readonly string[];
+  readonly env: readonly string[];
+  readonly port: number | undefined;
+  readonly restartPolicy: RestartPolicy;
+  readonly imagePullPolicy: string | undefined;
+  readonly privileged: boolean;
+  readonly stdin: boolean;
+  readonly stdinOnce: boolean;
+  readonly tty: boolean;
+}
+
+/**
+ * Returns the pod in kubectl's form, including fields without a value. Throws UsageError for entries that are
+ * not `KEY=VALUE`.
+ */
+export function podOf(request: RunRequest): JsonObject {
+  const { name, image, args, port, imagePullPolicy, annotations } = request;
+  const labels = request.labels === undefined ? [`run=${name}`] : request.labels.split(',');
+  const env = request.env.map((entry) => pairOf(entry, 'env'));
+  const container = {
+    name,
+    image,
+    resources: {},
+    ...(args.length > 0 && { [request.isCommand ? 'command' : 'args']: args }),
+    ...(env.length > 0 && { env: env.map(([key, value]) => ({ name: key, value })) }),
+    ...(port !== undefined && { ports: [{ containerPort: port }] }),
+    ...(imagePullPolicy !== undefined && { imagePullPolicy }),
+    ...(request.privileged && { securityContext: { privileged: true } }),
+    ...(request.stdin && { stdin: true }),
+    ...(request.stdinOnce && { stdinOnce: true }),
+    ...(request.tty && { tty: true }),
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      creationTimestamp: null,
+      name,
+      labels: Object.fromEntries(labels.map((entry) => pairOf(entry, 'label'))),
+      ...(annotations.length > 0 && {
+        annotations: Object.fromEntries(annotations.map((entry) => pairOf(entry, 'annotation'))),
+      }),
+    },
+    spec: { containers: [container], dnsPolicy: 'ClusterFirst', restartPolicy: request.restartPolicy },
+    status: {},
+  };
+}
+
+function pairOf(entry: string, what: string): readonly [string, string] {
+  const equals = entry.indexOf('=');
+  if (equals < 1) throw new UsageError(`invalid ${what}: ${JSON.stringify(entry)}: say KEY=VALUE`);
+  return [entry.slice(0, equals), entry.slice(equals + 1)];
+}
+
+/** Returns true if a client may attach to the pod's program. */
+export const isRunning = (pod: JsonObject): boolean =>
+  textAt(pod, 'status', 'phase') === 'Running' &&
+  recordsAt(pod, 'status', 'conditions').some(({ type, status }) => type === 'Ready' && status === 'True');
+
+/**
+ * Returns the failure of a pod, with the exit code of its container, or 1 if it is unknown; undefined for a
+ * pod that succeeded.
+ */
+export function failureOf(pod: JsonObject): { readonly code: number; readonly message: string } | undefined {
+  if (textAt(pod, 'status', 'phase') !== 'Failed') return undefined;
+  const [container] = recordsAt(pod, 'status', 'containerStatuses');
+  const terminated = valueAt(container, 'state', 'terminated');
+  const code = numberAt(terminated, 'exitCode');
+  const { name, namespace } = metadataOf(pod);
+  const which = `pod ${namespace}/${name}`;
+  if (code === 0) return { code: 1, message: `${which} failed with unknown exit code` };
+  return { code, message: `${which} terminated (${textAt(terminated, 'reason')})` };
+}

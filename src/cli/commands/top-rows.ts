@@ -1,0 +1,68 @@
+/** The rows of `ctl top`, from the answers of metrics.k8s.io. Pure. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { parseQuantity, quantityMilliValue, quantityValue } from '../../apimachinery/quantity.ts';
+import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
+
+/** Usage in thousandths of a processor, and in bytes. */
+export interface Use {
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+export interface TopRow {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly name: string;
+  readonly use: Use;
+}
+
+export const sorts = ['cpu', 'memory'] as const;
+
+const useIn = (parent: JsonObject, field: string): Use => {
+  const usage = parent[field] as JsonObject | undefined;
+  const text = (name: string) => String(usage?.[name] ?? '0');
+  return {
+    cpu: quantityMilliValue(parseQuantity(text('cpu'))),
+    memory: quantityValue(parseQuantity(text('memory'))),
+  };
+};
+
+export const sumOf = (uses: readonly Use[]): Use => ({
+  cpu: uses.reduce((sum, { cpu }) => sum + cpu, 0),
+  memory: uses.reduce((sum, { memory }) => sum + memory, 0),
+});
+
+/** Returns a row for each pod, or for each container. */
+export function podRows(metrics: readonly JsonObject[], byContainer: boolean): TopRow[] {
+  return metrics.flatMap((one) => {
+    const { name, namespace = '' } = metadataOf(one);
+    const containers = recordsAt(one, 'containers').map((container) => ({
+      name: textAt(container, 'name'),
+      use: useIn(container, 'usage'),
+    }));
+    const head = { namespace, pod: name };
+    if (byContainer) return containers.map((container) => ({ ...head, ...container }));
+    return [{ ...head, name, use: sumOf(containers.map(({ use }) => use)) }];
+  });
+}
+
+export const nodeRows = (metrics: readonly JsonObject[]): TopRow[] =>
+  metrics.map((one) => ({ namespace: '', pod: '', name: metadataOf(one).name, use: useIn(one, 'usage') }));
+
+/** Sorts by name, or with the largest value first. */
+export function sorted(rows: readonly TopRow[], by: keyof Use | undefined): TopRow[] {
+  const nameOf = ({ namespace, pod, name }: TopRow) => `${namespace}/${pod}/${name}`;
+  const byName = (a: TopRow, b: TopRow) => (nameOf(a) < nameOf(b) ? -1 : 1);
+  return rows.toSorted((a, b) => (by && b.use[by] - a.use[by]) || byName(a, b));
+}
+
+export const cpuText = ({ cpu }: Use) => `${cpu}m`;
+export const memoryText = ({ memory }: Use) => `${Math.trunc(memory / 2 ** 20)}Mi`;
+
+/** Returns the usage in percent of the node's allocatable resources. */
+export function shares({ cpu, memory }: Use, node: JsonObject): [cpu: string, memory: string] {
+  const status = node.status as JsonObject | undefined;
+  const all = useIn(status ?? {}, 'allocatable');
+  const share = (used: number, of: number) => (of > 0 ? `${Math.trunc((used * 100) / of)}%` : '<unknown>');
+  return [share(cpu, all.cpu), share(memory, all.memory)];
+}

@@ -1,0 +1,69 @@
+/** The condition of `ctl wait --for=…`, as a predicate for one object (kubectl's pkg/cmd/wait). */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { findAll, formatResults } from '../jsonpath/evaluate.ts';
+import { parsePath } from '../jsonpath/parse.ts';
+import { metadataOf, numberAt, recordsAt, textAt } from '../objects/objects.ts';
+
+export interface WaitCondition {
+  /** Result if the object does not exist. */
+  readonly absent: 'met' | 'not yet' | 'error';
+  /** Predicate for the current object. */
+  readonly isMet: (object: JsonObject) => boolean;
+}
+
+/** Throws UsageError for an invalid condition. */
+export function parseCondition(text: string): WaitCondition {
+  const [, form = text, rest = ''] = /^([^=]*)=?(.*)$/s.exec(text) ?? [];
+  switch (form.toLowerCase()) {
+    case 'delete':
+      return { absent: 'met', isMet: () => false };
+    case 'create':
+      return { absent: 'not yet', isMet: () => true };
+    case 'condition':
+      return { absent: 'error', isMet: conditionIs(rest) };
+    case 'jsonpath':
+      return { absent: 'error', isMet: pathIs(rest) };
+    default:
+      throw new UsageError(
+        `unrecognized condition: ${JSON.stringify(text)}; use condition=NAME[=VALUE], delete, create or jsonpath='{PATH}'[=VALUE]`,
+      );
+  }
+}
+
+/** Returns a predicate for a condition; a condition of an older generation does not count. */
+function conditionIs(text: string): (object: JsonObject) => boolean {
+  const [type = '', ...values] = text.split('=');
+  if (!type) throw new UsageError('--for: condition= needs a name, such as condition=Ready');
+  const wanted = (values.join('=') || 'true').toLowerCase();
+  return (object) => {
+    const { generation } = metadataOf(object);
+    const seen = [numberAt(object, 'status', 'observedGeneration')];
+    for (const condition of recordsAt(object, 'status', 'conditions')) {
+      if (textAt(condition, 'type').toLowerCase() !== type.toLowerCase()) continue;
+      seen.push(numberAt(condition, 'observedGeneration'));
+      const stale = seen.some((observed) => observed > 0 && observed < generation);
+      return !stale && textAt(condition, 'status').toLowerCase() === wanted;
+    }
+    return false;
+  };
+}
+
+/** Returns a predicate for a JSONPath; without a value any value matches. */
+function pathIs(text: string): (object: JsonObject) => boolean {
+  const [, path, value] = /^(\{.*\}|[^=]+)(?:=(.*))?$/s.exec(text) ?? [];
+  if (path === undefined || value === '')
+    throw new UsageError("--for: jsonpath expects '{PATH}' or '{PATH}'=VALUE");
+  const wanted = value?.trim().replace(/^(["'])(.*)\1$/s, '$2');
+  const nodes = parsePath(path);
+  return (object) => {
+    const found = findAll(nodes, object);
+    if (found.length === 0) return false;
+    if (wanted === undefined) return true;
+    if (found.length > 1) throw new Error('given jsonpath expression matches more than one value');
+    const [only] = found;
+    if (typeof only === 'object' && only !== null)
+      throw new Error('jsonpath leads to a nested object or list which is not supported');
+    return formatResults(found) === wanted;
+  };
+}

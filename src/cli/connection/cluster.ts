@@ -1,0 +1,146 @@
+/** The API server that a command uses: chosen by the kubeconfig, called over HTTPS. */
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { version } from '../../base/version.ts';
+import { createHttpsTransport, type Dialing, dialing } from '../../client/https-transport.ts';
+import { createRequester } from '../../client/requester.ts';
+import { tracedTransport } from '../../client/traced-transport.ts';
+import type { ApiRequest, ApiResponse, Transport } from '../../client/transport.ts';
+import { watchEvents } from '../../client/watch-stream.ts';
+import { auditIdHeader } from '../../http/audit-id.ts';
+import type { Flags } from '../flags/flags.ts';
+import type { Io } from '../io.ts';
+import { type ApiResources, discover } from '../objects/discovery.ts';
+import { traceHeaders } from '../tracing.ts';
+import { impersonation, requestTimeout, resolveConnection, withTimeout } from './connection.ts';
+import { credentialsProblem } from './credentials-problem.ts';
+
+export interface Cluster {
+  /** Id of all requests of this command, in the logs of the cluster's components. */
+  readonly requestId: string;
+  /** The namespace from --namespace or from the context. */
+  readonly namespace: string;
+  /** True if --namespace was given. */
+  readonly namespaceGiven: boolean;
+  /** Returns the resources that the server serves; discovery runs once. */
+  resources(): Promise<ApiResources>;
+  /** Resolves to the decoded answer; rejects with StatusError or TransportError. */
+  get(path: string, accept?: string): Promise<JsonObject>;
+  send(
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body: unknown,
+    type?: string,
+  ): Promise<JsonObject>;
+  open(request: ApiRequest): Promise<ApiResponse>;
+  /** Yields each event of a watch; ends with the server's stream, or when the caller stops reading. */
+  watch(path: string, options?: WatchOptions): AsyncGenerator<WatchedEvent>;
+  /** Returns the parameters for a request that is upgraded to a connection of its own. */
+  dial(path: string): Dialing;
+  /** Returns an explanation why the server may have rejected this command's credentials. */
+  credentialsProblem?(): string;
+  close(): void;
+}
+
+export interface WatchOptions {
+  readonly accept?: string;
+  /** When this signal aborts, the watch rejects with the signal's reason. */
+  readonly until?: AbortSignal;
+}
+
+export interface WatchedEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  readonly object: JsonObject;
+}
+
+const json = 'application/json';
+
+export function connect(io: Io, flags: Flags): Cluster {
+  const context = resolveConnection(io, flags);
+  const requestId = io.random.uuid();
+  const headers = { ...traceHeaders(io), ...impersonation(flags), [auditIdHeader]: requestId };
+  const options = { ...context, headers, clock: io.clock, userAgent: `minik8s-ctl/${version()}` };
+  const timeout = requestTimeout(flags);
+  const warned = warning(createHttpsTransport(options), io);
+  const bounded = timeout === undefined ? warned : withTimeout(warned, timeout, io.clock);
+  const transport = tracedTransport(interruptible(bounded, io.signal), 'all');
+  return clusterOver(transport, io, {
+    namespace: flags.text('namespace') ?? context.namespace,
+    namespaceGiven: flags.given('namespace'),
+    requestId,
+    dial: (path) => dialing(options, path),
+    credentialsProblem: () => credentialsProblem(context, io.clock.now()),
+  });
+}
+
+export function clusterOver(
+  transport: Transport,
+  io: Io,
+  own: Pick<Cluster, 'namespace' | 'namespaceGiven' | 'requestId' | 'dial' | 'credentialsProblem'>,
+): Cluster {
+  const requester = createRequester(transport, io);
+  const object = async (request: ApiRequest): Promise<JsonObject> => {
+    const answer = await requester.json(request);
+    if (!isRecord(answer)) throw new Error(`${request.method} ${request.path} did not answer an object`);
+    return answer;
+  };
+  let resources: Promise<ApiResources> | undefined;
+  return {
+    ...own,
+    resources: () => {
+      resources ??= discover(requester);
+      return resources;
+    },
+    get: (path, accept = json) => object({ method: 'GET', path, headers: { accept } }),
+    send: (method, path, body, type = json) =>
+      object({
+        method,
+        path,
+        headers: { accept: json, ...(body !== undefined && { 'content-type': type }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    open: (request) => requester.open(request),
+    async *watch(path, { accept = json, until = io.signal } = {}) {
+      const stop = new AbortController();
+      const signal = AbortSignal.any([io.signal, until, stop.signal]);
+      try {
+        const { body } = await requester.open({ method: 'GET', path, headers: { accept }, signal });
+        for await (const { type, object } of watchEvents(body, `GET ${path}`))
+          yield { type, object: object as object as JsonObject };
+      } finally {
+        stop.abort(new DOMException('the watch is over', 'AbortError'));
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** Ends every request when the user interrupts the command. */
+function interruptible(transport: Transport, signal: AbortSignal): Transport {
+  return {
+    request: (request) => transport.request({ signal, ...request }),
+    close: () => transport.close(),
+  };
+}
+
+/** Shows each `Warning: 299 - "text"` header once. */
+function warning(transport: Transport, io: Io): Transport {
+  const shown = new Set<string>();
+  return {
+    async request(request) {
+      const response = await transport.request(request);
+      for (const text of warningTexts(response.header('warning') ?? '')) {
+        if (!shown.has(text)) io.err(`Warning: ${text}\n`);
+        shown.add(text);
+      }
+      return response;
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** Returns the texts of a header such as `299 - "one", 299 - "two \"quoted\""` (RFC 7234, 5.5). */
+export function warningTexts(header: string): string[] {
+  return [...header.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
+    text.replaceAll(/\\(.)/g, '$1'),
+  );
+}

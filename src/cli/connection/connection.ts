@@ -1,0 +1,115 @@
+/** The connection flags: the server, the user and the timeout. */
+import type { Clock } from '../../base/clock.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import type { Headers } from '../../client/https-transport.ts';
+import {
+  type ConnectionOverrides,
+  empty,
+  type Kubeconfig,
+  type ResolvedContext,
+  resolveContext,
+} from '../../client/kubeconfig.ts';
+import type { ApiRequest, ApiResponse, Transport } from '../../client/transport.ts';
+import { connectionFlags, type Flags } from '../flags/flags.ts';
+import type { Io } from '../io.ts';
+import { findKubeconfig } from './find-kubeconfig.ts';
+
+/** Returns the server and the credentials of the context, with the flags applied. Throws UsageError. */
+export function resolveConnection(io: Pick<Io, 'env' | 'homeDirectory'>, flags: Flags): ResolvedContext {
+  const overrides = overridesOf(flags);
+  return resolveContext(kubeconfigOf(io, flags, overrides), flags.text('context'), overrides);
+}
+
+/** No kubeconfig is needed if the flags name the server. */
+function kubeconfigOf(
+  io: Pick<Io, 'env' | 'homeDirectory'>,
+  flags: Flags,
+  { server }: ConnectionOverrides,
+): Kubeconfig {
+  const given = flags.text('kubeconfig');
+  try {
+    return findKubeconfig(io, given);
+  } catch (error) {
+    if (error instanceof UsageError && server !== undefined && given === undefined) return empty;
+    throw error;
+  }
+}
+
+const texts = {
+  cluster: 'cluster',
+  user: 'user',
+  server: 'server',
+  certificateAuthority: 'certificate-authority',
+  tlsServerName: 'tls-server-name',
+  token: 'token',
+  clientCertificate: 'client-certificate',
+  clientKey: 'client-key',
+} as const;
+
+function overridesOf(flags: Flags): ConnectionOverrides {
+  const given = Object.entries(texts).flatMap(([field, flag]) => {
+    const text = flags.isOf(connectionFlags, flag) ? flags.text(flag) : undefined;
+    return text ? [[field, text]] : [];
+  });
+  const skips = flags.on('insecure-skip-tls-verify') && { insecureSkipTlsVerify: true };
+  return { ...Object.fromEntries(given), ...skips };
+}
+
+/** Returns the headers of impersonation; empty without --as. Throws UsageError. */
+export function impersonation(flags: Flags): Headers {
+  const [user, uid, groups] = [flags.text('as'), flags.text('as-uid'), flags.texts('as-group')];
+  if (!user) {
+    if (uid || groups.length > 0)
+      throw new UsageError('--as-group and --as-uid need --as: say as which user');
+    return {};
+  }
+  return {
+    'impersonate-user': headerText('as', user),
+    ...(uid && { 'impersonate-uid': headerText('as-uid', uid) }),
+    ...(groups.length > 0 && { 'impersonate-group': groups.map((group) => headerText('as-group', group)) }),
+  };
+}
+
+/** Encodes the text as bytes of UTF-8, as kubectl writes it. */
+function headerText(flag: string, text: string): string {
+  if (/\p{Cc}/u.test(text)) throw new UsageError(`--${flag}: expected text without control characters`);
+  return Buffer.from(text).toString('latin1');
+}
+
+/** Returns the timeout in milliseconds; undefined for none. Throws UsageError. */
+export const requestTimeout = (flags: Flags): number | undefined =>
+  flags.duration('request-timeout') || undefined;
+
+/** Ends each request, including the reading of its answer, after `ms` milliseconds. */
+export function withTimeout(transport: Transport, ms: number, clock: Clock): Transport {
+  return {
+    async request(request) {
+      const late = new AbortController();
+      const why = `${request.method} ${request.path.split('?', 1)[0]}: no whole answer within ${ms / 1000} s (--request-timeout)`;
+      const timer = clock.after(ms, () => late.abort(new Error(why)));
+      try {
+        return whole(await transport.request(until(request, late.signal)), () => timer.cancel());
+      } catch (error) {
+        timer.cancel();
+        throw error;
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+const until = (request: ApiRequest, late: AbortSignal): ApiRequest => ({
+  ...request,
+  signal: request.signal ? AbortSignal.any([request.signal, late]) : late,
+});
+
+function whole(response: ApiResponse, done: () => void): ApiResponse {
+  async function* body() {
+    try {
+      yield* response.body;
+    } finally {
+      done();
+    }
+  }
+  return { status: response.status, header: (name) => response.header(name), body: body() };
+}

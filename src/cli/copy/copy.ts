@@ -1,0 +1,108 @@
+/** Creates an archive from local files, and extracts an archive to local files. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { copyFile, lstat, mkdir, readdir, readlink, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { archiveEnd, memberHeader, padding } from '../../formats/tar-archive.ts';
+import { memberPath } from './cp-plan.ts';
+import { readTar } from './tar-reader.ts';
+
+/**
+ * Yields a file, or a directory with its contents, as `name` and below it. Sockets and devices are skipped.
+ */
+export async function* archiveOf(
+  path: string,
+  name: string,
+  err: (text: string) => void,
+): AsyncGenerator<Uint8Array> {
+  yield* membersOf(path, name, err);
+  yield archiveEnd;
+}
+
+async function* membersOf(
+  path: string,
+  name: string,
+  err: (text: string) => void,
+): AsyncGenerator<Uint8Array> {
+  const stats = await lstat(path);
+  const { uid, gid } = stats;
+  const member = { name, uid, gid, mode: stats.mode & 0o7777, modified: stats.mtimeMs / 1000, size: 0 };
+  if (stats.isDirectory()) {
+    yield memberHeader({ ...member, type: 'directory' });
+    for (const entry of (await readdir(path)).sort()) {
+      yield* membersOf(join(path, entry), `${name}/${entry}`, err);
+    }
+  } else if (stats.isSymbolicLink()) {
+    yield memberHeader({ ...member, type: 'symlink', target: await readlink(path) });
+  } else if (stats.isFile()) {
+    yield memberHeader({ ...member, type: 'file', size: stats.size });
+    yield* exactly(path, stats.size);
+    yield padding(stats.size);
+  } else {
+    err(`warning: skipping ${path}: it is neither a file nor a directory\n`);
+  }
+}
+
+/**
+ * A file that grows meanwhile is truncated to its first size. A file that shrinks is an error, because its
+ * size was already sent.
+ */
+async function* exactly(path: string, size: number): AsyncGenerator<Uint8Array> {
+  if (size === 0) return;
+  let left = size;
+  for await (const chunk of createReadStream(path, { end: size - 1 })) {
+    left -= chunk.length;
+    yield chunk;
+  }
+  if (left > 0) throw new Error(`${path} became shorter while it was copied`);
+}
+
+export interface Extraction {
+  /** Prefix of every member's name. */
+  readonly prefix: string;
+  /** Path of the resulting file or directory; a file is put into a directory that already exists. */
+  readonly destination: string;
+  err(text: string): void;
+}
+
+/** Nothing outside the destination is written. Links that lead outside are skipped with a warning. */
+export async function extract(
+  archive: AsyncIterable<Uint8Array>,
+  { prefix, destination, err }: Extraction,
+): Promise<void> {
+  const into = await isDirectory(destination);
+  const placeOf = (name: string, type: string): string | undefined => {
+    const path = memberPath(name, prefix);
+    if (path === undefined) return undefined;
+    const single = path.length === 0 && type !== 'directory';
+    return single && into ? join(destination, basename(prefix)) : join(destination, ...path);
+  };
+  for await (const { name, type, mode, target, content } of readTar(archive)) {
+    const place = placeOf(name, type);
+    if (place === undefined) {
+      err(`warning: file ${JSON.stringify(name)} is outside target destination, skipping\n`);
+      continue;
+    }
+    if (type === 'directory') await mkdir(place, { recursive: true });
+    else await mkdir(dirname(place), { recursive: true });
+    if (type === 'file') {
+      await pipeline(Readable.from(content), createWriteStream(place, { mode: (mode & 0o777) | 0o600 }));
+    } else if (type === 'link') {
+      const original = placeOf(target, type);
+      if (original === undefined)
+        err(`warning: skipping link: ${JSON.stringify(name)} -> ${JSON.stringify(target)}\n`);
+      else await copyFile(original, place);
+    } else if (type === 'symlink') {
+      err(`warning: skipping symlink: ${JSON.stringify(place)} -> ${JSON.stringify(target)}\n`);
+    } else if (type === 'other') {
+      err(`warning: skipping ${JSON.stringify(place)}: it is neither a file nor a directory\n`);
+    }
+  }
+}
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );

@@ -1,0 +1,257 @@
+/**
+ * Flags in kubectl's form: they may be repeated, may be anywhere, and may be written `-o=json` or
+ * `--wait=false`.
+ */
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import type { ArgsDef } from 'citty';
+import { parseDuration } from '../../base/time.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { flagSubjects } from './flag-groups.ts';
+
+export interface FlagDefinition {
+  readonly type: 'string' | 'boolean';
+  readonly about: string;
+  /** One letter. */
+  readonly short?: string;
+  /** Placeholder of the value in the usage text. */
+  readonly hint?: string;
+  /** True for a boolean flag that is on unless it is turned off. */
+  readonly on?: true;
+  /** The default, for the usage text. */
+  readonly usual?: string;
+}
+
+export type FlagTable = Readonly<Record<string, FlagDefinition>>;
+
+export const connectionFlags = {
+  kubeconfig: {
+    type: 'string',
+    hint: 'FILE',
+    about: 'kubeconfig file to use',
+    usual: '$KUBECONFIG, ~/.kube/config, or the admin.conf of a master on this machine',
+  },
+  context: {
+    type: 'string',
+    hint: 'NAME',
+    about: 'kubeconfig context to use',
+    usual: 'its current context',
+  },
+  cluster: {
+    type: 'string',
+    hint: 'NAME',
+    about: 'kubeconfig cluster to use',
+    usual: 'that of the context',
+  },
+  user: {
+    type: 'string',
+    hint: 'NAME',
+    about: 'kubeconfig user to use',
+    usual: 'that of the context',
+  },
+  server: { type: 'string', short: 's', hint: 'URL', about: 'address and port of the API server' },
+  token: {
+    type: 'string',
+    hint: 'TOKEN',
+    about:
+      'bearer token to authenticate with (overrides client certificates); visible to all users of this machine',
+  },
+  'client-certificate': { type: 'string', hint: 'FILE', about: 'client certificate file for TLS' },
+  'client-key': { type: 'string', hint: 'FILE', about: 'client key file for TLS' },
+  'certificate-authority': {
+    type: 'string',
+    hint: 'FILE',
+    about: 'certificate file of the certificate authority',
+  },
+  'insecure-skip-tls-verify': {
+    type: 'boolean',
+    about: "do not verify the server's certificate (insecure)",
+  },
+  'tls-server-name': {
+    type: 'string',
+    hint: 'NAME',
+    about: 'server name to verify the certificate of the server against',
+    usual: 'the host of the server',
+  },
+  as: { type: 'string', hint: 'USER', about: 'user to impersonate' },
+  'as-group': {
+    type: 'string',
+    hint: 'GROUP',
+    about: 'group to impersonate; may be repeated',
+  },
+  'as-uid': { type: 'string', hint: 'UID', about: 'UID to impersonate' },
+  'request-timeout': {
+    type: 'string',
+    hint: 'TIME',
+    about: 'time to wait for a single server request, such as 5s or 2m; 0: no timeout',
+    usual: '0',
+  },
+  namespace: {
+    type: 'string',
+    short: 'n',
+    hint: 'NAME',
+    about: 'namespace of the request',
+    usual: 'the namespace of the context',
+  },
+  v: {
+    type: 'string',
+    short: 'v',
+    hint: 'LEVEL',
+    about: 'log level; from 1, server errors include the audit id of the request, for searches in the logs',
+    usual: '0',
+  },
+  color: {
+    type: 'string',
+    hint: 'auto|always|never',
+    about: 'colour of headers, states and errors; auto: on a terminal, unless $NO_COLOR is set',
+    usual: 'auto',
+  },
+} as const satisfies FlagTable;
+
+export const selectorFlag = {
+  selector: { type: 'string', short: 'l', hint: 'SELECTOR', about: 'only objects whose labels match' },
+} as const satisfies FlagTable;
+
+export const fileFlags = {
+  filename: {
+    type: 'string',
+    short: 'f',
+    hint: 'FILE',
+    about: 'a manifest: a file, a directory of them, a URL, or - for standard input',
+  },
+  recursive: { type: 'boolean', short: 'R', about: 'process the directory recursively' },
+} as const satisfies FlagTable;
+
+export const dryRunFlag = {
+  'dry-run': {
+    type: 'string',
+    hint: 'none|client|server',
+    about: 'client: print the object without sending it; server: send it without storing it',
+  },
+} as const satisfies FlagTable;
+
+export const outputFlag = {
+  output: {
+    type: 'string',
+    short: 'o',
+    hint: 'FORMAT',
+    about: 'name, json, yaml, jsonpath=…, custom-columns=…',
+  },
+} as const satisfies FlagTable;
+
+/** Converts flags to the form in which the executable checks arguments and prints usage. */
+export function toArgs(flags: FlagTable, words: string | undefined): ArgsDef {
+  const args: ArgsDef = {};
+  if (words) args[words] = { type: 'positional', required: false, description: '' };
+  for (const name of flagSubjects.sorted(Object.keys(flags))) {
+    const definition: FlagDefinition | undefined = flags[name];
+    if (definition === undefined) continue;
+    const { type, about, short, hint, on, usual } = definition;
+    const group = flagSubjects.headingOf(name);
+    const shared = { description: about, ...(short && { alias: short }), ...(usual && { usual }), group };
+    args[name] =
+      type === 'string'
+        ? { type, ...shared, ...(hint && { valueHint: hint }) }
+        : { type, ...shared, ...(on && { default: true }) };
+  }
+  return args;
+}
+
+export class Flags {
+  /** All words except the flags and the words after `--`. */
+  readonly words: readonly string[];
+  /** The words after `--`; undefined without `--`. */
+  readonly behindDashes: readonly string[] | undefined;
+  readonly #values: ReadonlyMap<string, readonly (string | boolean)[]>;
+  readonly #table: FlagTable;
+
+  constructor(table: FlagTable, argv: readonly string[]) {
+    const options: ParseArgsOptionsConfig = {};
+    for (const [name, { type, short }] of Object.entries(table))
+      options[name] = { type, multiple: true, ...(short && { short }) };
+    const { values, positionals, tokens } = parseArgs({
+      args: [...argv],
+      options,
+      allowPositionals: true,
+      allowNegative: true,
+      tokens: true,
+    });
+    this.#table = table;
+    this.words = positionals;
+    const end = tokens.find(({ kind }) => kind === 'option-terminator');
+    this.behindDashes = end && argv.slice(end.index + 1);
+    this.#values = new Map(
+      Object.entries(values).map(([name, found]) => {
+        const list = Array.isArray(found) ? found : [found ?? false];
+        // The parser reads `--no-headers` as the negation of a flag `--headers`, which does not exist.
+        return Object.hasOwn(table, name) ? [name, list] : [`no-${name}`, list.map((value) => !value)];
+      }),
+    );
+  }
+
+  /** Returns the last value given. */
+  text(name: string): string | undefined {
+    return this.texts(name).at(-1);
+  }
+
+  texts(name: string): string[] {
+    const values = (this.#values.get(name) ?? []).filter((value) => typeof value === 'string');
+    // pflag also accepts `-o=json`.
+    return this.#table[name]?.short ? values.map((value) => value.replace(/^=/, '')) : values;
+  }
+
+  on(name: string): boolean {
+    const last = this.#values.get(name)?.at(-1);
+    return typeof last === 'boolean' ? last : this.#table[name]?.on === true;
+  }
+
+  /** Returns true if the flag is the one in this table, not a verb's own flag of the same name. */
+  isOf(table: FlagTable, name: string): boolean {
+    return this.#table[name] === table[name];
+  }
+
+  given(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  /** Returns a whole number; throws UsageError that names the flag. */
+  whole(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (!/^-?\d{1,9}$/.test(text))
+      throw new UsageError(`--${name}: expected a whole number, got ${JSON.stringify(text)}`);
+    return Number(text);
+  }
+
+  /** Returns a duration such as `90s`, `5m` or `1h30m` in milliseconds; a bare number is in seconds. */
+  duration(name: string): number | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : readDuration(name, text);
+  }
+
+  oneOf<T extends string>(name: string, choices: readonly T[]): T | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const found = choices.find((choice) => choice === text);
+    if (found === undefined)
+      throw new UsageError(`--${name}: expected ${choices.join(', ')}, got ${JSON.stringify(text)}`);
+    return found;
+  }
+}
+
+function readDuration(name: string, text: string): number {
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new UsageError(`--${name}: expected a duration such as 30s, 5m or 1h, got ${JSON.stringify(text)}`);
+}
+
+export type DryRun = 'none' | 'client' | 'server';
+
+export const dryRunOf = (flags: Flags): DryRun =>
+  flags.oneOf('dry-run', ['none', 'client', 'server'] as const) ?? 'none';
+
+/** kubectl's suffix of a message about a dry run. */
+export const dryRunSuffix: Readonly<Record<DryRun, string>> = {
+  none: '',
+  client: ' (dry run)',
+  server: ' (server dry run)',
+};

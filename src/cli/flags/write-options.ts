@@ -1,0 +1,52 @@
+/** Shared options of commands that write. */
+import { query } from '../../client/resource-path.ts';
+import {
+  type DryRun,
+  dryRunFlag,
+  type Flags,
+  type FlagTable,
+  fileFlags,
+  outputFlag,
+  selectorFlag,
+} from './flags.ts';
+
+/** Field manager of the client's writes. */
+const writer = 'minik8s-ctl';
+
+export const validateFlag = {
+  validate: {
+    type: 'string',
+    hint: 'strict|warn|ignore',
+    about: 'validation of unknown and duplicate fields',
+    usual: 'strict',
+  },
+} as const satisfies FlagTable;
+
+/** Flags of commands that write objects from files, and print them. */
+export const writeFlags = { ...fileFlags, ...dryRunFlag, ...outputFlag } as const satisfies FlagTable;
+
+/** Flags of commands that change objects that words, a selector or files name. */
+export const changeFlags = {
+  all: { type: 'boolean', about: 'all objects of the type in the namespace' },
+  ...selectorFlag,
+  ...fileFlags,
+  ...dryRunFlag,
+} as const satisfies FlagTable;
+
+/** Returns the query of a write request; `fieldValidation` is included if it is given. */
+export const writeQuery = (dryRun: DryRun, fieldValidation?: string, fieldManager = writer): string =>
+  query({ fieldManager, fieldValidation, dryRun: dryRun === 'server' ? 'All' : undefined });
+
+const validations = {
+  strict: 'Strict',
+  true: 'Strict',
+  warn: 'Warn',
+  ignore: 'Ignore',
+  false: 'Ignore',
+} as const;
+
+/** Returns the `fieldValidation` of a request. */
+export function fieldValidationOf(flags: Flags): string {
+  const choice = flags.oneOf('validate', ['strict', 'true', 'warn', 'ignore', 'false'] as const) ?? 'strict';
+  return validations[choice];
+}

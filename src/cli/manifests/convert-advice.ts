@@ -1,0 +1,24 @@
+/** Suggests `ctl convert` for a manifest that the server rejects and the converter can read. */
+
+import type { VerbContext } from '../verb.ts';
+import type { Manifest } from './manifests.ts';
+
+/**
+ * Prints the suggestion after the error of a manifest; prints nothing for a manifest in Kubernetes' own form.
+ */
+export async function adviseToConvert(
+  { io }: Pick<VerbContext, 'io'>,
+  { file, line, object }: Pick<Manifest, 'file' | 'line' | 'object'>,
+): Promise<void> {
+  // The converter is loaded only when it is needed.
+  const { isOtherDialect } = await import('../convert/dialect.ts');
+  if (!isOtherDialect(object, await io.kubernetesFields())) return;
+  const input = file === 'STDIN' ? '-' : shellWord(file);
+  io.err(
+    `Note: ${file}:${line} looks like a manifest of another Mini-K8s system; convert it: ` +
+      `ctl convert -f ${input} | ctl apply -f -\n`,
+  );
+}
+
+const shellWord = (word: string) =>
+  /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

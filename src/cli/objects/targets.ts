@@ -1,0 +1,226 @@
+/** The targets of a command: objects by name, whole collections, or objects in manifests. */
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath, objectPath, query } from '../../client/resource-path.ts';
+import { nearest } from '../../terminal/nearest.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import type { Flags } from '../flags/flags.ts';
+import { adviseToConvert } from '../manifests/convert-advice.ts';
+import { kindMissing, type Manifest, readManifests } from '../manifests/manifests.ts';
+import type { VerbContext } from '../verb.ts';
+import {
+  type ApiResource,
+  type ApiResources,
+  findResource,
+  inCategory,
+  resourceOfKind,
+} from './discovery.ts';
+import { notServedKind } from './kubernetes-kinds.ts';
+import { metadataOf, recordsAt } from './objects.ts';
+
+export interface ObjectTarget {
+  readonly resource: ApiResource;
+  /** Empty for a cluster-scoped kind. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly manifest?: Manifest;
+}
+
+export interface CollectionTarget {
+  readonly resource: ApiResource;
+  /** Empty for all namespaces, and for a cluster-scoped kind. */
+  readonly namespace: string;
+  readonly name?: undefined;
+  readonly labelSelector: string | undefined;
+  readonly fieldSelector: string | undefined;
+}
+
+export type Target = ObjectTarget | CollectionTarget;
+
+export const targetPath = ({ resource, namespace, name }: ObjectTarget, subresource = '') =>
+  objectPath(resource, name, namespace, subresource);
+
+export const listPath = (
+  { resource, namespace, labelSelector, fieldSelector }: CollectionTarget,
+  options: Readonly<Record<string, string | number | boolean | undefined>> = {},
+) => collectionPath(resource, namespace) + query({ labelSelector, fieldSelector, ...options });
+
+/** Returns the collection that contains only this object, for a watch. */
+export const collectionOf = ({ resource, namespace, name }: ObjectTarget): CollectionTarget => ({
+  resource,
+  namespace,
+  labelSelector: undefined,
+  fieldSelector: `metadata.name=${name}`,
+});
+
+/**
+ * Reads words such as `pods`, `pods,svc`, `pod web api`, `pod/web deploy/api`, or -f. Errors in manifests are
+ * reported.
+ */
+export async function resolveTargets(
+  context: VerbContext,
+  words: readonly string[] = context.flags.words,
+): Promise<Target[]> {
+  const { flags } = context;
+  const cluster = context.cluster();
+  if (flags.given('filename')) {
+    if (words.length > 0)
+      throw new UsageError('-f says which objects: leave out the resource type and names');
+    return Array.fromAsync(manifestTargets(context, cluster));
+  }
+  return wordTargets(flags, words, cluster, await cluster.resources());
+}
+
+/** Like resolveTargets, with collections replaced by their current objects. */
+export async function resolveObjects(
+  context: VerbContext,
+  words: readonly string[] = context.flags.words,
+): Promise<ObjectTarget[]> {
+  const objects: ObjectTarget[] = [];
+  for (const target of await resolveTargets(context, words))
+    objects.push(...(target.name === undefined ? await membersOf(context.cluster(), target) : [target]));
+  return objects;
+}
+
+async function membersOf(cluster: Cluster, target: CollectionTarget): Promise<ObjectTarget[]> {
+  const list = await cluster.get(listPath(target));
+  return recordsAt(list, 'items').map((item) => {
+    const { name, namespace } = metadataOf(item);
+    return { resource: target.resource, namespace, name };
+  });
+}
+
+/** Rejects a type without names: all objects of a type require --all. */
+export function requireSelection(flags: Flags, words: readonly string[] = flags.words): void {
+  if (words.length === 0 && !flags.given('filename'))
+    throw new UsageError('say which objects: TYPE NAME, TYPE/NAME, or -f FILE');
+  const named = flags.given('filename') || words.length > 1 || words[0]?.includes('/');
+  if (!named && !flags.on('all') && !flags.given('selector') && !flags.given('field-selector'))
+    throw new UsageError(
+      'resource(s) were provided, but no name was specified: name them, or use -l or --all',
+    );
+}
+
+function wordTargets(flags: Flags, words: readonly string[], cluster: Cluster, all: ApiResources): Target[] {
+  const [first, ...names] = words;
+  if (first === undefined)
+    throw new UsageError('say which resource: a type such as pods, TYPE NAME, TYPE/NAME, or -f FILE');
+  const everywhere = flags.on('all-namespaces');
+  const namespaceOf = ({ namespaced }: ApiResource) => (namespaced && !everywhere ? cluster.namespace : '');
+  const selected = flags.given('selector') || flags.given('field-selector') || flags.on('all');
+  const object = (resource: ApiResource, name: string): ObjectTarget => {
+    if (selected) throw new UsageError('a name cannot be combined with a selector or --all');
+    if (everywhere && resource.namespaced)
+      throw new UsageError('a resource cannot be retrieved by name across all namespaces');
+    return { resource, namespace: resource.namespaced ? cluster.namespace : '', name };
+  };
+  if (words.some((word) => word.includes('/'))) {
+    return words.map((word) => {
+      const [type = '', name = '', ...more] = word.split('/');
+      if (!type || !name || more.length > 0)
+        throw new UsageError(
+          `arguments in resource/name form must be TYPE/NAME each, not ${JSON.stringify(word)}`,
+        );
+      return object(findResource(all, type), name);
+    });
+  }
+  const resources = first.split(',').flatMap((word) => expand(all, word));
+  if (names.length > 0) return resources.flatMap((resource) => names.map((name) => object(resource, name)));
+  return resources.map((resource) => ({
+    resource,
+    namespace: namespaceOf(resource),
+    labelSelector: flags.text('selector'),
+    fieldSelector: flags.text('field-selector'),
+  }));
+}
+
+function expand(all: ApiResources, word: string): ApiResources {
+  const category = inCategory(all, word.toLowerCase());
+  return category.length > 0 ? category : [findResource(all, word)];
+}
+
+/**
+ * Yields the objects in manifests. A manifest that is unreadable or of an unknown kind is skipped, and
+ * reported after the caller is done with the objects before it, as kubectl does. With `verb`, it is an error
+ * if the files contain no object.
+ */
+export async function* manifestTargets(
+  context: VerbContext,
+  cluster: Cluster,
+  verb?: 'apply' | 'create',
+): AsyncGenerator<ManifestTarget> {
+  const entries = await readManifests(context.io, context.flags, { kindless: verb !== undefined });
+  if (verb && entries.length === 0) throw new Error(`no objects passed to ${verb}`);
+  const all = await cluster.resources();
+  for (const entry of entries) {
+    let target: ManifestTarget;
+    try {
+      if ('error' in entry) throw entry.error;
+      target = manifestTarget(entry, cluster, all);
+    } catch (error) {
+      context.report(error);
+      if (verb && !('error' in entry)) await adviseToConvert(context, entry);
+      continue;
+    }
+    yield target;
+  }
+}
+
+export interface ManifestTarget extends ObjectTarget {
+  readonly manifest: Manifest;
+  /** The manifest's object in its namespace. */
+  readonly object: JsonObject;
+  /** Set if the server chooses the name. */
+  readonly generateName: string;
+}
+
+function manifestTarget(manifest: Manifest, cluster: Cluster, all: ApiResources): ManifestTarget {
+  const { apiVersion, kind, file, line } = manifest;
+  const where = `${file}:${line}`;
+  if (kind === '') throw new Error(kindMissing(where));
+  const resource = resourceOfKind(all, apiVersion, kind);
+  if (!resource) throw new Error(`${where}: ${unknownKind(all, apiVersion, kind)}`);
+  const metadata = isRecord(manifest.object.metadata) ? manifest.object.metadata : {};
+  const name = textField(metadata.name, `${where}: metadata.name`);
+  const generateName = textField(metadata.generateName, `${where}: metadata.generateName`);
+  if (!name && !generateName) throw new Error(`${where}: metadata.name is missing: the ${kind} needs a name`);
+  const own = textField(metadata.namespace, `${where}: metadata.namespace`);
+  if (resource.namespaced && own && cluster.namespaceGiven && own !== cluster.namespace)
+    throw new Error(
+      `${where}: the namespace from the provided object "${own}" does not match the namespace ` +
+        `"${cluster.namespace}". You must pass '--namespace=${own}' to perform this operation.`,
+    );
+  const namespace = resource.namespaced ? own || cluster.namespace : '';
+  const object = namespace
+    ? { ...manifest.object, metadata: { ...metadata, namespace } }
+    : { ...manifest.object, metadata };
+  return { resource, namespace, name, generateName, manifest, object };
+}
+
+/** Returns the message for an unknown kind, with similar kinds. */
+function unknownKind(all: ApiResources, apiVersion: string, kind: string): string {
+  const servedAs = (name: string) => all.filter((other) => other.kind === name).map(apiVersionOf);
+  const here = servedAs(kind);
+  const elsewhere = here.length === 0 ? notServedKind(apiVersion, kind) : undefined;
+  if (elsewhere !== undefined) return elsewhere;
+  const meant = nearest(
+    kind,
+    all.map((other) => other.kind),
+  ).map((name) => `${name} (${servedAs(name).join(', ')})`);
+  const hint = meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : undefined;
+  if (apiVersion === '') {
+    if (here.length > 0) return `apiVersion is missing: write apiVersion: ${here.join(' or ')} for a ${kind}`;
+    return `apiVersion is missing${hint ?? `: the ${kind} needs one, such as v1 or apps/v1`}`;
+  }
+  if (here.length > 0)
+    return `the server has no kind ${kind} in ${apiVersion}; ${kind} is served as ${here.join(', ')}`;
+  return `the server has no kind ${kind} in ${apiVersion}${hint ?? '; see ctl api-resources for what it serves'}`;
+}
+
+function textField(value: unknown, where: string): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string')
+    throw new Error(`${where}: expected text, got ${JSON.stringify(value)}: quote it`);
+  return value;
+}

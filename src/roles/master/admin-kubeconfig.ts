@@ -1,0 +1,47 @@
+/** The administrator's kubeconfig: `<data-dir>/admin.conf`, readable by its owner alone. */
+import { join } from 'node:path';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import { formatKubeconfig, singleKubeconfig } from '../../client/kubeconfig.ts';
+import { replaceFile } from '../../os/replace-file.ts';
+import type { KeyAndCertificate } from '../../pki/x509.ts';
+import type { CertificateManager } from '../certificate-manager.ts';
+import type { Settings } from '../settings/settings.ts';
+
+export interface AdminKubeconfigOptions {
+  readonly settings: Settings<'data-dir'>;
+  readonly certificateManager: CertificateManager;
+  /** PEM of the cluster's authority. */
+  readonly authority: string;
+  readonly server: string;
+  readonly log: Logger;
+}
+
+/** Writes the file now and whenever its certificate is renewed. Resolves to the path of the file. */
+export async function writeAdminKubeconfig(options: AdminKubeconfigOptions): Promise<string> {
+  const path = join(options.settings['data-dir'], 'admin.conf');
+  const admin = await options.certificateManager.leaf({
+    file: 'admin',
+    commonName: 'kubernetes-admin',
+    organizations: ['system:masters'],
+    usages: ['client'],
+  });
+  await write(path, options, admin.value);
+  admin.onChange((leaf) => {
+    write(path, options, leaf).catch((error) =>
+      options.log.error('the kubeconfig could not be written', { path, error: errorMessage(error) }),
+    );
+  });
+  return path;
+}
+
+/** Replaces the file atomically: a reader sees either the old file or the new one. */
+async function write(
+  path: string,
+  { authority, server }: AdminKubeconfigOptions,
+  { key, certificate }: KeyAndCertificate,
+): Promise<void> {
+  const text = formatKubeconfig(
+    singleKubeconfig('minik8s', { server, ca: authority, cert: certificate, key }),
+  );
+  await replaceFile(path, text, { mode: 0o600 });
+}

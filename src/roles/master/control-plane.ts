@@ -1,0 +1,278 @@
+/**
+ * The control plane of one process: control-plane/ together with the resources of the operating system, which
+ * are etcd (embedded or given), files, certificates and a socket. Each part is stopped before the parts it
+ * depends on.
+ */
+
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { KindSet } from '../../apimachinery/kind-set.ts';
+import { type Authenticator, unionAuthenticator } from '../../apiserver/authentication/authenticator.ts';
+import { bearerTokenAuthenticator, type TokenEntry } from '../../apiserver/authentication/bearer-token.ts';
+import { clientCertificateAuthenticator } from '../../apiserver/authentication/client-certificate.ts';
+import { listenHttps } from '../../apiserver/transport/serve.ts';
+import type { Clock } from '../../base/clock.ts';
+import { inBackground } from '../../base/in-background.ts';
+import { version } from '../../base/version.ts';
+import { createControlPlane } from '../../control-plane/control-plane.ts';
+import { gatewayApp } from '../../features/functions/server/gateway-app.ts';
+import { podsOfNode } from '../../features/functions/server/reached-pods.ts';
+import { defaultDnsDomains } from '../../features/host-names/api/dns-host-problem.ts';
+import { kindFields, kindsWith } from '../../features/kinds.ts';
+import { featureNames } from '../../features/names.ts';
+import { triggerPaths } from '../../features/triggers/server/trigger-paths.ts';
+import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
+import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
+import { authorityProblem, type Credentials, openCredentials } from '../../pki/credentials.ts';
+import type { Cache } from '../../storage/cache.ts';
+import type { Store } from '../../storage/store.ts';
+import { tracedStore } from '../../storage/traced-store.ts';
+import { CertificateManager } from '../certificate-manager.ts';
+import { logSettings, type ProcessContext } from '../process-context.ts';
+import { processMetrics } from '../process-metrics.ts';
+import type { Settings } from '../settings/settings.ts';
+import { tracingSettingNames } from '../settings/tracing-settings.ts';
+import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
+import { readAdmissionFile } from './admission-file.ts';
+import { certificateRequests } from './certificate-requests.ts';
+import { etcdPage } from './etcd-page.ts';
+import { keepGatewayPort } from './gateway-port.ts';
+import { createNodeConnection } from './node-connection.ts';
+import { openPrometheus, prometheusSettings } from './prometheus.ts';
+import { servingCertificates } from './serving-certificates.ts';
+import { authorityIn } from './shared-authority.ts';
+import { agreeOnSettings } from './shared-settings.ts';
+import { openStorage } from './storage.ts';
+import { readTokenFile } from './token-file.ts';
+
+export const controlPlaneSettings = [
+  'data-dir',
+  'bind-address',
+  'port',
+  'etcd-endpoints',
+  'etcd-ca',
+  'etcd-cert',
+  'etcd-key',
+  'token-auth-file',
+  'service-account-issuer',
+  'service-account-jwks-uri',
+  'service-account-key-age',
+  'service-account-extend-token-expiration',
+  'admission-control-config-file',
+  'service-cidr',
+  'service-external-ip-ranges',
+  'features',
+  'dns-domains',
+  'cluster-cidr',
+  'cluster-dns',
+  'cluster-domain',
+  'node-ports',
+  'max-requests-inflight',
+  'max-watches-per-user',
+  'max-connections',
+  'http2',
+  'node-approval',
+  'node-monitor-grace-period',
+  'event-ttl',
+  'default-not-ready-toleration-seconds',
+  'default-unreachable-toleration-seconds',
+  'scheduling-policy',
+  'scoring-strategy',
+  'gateway-port',
+  'python-image',
+  'nodejs-image',
+  'warm-pool',
+  'hpa-sync-period',
+  'hpa-tolerance',
+  ...prometheusSettings,
+  ...tracingSettingNames,
+  ...logSettings,
+] as const;
+
+export interface ControlPlaneOptions extends ProcessContext {
+  readonly settings: Settings<(typeof controlPlaneSettings)[number]>;
+  /** The address under which nodes and pods reach this server. */
+  readonly advertiseAddress: string;
+  /** The server's URL in the administrator's kubeconfig. */
+  readonly server: string;
+  /** The node of this process. It needs no join, and its agent listens at this address. */
+  readonly ownNode?: { readonly node: string; readonly address: string };
+}
+
+export interface ControlPlane {
+  /** PEM of the cluster's authority. */
+  readonly authority: string;
+  readonly certificateManager: CertificateManager;
+  /** Path of the administrator's kubeconfig. */
+  readonly kubeconfig: string;
+  /** Resolves when all parts have ended, in order; rejects when a part fails. */
+  readonly stopped: Promise<void>;
+}
+
+/**
+ * Resolves when the API server answers. The control plane ends when the signal aborts. If the signal aborts
+ * earlier, or a part cannot start, rejects once every part that had been started has ended.
+ */
+export async function startControlPlane(
+  options: ControlPlaneOptions,
+  signal: AbortSignal,
+): Promise<ControlPlane> {
+  const { settings, clock, random, log, loopMeter, tracer } = options;
+  await using started = new AsyncDisposableStack();
+  const tokenFile = settings['token-auth-file'];
+  const tokens = tokenFile === undefined ? [] : await readTokenFile(tokenFile);
+  const admission = await admissionSettings(settings['admission-control-config-file']);
+  const metricSource = await openPrometheus(settings, clock, started);
+  const opened = await openStorage(options, started, signal);
+  const { etcdSocket } = opened;
+  const store = tracer ? tracedStore(opened.store) : opened.store;
+  if (settings['etcd-endpoints']) await agreeOnSettings(store, settings);
+  const credentials = await openClusterCredentials(settings, store, () => clock.now());
+  const authority = credentials.authority.certificate;
+  const problem = authorityProblem(authority, clock.now());
+  if (problem !== undefined) log.error(problem);
+  const certificateManager = new CertificateManager(credentials);
+  const certificates = await servingCertificates({ ...options, certificateManager });
+  const kubeconfig = await writeAdminKubeconfig({ ...options, certificateManager, authority });
+  void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
+  const controlPlane = createControlPlane({
+    store,
+    kinds: new KindSet(kindsWith(settings.features ?? featureNames)),
+    ...(settings.features && { features: settings.features }),
+    fields: kindFields,
+    authenticate: authenticatorOf(tokens, clock),
+    certificates: certificateRequests(credentials.authority),
+    clock,
+    random,
+    log,
+    loopMeter,
+    ...(tracer && { tracer }),
+    master: { address: options.advertiseAddress, port: settings.port, hostname: hostname() },
+    sharesStore: Boolean(settings['etcd-endpoints']),
+    ...planeSettings(settings),
+    autoscaling: {
+      syncPeriodMs: settings['hpa-sync-period'],
+      tolerance: settings['hpa-tolerance'],
+      metricSource,
+    },
+    ...admission,
+    ...(options.ownNode && { ownNode: options.ownNode.node, reachesPod: podsOfNode(options.ownNode.node) }),
+    version: version(),
+    processMetrics,
+    ...(etcdSocket && { pages: { etcd: etcdPage(etcdSocket) } }),
+    fieldDocs: async () => JSON.parse(readAsset('field-docs.json').toString('utf8')),
+    nodeConnection: (cache) =>
+      createNodeConnection({
+        cache,
+        authority,
+        client: certificates.kubeletClient,
+        ...(options.ownNode && { own: options.ownNode }),
+      }),
+  });
+  const running = controlPlane.run(signal, async (until) => {
+    const common = {
+      address: settings['bind-address'],
+      tls: { identity: certificates.serving, clientCA: authority },
+      signal: until,
+      maxConnections: settings['max-connections'],
+      clock,
+      log,
+    };
+    const {
+      directCalls,
+      server: { app },
+    } = controlPlane;
+    const server = await listenHttps({ ...common, app, port: settings.port, http2: settings.http2 });
+    const listen = (signal: AbortSignal) =>
+      listenHttps({
+        ...common,
+        signal,
+        // Direct calls require the request in the form of HTTP/1.1, which costs a function's caller less
+        // (decision 94).
+        http2: 'agents',
+        app: gatewayApp(app, triggerPaths(controlPlane.cache)),
+        ...(directCalls && { direct: directCalls }),
+        port: settings['gateway-port'],
+        flag: '--gateway-port',
+      });
+    const gateway = hasCalls(settings)
+      ? keepGatewayPort({ cache: controlPlane.cache, listen, clock, log }, until)
+      : undefined;
+    return { closed: Promise.all([server.closed, gateway]).then(() => undefined) };
+  });
+  await Promise.race([controlPlane.ready, running]);
+  const beneath = started.move();
+  const stopped = (async () => {
+    try {
+      await running;
+    } finally {
+      await beneath.disposeAsync();
+    }
+  })();
+  return { authority, certificateManager, kubeconfig, stopped };
+}
+
+/** Returns which components make their loggers after the start, for the warning of `--log-level`. */
+export const laterComponents = (settings: Settings<'etcd-endpoints'>): string | undefined =>
+  settings['etcd-endpoints'] && 'controllers have none until this master leads';
+
+/** Everything that the gateway calls needs the functions. */
+const hasCalls = ({ features = featureNames }: Settings<'features'>) => features.includes('functions');
+
+const admissionSettings = (file: string | undefined): ReturnType<typeof readAdmissionFile> =>
+  file === undefined ? Promise.resolve({}) : readAdmissionFile(file);
+
+/** Settings of the control plane that come from flags. */
+const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
+  serviceCidr: settings['service-cidr'],
+  clusterCidr: settings['cluster-cidr'],
+  externalIPRanges: settings['service-external-ip-ranges'] ?? [],
+  dnsDomains: settings['dns-domains'] ?? defaultDnsDomains,
+  clusterDomain: settings['cluster-domain'],
+  ...(settings['cluster-dns'] !== undefined && { dnsAddress: settings['cluster-dns'] }),
+  runtimeImages: { python: settings['python-image'], nodejs: settings['nodejs-image'] },
+  warmPool: settings['warm-pool'],
+  nodePorts: settings['node-ports'],
+  nodeApproval: settings['node-approval'],
+  nodeGracePeriodMs: settings['node-monitor-grace-period'],
+  eventTtlMs: settings['event-ttl'],
+  scheduler: { policy: settings['scheduling-policy'], scoring: settings['scoring-strategy'] },
+  defaultTolerations: {
+    notReadySeconds: settings['default-not-ready-toleration-seconds'],
+    unreachableSeconds: settings['default-unreachable-toleration-seconds'],
+  },
+  issuer: {
+    issuers: settings['service-account-issuer'] ?? [defaultIssuer(settings['cluster-domain'])],
+    extendsTokens: settings['service-account-extend-token-expiration'] === 'true',
+    keyAgeMs: settings['service-account-key-age'],
+    ...(settings['service-account-jwks-uri'] && { jwksURI: settings['service-account-jwks-uri'] }),
+  },
+  limits: {
+    requests: settings['max-requests-inflight'],
+    watches: settings['max-watches-per-user'],
+  },
+});
+
+/** Authenticates with client certificates, the tokens of the token file, and bootstrap tokens. */
+const authenticatorOf =
+  (tokens: readonly TokenEntry[], { now }: Clock) =>
+  (cache: Cache): Authenticator =>
+    unionAuthenticator([
+      clientCertificateAuthenticator,
+      bearerTokenAuthenticator(() => tokens, now),
+      bootstrapTokenAuthenticator({ cache, now }),
+    ]);
+
+/**
+ * Opens the cluster's credentials. The single master with an embedded etcd has the authority in its
+ * directory; masters with a shared etcd read the authority from it.
+ */
+function openClusterCredentials(
+  settings: Settings<'data-dir' | 'etcd-endpoints'>,
+  store: Store,
+  now: () => number,
+): Promise<Credentials> {
+  const directory = join(settings['data-dir'], 'pki');
+  const shared = settings['etcd-endpoints'] && authorityIn(store, directory);
+  return openCredentials(directory, now, shared);
+}

@@ -1,0 +1,109 @@
+/**
+ * The port for calls of functions, workflows and triggers. It is open while at least one such object exists.
+ */
+
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import type { Listener } from '../../apiserver/transport/serve.ts';
+import { aborted } from '../../base/abort.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import { functionResource } from '../../features/functions/api/function.ts';
+import { triggerResource } from '../../features/triggers/api/trigger.ts';
+import { workflowResource } from '../../features/workflows/api/workflow.ts';
+import type { Cache } from '../../storage/cache.ts';
+
+export interface GatewayPortOptions {
+  readonly cache: Cache;
+  readonly listen: (signal: AbortSignal) => Promise<Listener>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Delay in milliseconds before another attempt to open the port: another program may be using it. */
+const retryMs = 10_000;
+
+const prefixes = [functionResource, triggerResource, workflowResource].map((kind) => storagePrefix(kind));
+
+/** Resolves when the signal has aborted and the last call has been answered. */
+export async function keepGatewayPort(options: GatewayPortOptions, signal: AbortSignal): Promise<void> {
+  const port = new GatewayPort(options);
+  const endWatches = prefixes.map((prefix) => follow(options.cache, prefix, () => port.wake()));
+  port.wake();
+  await aborted(signal);
+  for (const endWatch of endWatches) endWatch();
+  await port.end();
+}
+
+/** Watches a prefix; starts a new watch when the old one has expired. */
+function follow(cache: Cache, prefix: string, wake: () => void): () => void {
+  let end: () => void;
+  const begin = () => {
+    end = cache.watch(prefix, cache.revision, {
+      onEvents: wake,
+      onExpired: () => {
+        begin();
+        wake();
+      },
+    });
+  };
+  begin();
+  return () => end();
+}
+
+class GatewayPort {
+  readonly #options: GatewayPortOptions;
+  #open: { readonly stop: AbortController; readonly closed: Promise<void> } | undefined;
+  #turning: Promise<void> | undefined;
+  #again = false;
+  #isEnding = false;
+  #retry: Timer | undefined;
+
+  constructor(options: GatewayPortOptions) {
+    this.#options = options;
+  }
+
+  wake(): void {
+    this.#again = true;
+    this.#turning ??= this.#turn().finally(() => {
+      this.#turning = undefined;
+    });
+  }
+
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    this.#retry?.cancel();
+    this.wake();
+    await this.#turning;
+  }
+
+  async #turn(): Promise<void> {
+    while (this.#again) {
+      this.#again = false;
+      const { cache } = this.#options;
+      const isWanted = !this.#isEnding && prefixes.some((prefix) => cache.list(prefix).length > 0);
+      if (isWanted && !this.#open) await this.#listen();
+      else if (!isWanted && this.#open) await this.#close(this.#open);
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const { listen, clock, log } = this.#options;
+    const stop = new AbortController();
+    try {
+      const { closed } = await listen(stop.signal);
+      this.#open = { stop, closed };
+    } catch (error) {
+      log.error('functions and workflows cannot be called by the port of the gateway', {
+        error: errorMessage(error),
+      });
+      this.#retry?.cancel();
+      this.#retry = clock.after(retryMs, () => this.wake());
+    }
+  }
+
+  async #close({ stop, closed }: { readonly stop: AbortController; readonly closed: Promise<void> }) {
+    stop.abort();
+    await closed;
+    this.#open = undefined;
+  }
+}

@@ -1,0 +1,155 @@
+/** The store of a control plane: an embedded etcd that runs as a child process, or an external one. */
+import { access, constants, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { onAbort, unlessAborted } from '../../base/abort.ts';
+import { inBackground } from '../../base/in-background.ts';
+import type { Logger } from '../../base/log.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { extractAsset } from '../../os/assets.ts';
+import { runCompactor } from '../../storage/compactor.ts';
+import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../storage/embedded-etcd.ts';
+import { connectEtcd, type EtcdOptions } from '../../storage/etcd.ts';
+import { type Store, StoreUnavailableError } from '../../storage/store.ts';
+import type { ProcessContext } from '../process-context.ts';
+import type { Settings } from '../settings/settings.ts';
+
+/**
+ * Timeout of the first answer of the embedded etcd in milliseconds. etcd reads its write-ahead log when it
+ * starts: a gigabyte or more if objects are large. A restart of the master would begin that again.
+ */
+const etcdStartMs = 300_000;
+
+export interface StorageOptions extends Omit<ProcessContext, 'loopMeter' | 'log'> {
+  readonly log: Logger;
+  readonly settings: Settings<'data-dir' | 'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'>;
+}
+
+export interface OpenedStorage {
+  readonly store: Store;
+  /** The unix socket of the embedded etcd, accessible to this user only; undefined for an external etcd. */
+  readonly etcdSocket: string | undefined;
+}
+
+/** Resolves to a store that answers. Its resources are released with the stack. */
+export async function openStorage(
+  options: StorageOptions,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<OpenedStorage> {
+  const opened = await openStore(options, stack, signal);
+  const { store } = opened;
+  void inBackground(stack, (until) => runCompactor({ store, clock: options.clock, log: options.log }, until));
+  const { room } = store;
+  if (room) void inBackground(stack, (until) => room.keep(until));
+  return opened;
+}
+
+async function openStore(
+  options: StorageOptions,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<OpenedStorage> {
+  const { settings, log, clock, random } = options;
+  if (settings['etcd-endpoints'] === undefined) {
+    const { endpoints, keepaliveMs, trouble } = await startEtcd(options, stack, signal);
+    // The embedded etcd listens on a socket that no other user can reach.
+    const own = { endpoints, keepaliveMs, trouble, isOnlyWriter: true, startMs: etcdStartMs };
+    const connected = connect({ ...own, log, clock, random }, stack, signal);
+    const store = await connected.catch((error) => {
+      throw error instanceof StoreUnavailableError && error.trouble ? new Error(error.trouble) : error;
+    });
+    return { store, etcdSocket: endpoints[0]?.replace(/^unix:/, '') };
+  }
+  const endpoints = settings['etcd-endpoints'];
+  const tls = await etcdTls(settings);
+  const connected = connect({ endpoints, ...(tls && { tls }), log, clock, random }, stack, signal);
+  const store = await connected.catch((error) => {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    // The useful part of the error is the reason of the last call, after the gRPC status.
+    const [, why = error.message] = /\d+ [A-Z_]+: (.+)$/.exec(error.message) ?? [];
+    const advice = `start it, or correct --etcd-endpoints${tls ? ', --etcd-ca, --etcd-cert and --etcd-key' : ''}`;
+    throw new Error(`no etcd answers at ${endpoints.join(', ')} (${why}); ${advice}`);
+  });
+  return { store, etcdSocket: undefined };
+}
+
+/** Starts an embedded etcd. */
+async function startEtcd(
+  { settings, log, clock }: StorageOptions,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<EmbeddedEtcd> {
+  const dataDir = join(settings['data-dir'], 'etcd');
+  const directory = join(settings['data-dir'], 'bin/etcd');
+  const [binary, earlierBinary] = [join(directory, 'etcd'), `${directory}-earlier`];
+  await setAside(directory, earlierBinary);
+  await extractAsset('etcd', binary, 0o755);
+  signal.throwIfAborted();
+  // Until etcd has started, the signal that stops the process aborts the start. After that, etcd is stopped
+  // by the stack, after the parts that write to it.
+  const abandoned = new AbortController();
+  const forget = onAbort(signal, () => abandoned.abort(signal.reason));
+  const etcd = await startEmbeddedEtcd({
+    ...{ binary, earlierBinary, dataDir, log, clock },
+    signal: abandoned.signal,
+  });
+  forget();
+  stack.defer(() => etcd.stop());
+  return etcd;
+}
+
+/**
+ * Moves away the etcd program of an earlier minik8s, which was stored at the path of this version's
+ * directory. The program is kept to read its data. The earlier minik8s then cannot start here any more: its
+ * etcd would write into the data of this version, and neither etcd could read the data afterwards.
+ */
+async function setAside(directory: string, earlierBinary: string): Promise<void> {
+  const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  if (found?.isFile()) await rename(directory, earlierBinary);
+}
+
+async function connect(
+  options: EtcdOptions,
+  stack: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<Store> {
+  const connecting = connectEtcd(options);
+  try {
+    const store = await unlessAborted(signal, connecting);
+    stack.defer(() => store.close());
+    return store;
+  } catch (error) {
+    // The connection may still be established after the caller has stopped waiting.
+    connecting.then(
+      (store) => store.close(),
+      () => undefined,
+    );
+    throw error;
+  }
+}
+
+type EtcdFiles = Settings<'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'>;
+
+async function etcdTls(settings: EtcdFiles): Promise<EtcdOptions['tls']> {
+  const { 'etcd-ca': ca, 'etcd-cert': cert, 'etcd-key': key } = settings;
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new UsageError('--etcd-cert and --etcd-key belong together: give both or neither');
+  }
+  if (ca === undefined && cert !== undefined) {
+    throw new UsageError('--etcd-cert needs --etcd-ca, the authority that signed the certificates of etcd');
+  }
+  for (const name of ['etcd-ca', 'etcd-cert', 'etcd-key'] as const) {
+    const path = settings[name];
+    if (path === undefined) continue;
+    await access(path, constants.R_OK).catch((error) => {
+      throw new UsageError(
+        `--${name}: "${path}" cannot be read (${error.code}); give the path of a PEM file`,
+      );
+    });
+  }
+  if (ca === undefined) return undefined;
+  return cert && key ? { ca, cert, key } : { ca };
+}

@@ -1,0 +1,215 @@
+/**
+ * Keeps the kernel's service rules in sync with Services and EndpointSlices. Informer events only mark
+ * services as changed; a round reads the current objects and applies all differences in one transaction,
+ * while new marks are collected for the next round. The kernel is never listed: after a failed transaction
+ * the whole table is written again.
+ */
+
+import { nodeResource } from '../api/core/v1/node/node.ts';
+import { type ClusterPlaces, ExternalPorts } from '../api/core/v1/service/external-ports.ts';
+import { type Service, serviceResource } from '../api/core/v1/service/service.ts';
+import { apiService } from '../api/core/v1/system-objects.ts';
+import {
+  type EndpointSlice,
+  endpointSliceResource,
+  lastChangeAnnotation,
+  serviceNameLabel,
+} from '../api/discovery/v1/endpoint-slice.ts';
+import { type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import { unlessAborted } from '../base/abort.ts';
+import { Backoff } from '../base/backoff.ts';
+import type { Clock } from '../base/clock.ts';
+import { deleteFlows } from '../base/conntrack.ts';
+import type { Exec } from '../base/exec.ts';
+import type { Family } from '../base/exposition.ts';
+import { type Failure, keepDoing, Wake } from '../base/keep-doing.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { Informer, InformerFactory, Lister } from '../client/informer.ts';
+import { ElementTable } from './element-table.ts';
+import { elementsOf } from './elements.ts';
+import { ProxyCounts } from './proxy-counts.ts';
+import { chainsOf, renderDifference, renderTable, table } from './render.ts';
+import { serviceRules } from './service-map.ts';
+import { staleFlows } from './stale-flows.ts';
+
+/** Traffic to an address of `serviceCIDR` that belongs to no service is rejected at once. */
+export interface ProxierOptions extends Required<ClusterPlaces> {
+  /** Informers that are not started yet: the proxier registers the informers it reads. */
+  readonly informers: InformerFactory;
+  /**
+   * Informers of the metadata of Nodes. The caller starts them, possibly after `run`, which waits for them.
+   */
+  readonly nodeInformers: InformerFactory;
+  readonly exec: Exec;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Proxier {
+  /**
+   * Runs until the signal aborts; call it when the informers have synced. The rules are kept in the kernel.
+   */
+  run(signal: AbortSignal): Promise<void>;
+  /** Returns the metrics, under kube-proxy's names. */
+  families(): readonly Family[];
+}
+
+const bySlice = 'service';
+/** The key of the Service whose endpoints are the masters. */
+const mastersKey = `${apiService.namespace}/${apiService.name}`;
+const retry = { initialMs: 100, maxMs: 30_000 };
+
+/** Returns the key of a slice's service; empty if the slice has no such label. */
+function serviceKeysOf(slice: EndpointSlice): readonly ObjectKey[] {
+  const name = slice.metadata.labels?.[serviceNameLabel];
+  return name ? [`${slice.metadata.namespace}/${name}`] : [];
+}
+
+const mastersIn = (slices: Lister<EndpointSlice>): readonly string[] =>
+  slices
+    .byIndex(bySlice, mastersKey)
+    .flatMap(({ endpoints }) => endpoints.flatMap(({ addresses }) => addresses))
+    .sort();
+
+/**
+ * Returns the time of the change that caused a slice, in milliseconds since the epoch; undefined if the slice
+ * has none, or the same as before.
+ */
+function triggerOf([now, before]: readonly EndpointSlice[]): number | undefined {
+  const told = now?.metadata.annotations?.[lastChangeAnnotation];
+  if (told === undefined || told === before?.metadata.annotations?.[lastChangeAnnotation]) return undefined;
+  const at = Date.parse(told);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+export function createProxier(options: ProxierOptions): Proxier {
+  return new ServiceProxier(options);
+}
+
+class ServiceProxier implements Proxier {
+  readonly #options: ProxierOptions;
+  readonly #counts: ProxyCounts;
+  readonly #services: Informer<Service>;
+  readonly #slices: Informer<EndpointSlice>;
+  readonly #nodes: Informer<KubeObject>;
+  readonly #external: ExternalPorts;
+  readonly #elements = new ElementTable();
+  readonly #changed = new Set<ObjectKey>();
+  readonly #wake = new Wake();
+  /** Objects that exist before the first round do not count as changed. */
+  #isStarted = false;
+  /** The chains in the kernel; undefined if the whole table must be written. */
+  #chains: ReadonlySet<string> | undefined;
+
+  constructor(options: ProxierOptions) {
+    const { informers, nodeInformers, clock } = options;
+    this.#options = options;
+    this.#counts = new ProxyCounts(clock);
+    this.#external = new ExternalPorts(options);
+    this.#services = informers.informerFor(serviceResource);
+    this.#slices = informers.informerFor(endpointSliceResource);
+    this.#slices.addIndex(bySlice, serviceKeysOf);
+    this.#nodes = nodeInformers.informerFor<KubeObject>({ ...nodeResource, part: 'metadata' });
+    this.#listen();
+  }
+
+  families(): readonly Family[] {
+    return this.#counts.families();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    // The proxier waits for the Nodes, since an address of a node must never be routed to a Service.
+    try {
+      await unlessAborted(signal, this.#nodes.synced);
+    } catch {
+      return;
+    }
+    const onError = (error: unknown, { retryMs }: Failure) => {
+      this.#chains = undefined;
+      this.#options.log.error('the nft rules of Services were not applied; writing all of them again', {
+        error: errorMessage(error),
+        inMs: retryMs,
+      });
+    };
+    const { clock } = this.#options;
+    const backoff = new Backoff(retry);
+    await keepDoing({ clock, signal, wake: this.#wake, backoff, onError }, async () => {
+      this.#readChanged();
+      await this.#counts.sync(() => this.#apply());
+      this.#isStarted = true;
+    });
+  }
+
+  #listen(): void {
+    const serviceChanged = (service: Service) => this.#serviceChanged(service);
+    this.#services.addEventHandler({
+      onAdd: serviceChanged,
+      onUpdate: serviceChanged,
+      onDelete: serviceChanged,
+    });
+    this.#slices.addEventHandler({
+      onAdd: (slice) => this.#slicesChanged(slice),
+      onUpdate: (slice, old) => this.#slicesChanged(slice, old),
+      onDelete: (slice) => this.#slicesChanged(slice),
+    });
+    const nodeChanged = ({ metadata: { name } }: KubeObject) =>
+      this.#mark(this.#external.setNode(name, this.#nodes.lister.get(name)));
+    this.#nodes.addEventHandler({ onAdd: nodeChanged, onUpdate: nodeChanged, onDelete: nodeChanged });
+  }
+
+  #serviceChanged(service: Service): void {
+    this.#counts.changed('service');
+    const key = objectKey(service);
+    this.#mark(this.#external.setService(key, this.#services.lister.get(key)));
+    this.#mark([key]);
+  }
+
+  #slicesChanged(...all: readonly EndpointSlice[]): void {
+    this.#counts.changed('endpoint', this.#isStarted ? triggerOf(all) : undefined);
+    const keys = all.flatMap(serviceKeysOf);
+    this.#mark(keys);
+    if (keys.includes(mastersKey)) this.#mark(this.#external.setMasters(mastersIn(this.#slices.lister)));
+  }
+
+  /** Marks services for the next round. */
+  #mark(keys: Iterable<ObjectKey>): void {
+    for (const key of keys) {
+      this.#changed.add(key);
+      this.#wake.call();
+    }
+  }
+
+  #readChanged(): void {
+    for (const key of this.#changed) {
+      const service = this.#services.lister.get(key);
+      const rules = service
+        ? serviceRules(
+            service,
+            this.#slices.lister.byIndex(bySlice, key),
+            this.#options.nodeName,
+            (...port) => this.#external.isServed(key, ...port),
+          )
+        : [];
+      this.#elements.replace(key, elementsOf(rules));
+    }
+    this.#changed.clear();
+  }
+
+  async #apply(): Promise<void> {
+    const { exec, log, serviceCIDR } = this.#options;
+    const chains = this.#chains;
+    const difference = this.#elements.difference();
+    const added = chains ? difference.added : this.#elements.all();
+    const script = chains ? renderDifference(chains, difference) : renderTable(serviceCIDR, added);
+    if (script) await exec('nft', ['-f', '-'], { input: script });
+    this.#chains = new Set([...(chains ?? []), ...chainsOf(added)]);
+    this.#elements.commit();
+    await deleteFlows(exec, log, 'a removed endpoint', staleFlows(difference));
+  }
+}
+
+/** Removes everything that the proxy created in the kernel; does nothing if there is nothing. */
+export async function removeServiceRules(exec: Exec): Promise<void> {
+  await exec('nft', ['-f', '-'], { input: `add table ${table}\ndelete table ${table}\n` });
+}

@@ -1,0 +1,131 @@
+/** Containers that may be added to a running pod; those that were added before must not change. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  ephemeralContainersPart,
+  findContainer,
+  withoutEphemeralContainers,
+} from '../../../../../../src/api/core/v1/container/ephemeral-containers.ts';
+import { mirrorAnnotation } from '../../../../../../src/api/core/v1/pod/annotations.ts';
+import type { Pod } from '../../../../../../src/api/core/v1/pod/pod.ts';
+import type { EphemeralContainer } from '../../../../../../src/api/core/v1/types.gen.ts';
+import { container, pod } from '../../../../controllers/objects.ts';
+
+const look = container({ name: 'look' }) as EphemeralContainer;
+const withAdded = (...ephemeralContainers: EphemeralContainer[]): Pod =>
+  pod('p', {
+    spec: {
+      initContainers: [container({ name: 'step' })],
+      volumes: [{ name: 'v', emptyDir: {} }],
+      ephemeralContainers,
+    },
+  });
+const refused = (now: Pod, old: Pod = withAdded()) =>
+  (ephemeralContainersPart.validate?.(now, old) ?? []).map(({ field, message }) => `${field}: ${message}`);
+
+const e0 = 'spec.ephemeralContainers[0]';
+const cannotBeSet = 'Forbidden: cannot be set for an Ephemeral Container';
+const probe = { tcpSocket: { port: 80 } };
+
+describe('a container is added', () => {
+  const mounting = (mount: object) => ({ ...look, volumeMounts: [{ name: 'v', mountPath: '/v', ...mount }] });
+  const table: [string, object, string[]][] = [
+    ['by its name and image', look, []],
+    ['to look at another', { ...look, targetContainerName: 'app' }, []],
+    ['to look at one that ran before the others', { ...look, targetContainerName: 'step' }, []],
+    ['with what means nothing', { ...look, targetContainerName: '', ports: [], resources: {} }, []],
+    ['with a volume', mounting({}), []],
+    ['but not with the name of another', { ...look, name: 'app' }, [`${e0}.name: Duplicate value: "app"`]],
+    ['nor of one before the others', { ...look, name: 'step' }, [`${e0}.name: Duplicate value: "step"`]],
+    ['nor without a name', { ...look, name: '' }, [`${e0}.name: Required value`]],
+    [
+      'nor to look at none',
+      { ...look, targetContainerName: 'no' },
+      [`${e0}.targetContainerName: Not found: "no"`],
+    ],
+    [
+      'nor to look at itself',
+      { ...look, targetContainerName: 'look' },
+      [`${e0}.targetContainerName: Not found: "look"`],
+    ],
+    [
+      'nor with a part of a volume',
+      mounting({ subPath: 'a' }),
+      [`${e0}.volumeMounts[0].subPath: ${cannotBeSet}`],
+    ],
+    [
+      'nor with a part by an expression',
+      mounting({ subPathExpr: '$(A)' }),
+      [`${e0}.volumeMounts[0].subPathExpr: ${cannotBeSet}`],
+    ],
+    [
+      'nor with a volume that is not there',
+      mounting({ name: 'w' }),
+      [`${e0}.volumeMounts[0].name: Not found: "w"`],
+    ],
+    ...(
+      [
+        ['ports', [{ containerPort: 80, protocol: 'TCP' }]],
+        ['resources', { requests: { cpu: '1' } }],
+        ['resizePolicy', [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }]],
+        ['restartPolicy', 'Always'],
+        ['livenessProbe', probe],
+        ['readinessProbe', probe],
+        ['startupProbe', probe],
+        ['lifecycle', { preStop: { exec: { command: ['a'] } } }],
+      ] as const
+    ).map(([field, value]): [string, object, string[]] => [
+      `nor with ${field}`,
+      { ...look, [field]: value },
+      [`${e0}.${field}: ${cannotBeSet}`],
+    ]),
+  ];
+  for (const [what, added, expected] of table)
+    it(what, () => {
+      const found = refused(withAdded(added as EphemeralContainer));
+      for (const text of expected) assert.ok(found.includes(text), found.join('\n'));
+      assert.equal(found.length > 0, expected.length > 0, found.join('\n'));
+    });
+
+  it('beside others of other names alone', () => {
+    assert.deepEqual(refused(withAdded(look, { ...look, name: 'more' })), []);
+    assert.deepEqual(refused(withAdded(look, look)), [
+      'spec.ephemeralContainers[1].name: Duplicate value: "look"',
+    ]);
+  });
+
+  it('to no pod that a node has of its own', () => {
+    const mirror = pod('p', { metadata: { annotations: { [mirrorAnnotation]: 'x' } } });
+    assert.deepEqual(refused(withAdded(look), mirror), [
+      ': Forbidden: static pods do not support ephemeral containers',
+    ]);
+  });
+
+  it('later, not with the pod', () => {
+    assert.deepEqual(withoutEphemeralContainers(withAdded()), []);
+    assert.deepEqual(
+      withoutEphemeralContainers(withAdded(look)).map(({ field }) => field),
+      ['spec.ephemeralContainers'],
+    );
+  });
+
+  it('and found by its name, like the others', () => {
+    const { spec } = withAdded(look);
+    for (const name of ['app', 'step', 'look']) assert.equal(findContainer(spec, name)?.name, name);
+    assert.equal(findContainer(spec, 'none'), undefined);
+  });
+});
+
+describe('a container that was added', () => {
+  const more = { ...look, name: 'more' };
+  const may = (name: string, what: string) =>
+    `spec.ephemeralContainers: Forbidden: existing ephemeral containers "${name}" may not be ${what}`;
+  const table: [string, EphemeralContainer[], string[]][] = [
+    ['stays, also in another place', [more, look], []],
+    ['may not go', [more], [may('look', 'removed')]],
+    ['may not change', [look, { ...more, image: 'other' }], [may('more', 'changed')]],
+    ['may not change with the others gone', [], [may('look', 'removed'), may('more', 'removed')]],
+  ];
+  for (const [what, now, expected] of table)
+    it(what, () => assert.deepEqual(refused(withAdded(...now), withAdded(look, more)), expected));
+});

@@ -1,0 +1,85 @@
+/** Timeout of a request, and the fate of an answer that comes later. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import { answerWithin, requestTimeout } from '../../../../src/apiserver/request/request-timeout.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+
+for (const [text, ms] of [
+  ['', undefined],
+  ['0', undefined],
+  ['0s', undefined],
+  ['-5s', undefined],
+  ['+5s', 5000],
+  ['1ms', 1],
+  ['1.5s', 1500],
+  ['60s', 60_000],
+  ['61s', 60_000],
+  ['2562047h', 60_000],
+] as const) {
+  test(`timeout=${text} is ${ms === undefined ? 'no limit' : `${ms} ms`}`, () => {
+    assert.equal(requestTimeout(new URLSearchParams({ timeout: text })), ms);
+  });
+}
+
+test('what is no duration is refused', () => {
+  for (const text of ['5', 'soon', '--5s', '1d'])
+    assert.throws(
+      () => requestTimeout(new URLSearchParams({ timeout: text })),
+      (error) => error instanceof StatusError && error.status.code === 400,
+      text,
+    );
+});
+
+test('a refusal shows the beginning of what was asked', () => {
+  const text = `x${'y'.repeat(62)}z!`;
+  assert.throws(
+    () => requestTimeout(new URLSearchParams({ timeout: text })),
+    (error) =>
+      error instanceof StatusError && error.message.includes(`"${text.slice(0, 64)}" is not a duration`),
+  );
+});
+
+test('work that takes too long is stopped, and its answer, if one still comes, is let go', async () => {
+  const clock = new FakeClock();
+  const answer = Promise.withResolvers<Response>();
+  let signal: AbortSignal | undefined;
+  const asked = answerWithin(clock, 1000, (given) => {
+    signal = given;
+    return answer.promise;
+  });
+  const refused = assert.rejects(asked, (error) => error instanceof StatusError && error.status.code === 504);
+  await clock.advance(999);
+  assert.equal(signal?.aborted, false);
+  await clock.advance(1);
+  assert.equal(signal?.aborted, true);
+  await refused;
+  let cancelled = false;
+  const cancel = () => {
+    cancelled = true;
+  };
+  answer.resolve(new Response(new ReadableStream({ cancel })));
+  await clock.settle();
+  assert.equal(cancelled, true, 'whoever makes the body would go on for nobody');
+});
+
+test('work that is done in time is not stopped afterwards', async () => {
+  const clock = new FakeClock();
+  let signal: AbortSignal | undefined;
+  const answer = await answerWithin(clock, 1000, async (given) => {
+    signal = given;
+    return new Response('done');
+  });
+  assert.equal(await answer.text(), 'done');
+  assert.equal(clock.pending, 0);
+  assert.equal(signal?.aborted, false);
+});
+
+test('work that fails fails as it does, and holds no timer', async () => {
+  const clock = new FakeClock();
+  const failing = answerWithin(clock, 1000, async () => {
+    throw new RangeError('its own');
+  });
+  await assert.rejects(failing, RangeError);
+  assert.equal(clock.pending, 0);
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  cpuText,
+  memoryText,
+  nodeRows,
+  podRows,
+  shares,
+  sorted,
+  sumOf,
+} from '../../../../src/cli/commands/top-rows.ts';
+
+const pod = (name: string, ...containers: [string, string, string][]) => ({
+  metadata: { name, namespace: 'default' },
+  containers: containers.map(([container, cpu, memory]) => ({ name: container, usage: { cpu, memory } })),
+});
+const pods = [pod('b', ['c', '250000000n', '2048Ki'], ['d', '1m', '1Mi']), pod('a', ['c', '1', '512Ki'])];
+
+describe('what ctl top shows', () => {
+  it('is the sum of a pod, or each of its containers', () => {
+    const shown = podRows(pods, false).map(({ name, use }) => [name, cpuText(use), memoryText(use)]);
+    assert.deepEqual(shown, [
+      ['b', '251m', '3Mi'],
+      ['a', '1000m', '0Mi'],
+    ]);
+    const each = podRows(pods, true).map(({ pod: owner, name, use }) => [owner, name, cpuText(use)]);
+    assert.deepEqual(each, [
+      ['b', 'c', '250m'],
+      ['b', 'd', '1m'],
+      ['a', 'c', '1000m'],
+    ]);
+  });
+
+  it('is sorted by name, or by what is used, the largest first', () => {
+    const names = (by?: 'cpu' | 'memory') => sorted(podRows(pods, false), by).map(({ name }) => name);
+    assert.deepEqual(
+      [names(), names('cpu'), names('memory')],
+      [
+        ['a', 'b'],
+        ['a', 'b'],
+        ['b', 'a'],
+      ],
+    );
+  });
+
+  it('is all together where that is asked for', () => {
+    const all = sumOf(podRows(pods, false).map(({ use }) => use));
+    assert.deepEqual([cpuText(all), memoryText(all)], ['1251m', '3Mi']);
+  });
+
+  it('says of nodes how much of what pods can have is in use', () => {
+    const [row] = nodeRows([{ metadata: { name: 'n1' }, usage: { cpu: '500m', memory: '1Gi' } }]);
+    const use = row?.use ?? assert.fail();
+    const node = { status: { allocatable: { cpu: '2', memory: '3Gi' } } };
+    assert.deepEqual(shares(use, node), ['25%', '33%']);
+    assert.deepEqual(shares(use, {}), ['<unknown>', '<unknown>']);
+  });
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newStatusError, StatusError } from '../../../../src/apimachinery/status-error.ts';
+import { editFailure, headerText, isAnother, withoutComments } from '../../../../src/cli/edit/edit-plan.ts';
+
+test('a file says why it must be edited again, all of it as comments', () => {
+  const text = headerText([
+    { head: 'web was not valid', details: ['spec.replicas: Invalid', 'two\nlines'] },
+    { head: 'a syntax error', details: [] },
+  ]);
+  assert.match(
+    text,
+    /#\n# web was not valid:\n# \* spec\.replicas: Invalid\n# \* two\n# lines\n#\n# a syntax error\n#\n$/,
+  );
+  assert.equal(withoutComments(`${text}a: 1\n  # b\nc: "#"\n`), 'a: 1\nc: "#"\n');
+});
+
+const invalid = new StatusError({
+  ...newStatusError('Invalid', 'web is invalid').status,
+  details: { causes: [{ reason: 'FieldValueInvalid', field: 'spec.replicas', message: 'must be more' }] },
+});
+for (const [error, outcome] of [
+  [
+    invalid,
+    {
+      kind: 'invalid',
+      message: 'cm "x" is invalid',
+      reason: { head: 'cm "x" was not valid', details: ['spec.replicas: must be more'] },
+    },
+  ],
+  [
+    newStatusError('BadRequest', 'unknown field "y"'),
+    {
+      kind: 'invalid',
+      message: 'cm "x" is invalid',
+      reason: { head: 'cm "x" was not valid', details: ['unknown field "y"'] },
+    },
+  ],
+  [
+    newStatusError('NotFound', 'gone'),
+    { kind: 'failed', message: 'cm "x" could not be found on the server' },
+  ],
+  [newStatusError('Conflict', 'late'), { kind: 'failed', message: 'cm "x" could not be patched: late' }],
+  [new Error('down'), { kind: 'failed', message: 'cm "x" could not be patched: down' }],
+] as const)
+  test(`a patch that is answered by ${error.message}`, () =>
+    assert.deepEqual(editFailure(error, 'cm "x"'), outcome));
+
+test('what says which object it is must stay', () => {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: {} };
+  assert.equal(isAnother(object, { ...object, data: { a: '1' } }), false);
+  assert.equal(isAnother(object, { ...object, kind: 'Secret' }), true);
+  assert.equal(isAnother(object, { ...object, metadata: { name: 'y' } }), true);
+});

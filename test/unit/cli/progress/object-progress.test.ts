@@ -1,0 +1,54 @@
+/** Progress of objects as `ctl` shows it to a waiting user. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  deletionText,
+  podsText,
+  podText,
+  pullsIn,
+  stateText,
+  waitingNodes,
+} from '../../../../src/cli/progress/object-progress.ts';
+
+const pod = (name: string, reason: string, isReady = false) => ({
+  metadata: { name },
+  spec: { nodeName: `node-of-${name}`, containers: [{ image: 'nginx:1' }] },
+  status: {
+    phase: 'Pending',
+    conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', reason: 'ContainersNotReady' }],
+    containerStatuses: [{ state: reason === '' ? { running: {} } : { waiting: { reason } } }],
+  },
+});
+
+describe('what is told of objects that somebody waits for', () => {
+  it('is what holds one that was deleted', () => {
+    const metadata = { name: 'a', deletionTimestamp: '2026-01-01T00:00:00Z' };
+    assert.equal(deletionText({ metadata: { ...metadata, finalizers: ['x/y', 'z'] } }), 'waits for x/y, z');
+    assert.equal(deletionText({ metadata }), 'stopping');
+    assert.equal(deletionText({ metadata: { name: 'a' } }), '');
+  });
+
+  it('is why a container waits, else the condition that is not met, else the phase', () => {
+    assert.equal(stateText(pod('a', 'ImagePullBackOff')), 'ImagePullBackOff');
+    assert.equal(stateText(pod('a', '')), 'ContainersNotReady');
+    assert.equal(stateText({ status: { phase: 'Bound' } }), 'Bound');
+    assert.equal(stateText({ status: { conditions: 'nonsense' } }), '');
+  });
+
+  it('is how many pods are ready, why the others wait, and what is pulled for them', () => {
+    const pods = [pod('a', '', true), pod('b', 'ContainerCreating'), pod('c', 'ContainerCreating')];
+    const pull = { totalBytes: 30e6, doneBytes: 12.34e6, layers: 5, doneLayers: 2 };
+    const pulls = pullsIn({ pulls: [{ image: 'nginx:1', ...pull }, { image: 'other:1' }, 7] });
+    assert.equal(podsText(pods, pulls), 'pulling 2/5 layers, 12.3/30.0 MB: nginx:1, 1 of 3 pods ready');
+    assert.equal(
+      podsText([...pods, pod('d', 'CreateContainerConfigError')], pulls),
+      'pulling 2/5 layers, 12.3/30.0 MB: nginx:1, 1 of 4 pods ready, CreateContainerConfigError',
+    );
+    assert.equal(podsText(pods, [...pulls, ...pulls]), podsText(pods, pulls));
+    assert.equal(podsText(pods, []), '1 of 3 pods ready, ContainerCreating');
+    assert.equal(podsText([], pulls), '');
+    assert.equal(podText(pod('b', 'ContainerCreating'), pulls), 'pulling 2/5 layers, 12.3/30.0 MB: nginx:1');
+    assert.equal(podText(pod('b', 'ContainerCreating'), []), 'ContainerCreating');
+    assert.deepEqual(waitingNodes(pods), ['node-of-b', 'node-of-c']);
+  });
+});

@@ -1,0 +1,163 @@
+/** The small decisions behind one container: its image and its resources. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { qosClassOf } from '../../../../../src/api/core/v1/pod/qos.ts';
+import type { Container } from '../../../../../src/api/core/v1/types.gen.ts';
+import { containerArgv, stopSignalOf } from '../../../../../src/kubelet/containers/plan/image.ts';
+import {
+  containerResources,
+  cpuShares,
+  oomScoreAdj,
+} from '../../../../../src/kubelet/containers/plan/resources.ts';
+import { isImageName, pullDecision } from '../../../../../src/kubelet/images/plan/pull-decision.ts';
+import { makePod } from '../../builders.ts';
+
+const GiB = 2 ** 30;
+
+describe('image', () => {
+  for (const name of [
+    'nginx',
+    'nginx:1.27',
+    'a/b/c:x',
+    'host:5000/a_b/c-d:1',
+    `x@sha256:${'a'.repeat(64)}`,
+    'ghcr.io/a/b:v1',
+    '127.0.0.1:1/x',
+  ]) {
+    it(`${name} is a name`, () => assert.ok(isImageName(name)));
+  }
+  for (const name of ['', 'Nginx', 'a b', 'a:', ':1', 'a//b', '-a', 'a:b c', 'http://x/y']) {
+    it(`${JSON.stringify(name)} is none`, () => assert.ok(!isImageName(name)));
+  }
+
+  for (const [image, policy, present, decision] of [
+    ['a', undefined, true, 'pull'],
+    ['a:latest', undefined, true, 'pull'],
+    ['a:1', undefined, true, 'use'],
+    ['a:1', undefined, false, 'pull'],
+    ['host:5000/a', undefined, true, 'pull'],
+    ['a:1', 'Always', true, 'pull'],
+    ['a', 'IfNotPresent', true, 'use'],
+    ['a', 'Never', false, 'never'],
+    ['a', 'Never', true, 'use'],
+    ['a', 'IfNotPresent', false, 'pull'],
+    ['app:1.27', undefined, true, 'use'],
+    ['app:1.27', undefined, false, 'pull'],
+    ['host:5000/app:1.27', undefined, true, 'use'],
+    ['host:5000/app:latest', undefined, true, 'pull'],
+    [`a@sha256:${'0'.repeat(64)}`, undefined, true, 'use'],
+    [`a:latest@sha256:${'0'.repeat(64)}`, undefined, true, 'use'],
+    [`a@sha256:${'0'.repeat(64)}`, undefined, false, 'pull'],
+  ] as const) {
+    it(`${image} ${policy ?? 'by default'}, ${present ? 'present' : 'absent'}: ${decision}`, () => {
+      assert.equal(pullDecision({ image, imagePullPolicy: policy }, present), decision);
+    });
+  }
+
+  const image = { entrypoint: ['/entry'], command: ['default'] };
+  for (const [container, argv] of [
+    [{}, ['/entry', 'default']],
+    [{ args: ['x'] }, ['/entry', 'x']],
+    [{ command: ['/own'] }, ['/own']],
+    [{ command: ['/own'], args: ['x'] }, ['/own', 'x']],
+  ] as const) {
+    it(`command line of ${JSON.stringify(container)}`, () => {
+      assert.deepEqual(containerArgv(container, image), argv);
+    });
+  }
+
+  for (const [wanted, stopSignal, signal] of [
+    [undefined, '', undefined],
+    ['SIGUSR1', 'SIGQUIT', 'SIGUSR1'],
+    [undefined, 'SIGQUIT', undefined],
+    [undefined, 'quit', undefined],
+    [undefined, '37', undefined],
+    [undefined, 'SIGRTMIN+3', undefined],
+    [undefined, 'SIGRTMIN+16', 'SIGTERM'],
+    [undefined, 'FOO', 'SIGTERM'],
+    [undefined, '0', 'SIGTERM'],
+    [undefined, '65', 'SIGTERM'],
+    [undefined, 'SIGSIGTERM', 'SIGTERM'],
+    ['SIGUSR1', 'FOO', 'SIGUSR1'],
+  ] as const) {
+    it(`an image that says ${JSON.stringify(stopSignal)}, a container ${wanted}: ${signal ?? 'the image’s'}`, () => {
+      assert.equal(stopSignalOf(wanted, { stopSignal }), signal);
+    });
+  }
+});
+
+describe('resources', () => {
+  const resources = (limits?: object, requests?: object) =>
+    makePod({ containers: [{ name: 'main', image: 'a', resources: { limits, requests } }] });
+  const of = (limits?: object, requests?: object) => {
+    const pod = resources(limits, requests);
+    const [container] = pod.spec.containers;
+    assert.ok(container);
+    return { ...containerResources(container), oomScoreAdj: oomScoreAdj(pod, container, 10 * GiB) };
+  };
+
+  it('turns thousandths of a CPU into what the engine takes', () => {
+    assert.equal(of({ cpu: '700m' }).nanoCpus, 700_000_000);
+    assert.equal(of({ cpu: '2' }).nanoCpus, 2_000_000_000);
+    assert.equal(of({ cpu: '1m' }).nanoCpus, 10_000_000, 'the least that the kernel takes');
+    assert.equal(of({}, { cpu: '500m' }).nanoCpus, 0);
+  });
+  it('weighs by the request, by the limit without one, and never below the kernel’s least', () => {
+    assert.equal(of({}, { cpu: '500m' }).cpuShares, 512);
+    assert.equal(of({ cpu: '2' }).cpuShares, 2048);
+    assert.equal(of().cpuShares, 2);
+    assert.equal(cpuShares(10_000_000), 262_144);
+  });
+  it('limits memory only when asked to', () => {
+    assert.equal(of({ memory: '64Mi' }).memory, 64 * 2 ** 20);
+    assert.equal(of({}, { memory: '64Mi' }).memory, 0);
+  });
+  it('sets who goes first when memory is short', () => {
+    assert.equal(of().oomScoreAdj, 1000);
+    assert.equal(of({ cpu: '1', memory: '1Gi' }).oomScoreAdj, -997);
+    assert.equal(of({}, { memory: '1Gi' }).oomScoreAdj, 900);
+    assert.equal(of({}, { memory: '10Gi' }).oomScoreAdj, 3);
+    // The share of the limit counts when there is no request.
+    assert.equal(of({ memory: '1Gi' }).oomScoreAdj, 900);
+    // The score is never that of a pod without requests, and is not rounded up.
+    assert.equal(of({}, { memory: '1' }).oomScoreAdj, 999);
+    assert.equal(of({}, { memory: String(0.5995 * 10 * GiB) }).oomScoreAdj, 401);
+  });
+  it('keeps what its node needs to the last', () => {
+    const score = (priorityClassName: string) => {
+      const pod = makePod({ containers: [{ name: 'main', image: 'a' }], priorityClassName });
+      return oomScoreAdj(pod, pod.spec.containers[0] as Container, 10 * GiB);
+    };
+    assert.equal(score('system-node-critical'), -997);
+    assert.equal(score('system-cluster-critical'), 1000);
+  });
+  it('ends a sidecar no sooner than what it serves, and other init containers by their own request', () => {
+    const asking = (name: string, memory?: string) => ({
+      name,
+      image: 'a',
+      resources: { requests: { memory } },
+    });
+    const score = (restartPolicy?: string, memory = '1Mi') => {
+      const containers = [asking('main', '2Gi'), asking('other', '1Gi')];
+      const pod = makePod({ containers, initContainers: [{ ...asking('first', memory), restartPolicy }] });
+      return oomScoreAdj(pod, pod.spec.initContainers?.[0] as Container, 10 * GiB);
+    };
+    assert.equal(score('Always'), 900);
+    assert.equal(score('Always', '3Gi'), 700);
+    assert.equal(score(), 999);
+  });
+  for (const [limits, requests, qos] of [
+    [undefined, undefined, 'BestEffort'],
+    [{ cpu: '1' }, undefined, 'Burstable'],
+    [{ cpu: '1', memory: '1Gi' }, undefined, 'Guaranteed'],
+    [{ cpu: '1', memory: '1Gi' }, { cpu: '1000m', memory: '1024Mi' }, 'Guaranteed'],
+    [{ cpu: '1', memory: '1Gi' }, { cpu: '500m' }, 'Burstable'],
+    [undefined, { memory: '1' }, 'Burstable'],
+    [{ cpu: '1' }, { cpu: '0' }, 'Burstable'],
+    [{ cpu: '0' }, { memory: '0' }, 'BestEffort'],
+  ] as const) {
+    it(`${JSON.stringify(limits)} ${JSON.stringify(requests)} is ${qos}`, () => {
+      assert.equal(qosClassOf(resources(limits, requests).spec), qos);
+    });
+  }
+});

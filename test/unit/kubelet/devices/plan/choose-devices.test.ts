@@ -1,0 +1,80 @@
+/** Devices that a container gets. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  choiceFor,
+  chosen,
+  deviceRequests,
+  type Holding,
+} from '../../../../../src/kubelet/devices/plan/choose-devices.ts';
+import { makePod } from '../../builders.ts';
+
+const resource = 'example.com/gpu';
+const asking = (count: number) => ({ limits: { [resource]: String(count) } });
+const container = (name: string, count: number, more: object = {}) => ({
+  name,
+  image: 'app:1',
+  resources: asking(count),
+  ...more,
+});
+const pod = makePod({
+  initContainers: [container('init', 2), container('sidecar', 1, { restartPolicy: 'Always' })],
+  containers: [container('one', 1), container('two', 2)],
+});
+const { uid } = pod.metadata;
+const devices = (...ids: string[]) => ids.map((id) => ({ id, healthy: !id.startsWith('sick') }));
+const held = (owner: string, name: string, ...ids: string[]): Holding => ({
+  uid: owner,
+  container: name,
+  resource,
+  ids,
+});
+const choose = (name: string, count: number, all: string[], holdings: Holding[], preferred: string[] = []) =>
+  chosen(choiceFor(pod, name, resource, count, devices(...all), holdings), preferred);
+
+test('what is asked for is counted for resources that are devices alone', () => {
+  const asks = (name: string, ...resources: string[]) => [...deviceRequests(pod, name, new Set(resources))];
+  assert.deepEqual(asks('two', resource, 'example.com/other'), [[resource, 2]]);
+  assert.deepEqual(asks('two', 'example.com/other'), []);
+  assert.deepEqual(asks('none', resource), []);
+});
+
+const rows: readonly [what: string, got: readonly string[], wanted: readonly string[]][] = [
+  ['the first that are free', choose('one', 1, ['a', 'b'], []), ['a']],
+  ['none that is sick', choose('one', 1, ['sick', 'b'], []), ['b']],
+  ['none of another pod', choose('one', 1, ['a', 'b'], [held('other', 'one', 'a')]), ['b']],
+  ['none of a container beside it', choose('two', 2, ['a', 'b', 'c'], [held(uid, 'one', 'b')]), ['a', 'c']],
+  ['none of a sidecar', choose('one', 1, ['a', 'b'], [held(uid, 'sidecar', 'a')]), ['b']],
+  [
+    'what an init container had first',
+    choose('two', 2, ['a', 'b', 'c'], [held(uid, 'init', 'b', 'c')]),
+    ['b', 'c'],
+  ],
+  ['what it had before it was restarted', choose('one', 1, ['a', 'b'], [held(uid, 'one', 'b')]), ['b']],
+  [
+    'what it had itself, before what an init container had later',
+    choose('one', 1, ['a', 'b', 'c'], [held(uid, 'init', 'a', 'c'), held(uid, 'one', 'b')]),
+    ['b'],
+  ],
+  ['another when that is sick now', choose('one', 1, ['sick', 'b'], [held(uid, 'one', 'sick')]), ['b']],
+  ['what is preferred', choose('one', 1, ['a', 'b', 'c'], [], ['c']), ['c']],
+  ['what it had, whatever is preferred', choose('one', 1, ['a', 'b'], [held(uid, 'one', 'a')], ['b']), ['a']],
+  [
+    'none that is preferred and not free',
+    choose('one', 1, ['a', 'b'], [held('other', 'x', 'b')], ['b', 'z']),
+    ['a'],
+  ],
+  ['no more than it asks for', choose('one', 1, ['a', 'b'], [], ['a', 'b']), ['a']],
+  [
+    'for an init container that runs again what the others had',
+    choose('init', 2, ['a', 'b'], [held(uid, 'two', 'a', 'b')]),
+    ['a', 'b'],
+  ],
+];
+for (const [what, got, wanted] of rows) test(`a container gets ${what}`, () => assert.deepEqual(got, wanted));
+
+test('with too few it is said how many there are', () => {
+  assert.throws(() => choose('two', 2, ['a', 'sick', 'c'], [held('other', 'x', 'c')]), {
+    message: 'requested number of devices unavailable for example.com/gpu. Requested: 2, Available: 1',
+  });
+});

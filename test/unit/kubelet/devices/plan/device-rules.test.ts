@@ -1,0 +1,58 @@
+/** The flag --devices. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseDeviceRules } from '../../../../../src/kubelet/devices/plan/device-rules.ts';
+import { readCard } from '../../../../../src/kubelet/devices/plan/nvidia-files.ts';
+
+test('a resource, the files that are its devices, and what they share', () => {
+  const [gpu, fpga] = parseDeviceRules('example.com/gpu=/dev/gpu*+/dev/gpuctl, example.com/fpga=/dev/f.0');
+  assert.deepEqual(
+    [gpu?.resource, gpu?.directory, gpu?.shared],
+    ['example.com/gpu', '/dev', ['/dev/gpuctl']],
+  );
+  assert.deepEqual(
+    ['gpu0', 'gpu', 'agpu0', 'gp'].map((name) => gpu?.name.test(name)),
+    [true, true, false, false],
+  );
+  assert.deepEqual([fpga?.name.test('f.0'), fpga?.name.test('fx0')], [true, false]);
+});
+
+const wrong: readonly [value: string, message: RegExp][] = [
+  ['gpu=/dev/x', /"gpu" cannot be the name/],
+  ['kubernetes.io/gpu=/dev/x', /cannot be the name/],
+  ['example.com/-x=/dev/x', /cannot be the name/],
+  ['example.com/x=/dev/./x', /no absolute path in its plain form/],
+  ['/dev/x', /"" cannot be the name/],
+  ['example.com/gpu=dev/x', /"dev\/x" is no absolute path/],
+  ['example.com/gpu=/dev/../etc/x', /no absolute path in its plain form/],
+  ['example.com/gpu=//x', /no absolute path in its plain form/],
+  ['example.com/gpu=/dev//x', /no absolute path in its plain form/],
+  ['example.com/gpu=/', /no absolute path/],
+  ['example.com/gpu=/d*/x', /only in the name/],
+  ['example.com/gpu=/dev/x+/dev/y*', /only in the name/],
+  ['example.com/gpu=/dev/x,example.com/gpu=/dev/y', /example.com\/gpu is there twice/],
+];
+for (const [value, message] of wrong)
+  test(`${value} is refused`, () => assert.throws(() => parseDeviceRules(value), { message }));
+
+test("a card of NVIDIA's is known by its UUID and its number", () => {
+  const information = [
+    'Model: \t\t NVIDIA H100',
+    'IRQ:   \t\t 120',
+    'GPU UUID: \t GPU-5b6f0c1e-0000-1111-2222-333344445555',
+    'Bus Location: \t 0000:01:00.0',
+    'Device Minor: \t 3',
+  ].join('\n');
+  assert.deepEqual(readCard(information), { uuid: 'GPU-5b6f0c1e-0000-1111-2222-333344445555', minor: 3 });
+  assert.equal(readCard(information.replace(/GPU-.*/, 'GPU-????????')), undefined);
+  assert.equal(readCard(''), undefined);
+});
+
+test('a file of devices may be right below /', () => {
+  assert.equal(parseDeviceRules('example.com/x=/x')[0]?.directory, '/');
+});
+
+test('a card is known without spaces, and a line that is no field changes nothing', () => {
+  const information = 'GPU UUID:GPU-1\nDevice Minor:2\nGPU UUID!\nDevice Minor!';
+  assert.deepEqual(readCard(information), { uuid: 'GPU-1', minor: 2 });
+});

@@ -1,0 +1,34 @@
+/** Progress of a pull, from the recorded messages of Docker 28. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { Pulls } from '../../../../src/kubelet/images/pulls.ts';
+
+it('a pull is told by what was said last of each layer, while it is under way', () => {
+  const pulls = new Pulls();
+  const pull = pulls.begin('nginx:1');
+  const other = pulls.begin('nginx:1');
+  assert.deepEqual(pulls.list()[0], {
+    ...{ image: 'nginx:1', layers: 0, doneLayers: 0, totalBytes: 0, doneBytes: 0 },
+  });
+  for (const line of [
+    { status: 'Pulling from library/nginx', id: '1' },
+    { status: 'Pulling fs layer', progressDetail: {}, id: 'a' },
+    { status: 'Pulling fs layer', progressDetail: {}, id: 'b' },
+    { status: 'Already exists', progressDetail: {}, id: 'c' },
+    { status: 'Downloading', progressDetail: { current: 10, total: 100 }, id: 'a' },
+    { status: 'Downloading', progressDetail: { current: 60, total: 100 }, id: 'a' },
+    { status: 'Digest: sha256:0' },
+  ])
+    pull.tell(line);
+  assert.deepEqual(pulls.list()[0], {
+    ...{ image: 'nginx:1', layers: 3, doneLayers: 1, totalBytes: 100, doneBytes: 60 },
+  });
+  pull.tell({ status: 'Pull complete', progressDetail: {}, id: 'a' });
+  assert.deepEqual(pulls.list()[0], {
+    ...{ image: 'nginx:1', layers: 3, doneLayers: 2, totalBytes: 0, doneBytes: 0 },
+  });
+  pull.end();
+  assert.equal(pulls.list().length, 1, 'of two that pull the same the other goes on');
+  other.end();
+  assert.deepEqual(pulls.list(), []);
+});

@@ -1,0 +1,204 @@
+/** Pods that a node evicts first when it is short of a resource, and the messages about them. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
+import {
+  type EvictionCandidate,
+  evictable,
+  evictionOf,
+  evictionOrder,
+} from '../../../../../src/kubelet/node/plan/eviction-order.ts';
+import type { Shortage } from '../../../../../src/kubelet/node/plan/eviction-thresholds.ts';
+import { makePod } from '../../builders.ts';
+
+const Mi = 2 ** 20;
+
+function podOf(name: string, requests: Record<string, string> = {}, more: object = {}, status?: object) {
+  const containers = [{ name: 'main', image: 'app:1', resources: { requests } }];
+  return makePod({ containers, ...more }, { name, uid: name }, status);
+}
+const shortage: Shortage = {
+  pressure: 'MemoryPressure',
+  signal: 'memory.available',
+  resource: 'memory',
+  threshold: 100 * Mi,
+  available: 80 * Mi,
+};
+/** Usage of each container, in mebibytes; undefined when it is unknown. */
+const using = (pod: Pod, used?: Readonly<Record<string, number>>): EvictionCandidate => ({
+  pod,
+  usage: used && new Map(Object.entries(used).map(([name, mebibytes]) => [name, mebibytes * Mi])),
+});
+const asks = (mebibytes: number) => ({ memory: `${mebibytes}Mi` });
+
+describe('which pod goes first', () => {
+  const important = { priority: 1000 };
+  const rows: readonly [why: string, first: EvictionCandidate, second: EvictionCandidate][] = [
+    [
+      'the one of which nothing is known',
+      using(podOf('a', asks(900), important)),
+      using(podOf('b'), { main: 900 }),
+    ],
+    [
+      'the one beyond its request, however important',
+      using(podOf('a', asks(100), important), { main: 101 }),
+      using(podOf('b', asks(900)), { main: 900 }),
+    ],
+    [
+      'any that asked for nothing and has a little',
+      using(podOf('a', {}, important), { main: 1 / Mi }),
+      using(podOf('b', asks(900)), { main: 900 }),
+    ],
+    [
+      'the less important of two beyond their requests',
+      using(podOf('a', asks(100)), { main: 101 }),
+      using(podOf('b', {}, important), { main: 900 }),
+    ],
+    [
+      'the less important of two within their requests',
+      using(podOf('a', asks(900)), { main: 1 }),
+      using(podOf('b', asks(900), important), { main: 900 }),
+    ],
+    [
+      'of equals the one furthest beyond',
+      using(podOf('a', asks(100)), { main: 300 }),
+      using(podOf('b'), { main: 199 }),
+    ],
+    [
+      'of equals the one that leaves the least of its request',
+      using(podOf('a', asks(100)), { main: 90 }),
+      using(podOf('b', asks(900)), { main: 800 }),
+    ],
+    [
+      'the one whose containers use the most together',
+      using(podOf('a'), { main: 50, side: 60 }),
+      using(podOf('b'), { main: 100 }),
+    ],
+    [
+      'the one that asked for nothing before one that has nothing of what it asked for',
+      using(podOf('a'), {}),
+      using(podOf('b', asks(1)), {}),
+    ],
+  ];
+  for (const [why, first, second] of rows) {
+    it(`is ${why}`, () => {
+      for (const given of [
+        [first, second],
+        [second, first],
+      ]) {
+        assert.deepEqual(evictionOrder(given, shortage), [first, second]);
+      }
+    });
+  }
+
+  it('is told by what the node is short of', () => {
+    const disk = using(podOf('disk', { memory: '900Mi' }), { main: 300 });
+    const memory = using(podOf('memory', { 'ephemeral-storage': '900Mi' }), { main: 400 });
+    assert.deepEqual(evictionOrder([disk, memory], { resource: 'memory' }), [memory, disk]);
+    assert.deepEqual(evictionOrder([disk, memory], { resource: 'ephemeral-storage' }), [disk, memory]);
+  });
+
+  it('is the first of all of them', () => {
+    const order = evictionOrder(
+      [
+        using(podOf('within', asks(1024)), { main: 900 }),
+        using(podOf('beyond', asks(100)), { main: 300 }),
+        using(podOf('best-effort-small'), { main: 50 }),
+        using(podOf('best-effort-large'), { main: 250 }),
+        using(podOf('important', {}, important), { main: 700 }),
+        using(podOf('unknown', asks(1024))),
+      ],
+      shortage,
+    );
+    assert.deepEqual(
+      order.map(({ pod }) => pod.metadata.name),
+      ['unknown', 'best-effort-large', 'beyond', 'best-effort-small', 'important', 'within'],
+    );
+  });
+});
+
+describe('a pod', () => {
+  const condition = (type: string, status: string) => ({ type, status });
+  const deleted = podOf('deleted');
+  const rows: readonly [what: string, pod: Pod, may: boolean][] = [
+    ['like any other', podOf('plain'), true],
+    ['that runs', podOf('a', {}, {}, { phase: 'Running' }), true],
+    ['that has failed', podOf('a', {}, {}, { phase: 'Failed' }), false],
+    ['that has done its work', podOf('a', {}, {}, { phase: 'Succeeded' }), false],
+    [
+      'that somebody ends already',
+      podOf('a', {}, {}, { conditions: [condition('Ready', 'True'), condition('DisruptionTarget', 'True')] }),
+      false,
+    ],
+    [
+      'that somebody wanted to end and does not any more',
+      podOf(
+        'a',
+        {},
+        {},
+        { conditions: [condition('Ready', 'True'), condition('DisruptionTarget', 'False')] },
+      ),
+      true,
+    ],
+    ['just below those of the system', podOf('a', {}, { priority: 1_999_999_999 }), true],
+    ['of the system', podOf('a', {}, { priority: 2_000_000_000 }), false],
+    ['of the cluster', podOf('a', {}, { priorityClassName: 'system-cluster-critical' }), false],
+    [
+      'that is deleted',
+      { ...deleted, metadata: { ...deleted.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+      false,
+    ],
+  ];
+  for (const [what, pod, may] of rows) {
+    it(`${what} may ${may ? '' : 'not '}be evicted`, () =>
+      assert.deepEqual(evictable([pod]), may ? [pod] : []));
+  }
+});
+
+describe('an eviction', () => {
+  const intro = 'The node was low on resource: memory. Threshold quantity: 100Mi, available: 80Mi.';
+  const beyond = (name: string, used: string, request: string) =>
+    ` Container ${name} was using ${used}, request is ${request}, has larger consumption of memory.`;
+
+  it('says why in upstream words, and gives no time', () => {
+    assert.deepEqual(evictionOf(using(podOf('web', asks(100)), { main: 300 }), shortage), {
+      reason: 'Evicted',
+      message: intro + beyond('main', '300Mi', '100Mi'),
+      gracePeriodSeconds: 0,
+      signal: 'memory.available',
+      disruption: true,
+    });
+  });
+
+  it('names the containers beyond their requests, and no other', () => {
+    const container = (name: string, requests?: object, limits?: object) => ({
+      name,
+      image: 'a',
+      resources: { ...(requests && { requests }), ...(limits && { limits }) },
+    });
+    const pod = makePod({
+      // Requests of init containers count for no container.
+      initContainers: [container('init', { memory: '1Gi' })],
+      containers: [
+        container('within', asks(100)),
+        container('beyond', asks(100)),
+        container('unknown', asks(100)),
+        container('free'),
+      ],
+    });
+    const used = { within: 100, beyond: 101, free: 7 };
+    assert.equal(
+      evictionOf(using(pod, used), shortage).message,
+      intro + beyond('beyond', '101Mi', '100Mi') + beyond('free', '7Mi', '0'),
+    );
+    assert.equal(evictionOf(using(pod), shortage).message, intro);
+  });
+
+  it('counts what no pod can ask for', () => {
+    const inodes: Shortage = { ...shortage, resource: 'inodes', threshold: 50, available: 3 };
+    assert.equal(
+      evictionOf({ pod: podOf('a'), usage: new Map([['main', 1]]) }, inodes).message,
+      'The node was low on resource: inodes. Threshold quantity: 50, available: 3. Container main was using 1, request is 0, has larger consumption of inodes.',
+    );
+  });
+});

@@ -1,0 +1,311 @@
+/** Pods that a node rejects, and the way in which it ends its pods. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
+import { amounts } from '../../../../../src/api/core/v1/pod/requests.ts';
+import {
+  allocatableOf,
+  capacityOf,
+  type NodeFacts,
+} from '../../../../../src/kubelet/node/plan/node-status.ts';
+import { shutdownPhases } from '../../../../../src/kubelet/node/plan/shutdown-phases.ts';
+import type { PodEnd } from '../../../../../src/kubelet/pods/plan/actions.ts';
+import { deadlineExceeded } from '../../../../../src/kubelet/pods/plan/active-deadline.ts';
+import { refusalOf } from '../../../../../src/kubelet/pods/plan/admit-pod.ts';
+import { computePodActions } from '../../../../../src/kubelet/pods/plan/compute-pod-actions.ts';
+import { computePodStatus } from '../../../../../src/kubelet/pods/plan/pod-status.ts';
+import {
+  exited,
+  makeContainer,
+  makeMemory,
+  makePod,
+  makeSandbox,
+  now,
+  observed,
+  seconds,
+} from '../../builders.ts';
+
+function podOf(name: string, requests: Record<string, string> = {}, more: object = {}, status?: object) {
+  const containers = [{ name: 'main', image: 'app:1', resources: { requests } }];
+  return makePod({ containers, ...more }, { name, uid: name }, status);
+}
+
+describe('allocatable', () => {
+  const facts = { cpus: 2, memoryBytes: 8 * 2 ** 30, storageBytes: 2 ** 40 } as NodeFacts;
+  const capacity = capacityOf({ facts, maxPods: 110 });
+
+  it('is what is not reserved', () => {
+    assert.deepEqual(allocatableOf(capacity), capacity);
+    assert.deepEqual(allocatableOf(capacity, { cpu: '500m', memory: '1Gi', 'ephemeral-storage': '24Gi' }), {
+      cpu: '1500m',
+      memory: '7Gi',
+      'ephemeral-storage': '1000Gi',
+      pods: '110',
+    });
+  });
+
+  it('is nothing where all is reserved, and never less', () => {
+    assert.deepEqual(allocatableOf(capacity, { cpu: '2', memory: '8Gi' }), {
+      ...capacity,
+      cpu: '0',
+      memory: '0',
+    });
+    assert.throws(() => allocatableOf(capacity, { memory: '9Gi' }), {
+      message: 'system-reserved: memory=9Gi is more than this machine has (8Gi)',
+    });
+  });
+});
+
+describe('a pod that is new to a node', () => {
+  const allocatable = amounts({ cpu: '1', memory: '1Gi', pods: '3' });
+  const refused = (pod: ReturnType<typeof podOf>, ...others: ReturnType<typeof podOf>[]) =>
+    refusalOf(pod, others, allocatable);
+
+  it('is taken when the ports that it wants of the machine are free, or about to be left to it', () => {
+    const withPort = (name: string, port: object, status?: object, more: object = {}) => {
+      const ports = [{ containerPort: 80, protocol: 'TCP', ...port }];
+      return podOf(name, {}, { containers: [{ name: 'main', image: 'app:1', ports }], ...more }, status);
+    };
+    const wanting = (port: object) => withPort('wants', { hostPort: 8080, ...port });
+    const other = withPort('other', { hostPort: 8080, hostIP: '127.0.0.1' });
+    assert.deepEqual(refused(wanting({}), other), {
+      reason: 'NodePorts',
+      message:
+        "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+      gracePeriodSeconds: 0,
+      disruption: false,
+    });
+    for (const free of [
+      { hostIP: '127.0.0.2' },
+      { hostPort: 8081 },
+      { protocol: 'UDP' },
+      { hostPort: undefined },
+    ])
+      assert.equal(refused(wanting(free), other), undefined, JSON.stringify(free));
+    assert.equal(refused(wanting({}), withPort('wants', { hostPort: 8080 })), undefined);
+    assert.equal(refused(wanting({}), withPort('other', { hostPort: 8080 }, { phase: 'Failed' })), undefined);
+    const onHost = withPort('host', { containerPort: 8080 }, undefined, { hostNetwork: true });
+    assert.equal(refused(wanting({}), onHost)?.reason, 'NodePorts');
+  });
+
+  it('is taken when it fits', () => {
+    const other = podOf('other', { cpu: '400m', memory: '512Mi' });
+    assert.equal(refused(podOf('new', { cpu: '600m', memory: '512Mi' }), other), undefined);
+    assert.equal(refused(podOf('new'), other), undefined);
+  });
+
+  it('is refused for what is short, in upstream words', () => {
+    assert.deepEqual(refused(podOf('new', { cpu: '601m' }), podOf('other', { cpu: '400m' })), {
+      reason: 'OutOfcpu',
+      message:
+        "Pod was rejected: Node didn't have enough resource: cpu, requested: 601, used: 400, capacity: 1000",
+      gracePeriodSeconds: 0,
+      disruption: false,
+    });
+    assert.equal(refused(podOf('new', { memory: '2Gi' }))?.reason, 'OutOfmemory');
+    assert.deepEqual(
+      refused(podOf('new', { 'hugepages-2Mi': '2Mi' }))?.message,
+      "Pod was rejected: Node didn't have enough resource: hugepages-2Mi, requested: 2097152, used: 0, capacity: 0",
+    );
+    assert.equal(refused(podOf('new'), podOf('a'), podOf('b'), podOf('c'))?.reason, 'OutOfpods');
+  });
+
+  it('is taken with an extended resource that the agent does not know: the scheduler has counted it', () => {
+    const gpu = { 'example.com/gpu': '1' };
+    assert.equal(refused(podOf('new', gpu)), undefined);
+    const one = new Map([...allocatable, ['example.com/gpu', 1] as const]);
+    assert.equal(refusalOf(podOf('new', gpu), [], one), undefined);
+    assert.equal(refusalOf(podOf('new', gpu), [podOf('other', gpu)], one)?.reason, 'OutOfexample.com/gpu');
+  });
+
+  it('is refused for a port of the machine that another has: who binds pods himself may not know', () => {
+    const withPort = (name: string, port: object, spec: object = {}) => {
+      const pod = podOf(name);
+      const ports = [{ containerPort: 80, hostPort: 8080, protocol: 'TCP', ...port }];
+      return {
+        ...pod,
+        spec: { ...pod.spec, ...spec, containers: [{ ...pod.spec.containers[0], ports }] },
+      } as Pod;
+    };
+    const web = withPort('web', {});
+    assert.equal(
+      refused(withPort('new', {}), web)?.message,
+      "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+    );
+    assert.equal(refused(withPort('new', { hostIP: '10.0.0.1' }), web)?.reason, 'NodePorts');
+    assert.equal(refused(withPort('new', {}, { hostNetwork: true }), web)?.reason, 'NodePorts');
+    assert.equal(refused(web, web), undefined);
+    assert.equal(refused(withPort('new', { protocol: 'UDP' }), web), undefined);
+    assert.equal(refused(withPort('new', { hostPort: 8081 }), web), undefined);
+    const one = withPort('one', { hostIP: '10.0.0.1' });
+    assert.equal(refused(withPort('new', { hostIP: '10.0.0.2' }), one), undefined);
+    assert.equal(refused(withPort('new', {}), { ...web, status: { phase: 'Succeeded' } } as Pod), undefined);
+  });
+
+  it('is taken as the last one that may run here', () => {
+    assert.equal(refused(podOf('new'), podOf('a'), podOf('b')), undefined);
+  });
+
+  it('is taken when it asks for nothing of what others have more of than there is', () => {
+    const greedy = podOf('greedy', { cpu: '2' });
+    assert.equal(refused(podOf('new', { cpu: '0', memory: '1Gi' }), greedy), undefined);
+    assert.equal(refused(podOf('new', { cpu: '1m' }), greedy)?.reason, 'OutOfcpu');
+  });
+
+  it('need not leave room for those that have ended, nor for itself', () => {
+    const done = podOf('done', { cpu: '1' }, {}, { phase: 'Succeeded' });
+    const itself = podOf('new', { cpu: '600m' });
+    assert.equal(refused(podOf('new', { cpu: '600m' }), done, itself), undefined);
+  });
+
+  it('has failed once it is refused, and nothing is said of its containers', () => {
+    const end = refused(podOf('new', { cpu: '2' })) as PodEnd;
+    const pod = podOf('new', { cpu: '2' });
+    const status = computePodStatus({
+      pod,
+      observed: observed(),
+      memory: makeMemory({ end }),
+      nodeIP: '192.0.2.1',
+      now,
+    });
+    assert.deepEqual(
+      [status.phase, status.reason, status.message, status.containerStatuses],
+      ['Failed', 'OutOfcpu', end.message, undefined],
+    );
+    assert.ok(!status.conditions?.some(({ type }) => type === 'DisruptionTarget'));
+    // The same holds after the agent has forgotten the reason.
+    const later = computePodStatus({
+      pod: { ...pod, status },
+      observed: observed(),
+      memory: makeMemory(),
+      nodeIP: '192.0.2.1',
+      now: now + seconds(1),
+    });
+    assert.deepEqual(later, status);
+  });
+});
+
+describe('a pod that is ended', () => {
+  const end: PodEnd = {
+    reason: 'Evicted',
+    message: 'low on memory',
+    gracePeriodSeconds: 2,
+    disruption: true,
+  };
+  const memory = makeMemory({ end });
+  const nodeIP = '192.0.2.1';
+  const conditionsOf = (status: ReturnType<typeof computePodStatus>) =>
+    Object.fromEntries((status.conditions ?? []).map(({ type, ...rest }) => [type, rest]));
+
+  it('is not ready at once, and has failed when nothing of it runs any more', () => {
+    const pod = makePod();
+    const running = { pod, observed: observed(makeSandbox(), makeContainer()), memory, now };
+    const leaving = computePodStatus({ ...running, nodeIP });
+    assert.equal(leaving.phase, 'Running');
+    assert.equal(conditionsOf(leaving).Ready?.status, 'False');
+    assert.deepEqual(computePodActions(running).actions, [
+      { type: 'terminateContainer', id: 'main-0', name: 'main', why: 'low on memory' },
+    ]);
+    const stopped = { ...running, observed: observed(makeSandbox(), exited(143)) };
+    const failed = computePodStatus({ ...stopped, nodeIP });
+    assert.deepEqual([failed.phase, failed.reason, failed.message], ['Failed', 'Evicted', 'low on memory']);
+    assert.deepEqual(
+      { ...conditionsOf(failed).DisruptionTarget, lastTransitionTime: undefined },
+      {
+        status: 'True',
+        reason: 'TerminationByKubelet',
+        message: 'low on memory',
+        lastTransitionTime: undefined,
+      },
+    );
+    assert.equal(failed.containerStatuses?.[0]?.state?.terminated?.exitCode, 143);
+    assert.deepEqual(computePodActions(stopped).actions, [{ type: 'removeSandbox', id: 'sandbox-0' }]);
+  });
+
+  it('is killed when its grace period is over: the shorter one', () => {
+    const pod = makePod({ terminationGracePeriodSeconds: 600 });
+    const stopping = makeMemory({ end, stopping: new Map([['main-0', now - seconds(2)]]) });
+    const plan = computePodActions({
+      pod,
+      observed: observed(makeSandbox(), makeContainer()),
+      memory: stopping,
+      now,
+    });
+    assert.deepEqual(plan.actions, [{ type: 'killContainer', id: 'main-0', name: 'main' }]);
+  });
+
+  it('has its own grace period where its end gives none, as at its deadline', () => {
+    const plan = computePodActions({
+      pod: makePod({ terminationGracePeriodSeconds: 7 }),
+      observed: observed(makeSandbox(), makeContainer()),
+      memory: makeMemory({ end: deadlineExceeded }),
+      now,
+    });
+    assert.equal(plan.requeueAfter, seconds(7));
+    assert.deepEqual(deadlineExceeded, {
+      reason: 'DeadlineExceeded',
+      message: 'Pod was active on the node longer than the specified deadline',
+      disruption: false,
+    });
+  });
+
+  it('keeps its end when it had one already', () => {
+    const pod = makePod({}, {}, { phase: 'Succeeded' });
+    const status = computePodStatus({ pod, observed: observed(exited(0)), memory, nodeIP, now });
+    assert.deepEqual([status.phase, status.reason], ['Succeeded', undefined]);
+  });
+});
+
+describe('shutdown', () => {
+  const periods = { totalMs: 30_000, criticalMs: 10_000 };
+  const phases = (...pods: ReturnType<typeof podOf>[]) =>
+    shutdownPhases(pods, periods).map(({ periodMs, pods: ending }) => ({
+      periodMs,
+      pods: ending.map(({ uid, end }) => `${uid} ${end.gracePeriodSeconds}`),
+    }));
+
+  it('ends ordinary pods first, each with its own grace period or what there is', () => {
+    const critical = { priorityClassName: 'system-node-critical' };
+    assert.deepEqual(
+      phases(
+        podOf('system', {}, critical),
+        podOf('quick', {}, { terminationGracePeriodSeconds: 5 }),
+        podOf('slow', {}, { terminationGracePeriodSeconds: 600 }),
+      ),
+      [
+        { periodMs: 20_000, pods: ['quick 5', 'slow 18'] },
+        { periodMs: 10_000, pods: ['system 8'] },
+      ],
+    );
+  });
+
+  for (const [totalMs, grace] of [
+    [60_000, 58],
+    [4_000, 2],
+    // Half of the time if it is short.
+    [3_000, 1],
+    [1_000, 0],
+  ] as const) {
+    it(`leaves of ${totalMs} ms time to kill what does not end, and to say so`, () => {
+      const deaf = podOf('deaf', {}, { terminationGracePeriodSeconds: 600 });
+      assert.deepEqual(shutdownPhases([deaf], { totalMs, criticalMs: 0 }), [
+        {
+          periodMs: totalMs,
+          pods: [
+            {
+              uid: 'deaf',
+              end: {
+                reason: 'Terminated',
+                message: 'Pod was terminated in response to imminent node shutdown.',
+                gracePeriodSeconds: grace,
+                disruption: true,
+              },
+            },
+          ],
+        },
+      ]);
+    });
+  }
+
+  it('waits for no phase without pods', () => assert.deepEqual(phases(), []));
+});

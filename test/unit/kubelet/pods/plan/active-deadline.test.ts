@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deadlineIn } from '../../../../../src/kubelet/pods/plan/active-deadline.ts';
+import { makePod, now, seconds } from '../../builders.ts';
+
+const started = (secondsAgo: number) => ({ startTime: new Date(now - seconds(secondsAgo)).toISOString() });
+const deleted = { deletionTimestamp: new Date(now).toISOString() };
+
+for (const [what, pod, expected] of [
+  ['a pod without one has all the time', makePod({}, {}, started(40)), undefined],
+  ['time runs from the start', makePod({ activeDeadlineSeconds: 60 }, {}, started(40)), seconds(20)],
+  ['one that has not started has all of it', makePod({ activeDeadlineSeconds: 60 }, {}, {}), seconds(60)],
+  ['nor has one without a status', makePod({ activeDeadlineSeconds: 60 }), seconds(60)],
+  ['it is over to the second', makePod({ activeDeadlineSeconds: 60 }, {}, started(60)), 0],
+  ['and long ago', makePod({ activeDeadlineSeconds: 60 }, {}, started(100)), seconds(-40)],
+  [
+    'one that is deleted ends by its own rules',
+    makePod({ activeDeadlineSeconds: 60 }, deleted, started(100)),
+    undefined,
+  ],
+] as const) {
+  test(`a deadline: ${what}`, () => assert.equal(deadlineIn(pod, now), expected));
+}

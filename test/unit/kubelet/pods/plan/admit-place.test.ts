@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Node } from '../../../../../src/api/core/v1/node/node.ts';
+import { placeRefusal } from '../../../../../src/kubelet/pods/plan/admit-place.ts';
+import { makePod } from '../../builders.ts';
+
+const node = {
+  metadata: { name: 'n1', labels: { disk: 'ssd', 'kubernetes.io/os': 'linux' } },
+} as never as Node;
+const affinity = (key: string) => ({
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'Exists' }] }],
+    },
+  },
+});
+
+for (const [what, spec, reason] of [
+  ['that asks for nothing is taken', {}, undefined],
+  ['for this system is taken', { os: { name: 'linux' } }, undefined],
+  ['for another system is rejected', { os: { name: 'windows' } }, 'PodOSNotSupported'],
+  ['whose labels the node has is taken', { nodeSelector: { disk: 'ssd' } }, undefined],
+  ['whose labels it has not is rejected', { nodeSelector: { disk: 'hdd' } }, 'NodeAffinity'],
+  ['that wants such a node is taken', { affinity: affinity('disk') }, undefined],
+  ['that wants another is rejected', { affinity: affinity('gpu') }, 'NodeAffinity'],
+] as const)
+  it(`a pod ${what}`, () => assert.equal(placeRefusal(makePod(spec), node)?.reason, reason));
+
+it('while the node is not known its labels are not asked for, its system is', () => {
+  assert.equal(placeRefusal(makePod({ nodeSelector: { disk: 'hdd' } }), undefined), undefined);
+  assert.deepEqual(placeRefusal(makePod({ os: { name: 'windows' } }), undefined), {
+    reason: 'PodOSNotSupported',
+    message: "Pod was rejected: Failed to admit pod as the OS field doesn't match node OS",
+    gracePeriodSeconds: 0,
+    disruption: false,
+  });
+});

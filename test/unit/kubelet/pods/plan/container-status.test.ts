@@ -1,0 +1,368 @@
+/** Status of one container, and the fields that are kept from its previous status. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
+import type { ContainerStatus } from '../../../../../src/api/core/v1/types.gen.ts';
+import type { PodMemory } from '../../../../../src/kubelet/pods/plan/actions.ts';
+import {
+  computeContainerStatus,
+  computeInitStatus,
+} from '../../../../../src/kubelet/pods/plan/container-status.ts';
+import type { ContainerState } from '../../../../../src/kubelet/runtime/runtime.ts';
+import { exited, failure, makeContainer, makeMemory, makePod, now, seconds } from '../../builders.ts';
+
+function statusOf(pod: Pod, containers: readonly ContainerState[] = [], memory: Partial<PodMemory> = {}) {
+  const [wanted] = pod.spec.containers;
+  assert.ok(wanted);
+  const isLeaving = pod.metadata.deletionTimestamp !== undefined || memory.end !== undefined;
+  return computeContainerStatus({ pod, wanted, containers, memory: makeMemory(memory), isLeaving, now });
+}
+
+const initStatuses = (pod: Pod, containers: readonly ContainerState[] = [], isLeaving = false) =>
+  (pod.spec.initContainers ?? []).map((wanted) =>
+    computeInitStatus({
+      pod,
+      wanted,
+      containers: containers.filter(({ name }) => name === wanted.name),
+      memory: makeMemory(),
+      isLeaving,
+      now,
+    }),
+  );
+
+const reported = (more: Partial<ContainerStatus> = {}): ContainerStatus => ({
+  name: 'main',
+  image: 'app:1',
+  imageID: 'docker://sha256:0',
+  containerID: 'docker://main-old',
+  ready: true,
+  started: true,
+  restartCount: 4,
+  state: { running: { startedAt: '2026-01-01T11:00:00Z' } },
+  lastState: {},
+  ...more,
+});
+const podWith = (status: ContainerStatus, spec: object = {}, metadata: object = {}) =>
+  makePod(spec, metadata, { containerStatuses: [status] });
+const leaving = { deletionTimestamp: '2026-01-01T12:00:00Z' };
+const end = { reason: 'Evicted', message: 'm', disruption: true };
+
+describe('a container that runs', () => {
+  it('is ready, with the ids of what runs', () => {
+    assert.deepEqual(statusOf(makePod(), [makeContainer()]), {
+      name: 'main',
+      image: 'app:1',
+      imageID: 'docker://sha256:1',
+      containerID: 'docker://main-0',
+      ready: true,
+      started: true,
+      restartCount: 0,
+      state: { running: { startedAt: '2026-01-01T11:59:11Z' } },
+      lastState: {},
+    });
+  });
+
+  it('runs since now when the engine does not say since when', () => {
+    const { state } = statusOf(makePod(), [makeContainer({ startedAt: undefined })]);
+    assert.deepEqual(state, { running: { startedAt: '2026-01-01T12:00:00Z' } });
+  });
+
+  it('was restarted as often as its attempt says, and never less often than was said', () => {
+    const again = [makeContainer({ attempt: 2 }), exited(1, { attempt: 1 })];
+    assert.equal(statusOf(makePod(), again).restartCount, 2);
+    assert.equal(statusOf(makePod(), again).lastState?.terminated?.containerID, 'docker://main-1');
+    assert.equal(statusOf(podWith(reported()), again).restartCount, 4);
+  });
+
+  it('keeps the end before it that was told, once nothing is left of that', () => {
+    const lastState = { terminated: { exitCode: 9, reason: 'Error' } };
+    assert.deepEqual(statusOf(podWith(reported({ lastState })), [makeContainer()]).lastState, lastState);
+  });
+});
+
+describe('a container of which nothing is there', () => {
+  it('is about to be created, of no image yet', () => {
+    const status = statusOf(makePod());
+    assert.deepEqual(status.state, { waiting: { reason: 'ContainerCreating' } });
+    assert.deepEqual(
+      [status.imageID, status.restartCount, status.ready, status.started],
+      ['', 0, false, false],
+    );
+    assert.ok(!('containerID' in status));
+  });
+
+  it('keeps what was told of the one before', () => {
+    const waits = reported({ state: { waiting: { reason: 'ContainerCreating' } } });
+    const { imageID, containerID, restartCount, state } = statusOf(podWith(waits));
+    assert.deepEqual([imageID, containerID, restartCount], ['docker://sha256:0', 'docker://main-old', 4]);
+    assert.deepEqual(state, { waiting: { reason: 'ContainerCreating' } });
+  });
+
+  it('starts again, counted, when it was said to run, and has ended nobody knows how', () => {
+    const { restartCount, state, lastState } = statusOf(podWith(reported()));
+    assert.deepEqual([restartCount, state], [5, { waiting: { reason: 'ContainerCreating' } }]);
+    assert.deepEqual(lastState?.terminated, {
+      exitCode: 137,
+      reason: 'ContainerStatusUnknown',
+      message:
+        'The container could not be located when the pod was deleted.  The container used to be Running',
+      containerID: 'docker://main-old',
+    });
+    assert.equal(statusOf(podWith(reported(), {}, leaving)).restartCount, 4);
+    const known = { terminated: { exitCode: 9 } };
+    assert.deepEqual(statusOf(podWith(reported({ lastState: known }))).lastState, known);
+  });
+
+  it('keeps its end', () => {
+    const state = { terminated: { exitCode: 3, reason: 'Error' } };
+    assert.deepEqual(statusOf(podWith(reported({ state }))).state, state);
+    assert.deepEqual(statusOf(podWith(reported({ state }), {}, leaving)).state, state);
+  });
+
+  it('has ended nobody knows how, when it was said to run and the pod goes', () => {
+    const gone = {
+      terminated: {
+        exitCode: 137,
+        reason: 'ContainerStatusUnknown',
+        message: statusOf(podWith(reported(), {}, leaving)).state?.terminated?.message,
+        containerID: 'docker://main-old',
+      },
+    };
+    assert.match(gone.terminated.message ?? '', /could not be located/);
+    assert.deepEqual(statusOf(podWith(reported(), {}, leaving)).state, gone);
+    assert.deepEqual(statusOf(podWith(reported()), [], { end }).state, gone);
+    const unnamed = statusOf(podWith(reported({ containerID: undefined }), {}, leaving)).state?.terminated;
+    assert.ok(unnamed && !('containerID' in unnamed));
+  });
+
+  it('waits for what keeps its pod from starting, unless the pod goes', () => {
+    const held = (metadata: object = {}) => makePod({ hostUsers: false }, metadata);
+    assert.equal(statusOf(held()).state?.waiting?.reason, 'NotSupported');
+    const waiting = { waiting: { reason: 'ContainerCreating' } };
+    assert.deepEqual(statusOf(held(leaving)).state, waiting);
+    assert.deepEqual(statusOf(held(), [], { end }).state, waiting);
+    assert.deepEqual(statusOf(held(leaving), [makeContainer({ state: 'created' })]).state, waiting);
+  });
+
+  it('waits on, when it was said to wait and the pod goes', () => {
+    const waiting = reported({ state: { waiting: { reason: 'ErrImagePull' } } });
+    assert.deepEqual(statusOf(podWith(waiting, {}, leaving)).state, {
+      waiting: { reason: 'ContainerCreating' },
+    });
+  });
+});
+
+describe('a container that could not be started', () => {
+  const stateAfter = (reason: Parameters<typeof failure>[0], retryIn: number, count: number) =>
+    statusOf(makePod(), [], { startFailures: new Map([['main', failure(reason, retryIn, count)]]) }).state;
+  const own = (reason: string) => ({ waiting: { reason, message: `${reason} happened` } });
+
+  it('waits with the reason of the failure', () => {
+    assert.deepEqual(stateAfter('CreateContainerError', 10, 3), own('CreateContainerError'));
+    assert.deepEqual(stateAfter('ErrImagePull', 10, 1), own('ErrImagePull'));
+  });
+
+  it('waits with that of the back-off from the second failed pull on, until the next', () => {
+    assert.deepEqual(stateAfter('ErrImagePull', 10, 2), {
+      waiting: {
+        reason: 'ImagePullBackOff',
+        message: 'Back-off pulling image "app:1": ErrImagePull: ErrImagePull happened',
+      },
+    });
+    assert.deepEqual(stateAfter('ErrImagePull', 0, 2), own('ErrImagePull'));
+  });
+
+  it('says which image it waits for where that is not its own', () => {
+    const missing = { ...failure('ErrImagePull', 10, 2), image: 'tools:1' };
+    const { state } = statusOf(makePod(), [], { startFailures: new Map([['main', missing]]) });
+    assert.equal(
+      state?.waiting?.message,
+      'Back-off pulling image "tools:1": ErrImagePull: ErrImagePull happened',
+    );
+  });
+
+  it('does not wait for that any more when the pod goes', () => {
+    const startFailures = new Map([['main', failure('ErrImagePull', 10)]]);
+    const waiting = { waiting: { reason: 'ContainerCreating' } };
+    assert.deepEqual(statusOf(makePod({}, leaving), [], { startFailures }).state, waiting);
+    assert.deepEqual(statusOf(makePod(), [], { startFailures, end }).state, waiting);
+  });
+});
+
+describe('a container that has ended', () => {
+  const stopped = { finishedAt: now - seconds(1) };
+
+  it('is told with its times, its id and its message', () => {
+    const { state, lastState, ready } = statusOf(makePod({ restartPolicy: 'Never' }), [exited(3, stopped)], {
+      terminationMessages: new Map([['main-0', 'last words']]),
+    });
+    assert.deepEqual(state, {
+      terminated: {
+        exitCode: 3,
+        reason: 'Error',
+        message: 'last words',
+        startedAt: '2026-01-01T11:59:11Z',
+        finishedAt: '2026-01-01T11:59:59Z',
+        containerID: 'docker://main-0',
+      },
+    });
+    assert.deepEqual([lastState, ready], [{}, false]);
+  });
+
+  it('is told as it is found, whatever was told before', () => {
+    const one = [exited(3, { attempt: 1, ...stopped })];
+    const never = { restartPolicy: 'Never' };
+    const before = reported({ state: { terminated: { exitCode: 7, reason: 'Error' } } });
+    assert.equal(statusOf(podWith(before, never), one).state?.terminated?.exitCode, 3);
+    assert.equal(statusOf(podWith(reported(), never, leaving), one).state?.terminated?.exitCode, 3);
+    assert.equal(statusOf(podWith(reported(), never), one, { end }).state?.terminated?.exitCode, 3);
+  });
+
+  it('has the words of the engine before its own', () => {
+    const messageOf = (error: string) =>
+      statusOf(makePod({ restartPolicy: 'Never' }), [exited(3, { error, ...stopped })], {
+        terminationMessages: new Map([['main-0', 'last words']]),
+      }).state?.terminated?.message;
+    assert.equal(messageOf('no such device'), 'no such device');
+    assert.equal(messageOf(''), 'last words');
+  });
+
+  it('has the times of its creation where it has no others, and no message where it left none', () => {
+    const never = { startedAt: undefined, finishedAt: undefined };
+    const { terminated } = statusOf(makePod({ restartPolicy: 'Never' }), [exited(0, never)]).state ?? {};
+    assert.deepEqual(terminated, {
+      exitCode: 0,
+      reason: 'Completed',
+      startedAt: '2026-01-01T11:59:10Z',
+      finishedAt: '2026-01-01T11:59:10Z',
+      containerID: 'docker://main-0',
+    });
+  });
+
+  it('is behind the one before it in what was last', () => {
+    const two = [exited(3, { attempt: 1, ...stopped }), exited(5)];
+    const { state, lastState } = statusOf(makePod({ restartPolicy: 'Never' }), two);
+    assert.deepEqual([state?.terminated?.exitCode, lastState?.terminated?.exitCode], [3, 5]);
+  });
+
+  for (const [what, container, message, reason] of [
+    ['killed for its memory', { exitCode: 137, oomKilled: true }, '', 'OOMKilled'],
+    [
+      'what the engine could not start',
+      { exitCode: 128, error: 'no', startedAt: undefined },
+      '',
+      'ContainerCannotRun',
+    ],
+    ['an error of the engine after it ran', { exitCode: 128, error: 'no' }, '', 'Error'],
+    ['never begun, without an error', { exitCode: 1, startedAt: undefined }, '', 'Error'],
+    ['a program that is not there', { exitCode: 127 }, 'exec: "x": not found', 'ContainerCannotRun'],
+    ['a program that is none', { exitCode: 126 }, 'exec: "x": denied', 'ContainerCannotRun'],
+    ['a shell that did not find one', { exitCode: 127 }, 'x: not found', 'Error'],
+    ['words like those of another end', { exitCode: 1 }, 'exec: "x": denied', 'Error'],
+    ['the end of its work', { exitCode: 0 }, '', 'Completed'],
+  ] as const) {
+    it(`has a reason: ${what}`, () => {
+      const terminationMessages = new Map([['main-0', message]]);
+      const one = exited(container.exitCode, { ...stopped, ...container });
+      const { state } = statusOf(makePod({ restartPolicy: 'Never' }), [one], { terminationMessages });
+      assert.equal(state?.terminated?.reason, reason);
+    });
+  }
+
+  it('waits for its restart, and says how long that takes, until it is due', () => {
+    const crashed = (finishedAgo: number, crashes: number) => [
+      exited(1, { crashes, finishedAt: now - seconds(finishedAgo) }),
+    ];
+    const { state, lastState } = statusOf(makePod(), crashed(1, 2));
+    assert.deepEqual(state, {
+      waiting: {
+        reason: 'CrashLoopBackOff',
+        message: 'back-off 20s restarting failed container=main pod=web_shop(uid-1)',
+      },
+    });
+    assert.equal(lastState?.terminated?.exitCode, 1);
+    assert.equal(statusOf(makePod(), crashed(20, 2)).state?.terminated?.exitCode, 1);
+    assert.equal(statusOf(makePod(), crashed(19, 2)).state?.waiting?.reason, 'CrashLoopBackOff');
+  });
+
+  it('has ended for good where it does not start again', () => {
+    const one = [exited(0, { crashes: 2, ...stopped })];
+    assert.equal(statusOf(makePod({ restartPolicy: 'OnFailure' }), one).state?.terminated?.exitCode, 0);
+    assert.equal(statusOf(makePod({}, leaving), one).state?.terminated?.exitCode, 0);
+    assert.equal(statusOf(makePod(), one, { end }).state?.terminated?.exitCode, 0);
+  });
+
+  it('is about to be made anew when its definition is another, unless the pod goes', () => {
+    const other = [exited(3, { specHash: 'other', ...stopped })];
+    assert.deepEqual(statusOf(makePod({ restartPolicy: 'Never' }), other).state, {
+      waiting: { reason: 'ContainerCreating' },
+    });
+    assert.equal(
+      statusOf(makePod({ restartPolicy: 'Never' }, leaving), other).state?.terminated?.exitCode,
+      3,
+    );
+  });
+});
+
+describe('a pod with init containers', () => {
+  const list = [
+    { name: 'first', image: 'init:1' },
+    { name: 'second', image: 'init:2' },
+  ];
+  const pod = makePod({ initContainers: list });
+  const first = { name: 'first', image: 'init:1', stopTurn: undefined };
+
+  it('has its containers wait for those, and says of the first why it is held', () => {
+    const init = { waiting: { reason: 'PodInitializing' } };
+    assert.deepEqual(statusOf(pod).state, init);
+    const held = initStatuses(makePod({ initContainers: list, hostUsers: false }));
+    assert.deepEqual(held[0]?.state?.waiting?.reason, 'NotSupported');
+    const [, second] = held;
+    assert.deepEqual(second, {
+      name: 'second',
+      image: 'init:2',
+      imageID: '',
+      ready: false,
+      started: false,
+      restartCount: 0,
+      state: init,
+      lastState: {},
+    });
+    assert.deepEqual(statusOf({ ...pod, metadata: { ...pod.metadata, ...leaving } }).state, init);
+    const one = makePod({ initContainers: [{ name: 'first', image: 'init:1' }] });
+    assert.deepEqual(statusOf(one).state, init);
+    assert.deepEqual(statusOf({ ...one, metadata: { ...one.metadata, ...leaving } }).state, init);
+  });
+
+  it('has each ready when it has ended well, and started while it runs', () => {
+    const said = (container: ContainerState, of = pod) => {
+      const [status] = initStatuses(of, [container]);
+      return [status?.ready, status?.started, Object.keys(status?.state ?? {})[0]];
+    };
+    assert.deepEqual(said(makeContainer(first)), [false, true, 'running']);
+    assert.deepEqual(said(exited(0, first)), [true, false, 'terminated']);
+    // The container starts again at once the first time, and later after a pause.
+    assert.deepEqual(said(exited(1, first)), [false, false, 'terminated']);
+    assert.deepEqual(said(exited(1, { ...first, crashes: 1 })), [false, false, 'waiting']);
+    assert.deepEqual(said(exited(0, { ...first, oomKilled: true })), [false, false, 'terminated']);
+    const never = makePod({ restartPolicy: 'Never', initContainers: list });
+    assert.deepEqual(said(exited(1, { ...first, crashes: 1 }), never), [false, false, 'terminated']);
+    // A new image does not undo a successful end.
+    assert.deepEqual(said(exited(0, { ...first, image: 'init:0' })), [true, false, 'terminated']);
+    assert.deepEqual(said(exited(1, { ...first, image: 'init:0' })), [false, false, 'waiting']);
+  });
+
+  it('has a sidecar ready while it runs, and starting again until the pod has ended', () => {
+    const sidecar = makePod({
+      restartPolicy: 'Never',
+      initContainers: [{ ...list[0], restartPolicy: 'Always' }],
+    });
+    const [runs] = initStatuses(sidecar, [makeContainer(first)]);
+    assert.deepEqual([runs?.ready, runs?.started], [true, true]);
+    const failed = [exited(1, { ...first, crashes: 1 })];
+    assert.equal(initStatuses(sidecar, failed)[0]?.state?.waiting?.reason, 'CrashLoopBackOff');
+    const ended = [exited(0, { ...first, crashes: 1 })];
+    assert.equal(initStatuses(sidecar, ended)[0]?.state?.terminated?.reason, 'Completed');
+    assert.equal(initStatuses(sidecar, ended, true)[0]?.state?.terminated?.reason, 'Completed');
+  });
+});

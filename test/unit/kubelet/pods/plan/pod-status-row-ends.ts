@@ -1,0 +1,184 @@
+/** Rows of pod-status-table.test.ts: the status of a pod at its end. */
+import { exited, makeContainer } from '../../builders.ts';
+import {
+  box,
+  completed,
+  deadline,
+  evicted,
+  good,
+  image,
+  never,
+  noSandbox,
+  ofStep,
+  over,
+  type Row,
+  runs,
+  step,
+  withStep,
+} from './pod-status-rows.ts';
+
+export const rowsOfEnds: Readonly<Record<string, Row>> = {
+  // End of a deleted pod: nothing starts again, whatever its restart policy is.
+  'is deleted, and runs': {
+    isDeleted: true,
+    found: [box, makeContainer()],
+    told: ['Running', ...good, 'main runs ready started'],
+  },
+  'is deleted, and has ended well, Always': {
+    isDeleted: true,
+    before: { phase: 'Running', containerStatuses: [runs('main')] },
+    found: [box, exited(0)],
+    told: ['Succeeded', 'sandbox True', completed, ...over('PodCompleted'), 'main ended 0 Completed'],
+  },
+  'is deleted, and was killed, Always': {
+    isDeleted: true,
+    before: { phase: 'Running', containerStatuses: [runs('main')] },
+    found: [exited(137)],
+    told: ['Failed', noSandbox, 'Initialized True', ...over('PodFailed'), 'main ended 137 Error'],
+  },
+  'is deleted before anything was started': {
+    isDeleted: true,
+    before: { phase: 'Pending' },
+    told: [
+      'Failed',
+      noSandbox,
+      'Initialized True',
+      ...over('PodFailed'),
+      'main ended 137 ContainerStatusUnknown',
+    ],
+  },
+  'is deleted, and nobody knows how it ended': {
+    isDeleted: true,
+    before: { phase: 'Running', containerStatuses: [runs('main')] },
+    told: [
+      'Failed',
+      noSandbox,
+      'Initialized True',
+      ...over('PodFailed'),
+      'main ended 137 ContainerStatusUnknown last 137 ContainerStatusUnknown',
+    ],
+  },
+  'is deleted while it waits to start again': {
+    isDeleted: true,
+    before: {
+      phase: 'Running',
+      containerStatuses: [
+        runs('main', {
+          ready: false,
+          started: false,
+          state: { waiting: { reason: 'CrashLoopBackOff' } },
+          lastState: { terminated: { exitCode: 1, reason: 'Error' } },
+        }),
+      ],
+    },
+    told: [
+      'Failed',
+      noSandbox,
+      'Initialized True',
+      ...over('PodFailed'),
+      'main ended 137 ContainerStatusUnknown last 1 Error',
+    ],
+  },
+  'is deleted while its first init container waits': {
+    isDeleted: true,
+    spec: { initContainers: [step, { name: 'next', image }] },
+    told: [
+      'Failed',
+      noSandbox,
+      'Initialized False ContainersNotInitialized: containers with incomplete status: [step next]',
+      ...over('PodFailed'),
+      'step ended 137 ContainerStatusUnknown',
+      'next waits PodInitializing',
+      'main waits PodInitializing',
+    ],
+  },
+  'is deleted after its last init container': {
+    isDeleted: true,
+    spec: withStep,
+    found: [exited(0, ofStep)],
+    told: [
+      'Failed',
+      noSandbox,
+      'Initialized True',
+      ...over('PodFailed'),
+      'step ended 0 Completed ready',
+      'main ended 137 ContainerStatusUnknown',
+    ],
+  },
+  'is deleted after its end': {
+    isDeleted: true,
+    spec: never,
+    before: {
+      phase: 'Succeeded',
+      containerStatuses: [
+        runs('main', {
+          ready: false,
+          started: false,
+          state: { terminated: { exitCode: 0, reason: 'Completed' } },
+        }),
+      ],
+    },
+    told: ['Succeeded', noSandbox, completed, ...over('PodCompleted'), 'main ended 0 Completed'],
+  },
+  'is deleted after it was rejected': {
+    isDeleted: true,
+    before: { phase: 'Failed', reason: 'NodeAffinity', message: 'm' },
+    told: ['Failed NodeAffinity: m', noSandbox, 'Initialized True', ...over('PodFailed')],
+  },
+
+  // End by the node.
+  'its time is over, and it runs': {
+    found: [box, makeContainer()],
+    memory: { end: deadline },
+    told: ['Running', 'sandbox True', 'Initialized True', ...over('PodFailed'), 'main runs ready started'],
+  },
+  'its time is over': {
+    found: [box, exited(0)],
+    memory: { end: deadline },
+    told: [
+      'Failed DeadlineExceeded: too long',
+      'sandbox True',
+      'Initialized True',
+      ...over('PodFailed'),
+      'main ended 0 Completed',
+    ],
+  },
+  'is evicted, and runs': {
+    found: [box, makeContainer()],
+    memory: { end: evicted },
+    told: ['Running', 'sandbox True', 'Initialized True', ...over('PodFailed'), 'main runs ready started'],
+  },
+  'is evicted': {
+    found: [exited(137)],
+    memory: { end: evicted },
+    told: [
+      'Failed Evicted: no memory',
+      'DisruptionTarget True TerminationByKubelet: no memory',
+      noSandbox,
+      'Initialized True',
+      ...over('PodFailed'),
+      'main ended 137 Error',
+    ],
+  },
+  'was evicted, and the agent starts again': {
+    before: {
+      ...{ phase: 'Failed', reason: 'Evicted', message: 'no memory' },
+      conditions: [
+        { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message: 'no memory' },
+      ],
+    },
+    found: [exited(137)],
+    told: [
+      'Failed Evicted: no memory',
+      'DisruptionTarget True TerminationByKubelet: no memory',
+      noSandbox,
+      'Initialized True',
+      ...over('PodFailed'),
+      'main ended 137 Error',
+    ],
+  },
+  'is rejected': {
+    memory: { end: { reason: 'OutOfcpu', message: 'm', disruption: false } },
+    told: ['Failed OutOfcpu: m', noSandbox, 'Initialized True', ...over('PodFailed')],
+  },
+};

@@ -1,0 +1,386 @@
+/**
+ * Rows of pod-status-table.test.ts: the state of a pod's containers, and its status in Kubernetes 1.33 until
+ * its end.
+ */
+import type { PodMemory } from '../../../../../src/kubelet/pods/plan/actions.ts';
+import type { ContainerState, SandboxState } from '../../../../../src/kubelet/runtime/runtime.ts';
+import { exited, failure, makeContainer, makeSandbox, now, seconds } from '../../builders.ts';
+
+export interface Row {
+  readonly spec?: object;
+  readonly isDeleted?: boolean;
+  /** Status that was reported before. */
+  readonly before?: object;
+  readonly found?: readonly (ContainerState | SandboxState)[];
+  readonly memory?: Partial<PodMemory>;
+  readonly told: readonly string[];
+}
+
+export const box = makeSandbox();
+export const image = 'app:1';
+export const step = { name: 'step', image };
+const side = { name: 'side', image, restartPolicy: 'Always' };
+export const ofStep = { name: 'step', stopTurn: undefined };
+const ofSide = { name: 'side' };
+export const never = { restartPolicy: 'Never' };
+const onFailure = { restartPolicy: 'OnFailure' };
+export const withStep = { initContainers: [step] };
+const withSide = { initContainers: [side] };
+const debug = { name: 'debug', image, targetContainerName: 'main' };
+export const deadline = { reason: 'DeadlineExceeded', message: 'too long', disruption: false };
+export const evicted = { reason: 'Evicted', message: 'no memory', disruption: true };
+const probed = { containers: [{ name: 'main', image, startupProbe: { tcpSocket: { port: 1 } } }] };
+export const runs = (name: string, more: object = {}) => ({
+  ...{ name, image, imageID: 'docker://sha256:1', containerID: `docker://${name}-0`, ready: true },
+  ...{ restartCount: 0, started: true, state: { running: {} }, lastState: {}, ...more },
+});
+const crashes = (more: object = {}) => exited(1, { crashes: 1, finishedAt: now - seconds(1), ...more });
+
+export const good = ['sandbox True', 'Initialized True', 'Ready True', 'ContainersReady True'];
+export const noSandbox = 'sandbox False';
+const unready = (...names: readonly string[]) => {
+  const why = `False ContainersNotReady: containers with unready status: [${names.join(' ')}]`;
+  return [`Ready ${why}`, `ContainersReady ${why}`];
+};
+export const over = (reason: string) => [`Ready False ${reason}`, `ContainersReady False ${reason}`];
+const incomplete = (name: string) =>
+  `Initialized False ContainersNotInitialized: containers with incomplete status: [${name}]`;
+export const completed = 'Initialized True PodCompleted';
+
+export const rows: Readonly<Record<string, Row>> = {
+  // Starting.
+  'just bound': {
+    told: ['Pending', noSandbox, 'Initialized True', ...unready('main'), 'main waits ContainerCreating'],
+  },
+  'has its sandbox': {
+    found: [box],
+    told: ['Pending', 'sandbox True', 'Initialized True', ...unready('main'), 'main waits ContainerCreating'],
+  },
+  'made, not started': {
+    found: [box, makeContainer({ state: 'created' })],
+    told: ['Pending', 'sandbox True', 'Initialized True', ...unready('main'), 'main waits ContainerCreating'],
+  },
+  runs: { found: [box, makeContainer()], told: ['Running', ...good, 'main runs ready started'] },
+  'runs, and its startup probe has not succeeded': {
+    spec: probed,
+    found: [box, makeContainer()],
+    told: ['Running', 'sandbox True', 'Initialized True', ...unready('main'), 'main runs'],
+  },
+  'its image cannot be had': {
+    found: [box],
+    memory: { startFailures: new Map([['main', failure('ErrImagePull', 10)]]) },
+    told: ['Pending', 'sandbox True', 'Initialized True', ...unready('main'), 'main waits ErrImagePull'],
+  },
+
+  // Containers are listed by name, init containers in their order.
+  'several containers': {
+    spec: {
+      containers: [
+        { name: 'z', image },
+        { name: 'a', image },
+      ],
+      initContainers: [
+        { name: 'y', image },
+        { name: 'b', image },
+      ],
+    },
+    found: [box],
+    told: [
+      'Pending',
+      'sandbox True',
+      'Initialized False ContainersNotInitialized: containers with incomplete status: [y b]',
+      ...unready('z', 'a'),
+      'y waits PodInitializing',
+      'b waits PodInitializing',
+      'a waits PodInitializing',
+      'z waits PodInitializing',
+    ],
+  },
+
+  // Ends and restarts.
+  'ended well, Always': {
+    found: [box, exited(0)],
+    told: ['Running', 'sandbox True', 'Initialized True', ...unready('main'), 'main ended 0 Completed'],
+  },
+  'crashes, Always': {
+    found: [box, crashes()],
+    told: [
+      'Running',
+      'sandbox True',
+      'Initialized True',
+      ...unready('main'),
+      'main waits CrashLoopBackOff last 1 Error',
+    ],
+  },
+  'crashes, OnFailure': {
+    spec: onFailure,
+    found: [box, crashes()],
+    told: [
+      'Running',
+      'sandbox True',
+      'Initialized True',
+      ...unready('main'),
+      'main waits CrashLoopBackOff last 1 Error',
+    ],
+  },
+  'crashes, Never': {
+    spec: never,
+    found: [box, crashes()],
+    told: ['Failed', 'sandbox True', 'Initialized True', ...over('PodFailed'), 'main ended 1 Error'],
+  },
+  'ended well, OnFailure': {
+    spec: onFailure,
+    found: [box, exited(0)],
+    told: ['Succeeded', 'sandbox True', completed, ...over('PodCompleted'), 'main ended 0 Completed'],
+  },
+  'ended well, Never': {
+    spec: never,
+    found: [exited(0)],
+    told: ['Succeeded', noSandbox, completed, ...over('PodCompleted'), 'main ended 0 Completed'],
+  },
+  'out of memory, Never': {
+    spec: never,
+    found: [exited(137, { oomKilled: true })],
+    told: ['Failed', noSandbox, 'Initialized True', ...over('PodFailed'), 'main ended 137 OOMKilled'],
+  },
+  'runs again': {
+    found: [box, makeContainer({ attempt: 1 }), exited(2)],
+    told: ['Running', ...good, 'main runs ready started restarts 1 last 2 Error'],
+  },
+
+  // Containers that are gone.
+  'said to run, and gone': {
+    before: { phase: 'Running', containerStatuses: [runs('main')] },
+    found: [box],
+    told: [
+      'Running',
+      'sandbox True',
+      'Initialized True',
+      ...unready('main'),
+      'main waits ContainerCreating restarts 1 last 137 ContainerStatusUnknown',
+    ],
+  },
+  'said to run with init containers, and gone': {
+    spec: withStep,
+    before: {
+      phase: 'Running',
+      containerStatuses: [runs('main')],
+      initContainerStatuses: [
+        runs('step', { started: false, state: { terminated: { exitCode: 0, reason: 'Completed' } } }),
+      ],
+    },
+    found: [box],
+    told: [
+      'Running',
+      'sandbox True',
+      'Initialized True',
+      ...unready('main'),
+      'step ended 0 Completed ready',
+      'main waits PodInitializing restarts 1 last 137 ContainerStatusUnknown',
+    ],
+  },
+  'the agent starts again, and the end was told': {
+    spec: never,
+    before: {
+      phase: 'Running',
+      containerStatuses: [
+        runs('main', {
+          ready: false,
+          started: false,
+          state: { terminated: { exitCode: 3, reason: 'Error' } },
+        }),
+      ],
+    },
+    told: ['Failed', noSandbox, 'Initialized True', ...over('PodFailed'), 'main ended 3 Error'],
+  },
+  'the agent starts again, and it runs': {
+    before: { phase: 'Running', containerStatuses: [runs('main')] },
+    found: [box, makeContainer()],
+    told: ['Running', ...good, 'main runs ready started'],
+  },
+  'the node was away, and its pods were marked': {
+    before: {
+      phase: 'Running',
+      conditions: [{ type: 'Ready', status: 'False' }],
+      containerStatuses: [runs('main')],
+    },
+    found: [box, makeContainer()],
+    told: ['Running', ...good, 'main runs ready started'],
+  },
+  'a reason belongs to its phase': {
+    before: { phase: 'Pending', reason: 'Odd', message: 'm' },
+    found: [box, makeContainer()],
+    told: ['Running', ...good, 'main runs ready started'],
+  },
+  'and stays with it': {
+    before: { phase: 'Running', reason: 'Odd', message: 'm' },
+    found: [box, makeContainer()],
+    told: ['Running Odd: m', ...good, 'main runs ready started'],
+  },
+
+  // Init containers.
+  'an init container runs': {
+    spec: withStep,
+    found: [box, makeContainer(ofStep)],
+    told: [
+      'Pending',
+      'sandbox True',
+      incomplete('step'),
+      ...unready('main'),
+      'step runs started',
+      'main waits PodInitializing',
+    ],
+  },
+  'an init container is done': {
+    spec: withStep,
+    found: [box, exited(0, ofStep)],
+    told: [
+      'Pending',
+      'sandbox True',
+      'Initialized True',
+      ...unready('main'),
+      'step ended 0 Completed ready',
+      'main waits PodInitializing',
+    ],
+  },
+  'an init container crashes, Always': {
+    spec: withStep,
+    found: [box, crashes(ofStep)],
+    told: [
+      'Pending',
+      'sandbox True',
+      incomplete('step'),
+      ...unready('main'),
+      'step waits CrashLoopBackOff last 1 Error',
+      'main waits PodInitializing',
+    ],
+  },
+  'an init container fails, Never': {
+    spec: { ...withStep, ...never },
+    found: [box, exited(1, ofStep)],
+    told: [
+      'Failed',
+      'sandbox True',
+      incomplete('step'),
+      ...over('PodFailed'),
+      'step ended 1 Error',
+      'main waits PodInitializing',
+    ],
+  },
+  'an init container begins again in a new sandbox': {
+    spec: withStep,
+    found: [box, makeContainer({ ...ofStep, attempt: 1 }), exited(0, ofStep), exited(137)],
+    told: [
+      'Pending',
+      'sandbox True',
+      'Initialized True',
+      ...unready('main'),
+      'step runs started restarts 1 last 0 Completed',
+      'main ended 137 Error',
+    ],
+  },
+
+  // Sidecars.
+  'a sidecar runs, the container was not started': {
+    spec: withSide,
+    found: [box, makeContainer(ofSide)],
+    told: [
+      'Pending',
+      'sandbox True',
+      'Initialized True',
+      ...unready('main'),
+      'side runs ready started',
+      'main waits PodInitializing',
+    ],
+  },
+  'both run': {
+    spec: withSide,
+    found: [box, makeContainer(ofSide), makeContainer()],
+    told: ['Running', ...good, 'side runs ready started', 'main runs ready started'],
+  },
+  'a sidecar crashes beside the container': {
+    spec: withSide,
+    found: [box, crashes(ofSide), makeContainer()],
+    told: [
+      'Running',
+      'sandbox True',
+      'Initialized True',
+      ...unready('side'),
+      'side waits CrashLoopBackOff last 1 Error',
+      'main runs ready started',
+    ],
+  },
+  'a sidecar has ended well and starts again': {
+    spec: withSide,
+    found: [box, exited(0, { ...ofSide, crashes: 1, finishedAt: now - seconds(1) }), makeContainer()],
+    told: [
+      'Running',
+      'sandbox True',
+      'Initialized True',
+      ...unready('side'),
+      'side ended 0 Completed',
+      'main runs ready started',
+    ],
+  },
+  'a sidecar runs on after the container, Never': {
+    spec: { ...withSide, ...never },
+    found: [box, makeContainer(ofSide), exited(0)],
+    told: [
+      'Running',
+      'sandbox True',
+      'Initialized True',
+      ...unready('main'),
+      'side runs ready started',
+      'main ended 0 Completed',
+    ],
+  },
+  'a sidecar has ended badly after the container, Never': {
+    spec: { ...withSide, ...never },
+    found: [exited(137, ofSide), exited(0)],
+    told: [
+      'Succeeded',
+      noSandbox,
+      completed,
+      ...over('PodCompleted'),
+      'side ended 137 Error',
+      'main ended 0 Completed',
+    ],
+  },
+  'an init container behind a sidecar fails, Never': {
+    spec: { initContainers: [side, step], ...never },
+    found: [box, makeContainer(ofSide), exited(1, ofStep)],
+    told: [
+      'Pending',
+      'sandbox True',
+      incomplete('step'),
+      ...unready('main'),
+      'side runs ready started',
+      'step ended 1 Error',
+      'main waits PodInitializing',
+    ],
+  },
+
+  // Ephemeral containers have no effect.
+  'an ephemeral container runs': {
+    spec: { ephemeralContainers: [debug] },
+    found: [box, makeContainer(), makeContainer({ name: 'debug' })],
+    told: ['Running', ...good, 'main runs ready started', 'debug runs'],
+  },
+  'an ephemeral container has failed': {
+    spec: { ephemeralContainers: [debug] },
+    found: [box, makeContainer(), exited(1, { name: 'debug' })],
+    told: ['Running', ...good, 'main runs ready started', 'debug ended 1 Error'],
+  },
+  'an ephemeral container runs on, Never': {
+    spec: { ephemeralContainers: [debug], ...never },
+    found: [box, exited(0), makeContainer({ name: 'debug' })],
+    told: [
+      'Succeeded',
+      'sandbox True',
+      completed,
+      ...over('PodCompleted'),
+      'main ended 0 Completed',
+      'debug runs',
+    ],
+  },
+};

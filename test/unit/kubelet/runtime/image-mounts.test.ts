@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { imageMounts, missingPart } from '../../../../src/kubelet/runtime/image-mounts.ts';
+
+const digits = (digit: string) => digit.repeat(64);
+const mount = (digit: string, target: string, subPath = '') => ({
+  imageId: `sha256:${digits(digit)}`,
+  target,
+  subPath,
+});
+
+describe('images among the files of a container, as Docker is asked for them', () => {
+  it('are for reading alone, all of them or a part', () => {
+    assert.deepEqual(imageMounts([mount('a', '/all'), mount('b', '/part', 'etc/conf')]), [
+      { Type: 'image', Source: digits('a'), Target: '/all', ReadOnly: true },
+      {
+        Type: 'image',
+        Source: digits('b'),
+        Target: '/part',
+        ReadOnly: true,
+        ImageOptions: { Subpath: 'etc/conf' },
+      },
+    ]);
+  });
+
+  it('have a name of their own each, also where one is mounted more than once', () => {
+    const wanted = [mount('a', '/1'), mount('b', '/2'), mount('a', '/3'), mount('a', '/4', 'x')];
+    assert.deepEqual(
+      imageMounts(wanted).map(({ Source }) => Source),
+      [digits('a'), digits('b'), digits('a').slice(0, 63), digits('a').slice(0, 62)],
+    );
+  });
+
+  it('have no name that could be of another image', () => {
+    const often = (times: number) => Array.from({ length: times }, (_, index) => mount('a', `/${index}`));
+    assert.equal(new Set(imageMounts(often(41)).map(({ Source }) => Source)).size, 41);
+    assert.throws(() => imageMounts(often(42)), { name: 'RuntimeError', message: /so often: sha256:aa/ });
+  });
+});
+
+describe('the part of an image that is not there', () => {
+  const place = '/var/lib/docker/overlay2/1/merged';
+  const info = {
+    Mounts: [
+      { Type: 'bind', Source: '/data', Destination: '/data' },
+      { Type: 'image', Source: `${place}-whole`, Destination: '/whole' },
+      { Type: 'image', Source: place, Destination: '/part' },
+      { Type: 'image', Source: `${place}2`, Destination: '/other' },
+    ],
+    HostConfig: {
+      Mounts: [
+        { Target: '/data' },
+        { Target: '/whole' },
+        { Target: '/part', ImageOptions: { Subpath: 'a/b' } },
+        { Target: '/other', ImageOptions: { Subpath: 'c' } },
+      ],
+    },
+  };
+
+  it('is told by what the image is for, not by where it lies', () =>
+    assert.equal(
+      missingPart(info, `cannot access path ${place}/a/b: lstat`),
+      '"a/b" of the image for /part',
+    ));
+
+  it('is told of the right one where the name of one place begins with that of another', () =>
+    assert.equal(missingPart(info, `cannot access path ${place}2/c: lstat`), '"c" of the image for /other'));
+
+  for (const [what, said] of [
+    ['an image without a part', `cannot mount ${place}-whole`],
+    ['another failure', 'exec: "absent": executable file not found in $PATH'],
+    ['a directory of the machine', 'mounting "/data" to rootfs at "/data"'],
+  ] as const)
+    it(`is not ${what}`, () => assert.equal(missingPart(info, said), undefined));
+
+  it('is not one of a container without mounts', () =>
+    assert.equal(missingPart({ HostConfig: {} }, place), undefined));
+});

@@ -1,0 +1,72 @@
+/** Texts as kernels write them. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  inactiveFileBytes,
+  memoryInfo,
+  memoryLimit,
+  overlayUpper,
+} from '../../../../../src/kubelet/usage/plan/kernel-files.ts';
+
+describe('/proc/meminfo', () => {
+  const text = 'MemTotal:       16316412 kB\nMemFree:          300000 kB\nMemAvailable:    8000000 kB\n';
+
+  it('says in kibibytes what there is and what is available', () => {
+    assert.deepEqual(memoryInfo(text), { size: 16_316_412 * 1024, available: 8_000_000 * 1024 });
+  });
+
+  it('may lack what is available, which no number stands for', () => {
+    assert.throws(() => memoryInfo(text.replace('MemAvailable', 'Other')), /has no MemAvailable/);
+    assert.throws(() => memoryInfo(text.replace('MemTotal', 'XMemTotal')), Error);
+    assert.throws(() => memoryInfo(''), Error);
+  });
+});
+
+describe('a limit of memory', () => {
+  for (const [text, limit] of [
+    ['104857600\n', 104_857_600],
+    ['max\n', undefined],
+    ['', undefined],
+    [' \n', undefined],
+    // cgroup v1 without a limit: the highest multiple of a page.
+    ['9223372036854771712\n', undefined],
+    [`${2 ** 60}`, undefined],
+    [`${2 ** 50}`, 2 ** 50],
+    ['0', 0],
+  ] as const)
+    it(JSON.stringify(text), () => assert.equal(memoryLimit(text), limit));
+});
+
+describe('file pages that can be dropped', () => {
+  it('are counted by v2 under their name', () => {
+    assert.equal(inactiveFileBytes('anon 5\ninactive_file 4096\nactive_file 7\n'), 4096);
+  });
+  it('are counted by v1 with those of the groups below', () => {
+    assert.equal(inactiveFileBytes('inactive_file 1\ntotal_inactive_file 8192\n'), 8192);
+    assert.equal(inactiveFileBytes('inactive_file 1\ntotal_inactive_file 0\n'), 0);
+  });
+  it('are none where nothing is said of them', () => assert.equal(inactiveFileBytes('anon 5\n'), 0));
+});
+
+describe('the writable directory of a container', () => {
+  const root = '/var/lib/docker/overlay2/1/diff';
+  const line = (mount: string, type: string, options: string) =>
+    `500 400 0:50 / ${mount} rw,relatime - ${type} overlay ${options}`;
+
+  it('is that of the overlay at its root', () => {
+    const text = [
+      line('/proc', 'proc', 'rw'),
+      line('/data', 'overlay', 'rw,upperdir=/other'),
+      line('/', 'overlay', `rw,lowerdir=/l1:/l2,upperdir=${root},workdir=/w`),
+    ].join('\n');
+    assert.equal(overlayUpper(text), root);
+    assert.equal(overlayUpper(line('/', 'overlay', `upperdir=${root}`)), root);
+  });
+
+  it('is none where the root is no overlay, or one that is only read', () => {
+    assert.equal(overlayUpper(line('/', 'overlayfs', `rw,upperdir=${root}`)), undefined);
+    assert.equal(overlayUpper(line('/', 'ext4', `rw,upperdir=${root}`)), undefined);
+    assert.equal(overlayUpper(line('/', 'overlay', 'ro,lowerdir=/l1,xupperdir=/x')), undefined);
+    assert.equal(overlayUpper(''), undefined);
+  });
+});

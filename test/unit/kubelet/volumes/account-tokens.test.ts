@@ -1,0 +1,117 @@
+/**
+ * Tokens of pods: the accounts that they are requested for, their lifetime, and the fallback when no new one
+ * is available.
+ */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import type { ServiceAccountTokenProjection } from '../../../../src/api/core/v1/types.gen.ts';
+import type { Client } from '../../../../src/client/client.ts';
+import { AccountTokens } from '../../../../src/kubelet/volumes/account-tokens.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
+import { makePod } from '../builders.ts';
+
+const minute = 60_000;
+const projection = (more: Partial<ServiceAccountTokenProjection> = {}) =>
+  ({ path: 'token', ...more }) as ServiceAccountTokenProjection;
+const pod = makePod({ serviceAccountName: 'builder' });
+
+describe('the token of a pod', () => {
+  let clock: FakeClock;
+  let log: RecordingLogger;
+  let tokens: AccountTokens;
+  /** Requests to the server, and the time by which its clock is ahead. */
+  let asked: { readonly of: string; readonly spec: Record<string, unknown> }[];
+  let ahead: number;
+  let answer: ((spec: { expirationSeconds: number }) => unknown) | undefined;
+  beforeEach(() => {
+    clock = new FakeClock();
+    log = new RecordingLogger();
+    asked = [];
+    ahead = 0;
+    answer = undefined;
+    const accounts = {
+      createSubresource: (name: string, namespace: string, subresource: string, body: { spec: never }) => {
+        const spec = body.spec as { expirationSeconds: number };
+        asked.push({ of: `${namespace}/${name}/${subresource}`, spec });
+        const expires = new Date(clock.now() + ahead + spec.expirationSeconds * 1000).toISOString();
+        const usual = { status: { token: `token ${asked.length}`, expirationTimestamp: expires } };
+        return Promise.resolve(answer ? answer(spec) : usual);
+      },
+    };
+    const client = { resource: () => accounts } as unknown as Client;
+    tokens = new AccountTokens({ client, clock, log, random: { next: () => 0, uuid: () => '' } });
+  });
+  const get = async (more: Partial<ServiceAccountTokenProjection> = {}, of = pod) =>
+    (await tokens.get(of, projection(more))).token;
+
+  it('is asked for in the name of its account, for the pod alone', async () => {
+    await get();
+    await get({ audience: 'vault', expirationSeconds: 600 }, makePod({}, { name: 'db', uid: 'uid-2' }));
+    const reference = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Pod', name, uid });
+    assert.deepEqual(asked, [
+      {
+        of: 'shop/builder/token',
+        spec: { audiences: [], expirationSeconds: 3600, boundObjectRef: reference('web', 'uid-1') },
+      },
+      {
+        of: 'shop/default/token',
+        spec: { audiences: ['vault'], expirationSeconds: 600, boundObjectRef: reference('db', 'uid-2') },
+      },
+    ]);
+  });
+
+  it('is kept until a fifth of its life is left, for each audience and life by itself', async () => {
+    assert.equal(await get(), 'token 1');
+    assert.equal(await get({ expirationSeconds: 3600 }), 'token 1');
+    assert.equal(await get({ audience: 'vault' }), 'token 2');
+    assert.equal(await get({ expirationSeconds: 600 }), 'token 3');
+    await clock.advance(48 * minute - 1);
+    assert.equal(await get(), 'token 1');
+    await clock.advance(1);
+    assert.equal(await get(), 'token 4');
+    assert.equal(await get({ audience: 'vault' }), 'token 5');
+  });
+
+  it('is of one pod, and forgotten with it', async () => {
+    assert.equal(await get(), 'token 1');
+    assert.equal(await get({}, makePod({}, { uid: 'uid-2' })), 'token 2');
+    tokens.forget('uid-1');
+    assert.equal(await get({}, makePod({}, { uid: 'uid-2' })), 'token 2');
+    assert.equal(await get(), 'token 3');
+  });
+
+  it('stays while it is good when there is no other, and another is tried in a minute', async () => {
+    await get();
+    answer = () => Promise.reject(new Error('away'));
+    await clock.advance(50 * minute);
+    const kept = await tokens.get(pod, projection());
+    assert.deepEqual(kept, { token: 'token 1', renewAt: clock.now() + minute });
+    assert.equal(log.of('warn').length, 1);
+    await clock.advance(10 * minute - 1);
+    assert.equal(await get(), 'token 1');
+    await clock.advance(1);
+    await assert.rejects(get(), /away/);
+  });
+
+  it('is not asked for all the time where the clocks differ', async () => {
+    ahead = -2 * 60 * minute;
+    const first = await tokens.get(pod, projection());
+    assert.equal(first.renewAt, clock.now() + minute);
+    assert.equal(await get(), 'token 1');
+  });
+
+  for (const [what, found] of [
+    ['nothing', undefined],
+    ['no status', {}],
+    ['no token', { status: { token: '', expirationTimestamp: '2030-01-01T00:00:00Z' } }],
+    ['no end', { status: { token: 'x' } }],
+    ['an end that is none', { status: { token: 'x', expirationTimestamp: 'soon' } }],
+  ] as const)
+    it(`is none where the server answers with ${what}`, async () => {
+      answer = () => found;
+      await assert.rejects(get(), {
+        message: 'the API server answered without a token of the service account builder',
+      });
+    });
+});

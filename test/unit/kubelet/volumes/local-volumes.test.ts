@@ -1,0 +1,41 @@
+/** Volumes whose folders an agent makes and removes. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { LocalVolumes } from '../../../../src/kubelet/volumes/local-volumes.ts';
+import { volume } from '../../controllers/volumes/objects.ts';
+
+type Over = NonNullable<Parameters<typeof volume>[1]>;
+const volumes = new LocalVolumes({
+  dataDir: '/data',
+  nodeName: 'n1',
+  exec: () => Promise.reject(new Error('nothing is to be run')),
+});
+const metadata = {
+  labels: { 'minik8s.io/node': 'n1' },
+  annotations: { 'pv.kubernetes.io/provisioned-by': 'minik8s.io/local' },
+};
+const spec = { hostPath: undefined, local: { path: '/data/local-volumes/v' } };
+
+describe('the folder of a local volume', () => {
+  it('is the agent’s own where this server has made the volume, for this node, in its place', () => {
+    assert.equal(volumes.isOwn(volume('v', { metadata, spec })), true);
+  });
+
+  for (const [what, over] of [
+    ['nobody has made', { metadata: { ...metadata, annotations: {} }, spec }],
+    [
+      'another has made',
+      {
+        metadata: { ...metadata, annotations: { 'pv.kubernetes.io/provisioned-by': 'minik8s.io/nfs' } },
+        spec,
+      },
+    ],
+    ['is another node’s', { metadata: { ...metadata, labels: { 'minik8s.io/node': 'n2' } }, spec }],
+    ['is no node’s', { metadata: { ...metadata, labels: {} }, spec }],
+    ['lies elsewhere', { metadata, spec: { ...spec, local: { path: '/data/local-volumes/w' } } }],
+    ['is not local', { metadata, spec: { hostPath: { path: '/data/local-volumes/v', type: '' } } }],
+  ] as [string, Over][])
+    it(`is not its own of a volume that ${what}`, () => {
+      assert.equal(volumes.isOwn(volume('v', over)), false);
+    });
+});

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { UsageError } from '../../../../src/base/usage-error.ts';
+import { usualConfiguration } from '../../../../src/kube-apiserver/pod-security/configuration.ts';
+import { readAdmissionFile } from '../../../../src/roles/master/admission-file.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'minik8s-admission-'));
+after(() => rmSync(directory, { recursive: true }));
+
+const file = (name: string, content: unknown) => {
+  const path = join(directory, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+};
+const apiVersion = 'apiserver.config.k8s.io/v1';
+const head = { apiVersion, kind: 'AdmissionConfiguration' };
+const quotas = (...limitedResources: object[]) => ({
+  apiVersion,
+  kind: 'ResourceQuotaConfiguration',
+  limitedResources,
+});
+const security = (fields: object, version = 'v1beta1') => ({
+  ...head,
+  plugins: [
+    {
+      name: 'PodSecurity',
+      configuration: {
+        apiVersion: `pod-security.admission.config.k8s.io/${version}`,
+        kind: 'PodSecurityConfiguration',
+        ...fields,
+      },
+    },
+  ],
+});
+const told = (configuration: unknown) => ({ ...head, plugins: [{ name: 'ResourceQuota', configuration }] });
+
+describe('the file of admission', () => {
+  test('says of what nothing may be used without a quota', async () => {
+    const path = file(
+      'full.yaml',
+      `apiVersion: ${apiVersion}
+kind: AdmissionConfiguration
+plugins:
+- name: ResourceQuota
+  configuration:
+    apiVersion: ${apiVersion}
+    kind: ResourceQuotaConfiguration
+    limitedResources:
+    - resource: pods
+      matchScopes:
+      - {scopeName: PriorityClass, operator: In, values: [high]}
+      - {scopeName: CrossNamespacePodAffinity, operator: Exists}
+    - apiGroup: apps
+      resource: deployments
+      matchContains: [count/]
+`,
+    );
+    assert.deepEqual(await readAdmissionFile(path), {
+      limitedResources: [
+        {
+          ...{ apiGroup: '', resource: 'pods', matchContains: [] },
+          matchScopes: [
+            { scopeName: 'PriorityClass', operator: 'In', values: ['high'] },
+            { scopeName: 'CrossNamespacePodAffinity', operator: 'Exists', values: [] },
+          ],
+        },
+        { apiGroup: 'apps', resource: 'deployments', matchContains: ['count/'], matchScopes: [] },
+      ],
+    });
+  });
+
+  test('may name another file beside it, and may say nothing', async () => {
+    file('quotas.yaml', quotas({ resource: 'pods', matchContains: ['cpu'] }));
+    const path = file('named.yaml', { ...head, plugins: [{ name: 'ResourceQuota', path: 'quotas.yaml' }] });
+    const rule = { apiGroup: '', resource: 'pods', matchContains: ['cpu'], matchScopes: [] };
+    assert.deepEqual(await readAdmissionFile(path), { limitedResources: [rule] });
+    assert.deepEqual(await readAdmissionFile(file('head.yaml', head)), {});
+    assert.deepEqual(await readAdmissionFile(file('bare.yaml', told(null))), {});
+    assert.deepEqual(await readAdmissionFile(file('none.yaml', told(quotas()))), { limitedResources: [] });
+  });
+
+  test('says what pods may, and who may everything, beside quotas', async () => {
+    const path = file(
+      'security.yaml',
+      `apiVersion: ${apiVersion}
+kind: AdmissionConfiguration
+plugins:
+- name: PodSecurity
+  configuration:
+    apiVersion: pod-security.admission.config.k8s.io/v1
+    kind: PodSecurityConfiguration
+    defaults:
+      enforce: baseline
+      enforce-version: v1.30
+      warn: restricted
+      audit: ""
+      audit-version: ""
+    exemptions:
+      usernames: [ann]
+      namespaces: [kube-system]
+      runtimeClasses: [gvisor]
+- name: ResourceQuota
+`,
+    );
+    assert.deepEqual(await readAdmissionFile(path), {
+      podSecurity: {
+        defaults: {
+          enforce: { level: 'baseline', version: 30 },
+          audit: { level: 'privileged', version: 'latest' },
+          warn: { level: 'restricted', version: 'latest' },
+        },
+        exemptions: { usernames: ['ann'], namespaces: ['kube-system'], runtimeClasses: ['gvisor'] },
+      },
+    });
+    assert.deepEqual(await readAdmissionFile(file('usual.yaml', security({}))), {
+      podSecurity: usualConfiguration,
+    });
+  });
+
+  const wrong: [what: string, content: unknown, message: RegExp][] = [
+    ['no YAML', 'a: [', /wrong0/],
+    ['another kind', { ...head, kind: 'Pod' }, /kind: /],
+    ['another version', { ...head, apiVersion: 'v1' }, /apiVersion: /],
+    ['an unknown field', { ...head, plugin: [] }, /plugin: /],
+    [
+      'another plugin',
+      { ...head, plugins: [{ name: 'PodNodeSelector' }] },
+      /plugins\.0\.name: .*ResourceQuota.*PodSecurity/,
+    ],
+    ['two of it', { ...head, plugins: [{ name: 'ResourceQuota' }, { name: 'ResourceQuota' }] }, /twice/],
+    [
+      'a rule without a resource',
+      told(quotas({ matchContains: ['a'] })),
+      /configuration: limitedResources\.0\.resource: /,
+    ],
+    [
+      'an unknown scope',
+      told(quotas({ resource: 'pods', matchScopes: [{ scopeName: 'Best', operator: 'Exists' }] })),
+      /limitedResources\.0\.matchScopes\.0\.scopeName: /,
+    ],
+    [
+      'an unknown level',
+      security({ defaults: { enforce: 'strict' } }),
+      /plugins\[0\]\.configuration: defaults\.enforce: must be one of privileged, baseline, restricted/,
+    ],
+    [
+      'an odd version',
+      security({ defaults: { 'warn-version': '1.25' } }),
+      /defaults\.warn-version: must be "latest" or "v1\.x"/,
+    ],
+    ['a default of an unknown mode', security({ defaults: { deny: 'baseline' } }), /defaults\.deny: /],
+    [
+      'an exempt namespace that cannot be',
+      security({ exemptions: { namespaces: ['a', 'B'] } }),
+      /exemptions\.namespaces\.1: .*lowercase/,
+    ],
+    [
+      'an exempt class that cannot be',
+      security({ exemptions: { runtimeClasses: [''] } }),
+      /exemptions\.runtimeClasses\.0: /,
+    ],
+    [
+      'a user without a name',
+      security({ exemptions: { usernames: [''] } }),
+      /usernames\.0: must not be empty/,
+    ],
+    ['a user twice', security({ exemptions: { usernames: ['a', 'a'] } }), /usernames: a name is there twice/],
+    ['another version of PodSecurity', security({}, 'v2'), /configuration: apiVersion: /],
+    [
+      'a file that is not there',
+      { ...head, plugins: [{ name: 'ResourceQuota', path: 'gone.yaml' }] },
+      /cannot read .*gone\.yaml/,
+    ],
+  ];
+  for (const [index, [what, content, message]] of wrong.entries())
+    test(`${what} is refused`, async () => {
+      await assert.rejects(readAdmissionFile(file(`wrong${index}`, content)), (error) => {
+        assert.ok(error instanceof UsageError, String(error));
+        assert.match(error.message, /^--admission-control-config-file: /);
+        assert.match(error.message, message);
+        return true;
+      });
+    });
+
+  test('must be there', async () => {
+    await assert.rejects(readAdmissionFile(join(directory, 'gone')), /cannot read/);
+  });
+});

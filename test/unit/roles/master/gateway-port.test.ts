@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { KindSet } from '../../../../src/apimachinery/kind-set.ts';
+import { silentLogger } from '../../../../src/base/log.ts';
+import { registry } from '../../../../src/features/kinds.ts';
+import { keepGatewayPort } from '../../../../src/roles/master/gateway-port.ts';
+import { startTestServer } from '../../../fixtures/api-server.ts';
+
+const functions = '/apis/minik8s.io/v1/namespaces/default/functions';
+
+async function world(refusals = 0) {
+  const server = await startTestServer({ kinds: new KindSet(registry) });
+  const { cache, clock } = server;
+  const log: string[] = [];
+  let left = refusals;
+  const listen = async (signal: AbortSignal) => {
+    if (left-- > 0) {
+      log.push('refused');
+      throw new Error('0.0.0.0:8070 is in use');
+    }
+    log.push('open');
+    const closed = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    return { port: 8070, closed: closed.then(() => void log.push('closed')) };
+  };
+  const stop = new AbortController();
+  const ended = keepGatewayPort({ cache, listen, clock, log: silentLogger }, stop.signal);
+  return {
+    log,
+    clock,
+    server,
+    async create(name: string) {
+      const { status } = await server.call('POST', functions, { metadata: { name }, spec: { image: 'a:1' } });
+      assert.equal(status, 201);
+      await clock.advance(100);
+    },
+    async remove(name: string) {
+      assert.equal((await server.call('DELETE', `${functions}/${name}`)).status, 200);
+      await clock.advance(100);
+    },
+    async end() {
+      stop.abort();
+      await ended;
+      await server.stop();
+    },
+  };
+}
+
+it('the port is open while there is a function', async () => {
+  const { log, create, remove, end, clock } = await world();
+  await clock.advance(100);
+  assert.deepEqual(log, []);
+  await create('one');
+  await create('two');
+  assert.deepEqual(log, ['open']);
+  await remove('one');
+  assert.deepEqual(log, ['open']);
+  await remove('two');
+  assert.deepEqual(log, ['open', 'closed']);
+  await create('three');
+  assert.deepEqual(log, ['open', 'closed', 'open']);
+  await end();
+  assert.deepEqual(log, ['open', 'closed', 'open', 'closed']);
+});
+
+it('it is open while there is a trigger, too', async () => {
+  const { log, server, end, clock } = await world();
+  const triggers = '/apis/minik8s.io/v1/namespaces/default/triggers';
+  const spec = { target: { name: 'f' }, http: { path: '/a' } };
+  assert.equal((await server.call('POST', triggers, { metadata: { name: 't' }, spec })).status, 201);
+  await clock.advance(100);
+  assert.deepEqual(log, ['open']);
+  await server.call('DELETE', `${triggers}/t`);
+  await clock.advance(100);
+  assert.deepEqual(log, ['open', 'closed']);
+  await end();
+});
+
+it('a port that another program has is tried again', async () => {
+  const { log, create, end, clock } = await world(2);
+  await create('one');
+  assert.deepEqual(log, ['refused']);
+  await clock.advance(20_000);
+  assert.deepEqual(log, ['refused', 'refused', 'open']);
+  await end();
+});
+
+it('without a function there is none', async () => {
+  const { log, end, clock } = await world();
+  await clock.advance(60_000);
+  await end();
+  assert.deepEqual(log, []);
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  agreeOnSettings,
+  type SharedSettings,
+  settingsKey,
+} from '../../../../src/roles/master/shared-settings.ts';
+import { createMemoryStore } from '../../../../src/storage/memory.ts';
+
+const settings = (over: Partial<SharedSettings> = {}): SharedSettings => ({
+  'service-cidr': '10.96.0.0/16',
+  'cluster-cidr': '10.244.0.0/16',
+  'node-ports': [30_000, 32_767],
+  'cluster-dns': undefined,
+  'cluster-domain': 'cluster.local',
+  'service-external-ip-ranges': undefined,
+  'dns-domains': undefined,
+  features: undefined,
+  ...over,
+});
+
+test('masters that have the same settings get along, whoever comes first', async () => {
+  const store = createMemoryStore();
+  await Promise.all([1, 2, 3].map(() => agreeOnSettings(store, settings())));
+  await agreeOnSettings(store, settings());
+  assert.equal((await store.list('/cluster/')).items.length, 1);
+});
+
+test('a master with other settings fails with one line that names them, and changes nothing', async () => {
+  const store = createMemoryStore();
+  await agreeOnSettings(store, settings());
+  const other = settings({ 'service-cidr': '10.97.0.0/16', 'node-ports': [31_000, 32_000] });
+  await assert.rejects(agreeOnSettings(store, other), {
+    message: `the masters on this etcd run with --service-cidr 10.96.0.0/16 (here 10.97.0.0/16), --node-ports 30000-32767 (here 31000-32000): use the same flags; to change them for the cluster, stop all masters and delete ${settingsKey} from etcd`,
+  });
+  await assert.rejects(
+    agreeOnSettings(store, settings({ 'cluster-dns': '10.96.0.53' })),
+    /--cluster-dns unset \(here 10/,
+  );
+  await agreeOnSettings(store, settings());
+});
+
+test('masters have the same external ranges and domains of Dns objects, in any order', async () => {
+  const store = createMemoryStore();
+  const ranges = ['203.0.113.0/28', '198.51.100.0/24'];
+  const open = settings({ 'service-external-ip-ranges': ranges, 'dns-domains': ['test', 'corp.com'] });
+  await agreeOnSettings(store, open);
+  await agreeOnSettings(store, { ...open, 'service-external-ip-ranges': ranges.toReversed() });
+  const wider = { ...open, 'service-external-ip-ranges': ['0.0.0.0/0'] };
+  await assert.rejects(
+    agreeOnSettings(store, wider),
+    /--service-external-ip-ranges 203\.0\.113\.0\/28,198\.51\.100\.0\/24 \(here 0\.0\.0\.0\/0\)/,
+  );
+  await assert.rejects(
+    agreeOnSettings(store, settings({ ...open, 'dns-domains': ['com'] })),
+    /--dns-domains/,
+  );
+});
+
+test('masters have the same features, and the message says how to give them', async () => {
+  const store = createMemoryStore();
+  await agreeOnSettings(store, settings({ features: [] }));
+  await assert.rejects(
+    agreeOnSettings(store, settings({ features: ['functions'] })),
+    /--features none \(here functions\)/,
+  );
+});
+
+test('a setting that masters of before did not share is that of the first master that has it', async () => {
+  const store = createMemoryStore();
+  const { 'dns-domains': _, 'service-external-ip-ranges': __, ...before } = settings();
+  await store.create(settingsKey, Buffer.from(JSON.stringify({ ...before, 'cluster-dns': null })));
+  const first = settings({ 'dns-domains': ['corp.com'] });
+  const answers = await Promise.allSettled([
+    agreeOnSettings(store, first),
+    agreeOnSettings(store, settings({ 'dns-domains': ['com'] })),
+  ]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  await assert.rejects(agreeOnSettings(store, settings({ 'cluster-cidr': '10.9.0.0/16' })), /--cluster-cidr/);
+});
+
+test('an unreadable value is an error', async () => {
+  const store = createMemoryStore();
+  await store.create(settingsKey, Buffer.from('{'));
+  await assert.rejects(
+    agreeOnSettings(store, settings()),
+    /\/cluster\/settings in etcd cannot be read: delete the key/,
+  );
+});

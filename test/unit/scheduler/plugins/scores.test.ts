@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { describe, it, test } from 'node:test';
+import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
+import type { NodeSelectorTerm } from '../../../../src/api/core/v1/types.gen.ts';
+import { Cycle } from '../../../../src/scheduler/cycle.ts';
+import type { Plugin } from '../../../../src/scheduler/framework.ts';
+import { plugins } from '../../../../src/scheduler/plugins/index.ts';
+import { nodeAffinity } from '../../../../src/scheduler/plugins/node-affinity.ts';
+import { resourcesFit as fitting } from '../../../../src/scheduler/plugins/resources-fit.ts';
+import { taintToleration } from '../../../../src/scheduler/plugins/taint-toleration.ts';
+import { podInfo } from '../../../../src/scheduler/pod-info.ts';
+import { container, type NodeOptions, node, pod } from '../../controllers/objects.ts';
+import { snapshotOf } from '../pods.ts';
+
+const mebi = 1024 * 1024;
+const resourcesFit = fitting({ type: 'LeastAllocated' });
+
+const asking = (requests: Record<string, string>, spec: Partial<Pod['spec']> = {}) =>
+  pod('p', {
+    phase: 'Pending',
+    spec: { nodeName: undefined, containers: [container({ resources: { requests } })], ...spec },
+  });
+
+/** Returns the result of a plugin for one pod and one node. */
+function look(plugin: Plugin, one: Pod, options: NodeOptions = {}, bound: readonly Pod[] = []) {
+  const snapshot = snapshotOf([node('n', options)], bound);
+  const [info] = snapshot.nodes;
+  assert.ok(info);
+  const cycle = Cycle.begin(podInfo(one), snapshot, [plugin]);
+  assert.ok(cycle instanceof Cycle);
+  const prepared = plugin.preScore?.(podInfo(one), snapshot.nodes, snapshot);
+  const state = prepared === 'skip' ? undefined : prepared?.state;
+  return {
+    score: prepared === 'skip' ? undefined : plugin.score?.(podInfo(one), info, state),
+    rejections: cycle.rejections(info),
+  };
+}
+
+describe('how well a node suits by its resources', () => {
+  const room = { allocatable: { cpu: '2', memory: '1000Mi', pods: '10' } };
+  const scoreOf = (one: Pod, options: NodeOptions = room, bound: readonly Pod[] = []) =>
+    look(resourcesFit, one, options, bound).score;
+
+  it('is the share that stays free, of cpu and memory alike', () => {
+    assert.equal(scoreOf(asking({ cpu: '500m', memory: '500Mi' })), (75 + 50) / 2);
+    assert.equal(scoreOf(asking({ cpu: '1', memory: '100Mi' })), (50 + 90) / 2);
+  });
+
+  it('counts the pods that are there', () => {
+    const there = pod('b', {
+      spec: {
+        nodeName: 'n',
+        containers: [container({ resources: { requests: { cpu: '1', memory: '200Mi' } } })],
+      },
+    });
+    assert.equal(scoreOf(asking({ cpu: '500m', memory: '300Mi' }), room, [there]), (25 + 50) / 2);
+  });
+
+  it('counts each container that names no request with a typical one', () => {
+    const two = asking({}, { containers: [container({ name: 'a' }), container({ name: 'b' })] });
+    assert.equal(scoreOf(two), (90 + 60) / 2);
+    assert.deepEqual([...podInfo(two).requests], []);
+    assert.deepEqual(Object.fromEntries(podInfo(two).weighed), { cpu: 200, memory: 400 * mebi });
+    assert.deepEqual(Object.fromEntries(podInfo(asking({ cpu: '1m' })).weighed), {
+      cpu: 1,
+      memory: 200 * mebi,
+    });
+  });
+
+  it('is 100 of an empty one, 0 of one that is full to the last bit, or more than full', () => {
+    assert.equal(scoreOf(asking({ cpu: '2', memory: '1000Mi' })), 0);
+    assert.equal(scoreOf(asking({ cpu: '3', memory: '500Mi' })), 25);
+    assert.equal(
+      scoreOf(asking({ cpu: '1', memory: '100Mi' }), { allocatable: { cpu: '0', memory: '0', pods: '1' } }),
+      0,
+    );
+  });
+});
+
+describe('what a node is short of', () => {
+  it('is told in numbers', () => {
+    const there = pod('b', { spec: { nodeName: 'n' } });
+    const full = { allocatable: { pods: '1' } };
+    assert.deepEqual(
+      look(resourcesFit, asking({}), full, [there, { ...there, metadata: { ...there.metadata, uid: 'c' } }])
+        .rejections,
+      [
+        {
+          plugin: 'NodeResourcesFit',
+          text: 'Too many pods',
+          shortage: { resource: 'pods', requested: 1, free: -1 },
+        },
+      ],
+    );
+    assert.deepEqual(look(resourcesFit, asking({ cpu: '3' })).rejections, [
+      {
+        plugin: 'NodeResourcesFit',
+        text: 'Insufficient cpu',
+        unresolvable: true,
+        shortage: { resource: 'cpu', requested: 3000, free: 2000 },
+      },
+    ]);
+  });
+
+  it('is nothing that the pod asks none of, even of a node that has less than none', () => {
+    const there = pod('b', {
+      spec: { nodeName: 'n', containers: [container({ resources: { requests: { cpu: '3' } } })] },
+    });
+    assert.deepEqual(
+      look(resourcesFit, asking({ cpu: '0', 'nvidia.com/gpu': '0' }), {}, [there]).rejections,
+      [],
+    );
+  });
+
+  it('is what it has, when it does not say what it would give', () => {
+    const { status, ...rest } = node('n');
+    const snapshot = snapshotOf([
+      { ...rest, status: { ...status, allocatable: undefined, capacity: { cpu: '7' } } },
+    ]);
+    assert.equal(snapshot.nodes[0]?.allocatable.get('cpu'), 7000);
+  });
+});
+
+describe('how well a node suits by its taints', () => {
+  const shy = (key: string) => ({ key, effect: 'PreferNoSchedule' as const });
+  const scoreOf = (one: Pod, options: NodeOptions) => look(taintToleration, one, options).score;
+
+  it('falls with each that would rather not have the pod', () => {
+    assert.equal(scoreOf(asking({}), {}), undefined);
+    assert.equal(scoreOf(asking({}), { taints: [shy('a')] }), 1);
+    assert.equal(scoreOf(asking({}), { taints: [shy('a'), shy('b'), shy('c')] }), 3);
+    const scores = [0, 1, 4];
+    taintToleration.normalize?.(scores, [], undefined);
+    assert.deepEqual(scores, [100, 75, 0]);
+  });
+
+  it('does not with those that are tolerated, or forbid altogether', () => {
+    const tolerant = asking({}, { tolerations: [{ key: 'a', operator: 'Exists' }] });
+    assert.equal(scoreOf(tolerant, { taints: [shy('a'), shy('b')] }), 1);
+    assert.equal(scoreOf(asking({}), { taints: [{ key: 'a', effect: 'NoSchedule' }] }), undefined);
+  });
+});
+
+test('a node that is not ready has its own taints all the same, and the one for that once', () => {
+  const all = { taints: [{ key: 'own', effect: 'NoSchedule' as const }], ready: 'False' as const };
+  const ready = asking({}, { tolerations: [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }] });
+  assert.match(look(taintToleration, ready, all).rejections[0]?.text ?? '', /\{own: \}/);
+  const own = asking({}, { tolerations: [{ key: 'own', operator: 'Exists' }] });
+  assert.match(look(taintToleration, own, all).rejections[0]?.text ?? '', /not-ready/);
+  // The same key with another effect is another taint.
+  const both = {
+    ready: 'False' as const,
+    taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' as const }],
+  };
+  const leaves = [
+    { key: 'node.kubernetes.io/not-ready', operator: 'Exists' as const, effect: 'NoExecute' as const },
+  ];
+  assert.equal(look(taintToleration, asking({}, { tolerations: leaves }), both).rejections.length, 1);
+});
+
+describe('how well a node suits by its labels', () => {
+  const prefer = (...terms: [weight: number, term: NodeSelectorTerm][]) =>
+    asking(
+      {},
+      {
+        affinity: {
+          nodeAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: terms.map(([weight, preference]) => ({
+              weight,
+              preference,
+            })),
+          },
+        },
+      },
+    );
+  const zone = (value: string): NodeSelectorTerm => ({
+    matchExpressions: [{ key: 'zone', operator: 'In', values: [value] }],
+  });
+  const scoreOf = (one: Pod) => look(nodeAffinity, one, { labels: { zone: 'a' } }).score;
+
+  it('is the sum of the weights that it meets', () => {
+    assert.equal(scoreOf(prefer([30, zone('a')], [10, zone('b')], [5, zone('a')])), 35);
+    assert.equal(scoreOf(prefer([1, zone('b')])), 0);
+    assert.equal(scoreOf(prefer()), undefined);
+    const scores = [10, 0, 40];
+    nodeAffinity.normalize?.(scores, [], undefined);
+    assert.deepEqual(scores, [25, 0, 100]);
+  });
+
+  for (const [operator, values, met] of [
+    ['In', ['a'], true],
+    ['NotIn', ['a'], false],
+    ['NotIn', ['b'], true],
+    ['Exists', [], true],
+    ['DoesNotExist', [], false],
+    ['Gt', ['3'], true],
+    ['Gt', ['4'], false],
+    ['Lt', ['5'], true],
+    ['Lt', ['4'], false],
+  ] as const) {
+    it(`knows ${operator} ${values.join()}`, () => {
+      const key = operator === 'Gt' || operator === 'Lt' ? 'size' : 'zone';
+      const one = prefer([1, { matchExpressions: [{ key, operator, values: [...values] }] }]);
+      assert.equal(look(nodeAffinity, one, { labels: { zone: 'a', size: '4' } }).score, met ? 1 : 0);
+    });
+  }
+
+  it('takes one expression and one field together', () => {
+    const both = (name: string): NodeSelectorTerm => ({
+      ...zone('a'),
+      matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }],
+    });
+    assert.equal(scoreOf(prefer([1, both('n')])), 1);
+    assert.equal(scoreOf(prefer([1, both('other')])), 0);
+  });
+});
+
+test('plugins have the names of Kubernetes, and so have their reasons', () => {
+  assert.deepEqual(
+    plugins()
+      .map(({ name }) => name)
+      .sort(),
+    [
+      'DefaultBinder',
+      'DefaultPreemption',
+      'ImageLocality',
+      'InterPodAffinity',
+      'NodeAffinity',
+      'NodeName',
+      'NodePorts',
+      'NodeResourcesBalancedAllocation',
+      'NodeResourcesFit',
+      'NodeUnschedulable',
+      'PodTopologySpread',
+      'SchedulingPolicy',
+      'TaintToleration',
+      'VolumeBinding',
+      'VolumeRestrictions',
+    ],
+  );
+  const ports = [{ containerPort: 80, hostPort: 80, protocol: 'TCP' as const }];
+  const labelSelector = { matchLabels: { app: 'web' } };
+  const one = asking(
+    { cpu: '9' },
+    {
+      nodeName: 'other',
+      nodeSelector: { zone: 'b' },
+      containers: [container({ ports, resources: { requests: { cpu: '9' } } })],
+      topologySpreadConstraints: [
+        { maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule', labelSelector },
+      ],
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'host', labelSelector }],
+        },
+      },
+    },
+  );
+  const there = pod('b', { spec: { nodeName: 'n', containers: [container({ ports })] } });
+  const labels = { host: 'n' };
+  const options = { labels, unschedulable: true, taints: [{ key: 'k', effect: 'NoSchedule' as const }] };
+  const silent = ['SchedulingPolicy', 'VolumeRestrictions', 'VolumeBinding'];
+  for (const plugin of plugins().filter(({ name, filter }) => filter && !silent.includes(name))) {
+    const names = look(plugin, one, options, [there]).rejections.map((rejection) => rejection.plugin);
+    assert.deepEqual(names, [plugin.name]);
+  }
+});
+
+test('a pod needs one free port of a node, whatever else is taken there', () => {
+  const plugin = plugins().find(({ name }) => name === 'NodePorts');
+  assert.ok(plugin);
+  const taking = (...numbers: number[]) => [
+    container({
+      ports: numbers.map((hostPort) => ({ containerPort: 1, hostPort, protocol: 'TCP' as const })),
+    }),
+  ];
+  const there = pod('b', { spec: { nodeName: 'n', containers: taking(80, 81) } });
+  const refused = (...numbers: number[]) =>
+    look(plugin, asking({}, { containers: taking(...numbers) }), {}, [there]).rejections.length;
+  assert.deepEqual([refused(80), refused(81), refused(82), refused(82, 81), refused()], [1, 1, 0, 1, 0]);
+});

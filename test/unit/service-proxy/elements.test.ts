@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { describe, it, test } from 'node:test';
+import {
+  type Elements,
+  elementNames,
+  elementsOf,
+  masqueradeSlotMark,
+  noElements,
+  slotMark,
+} from '../../../src/service-proxy/elements.ts';
+import { chainsOf, renderDifference, renderTable } from '../../../src/service-proxy/render.ts';
+import type { EndpointAddress, ServicePortRules } from '../../../src/service-proxy/service-map.ts';
+
+const endpoint = (ip: string, local = false): EndpointAddress => ({ ip, port: 8080, local });
+const rule = (over: Partial<ServicePortRules> = {}): ServicePortRules => ({
+  addresses: ['10.96.0.1'],
+  protocol: 'tcp',
+  port: 80,
+  endpoints: [endpoint('10.244.0.2'), endpoint('10.244.1.2')],
+  affinity: false,
+  nodePort: undefined,
+  ...over,
+});
+const nodePort = (masquerade: boolean, ...ips: string[]) => ({
+  port: 30080,
+  masquerade,
+  endpoints: ips.map((ip) => endpoint(ip, true)),
+});
+/** Returns only the maps that are not empty. */
+const asObject = (elements: Elements) =>
+  Object.fromEntries(
+    elementNames.flatMap((name) =>
+      elements[name].size > 0 ? [[name, Object.fromEntries(elements[name])]] : [],
+    ),
+  );
+
+describe('the elements of a rule', () => {
+  it('lead from each of its addresses by a slot to each endpoint', () => {
+    assert.deepEqual(asObject(elementsOf([rule({ addresses: ['10.96.0.1', '192.0.2.1'] })])), {
+      services: { '10.96.0.1 . tcp . 80': 'goto random-2', '192.0.2.1 . tcp . 80': 'goto random-2' },
+      endpoints: {
+        [`10.96.0.1 . tcp . 80 . ${slotMark}`]: '10.244.0.2 . 8080',
+        [`10.96.0.1 . tcp . 80 . ${slotMark + 1}`]: '10.244.1.2 . 8080',
+        [`192.0.2.1 . tcp . 80 . ${slotMark}`]: '10.244.0.2 . 8080',
+        [`192.0.2.1 . tcp . 80 . ${slotMark + 1}`]: '10.244.1.2 . 8080',
+      },
+    });
+  });
+
+  it('are none without endpoints, which leaves the address to be refused', () => {
+    assert.deepEqual(elementsOf([rule({ endpoints: [], nodePort: nodePort(true) })]), noElements());
+  });
+
+  it('keep a client at its endpoint where it wants that', () => {
+    const { services, 'node-ports': ports } = elementsOf([
+      rule({ affinity: true, nodePort: nodePort(true, '10.244.0.2') }),
+    ]);
+    assert.deepEqual([...services.values()], ['goto sticky-2']);
+    assert.deepEqual([...ports.values()], ['goto node-port-sticky-1']);
+  });
+
+  it('hide the client of a node port unless the endpoints are all of this node', () => {
+    const hidden = elementsOf([
+      rule({ addresses: [], endpoints: [], nodePort: nodePort(true, '10.244.0.2', '10.244.0.3') }),
+    ]);
+    assert.deepEqual(asObject(hidden), {
+      'node-ports': { 'tcp . 30080': 'goto node-port-random-2' },
+      'node-port-endpoints': {
+        [`tcp . 30080 . ${masqueradeSlotMark}`]: '10.244.0.2 . 8080',
+        [`tcp . 30080 . ${masqueradeSlotMark + 1}`]: '10.244.0.3 . 8080',
+      },
+      hairpin: { '10.244.0.2 . 10.244.0.2': '', '10.244.0.3 . 10.244.0.3': '' },
+    });
+    const shown = elementsOf([
+      rule({ addresses: [], endpoints: [], nodePort: nodePort(false, '10.244.0.2') }),
+    ]);
+    assert.deepEqual([...shown['node-ports'].values()], ['goto node-port-random-local-1']);
+    assert.deepEqual([...shown['node-port-endpoints'].keys()], [`tcp . 30080 . ${slotMark}`]);
+  });
+
+  it('let an endpoint of this node reach itself, and no other', () => {
+    const { hairpin } = elementsOf([
+      rule({ endpoints: [endpoint('10.244.0.2', true), endpoint('10.244.1.2')] }),
+    ]);
+    assert.deepEqual([...hairpin], [['10.244.0.2 . 10.244.0.2', '']]);
+  });
+
+  it('are those of the first of two for one address and port', () => {
+    const other = rule({ endpoints: [endpoint('10.244.0.9')], nodePort: nodePort(false, '10.244.0.9') });
+    const { services, endpoints, ...both } = elementsOf([
+      rule({ nodePort: nodePort(true, '10.244.0.2') }),
+      other,
+    ]);
+    assert.deepEqual([...services.values()], ['goto random-2']);
+    assert.equal(endpoints.size, 2);
+    assert.deepEqual([...both['node-ports'].values()], ['goto node-port-random-1']);
+    assert.equal(both['node-port-endpoints'].size, 1);
+    assert.equal(elementsOf([rule(), rule({ port: 81 })]).services.size, 2);
+  });
+});
+
+/** Returns the chains of a text: how each draws a slot, and the map in which it looks the slot up. */
+const chainsIn = (text: string) =>
+  new Map(
+    [
+      ...text.matchAll(
+        /chain (?:ip minik8s-proxy )?([a-z-]+-\d+) \{ meta mark set (.+?) mod (\d+) offset (\d+); dnat ip addr \. port to (.+?) map @([a-z-]+);/g,
+      ),
+    ].map(([, name = '', draw, count, offset, key, map]) => [
+      name,
+      { draw, count: Number(count), offset: Number(offset), key, map },
+    ]),
+  );
+
+test('whatever slot a chain draws is one that has an endpoint', () => {
+  const rules = [
+    rule({ nodePort: nodePort(true, '10.244.0.2', '10.244.0.3', '10.244.0.4') }),
+    rule({
+      addresses: ['10.96.0.2'],
+      affinity: true,
+      nodePort: { ...nodePort(false, '10.244.0.5'), port: 30081 },
+    }),
+    rule({
+      addresses: ['10.96.0.3'],
+      nodePort: { ...nodePort(false, '10.244.0.5', '10.244.0.6'), port: 30082 },
+    }),
+    rule({
+      addresses: ['10.96.0.4'],
+      affinity: true,
+      nodePort: { ...nodePort(true, '10.244.0.5'), port: 30083 },
+    }),
+  ];
+  const elements = elementsOf(rules);
+  const chains = chainsIn(renderTable('10.96.0.0/16', elements));
+  assert.deepEqual(new Set(chains.keys()), chainsOf(elements));
+  for (const [from, to, key] of [
+    ['services', 'endpoints', 'ip daddr . meta l4proto . th dport . meta mark'],
+    ['node-ports', 'node-port-endpoints', 'meta l4proto . th dport . meta mark'],
+  ] as const) {
+    const reached = [...elements[from]].flatMap(([address, verdict]) => {
+      const chain = chains.get(verdict.replace('goto ', ''));
+      assert.ok(chain, verdict);
+      assert.deepEqual([chain.key, chain.map], [key, to]);
+      assert.equal(chain.draw, verdict.includes('sticky') ? 'jhash ip saddr' : 'numgen random');
+      return Array.from({ length: chain.count }, (_, slot) => `${address} . ${chain.offset + slot}`);
+    });
+    assert.deepEqual(reached.sort(), [...elements[to].keys()].sort());
+  }
+});
+
+test('a mark tells by its high bits whose it is, whatever the slot', () => {
+  const text = renderTable('10.96.0.0/16', noElements());
+  const told = [...text.matchAll(/meta mark and (\d+) == (\d+) /g)].map(([, ...bits]) => bits.map(BigInt));
+  assert.deepEqual(
+    new Set(told.map(([, mark]) => mark)),
+    new Set([masqueradeSlotMark, slotMark].map(BigInt)),
+  );
+  for (const [mask = 0n, mark = 0n] of told)
+    for (const slot of [0n, 1n, 2n ** 24n - 1n]) assert.equal((mark + slot) & mask, mark);
+});
+
+describe('the text of the whole table', () => {
+  const nodePorts = [rule({ nodePort: nodePort(true, '10.244.0.2') }), rule({ port: 81, affinity: true })];
+
+  it('puts the elements in after the table, a line for each name that has some', () => {
+    const lines = (...rules: ServicePortRules[]) => {
+      const [, after] = renderTable('10.96.0.0/16', elementsOf(rules)).split('\n}\n');
+      return after?.split('\n').map((line) => line.replace(/ \{.*/, ''));
+    };
+    assert.deepEqual(lines(), ['']);
+    assert.deepEqual(lines(rule()), [
+      'add element ip minik8s-proxy services',
+      'add element ip minik8s-proxy endpoints',
+      '',
+    ]);
+  });
+
+  it('is the same whatever the order the elements came in', () => {
+    const elements = elementsOf(nodePorts);
+    const reversed = Object.fromEntries(
+      elementNames.map((name) => [name, new Map([...elements[name]].reverse())]),
+    ) as unknown as Elements;
+    assert.equal(renderTable('10.96.0.0/16', reversed), renderTable('10.96.0.0/16', elements));
+    const [none, known] = [noElements(), new Set<string>()];
+    assert.equal(
+      renderDifference(known, { removed: none, added: reversed }),
+      renderDifference(known, { removed: none, added: elements }),
+    );
+  });
+});
+
+describe('the text of a change', () => {
+  const before = elementsOf([rule()]);
+  const after = elementsOf([rule({ addresses: ['10.96.0.9'], endpoints: [endpoint('10.244.0.2', true)] })]);
+
+  it('takes away by key, in order, and adds with values, after the chains that are not there yet', () => {
+    const text = renderDifference(chainsOf(before), { removed: before, added: after });
+    assert.deepEqual(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.replace(/ (meta mark set|ip daddr) .*/, '')),
+      [
+        'add chain ip minik8s-proxy random-1 {',
+        'delete element ip minik8s-proxy services { 10.96.0.1 . tcp . 80 }',
+        'add element ip minik8s-proxy services { 10.96.0.9 . tcp . 80 : goto random-1 }',
+        `delete element ip minik8s-proxy endpoints { 10.96.0.1 . tcp . 80 . ${slotMark}, 10.96.0.1 . tcp . 80 . ${slotMark + 1} }`,
+        `add element ip minik8s-proxy endpoints { 10.96.0.9 . tcp . 80 . ${slotMark} : 10.244.0.2 . 8080 }`,
+        'add element ip minik8s-proxy hairpin { 10.244.0.2 . 10.244.0.2 }',
+      ],
+    );
+  });
+
+  it('does not make a chain again, which would put its rules into it twice', () => {
+    const none = noElements();
+    assert.doesNotMatch(renderDifference(chainsOf(before), { removed: none, added: before }), /chain/);
+    assert.equal(renderDifference(new Set(), { removed: none, added: none }), '');
+  });
+});

@@ -1,0 +1,386 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it, test } from 'node:test';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
+import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
+import { createProxier, type Proxier, removeServiceRules } from '../../../src/service-proxy/proxier.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { samplesOf } from '../../fixtures/samples-of.ts';
+import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
+import { meta } from '../controllers/objects.ts';
+import { failure, ModelKernel } from './model-kernel.ts';
+
+let clock: FakeClock;
+let log: RecordingLogger;
+let informers: ScriptedInformers;
+let kernel: ModelKernel;
+let stop: AbortController;
+let proxier: Proxier;
+let running: Promise<void> | undefined;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  log = new RecordingLogger();
+  informers = new ScriptedInformers();
+  kernel = new ModelKernel();
+  stop = new AbortController();
+});
+afterEach(async () => {
+  stop.abort();
+  await running;
+  running = undefined;
+  assert.equal(clock.pending, 0, 'no timer is left behind');
+});
+
+async function start(): Promise<void> {
+  const { exec } = kernel;
+  proxier = createProxier({
+    informers,
+    nodeInformers: informers,
+    exec,
+    nodeName: 'n',
+    nodeIP: '192.0.2.1',
+    serviceCIDR: '10.96.0.0/16',
+    clusterCIDR: '10.244.0.0/16',
+    clock,
+    log,
+  });
+  running = proxier.run(stop.signal);
+  await clock.settle();
+}
+
+function put(...objects: readonly (Service | EndpointSlice)[]): Promise<void> {
+  for (const object of objects) {
+    if (object.kind === 'Service') informers.put(serviceResource, object as Service);
+    else informers.put(endpointSliceResource, object as EndpointSlice);
+  }
+  return clock.settle();
+}
+
+const service = (name: string, clusterIP: string, protocol: 'TCP' | 'UDP' = 'TCP'): Service => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: meta(name),
+  spec: {
+    type: 'ClusterIP',
+    sessionAffinity: 'None',
+    clusterIP,
+    ports: [{ protocol, port: 80, targetPort: 8080 }],
+  },
+});
+
+const slice = (
+  name: string,
+  of: string | undefined,
+  ips: readonly string[],
+  protocol = 'TCP',
+): EndpointSlice => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: meta(name, { labels: of === undefined ? {} : { 'kubernetes.io/service-name': of } }),
+  addressType: 'IPv4',
+  ports: [{ name: '', protocol, port: 8080 }] as EndpointSlice['ports'],
+  endpoints: ips.map((ip) => ({ addresses: [ip], conditions: {}, nodeName: 'n' })),
+});
+
+/**
+ * Returns the backends of each service by its address: the elements in the kernel, and the chain that draws
+ * the slot.
+ */
+const leads = () => {
+  const { services = {}, endpoints = {} } = kernel.elements;
+  return Object.fromEntries(
+    Object.entries(services).map(([key, verdict]) => [
+      key.split(' . ')[0],
+      [
+        verdict.replace('goto ', ''),
+        ...Object.entries(endpoints).flatMap(([slot, to]) =>
+          slot.startsWith(key) ? [to.split(' . ')[0]] : [],
+        ),
+      ],
+    ]),
+  );
+};
+const errors = () => log.of('error').map(({ fields }) => fields.inMs);
+
+describe('the rules in the kernel', () => {
+  it('are those of what there is when the proxy starts', async () => {
+    await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2', '10.244.0.3']));
+    await start();
+    assert.deepEqual(leads(), { '10.96.0.1': ['random-2', '10.244.0.2', '10.244.0.3'] });
+    assert.equal(kernel.transactions.length, 1);
+    assert.deepEqual(Object.keys(kernel.elements.hairpin ?? {}).length, 2, 'both run on this node');
+  });
+
+  it('take the place of what an earlier run left', async () => {
+    await kernel.exec('nft', ['-f', '-'], {
+      input: 'add table ip minik8s-proxy\nadd element ip minik8s-proxy endpoints { left : over }\n',
+    });
+    await start();
+    assert.deepEqual(kernel.elements, {});
+    assert.ok(kernel.table);
+  });
+
+  it('follow services and slices that come, change and go', async () => {
+    await start();
+    await put(slice('web-1', 'web', ['10.244.0.2']));
+    assert.deepEqual(leads(), {});
+    await put(service('web', '10.96.0.1'));
+    assert.deepEqual(leads(), { '10.96.0.1': ['random-1', '10.244.0.2'] });
+    await put(slice('web-2', 'web', ['10.244.0.3']));
+    assert.deepEqual(leads(), { '10.96.0.1': ['random-2', '10.244.0.2', '10.244.0.3'] });
+    await put(service('web', '10.96.0.9'));
+    assert.deepEqual(leads(), { '10.96.0.9': ['random-2', '10.244.0.2', '10.244.0.3'] });
+    await put(slice('web-2', 'web', ['10.244.0.4']));
+    assert.deepEqual(leads(), { '10.96.0.9': ['random-2', '10.244.0.2', '10.244.0.4'] });
+    informers.remove(endpointSliceResource, 'default/web-1');
+    await clock.settle();
+    assert.deepEqual(leads(), { '10.96.0.9': ['random-1', '10.244.0.4'] });
+    informers.remove(serviceResource, 'default/web');
+    await clock.settle();
+    assert.deepEqual(kernel.elements, {});
+    assert.deepEqual(log.lines, []);
+  });
+
+  it('follow a slice from one service to another, and to none', async () => {
+    await put(service('a', '10.96.0.1'), service('b', '10.96.0.2'), slice('s', 'a', ['10.244.0.2']));
+    await start();
+    await put(slice('s', 'b', ['10.244.0.2']));
+    assert.deepEqual(leads(), { '10.96.0.2': ['random-1', '10.244.0.2'] });
+    await put(service('undefined', '10.96.0.3'), slice('s', undefined, ['10.244.0.2']));
+    assert.deepEqual(leads(), {});
+  });
+
+  it('of a service are those of its own namespace', async () => {
+    const other = slice('s', 'web', ['10.244.0.2']);
+    await put(service('web', '10.96.0.1'), { ...other, metadata: { ...other.metadata, namespace: 'other' } });
+    await start();
+    assert.deepEqual(leads(), {});
+  });
+
+  it('are left alone while nothing changes that they are made of', async () => {
+    await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
+    await start();
+    const again = service('web', '10.96.0.1');
+    await put({ ...again, metadata: { ...again.metadata, labels: { a: 'b' } } });
+    await put(slice('other', undefined, ['10.244.0.9']));
+    assert.equal(kernel.transactions.length, 1);
+  });
+
+  it('gather what changes during a transaction for one more', async () => {
+    await start();
+    const gate = Promise.withResolvers<void>();
+    kernel.before = () => gate.promise;
+    await put(service('a', '10.96.0.1'), slice('a-1', 'a', ['10.244.0.2']));
+    await put(service('b', '10.96.0.2'), slice('b-1', 'b', ['10.244.0.3']));
+    await put(slice('a-1', 'a', ['10.244.0.4']));
+    kernel.before = () => {};
+    gate.resolve();
+    await clock.settle();
+    assert.deepEqual(leads(), {
+      '10.96.0.1': ['random-1', '10.244.0.4'],
+      '10.96.0.2': ['random-1', '10.244.0.3'],
+    });
+    assert.equal(kernel.transactions.length, 3);
+  });
+
+  it('are told of one that changes during a transaction as well', async () => {
+    await put(service('a', '10.96.0.1'), slice('a-1', 'a', ['10.244.0.2']));
+    const gate = Promise.withResolvers<void>();
+    kernel.before = () => gate.promise;
+    await start();
+    await put(slice('a-1', 'a', ['10.244.0.4']));
+    gate.resolve();
+    await clock.settle();
+    assert.deepEqual(leads(), { '10.96.0.1': ['random-1', '10.244.0.4'] });
+  });
+
+  it('stay when the proxy stops', async () => {
+    await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
+    await start();
+    stop.abort();
+    await running;
+    await put(slice('web-1', 'web', ['10.244.0.3']));
+    assert.deepEqual(leads(), { '10.96.0.1': ['random-1', '10.244.0.2'] });
+  });
+});
+
+describe('a transaction that fails', () => {
+  const refuse = () => {
+    throw failure('nft', 1);
+  };
+
+  it('is followed by one that writes everything', async () => {
+    await put(service('a', '10.96.0.1'), slice('a-1', 'a', ['10.244.0.2']));
+    await start();
+    // Any change of the table by another program.
+    kernel.table = undefined;
+    await put(service('b', '10.96.0.2'), slice('b-1', 'b', ['10.244.0.3']));
+    assert.deepEqual(kernel.elements, {});
+    assert.deepEqual(errors(), [100]);
+    await clock.advance(99);
+    assert.equal(kernel.table, undefined);
+    await clock.advance(1);
+    assert.deepEqual(leads(), {
+      '10.96.0.1': ['random-1', '10.244.0.2'],
+      '10.96.0.2': ['random-1', '10.244.0.3'],
+    });
+    // The proxier's copy matches the table again from here on.
+    await put(slice('b-1', 'b', ['10.244.0.4']));
+    assert.deepEqual(leads()['10.96.0.2'], ['random-1', '10.244.0.4']);
+    assert.doesNotMatch(kernel.transactions.at(-1) ?? '', /add table/);
+  });
+
+  it('is tried again ever more seldom, and soon after the next success', async () => {
+    kernel.before = refuse;
+    await start();
+    await clock.advance(100 + 200 + 400);
+    assert.deepEqual(errors(), [100, 200, 400, 800]);
+    await clock.advance(600_000);
+    assert.equal(errors().at(-1), 30_000);
+    kernel.before = () => {};
+    await clock.advance(30_000);
+    assert.ok(kernel.table);
+    kernel.before = refuse;
+    await put(service('a', '10.96.0.1'), slice('a-1', 'a', ['10.244.0.2']));
+    assert.equal(errors().at(-1), 100);
+  });
+
+  it('does not keep the proxy from stopping', async () => {
+    kernel.before = refuse;
+    await start();
+    stop.abort();
+    await running;
+    assert.equal(errors().length, 1);
+  });
+});
+
+describe('UDP flows to an endpoint that is gone', () => {
+  beforeEach(async () => {
+    await put(service('dns', '10.96.0.53', 'UDP'), slice('dns-1', 'dns', ['10.244.0.2'], 'UDP'));
+    await start();
+    kernel.deletions.length = 0;
+  });
+  const removed = '-D -p udp --orig-dst 10.96.0.53 --orig-port-dst 80 --dst-nat 10.244.0.2';
+
+  it('are deleted, once the rules lead elsewhere', async () => {
+    kernel.before = (file) => {
+      if (file === 'conntrack') assert.deepEqual(leads(), { '10.96.0.53': ['random-1', '10.244.0.3'] });
+    };
+    await put(slice('dns-1', 'dns', ['10.244.0.3'], 'UDP'));
+    assert.deepEqual(kernel.deletions, [removed]);
+    await put(service('other', '10.96.0.2'), slice('other-1', 'other', ['10.244.0.9']));
+    assert.equal(kernel.deletions.length, 1);
+    assert.deepEqual(log.lines, []);
+  });
+
+  it('are deleted after the transaction that came through in the end', async () => {
+    kernel.table = undefined;
+    await put(slice('dns-1', 'dns', ['10.244.0.3'], 'UDP'));
+    assert.deepEqual(kernel.deletions, []);
+    await clock.advance(100);
+    assert.deepEqual(kernel.deletions, [removed]);
+  });
+
+  it('may be none', async () => {
+    kernel.before = (file) => {
+      if (file === 'conntrack') throw failure(file, 1);
+    };
+    await put(slice('dns-1', 'dns', ['10.244.0.3'], 'UDP'));
+    assert.deepEqual(log.lines, []);
+  });
+
+  for (const [what, error] of [
+    ['conntrack fails', failure('conntrack', 2)],
+    ['conntrack cannot be run', new Error('not found')],
+  ] as const) {
+    it(`are told of when ${what}, and the rules go on`, async () => {
+      kernel.before = (file) => {
+        if (file === 'conntrack') throw error;
+      };
+      await put(slice('dns-1', 'dns', ['10.244.0.3'], 'UDP'));
+      assert.deepEqual(
+        log.lines.map(({ level, fields }) => [level, fields.error]),
+        [['warn', error.message]],
+      );
+      await put(slice('dns-1', 'dns', ['10.244.0.4'], 'UDP'));
+      assert.deepEqual(leads(), { '10.96.0.53': ['random-1', '10.244.0.4'] });
+    });
+  }
+});
+
+test('no rule is made before the nodes are known, whose addresses no Service may have', async () => {
+  await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
+  const { exec } = kernel;
+  const nodeInformers = new ScriptedInformers('unread');
+  const places = { nodeIP: '192.0.2.1', serviceCIDR: '10.96.0.0/16', clusterCIDR: '10.244.0.0/16' };
+  proxier = createProxier({ informers, nodeInformers, exec, nodeName: 'n', ...places, clock, log });
+  running = proxier.run(stop.signal);
+  await clock.settle();
+  assert.equal(kernel.table, undefined);
+  nodeInformers.informerFor({ ...nodeResource, part: 'metadata' }).sync();
+  await clock.settle();
+  assert.deepEqual(leads(), { '10.96.0.1': ['random-1', '10.244.0.2'] });
+});
+
+test('all that the proxy made can be removed, and again', async () => {
+  await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
+  await start();
+  for (const _ of ['there', 'gone']) {
+    await removeServiceRules(kernel.exec);
+    assert.equal(kernel.table, undefined);
+  }
+});
+
+describe('what is counted', () => {
+  const told = () => samplesOf(proxier.families());
+  const changedAt = (at: number, one: EndpointSlice): EndpointSlice => ({
+    ...one,
+    metadata: {
+      ...one.metadata,
+      annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': new Date(at).toISOString() },
+    },
+  });
+
+  it('is each change, each round, and when it was in step', async () => {
+    await put(service('web', '10.96.0.1'));
+    await start();
+    const first = clock.now();
+    await clock.advance(5000);
+    await put(slice('web-1', 'web', ['10.244.0.2']));
+    const counted = told();
+    assert.equal(counted.get('kubeproxy_sync_proxy_rules_service_changes_total'), 1);
+    assert.equal(counted.get('kubeproxy_sync_proxy_rules_endpoint_changes_total'), 1);
+    assert.equal(counted.get('kubeproxy_sync_proxy_rules_endpoint_changes_pending'), 0);
+    assert.equal(counted.get('kubeproxy_sync_proxy_rules_duration_seconds_count'), 2);
+    assert.equal(counted.get('kubeproxy_sync_proxy_rules_last_timestamp_seconds'), (first + 5000) / 1000);
+    assert.equal(counted.get('kubeproxy_sync_proxy_rules_nftables_sync_failures_total'), 0);
+  });
+
+  it('is pending while nft does not take it', async () => {
+    await start();
+    kernel.before = (file) => {
+      kernel.before = () => {};
+      throw failure(file, 1);
+    };
+    await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
+    assert.equal(told().get('kubeproxy_sync_proxy_rules_service_changes_pending'), 1);
+    assert.equal(told().get('kubeproxy_sync_proxy_rules_nftables_sync_failures_total'), 1);
+    await clock.advance(100);
+    assert.equal(told().get('kubeproxy_sync_proxy_rules_service_changes_pending'), 0);
+  });
+
+  it('is how long a change of a pod took until here, once, and not what was there before', async () => {
+    const began = clock.now();
+    await put(service('web', '10.96.0.1'), changedAt(began - 60_000, slice('web-1', 'web', ['10.244.0.2'])));
+    await start();
+    await clock.advance(10_000);
+    const next = changedAt(began + 7000, slice('web-1', 'web', ['10.244.0.2', '10.244.0.3']));
+    await put(next);
+    await put({ ...next, endpoints: [] });
+    const name = 'kubeproxy_network_programming_duration_seconds';
+    assert.equal(told().get(`${name}_count`), 1);
+    assert.equal(told().get(`${name}_sum`), 3);
+  });
+});

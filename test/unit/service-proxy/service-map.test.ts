@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Service } from '../../../src/api/core/v1/service/service.ts';
+import type { EndpointSlice } from '../../../src/api/discovery/v1/endpoint-slice.ts';
+import { serviceRules } from '../../../src/service-proxy/service-map.ts';
+
+const meta = (name: string) => ({
+  name,
+  namespace: 'default',
+  uid: '',
+  resourceVersion: '',
+  creationTimestamp: '',
+});
+
+const makeService = (spec: Partial<Service['spec']>): Service => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: meta('web'),
+  spec: {
+    type: 'ClusterIP',
+    sessionAffinity: 'None',
+    clusterIP: '10.96.0.7',
+    ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }],
+    ...spec,
+  },
+});
+
+const endpoint = (ip: string, nodeName: string, conditions = {}) => ({
+  addresses: [ip],
+  conditions,
+  nodeName,
+});
+
+const makeSlice = (endpoints: EndpointSlice['endpoints']): EndpointSlice => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: meta('web-abc'),
+  addressType: 'IPv4',
+  ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
+  endpoints,
+});
+
+const two = makeSlice([endpoint('10.244.0.3', 'b'), endpoint('10.244.0.2', 'a')]);
+const ips = (list: readonly { ip: string }[] | undefined) => list?.map(({ ip }) => ip);
+
+describe('the rules of a service', () => {
+  test('endpoints are sorted, without repeats, and know whether they are local', () => {
+    const [rule] = serviceRules(makeService({}), [two, two], 'a');
+    assert.deepEqual(rule, {
+      addresses: ['10.96.0.7'],
+      protocol: 'tcp',
+      port: 80,
+      endpoints: [
+        { ip: '10.244.0.2', port: 8080, local: true },
+        { ip: '10.244.0.3', port: 8080, local: false },
+      ],
+      affinity: false,
+      nodePort: undefined,
+    });
+  });
+
+  for (const [what, spec] of [
+    ['a headless service', { clusterIP: 'None' }],
+    ['a service without an address', { clusterIP: undefined }],
+    ['an external name', { type: 'ExternalName' as const, externalName: 'example.org' }],
+  ] as const) {
+    test(`${what} has none`, () => assert.deepEqual(serviceRules(makeService(spec), [two], 'a'), []));
+  }
+
+  const addresses = (spec: Partial<Service['spec']>, ingress: readonly object[]) => {
+    const service: Service = { ...makeService(spec), status: { loadBalancer: { ingress: [...ingress] } } };
+    return serviceRules(service, [two], 'a').map((rule) => [rule.addresses, ips(rule.endpoints)]);
+  };
+  const both = ['10.244.0.2', '10.244.0.3'];
+  const given = [
+    { ip: '192.0.2.5' },
+    { ip: '192.0.2.6', ipMode: 'VIP' },
+    { ip: '192.0.2.7', ipMode: 'Proxy' },
+    { hostname: 'a.example' },
+  ];
+  test('what a load balancer delivers to nodes is taken, beside external IPs', () => {
+    assert.deepEqual(addresses({ type: 'LoadBalancer', externalIPs: ['192.0.2.1'] }, given), [
+      [['10.96.0.7'], both],
+      [['192.0.2.1', '192.0.2.5', '192.0.2.6'], both],
+    ]);
+    assert.deepEqual(addresses({ type: 'NodePort' }, given), [[['10.96.0.7'], both]]);
+  });
+  test('each address once, and of IPv4: another would keep the kernel from all of the table', () => {
+    const externalIPs = ['192.0.2.1', '::ffff:192.0.2.1', '2001:db8::1'];
+    const wrong = [{ ip: '::ffff:c000:205' }, { ip: 'x; flush ruleset' }];
+    assert.deepEqual(addresses({ type: 'LoadBalancer', externalIPs }, wrong)[1], [
+      ['192.0.2.1', '192.0.2.5'],
+      both,
+    ]);
+  });
+  test('each policy counts for the addresses that it is about', () => {
+    const external = ['192.0.2.5', '192.0.2.6'];
+    assert.deepEqual(addresses({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' }, given), [
+      [['10.96.0.7'], both],
+      [external, ['10.244.0.2']],
+    ]);
+    assert.deepEqual(addresses({ type: 'LoadBalancer', internalTrafficPolicy: 'Local' }, given), [
+      [['10.96.0.7'], ['10.244.0.2']],
+      [external, both],
+    ]);
+  });
+
+  test('an endpoint that is not ready is left out', () => {
+    const slice = makeSlice([endpoint('10.244.0.2', 'a'), endpoint('10.244.0.3', 'a', { ready: false })]);
+    assert.deepEqual(ips(serviceRules(makeService({}), [slice], 'a')[0]?.endpoints), ['10.244.0.2']);
+  });
+
+  test('those that end are used while they serve and nothing is ready', () => {
+    const ending = endpoint('10.244.0.3', 'a', { ready: false, serving: true, terminating: true });
+    const gone = endpoint('10.244.0.4', 'a', { ready: false, serving: false, terminating: true });
+    const rules = serviceRules(makeService({}), [makeSlice([ending, gone])], 'a');
+    assert.deepEqual(ips(rules[0]?.endpoints), ['10.244.0.3']);
+  });
+
+  test('a port is matched by name and protocol', () => {
+    const service = makeService({ ports: [{ name: 'dns', protocol: 'UDP', port: 53, targetPort: 53 }] });
+    assert.deepEqual(serviceRules(service, [two], 'a')[0]?.endpoints, []);
+  });
+
+  test('local policies keep to endpoints of this node, and only then is the client visible', () => {
+    const base = { type: 'NodePort' as const };
+    const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, nodePort: 30080, targetPort: 8080 }];
+    const cluster = serviceRules(makeService({ ...base, ports }), [two], 'a')[0];
+    assert.deepEqual(ips(cluster?.nodePort?.endpoints), ['10.244.0.2', '10.244.0.3']);
+    assert.equal(cluster?.nodePort?.masquerade, true);
+    const local = serviceRules(
+      makeService({ ...base, ports, externalTrafficPolicy: 'Local' }),
+      [two],
+      'a',
+    )[0];
+    assert.deepEqual(ips(local?.nodePort?.endpoints), ['10.244.0.2']);
+    assert.equal(local?.nodePort?.masquerade, false);
+    assert.deepEqual(ips(local?.endpoints), ['10.244.0.2', '10.244.0.3']);
+    const internal = serviceRules(makeService({ internalTrafficPolicy: 'Local' }), [two], 'b')[0];
+    assert.deepEqual(ips(internal?.endpoints), ['10.244.0.3']);
+  });
+
+  test('what clients outside call is treated like the cluster IP, but for the policy', () => {
+    const spec = { sessionAffinity: 'ClientIP' as const, externalIPs: ['192.0.2.1'] };
+    const [internal, external] = serviceRules(makeService(spec), [two], 'a');
+    assert.equal(internal?.affinity, true);
+    assert.deepEqual(external, { ...internal, addresses: ['192.0.2.1'] });
+  });
+
+  test('a load balancer that has said nothing yet adds no address', () => {
+    assert.equal(serviceRules(makeService({ type: 'LoadBalancer' }), [two], 'a').length, 1);
+  });
+
+  test('no ports, no rules', () => {
+    assert.deepEqual(serviceRules(makeService({ ports: undefined }), [two], 'a'), []);
+  });
+
+  for (const [type, nodePort, there] of [
+    ['NodePort', 30080, true],
+    ['LoadBalancer', 30080, true],
+    ['NodePort', undefined, false],
+    ['LoadBalancer', undefined, false],
+    ['ClusterIP', 30080, false],
+  ] as const) {
+    test(`${type} with ${nodePort ?? 'no'} node port ${there ? 'has' : 'has not'} one`, () => {
+      const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, targetPort: 8080, nodePort }];
+      const [rule] = serviceRules(makeService({ type, ports }), [two], 'a');
+      assert.deepEqual(
+        [rule?.nodePort !== undefined, rule?.nodePort?.port],
+        [there, there ? nodePort : undefined],
+      );
+    });
+  }
+});
+
+describe('the endpoints of a port', () => {
+  const endpointsOf = (slices: readonly EndpointSlice[], port: object = {}) => {
+    const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, targetPort: 8080, ...port }];
+    return serviceRules(makeService({ ports }), slices, 'a')[0]?.endpoints.map(
+      (one) => `${one.ip}:${one.port}`,
+    );
+  };
+  const ofPorts = (...ports: EndpointSlice['ports']) => ({ ...two, ports });
+  const http = { name: 'http', protocol: 'TCP', port: 8080 } as const;
+
+  test('are in the same order whatever that of the slices', () => {
+    const slices = ['10.244.0.4', '10.244.0.2', '10.244.0.3'].map((ip) => makeSlice([endpoint(ip, 'a')]));
+    const sorted = ['10.244.0.2:8080', '10.244.0.3:8080', '10.244.0.4:8080'];
+    assert.deepEqual(endpointsOf(slices), sorted);
+    assert.deepEqual(endpointsOf(slices.toReversed()), sorted);
+  });
+
+  test('are all that serve while they end, and nothing that neither is ready nor ends', () => {
+    const conditions = { ready: false, serving: true, terminating: true };
+    const ending = ['10.244.0.3', '10.244.0.4'].map((ip) => endpoint(ip, 'a', conditions));
+    const broken = endpoint('10.244.0.5', 'a', { ready: false, serving: true, terminating: false });
+    assert.deepEqual(endpointsOf([makeSlice([...ending, broken])]), ['10.244.0.3:8080', '10.244.0.4:8080']);
+  });
+
+  test('are of IPv4, and have an address', () => {
+    assert.deepEqual(
+      endpointsOf([
+        { ...two, addressType: 'IPv6' },
+        { ...two, addressType: 'FQDN' },
+      ]),
+      [],
+    );
+    assert.deepEqual(endpointsOf([makeSlice([{ ...endpoint('', 'a'), addresses: [] }])]), []);
+  });
+
+  test('have the port of that name and protocol, and a number for it', () => {
+    const all = ofPorts({ ...http, protocol: 'UDP', port: 1 }, { ...http, name: 'metrics', port: 2 }, http);
+    assert.deepEqual(endpointsOf([all]), ['10.244.0.2:8080', '10.244.0.3:8080']);
+    assert.deepEqual(endpointsOf([ofPorts({ name: 'http', protocol: 'TCP' })]), []);
+    assert.deepEqual(endpointsOf([ofPorts({ ...http, name: '' })], { name: undefined }), [
+      '10.244.0.2:8080',
+      '10.244.0.3:8080',
+    ]);
+  });
+});
+
+test('an external address that is not served leads nowhere, the others of the Service do', () => {
+  const service = makeService({ externalIPs: ['10.96.0.1', '203.0.113.8'] });
+  const isServed = (address: string) => address !== '10.96.0.1';
+  const addresses = serviceRules(service, [two], 'a', isServed).map((rule) => rule.addresses);
+  assert.deepEqual(addresses, [['10.96.0.7'], ['203.0.113.8']]);
+});
