@@ -4,8 +4,8 @@ import { checkQualifiedName, nameCauses } from '../apimachinery/names.ts';
 import type { StatusCause } from '../apimachinery/status-error.ts';
 import type { Condition } from './meta/v1/types.gen.ts';
 
-const longestReason = 1024;
-const longestMessage = 32 * 1024;
+const maxReasonLength = 1024;
+const maxMessageLength = 32 * 1024;
 const reasonPattern = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?';
 const reasonShape = /^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 
@@ -30,11 +30,12 @@ function validateCondition(condition: Condition, path: string): StatusCause[] {
   }
   if (!lastTransitionTime) causes.push(requiredCause(`${path}.lastTransitionTime`, 'must be set'));
   if (!reason) causes.push(requiredCause(`${path}.reason`, 'must be set'));
-  else if (reason.length > longestReason) causes.push(tooLongCause(`${path}.reason`, longestReason));
+  else if (reason.length > maxReasonLength) causes.push(tooLongCause(`${path}.reason`, maxReasonLength));
   else if (!reasonShape.test(reason)) {
     const why = `a condition reason begins with a letter and holds letters, digits, '_', ',' and ':'`;
     causes.push(invalidCause(`${path}.reason`, reason, `${why} (it has to match '${reasonPattern}')`));
   }
-  if ((message ?? '').length > longestMessage) causes.push(tooLongCause(`${path}.message`, longestMessage));
+  if ((message ?? '').length > maxMessageLength)
+    causes.push(tooLongCause(`${path}.message`, maxMessageLength));
   return causes;
 }

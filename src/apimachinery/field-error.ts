@@ -54,12 +54,12 @@ function cause(reason: CauseReason, field: string, message: string): StatusCause
 }
 
 /** Maximum characters of a value that a message repeats. */
-const mostShown = 4000;
+const maxShown = 4000;
 
 function showValue(value: unknown): string {
   if (value === undefined) return 'null';
-  const text = JSON.stringify(beginningOf(value, { left: mostShown }));
-  return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
+  const text = JSON.stringify(beginningOf(value, { left: maxShown }));
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
 }
 
 /**

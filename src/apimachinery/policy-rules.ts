@@ -20,7 +20,7 @@ export interface PolicyRule {
  * Maximum number of comparisons. Lists multiply: a rule of a few thousand words may stand for billions of
  * permissions, and as many rules may be compared with as many others.
  */
-export const mostComparisons = 1_000_000;
+export const maxComparisons = 1_000_000;
 
 /** Comparisons between two steps; they take a few milliseconds. */
 const inOneStep = 10_000;
@@ -31,7 +31,7 @@ const wordsInOne = 8;
 export interface Coverage {
   /** Single permissions that no held rule allows; empty when everything is allowed. */
   readonly missing: readonly PolicyRule[];
-  /** True if more than `mostComparisons` were necessary; `missing` is then incomplete. */
+  /** True if more than `maxComparisons` were necessary; `missing` is then incomplete. */
   readonly tooMany: boolean;
 }
 
@@ -96,7 +96,7 @@ function* missingOf(
 
 /** Number of comparisons that are left. */
 class Budget {
-  #left = mostComparisons;
+  #left = maxComparisons;
 
   /** Counts comparisons; returns true when the caller should yield to other requests. */
   take(comparisons: number): boolean {

@@ -5,7 +5,7 @@
  */
 import { newBadRequest } from './status-error.ts';
 
-const mostCharacters = 32 * 1024;
+const maxCharacters = 32 * 1024;
 /**
  * Maximum number of requirements, joined by commas. A set such as `in (a,b,c)` is one: its size does not slow
  * comparison.
@@ -14,9 +14,9 @@ export const maxSelectorTerms = 1000;
 
 /** Throws a BadRequest for a selector that is too long. */
 export function checkSelectorLength(kind: 'label' | 'field', text: string): void {
-  if (text.length <= mostCharacters) return;
+  if (text.length <= maxCharacters) return;
   throw newBadRequest(
-    `the ${kind} selector has ${text.length} characters; at most ${mostCharacters} are allowed: use fewer terms, in several requests`,
+    `the ${kind} selector has ${text.length} characters; at most ${maxCharacters} are allowed: use fewer terms, in several requests`,
   );
 }
 

@@ -104,14 +104,14 @@ const codes: Record<StatusReason, number> = {
 };
 
 /** Maximum length of a message and of a name in a Status: long input is not repeated in full. */
-const longestMessage = 64 * 1024;
-const longestName = 1024;
+const maxMessageLength = 64 * 1024;
+const maxNameLength = 1024;
 
 const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 export function newStatusError(reason: StatusReason, text: string, details?: StatusDetails): StatusError {
-  const message = cut(text, longestMessage);
-  if (details?.name) details.name = cut(details.name, longestName);
+  const message = cut(text, maxMessageLength);
+  if (details?.name) details.name = cut(details.name, maxNameLength);
   return new StatusError({
     kind: 'Status',
     apiVersion: 'v1',

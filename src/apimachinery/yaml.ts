@@ -200,15 +200,15 @@ function mergedKeys(node: unknown, found: Found): string[] {
   if (isSeq(source)) return source.items.flatMap((item) => (isSeq(item) ? [] : mergedKeys(item, found)));
   if (!isMap(source)) return [];
   found.merged += source.items.length;
-  if (found.merged > mostMerged)
-    throw new TextError(`invalid YAML: merges (<<) bring in more than ${mostMerged} keys: write them out`);
+  if (found.merged > maxMerged)
+    throw new TextError(`invalid YAML: merges (<<) bring in more than ${maxMerged} keys: write them out`);
   return source.items.flatMap(({ key }) =>
     isScalar(key) && typeof key.value !== 'symbol' ? [String(key.value)] : [],
   );
 }
 
 /** Maximum of merged keys: a text of 64 KiB could have a hundred million. */
-const mostMerged = 100_000;
+const maxMerged = 100_000;
 
 function noteBoolean(scalar: Scalar, path: string, isKey: boolean, found: Found): void {
   const { value, source = '', range } = scalar;

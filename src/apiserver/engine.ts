@@ -1,14 +1,14 @@
 /** The engine of an API server: what all kinds have in common. */
 import { inTurns } from '../base/event-loop/pieces.ts';
 import type { Authorize } from './authorization/authorizer.ts';
+import { createYamlReader, createYamlWriter } from './body/yaml-thread.ts';
 import { createEncoders } from './encoding/encoders.ts';
-import { LatestRevision } from './latest-revision.ts';
 import { WatchSelections } from './load/watch-selections.ts';
 import type { ApiServerOptions } from './options.ts';
+import { LatestRevision } from './reads/latest-revision.ts';
 import type { EngineContext } from './server-context.ts';
 import { Turns } from './turns.ts';
 import { WriteTurns } from './write-turns.ts';
-import { createYamlReader, createYamlWriter } from './yaml-thread.ts';
 
 /** Creates the engine. `authorize` is not called before the engine has its kinds. */
 export function createEngine(options: ApiServerOptions, authorize: Authorize): EngineContext {

@@ -8,15 +8,15 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { errorMessage } from '../base/log.ts';
 import { impersonationFields } from './authentication/impersonation.ts';
 import type { ConnectedClients } from './connected-clients.ts';
-import type { Answer } from './http2-connections.ts';
 import { lingerThenDestroy } from './load/linger.ts';
 import type { Pipelining } from './load/pipelining.ts';
-import { pourAnswer } from './pour-answer.ts';
-import { refusesHead, refusesHeadOfUpgrade } from './refused-head.ts';
-import type { ListenOptions } from './serve.ts';
-import { pipeAnswer, StreamedAnswer } from './streamed-answer.ts';
+import type { Answer } from './transport/http2-connections.ts';
+import { pourAnswer } from './transport/pour-answer.ts';
+import { refusesHead, refusesHeadOfUpgrade } from './transport/refused-head.ts';
+import type { ListenOptions } from './transport/serve.ts';
+import { pipeAnswer, StreamedAnswer } from './transport/streamed-answer.ts';
+import { sendWhole, WholeAnswer } from './transport/whole-answer.ts';
 import { serveUpgrade } from './upgrade/serve-upgrade.ts';
-import { sendWhole, WholeAnswer } from './whole-answer.ts';
 
 /** Header that marks an answer as already sent. A backend of the proxy must not set it. */
 const [alreadySent = ''] = RESPONSE_ALREADY_SENT.headers.keys();
@@ -128,7 +128,7 @@ function whenClosed(answer: EventEmitter & { readonly closed?: boolean }, fn: ()
 }
 
 /** Largest body in bytes that is read and discarded so that the connection can be reused. */
-const mostDropped = 64 * 1024;
+const maxDropped = 64 * 1024;
 
 /**
  * Returns whether to close the connection instead of reading a large body: that of an unauthenticated client,
@@ -139,5 +139,5 @@ function isUnwanted(
   status: number,
 ): boolean {
   if (complete || (status !== 401 && method !== 'GET' && method !== 'HEAD')) return false;
-  return Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) > mostDropped;
+  return Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) > maxDropped;
 }

@@ -42,17 +42,17 @@ const headerText = (text: string) =>
  * Maximum number of characters of all warnings together, and of each one if they exceed it (k8s.io/apiserver
  * filters/warning.go).
  */
-const mostWarned = 4096;
-const mostOfOne = 256;
+const maxWarned = 4096;
+const maxOfOne = 256;
 
 function bounded(warnings: readonly string[]): readonly string[] {
   let size = warnings.reduce((sum, text) => sum + text.length, 0);
-  if (size <= mostWarned) return warnings;
+  if (size <= maxWarned) return warnings;
   size = 0;
   const kept: string[] = [];
   for (const text of warnings) {
-    if (size >= mostWarned) break;
-    const shown = text.slice(0, mostOfOne);
+    if (size >= maxWarned) break;
+    const shown = text.slice(0, maxOfOne);
     size += shown.length;
     kept.push(shown);
   }

@@ -23,7 +23,7 @@ export interface WriteOptions {
 }
 
 /** Number of characters; upstream's FieldManagerMaxLength. */
-const mostManagerCharacters = 128;
+const maxManagerCharacters = 128;
 
 /** Parses the query parameters. Throws Invalid (422) for invalid values. */
 export function writeOptions(
@@ -50,11 +50,11 @@ export function writeOptions(
 
 function managerCauses(manager: string): StatusCause[] {
   const causes =
-    manager.length > mostManagerCharacters ? [tooLongCause('fieldManager', mostManagerCharacters)] : [];
+    manager.length > maxManagerCharacters ? [tooLongCause('fieldManager', maxManagerCharacters)] : [];
   return /^[\P{C}]*$/u.test(manager)
     ? causes
     : [...causes, invalidCause('fieldManager', manager, 'should only contain printable characters')];
 }
 
 /** Returns the name of a User-Agent: `kubectl/v1.32.0 (linux/amd64)` is kubectl. */
-const agentName = (agent: string) => (agent.split('/', 1)[0] ?? '').slice(0, mostManagerCharacters);
+const agentName = (agent: string) => (agent.split('/', 1)[0] ?? '').slice(0, maxManagerCharacters);

@@ -33,8 +33,8 @@ export const systemClock: Clock = {
   after(ms, fn) {
     let timer: NodeJS.Timeout;
     const arm = (left: number) => {
-      const next = left > longestTimerMs ? () => arm(left - longestTimerMs) : fn;
-      timer = setTimeout(next, Math.min(left, longestTimerMs));
+      const next = left > maxTimerMs ? () => arm(left - maxTimerMs) : fn;
+      timer = setTimeout(next, Math.min(left, maxTimerMs));
     };
     arm(ms);
     return { cancel: () => clearTimeout(timer) };
@@ -42,7 +42,7 @@ export const systemClock: Clock = {
 };
 
 /** Maximum delay of setTimeout; with a longer one it fires at once. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /** Resolves in the next turn of the event loop. */
 export const nextTurn = (clock: Clock): Promise<void> => new Promise((resolve) => clock.soon(resolve));

@@ -5,7 +5,7 @@
  */
 
 /** Divisor of the total: a user with at most this part of it, or with one piece, holds next to nothing. */
-const leastPart = 32;
+const minPart = 32;
 
 /**
  * Returns how many more pieces a user with `own` pieces may take. `all` is the total, `taken` the pieces that
@@ -14,7 +14,7 @@ const leastPart = 32;
 export function roomFor(all: number, taken: number, own: number): number {
   const free = all - taken;
   const kept = Math.floor(all / 4);
-  const few = Math.max(1, Math.floor(all / leastPart));
+  const few = Math.max(1, Math.floor(all / minPart));
   const usual = Math.min(Math.floor(all / 2) - own, free - kept);
   const first = Math.min(few - own, free);
   return Math.max(0, usual, first);

@@ -25,8 +25,8 @@ interface Entry {
 }
 
 /** Maximum TTLs in seconds; longer ones are reduced, as resolvers do. */
-const longestTtl = 3600;
-const longestNegativeTtl = 300;
+const maxTtl = 3600;
+const maxNegativeTtl = 300;
 
 export class AnswerCache {
   readonly #clock: Clock;
@@ -125,12 +125,12 @@ export class AnswerCache {
 function timeToLive({ rcode, answers, authorities }: Reply): number {
   if (rcode !== 'NOERROR' && rcode !== 'NXDOMAIN') return 0;
   if (rcode === 'NOERROR' && answers.length > 0) {
-    return Math.min(longestTtl, ...answers.map(({ ttl = 0 }) => ttl));
+    return Math.min(maxTtl, ...answers.map(({ ttl = 0 }) => ttl));
   }
   const soa = authorities.find((record) => record.type === 'SOA');
   if (!soa) return 0;
   const ttls = [...answers, soa].map(({ ttl = 0 }) => ttl);
-  return Math.min(longestNegativeTtl, soa.data.minimum ?? 0, ...ttls);
+  return Math.min(maxNegativeTtl, soa.data.minimum ?? 0, ...ttls);
 }
 
 function aged(reply: Reply, seconds: number): Reply {

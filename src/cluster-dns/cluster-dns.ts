@@ -6,8 +6,6 @@
 import { aborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
-import type { Exec } from '../base/exec.ts';
-import type { Family } from '../base/exposition.ts';
 import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Family } from '../base/metrics/exposition.ts';

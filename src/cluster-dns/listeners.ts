@@ -22,7 +22,7 @@ export interface Listening {
 
 /** Size in bytes: bursts wait in the kernel while this process does other work. */
 const receiveBuffer = 4 * 1024 * 1024;
-const mostConnections = 128;
+const connectionLimit = 128;
 /** RFC 7766 recommends "a few seconds". */
 const idleMs = 10_000;
 
@@ -86,7 +86,7 @@ function connectionServer(own: string, respond: Responder, log: Logger): Server 
       socket.destroy();
     });
   });
-  server.maxConnections = mostConnections;
+  server.maxConnections = connectionLimit;
   open.set(server, new OpenSockets(server));
   return server;
 }

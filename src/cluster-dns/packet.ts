@@ -62,8 +62,8 @@ export type Reading =
 const headerLength = 12;
 /** Size of a datagram to a client without EDNS0 (RFC 1035), and the size that is never fragmented. */
 const plainPayload = 512;
-const largestPayload = 1232;
-const longestMessage = 65_535;
+const maxPayload = 1232;
+const maxMessageLength = 65_535;
 const optLength = 11;
 /** Pointer to the question's name, for records with the same name. */
 const questionPointer = Buffer.from([0xc0, headerLength]);
@@ -132,9 +132,9 @@ function firstQuestion(message: Buffer): Buffer | undefined {
 
 /** Returns the maximum bytes of a datagram to the client. */
 export const datagramLimit = ({ edns }: Query) =>
-  edns ? Math.min(Math.max(edns.payload, plainPayload), largestPayload) : plainPayload;
+  edns ? Math.min(Math.max(edns.payload, plainPayload), maxPayload) : plainPayload;
 
-export const streamLimit = longestMessage;
+export const streamLimit = maxMessageLength;
 
 /**
  * Encodes a reply in at most `limit` bytes: records that do not fit are left out, and the truncation flag
@@ -193,7 +193,7 @@ function optBytes(extendedRcode: number, dnssec: boolean): Buffer {
   const opt: OptAnswer = {
     type: 'OPT',
     name: '.',
-    udpPayloadSize: largestPayload,
+    udpPayloadSize: maxPayload,
     extendedRcode,
     ednsVersion: 0,
     flags: dnssec ? DNSSEC_OK : 0,

@@ -11,7 +11,6 @@ import { aborted, unlessAborted } from '../base/abort.ts';
 import { inTurns } from '../base/event-loop/pieces.ts';
 import { inBackground } from '../base/in-background.ts';
 import type { Logger } from '../base/log.ts';
-import type { PlacedCalls } from '../base/placed-calls.ts';
 import type { Client } from '../client/client.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
 import { createClient } from '../client/rest-client.ts';

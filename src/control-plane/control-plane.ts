@@ -7,6 +7,7 @@ import { type SystemObjects, systemObjects } from '../api/core/v1/system-objects
 import { serviceAccountUser, systemUser } from '../apiserver/request/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import { inBackground } from '../base/in-background.ts';
+import type { Family } from '../base/metrics/exposition.ts';
 import { controllersWith } from '../controller-runtime/definition.ts';
 import { type ControllersOptions, controllers } from '../controllers/index.ts';
 import { identityOf } from '../controllers/masters/masters-plan.ts';

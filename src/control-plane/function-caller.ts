@@ -5,7 +5,7 @@ import { functionResource } from '../features/functions/api/function.ts';
 import type { CallFunction } from '../features/triggers/controller/targets.ts';
 
 /** Maximum number of bytes of an answer that are kept. */
-const mostText = 1024;
+const maxText = 1024;
 
 export const functionCaller =
   (handler: (request: Request) => Promise<Response>): CallFunction =>
@@ -18,7 +18,7 @@ export const functionCaller =
 /** The answer is read to its end, because an answer that breaks off counts as a failure. */
 async function beginningOf(body: ReadableStream<Uint8Array> | null, signal: AbortSignal): Promise<string> {
   const kept: Uint8Array[] = [];
-  let left = mostText;
+  let left = maxText;
   for await (const chunk of body ?? []) {
     signal.throwIfAborted();
     if (left > 0) kept.push(chunk.subarray(0, left));

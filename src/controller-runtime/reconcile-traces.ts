@@ -9,7 +9,7 @@ import { during } from '../base/tracing/current-span.ts';
 import type { Tracer } from '../base/tracing/span.ts';
 
 /** Maximum number of keys whose time of enqueueing is recorded. */
-const mostQueued = 10_000;
+const maxQueued = 10_000;
 
 export class ReconcileTraces {
   readonly #tracer: Tracer;
@@ -26,7 +26,7 @@ export class ReconcileTraces {
   queued(keys: Iterable<ObjectKey>): void {
     const now = this.#clock.monotonic();
     for (const key of keys)
-      if (!this.#since.has(key) && this.#since.size < mostQueued) this.#since.set(key, now);
+      if (!this.#since.has(key) && this.#since.size < maxQueued) this.#since.set(key, now);
   }
 
   /** Runs `work` in a span. `object` is the object of the key, if it exists. */

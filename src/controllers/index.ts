@@ -3,9 +3,9 @@
  * account that gets the rights which the file declares, and the name under which it records events in
  * Kubernetes if that name differs.
  */
-import type { SignSecretToken } from '../base/account-token.ts';
-import type { ReadCertificateRequest, SignCertificateRequest } from '../base/certificate-request.ts';
+import type { SignSecretToken } from '../api/core/v1/service-account/token.ts';
 import type { ControllerEntry } from '../controller-runtime/definition.ts';
+import type { ReadCertificateRequest, SignCertificateRequest } from '../formats/certificate-request.ts';
 import { type AutoscalingOptions, horizontalController, horizontalRights } from './autoscaling/horizontal.ts';
 import { csrApproving, csrApprovingRights } from './certificates/csr-approving.ts';
 import type { NodeApproval } from './certificates/csr-approving-plan.ts';

@@ -27,7 +27,7 @@ const day = 24 * 3600 * 1000;
  * Minimum interval between renewals in milliseconds. With a clock that is far ahead, every new certificate
  * would be due at once.
  */
-const leastMs = 60_000;
+const minMs = 60_000;
 
 /**
  * Returns the time at which a certificate is due, in milliseconds since the epoch: at 70 to 90 % of its
@@ -48,7 +48,7 @@ export async function keepRenewed(options: RenewalOptions, signal: AbortSignal):
       const due = identity.value ? renewalTime(identity.value, random) : earliest;
       await sleepUntil(clock, Math.max(due, earliest), signal);
       await replace(options, signal);
-      earliest = clock.now() + leastMs;
+      earliest = clock.now() + minMs;
     }
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -26,7 +26,7 @@ export function memoryTrimmer(): (() => void) | undefined {
 /** The value of Linux' MADV_DONTNEED. */
 const dontNeed = 4;
 /** Largest page size of any machine; pages begin at multiples of it. */
-const largestPage = 1n << 16n;
+const maxPage = 1n << 16n;
 
 /**
  * Releases the memory of `bytes`, which must be a mapped file that was never written to: the next access
@@ -36,8 +36,8 @@ export function giveBackMapped(bytes: Uint8Array): void {
   const libc = openLibc();
   if (!libc) return;
   const start = process.getBuiltinModule('node:ffi').getRawPointer(bytes);
-  const first = ((start + largestPage - 1n) / largestPage) * largestPage;
-  const last = ((start + BigInt(bytes.byteLength)) / largestPage) * largestPage;
+  const first = ((start + maxPage - 1n) / maxPage) * maxPage;
+  const last = ((start + BigInt(bytes.byteLength)) / maxPage) * maxPage;
   if (last > first) libc.functions.madvise(first, last - first, dontNeed);
 }
 

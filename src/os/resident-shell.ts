@@ -24,14 +24,14 @@ export interface ResidentShellOptions {
 /**
  * Maximum input through the shell, which reads it one character at a time; longer input is passed in a file.
  */
-const mostInput = 64 * 1024;
+const maxInput = 64 * 1024;
 /**
  * Time after which a program counts as slow: it continues in its own shell, and another shell runs the
  * waiting programs.
  */
 const patienceMs = 1_000;
 /** Maximum number of shells, in case all programs hang. */
-const mostShells = 8;
+const maxShells = 8;
 
 /** A waiting or running program. Two with the same `turn` never run at the same time. */
 export interface Turn {
@@ -49,7 +49,7 @@ export function nextToStart<T extends Turn>(
   running: ReadonlySet<Turn>,
 ): T | undefined {
   const others = [...running];
-  if (others.length >= mostShells || others.some(({ slow }) => !slow)) return undefined;
+  if (others.length >= maxShells || others.some(({ slow }) => !slow)) return undefined;
   return waiting.find(({ turn }) => others.every((other) => other.turn !== turn));
 }
 
@@ -150,7 +150,7 @@ class ProgramQueue {
     const signal = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal;
     try {
       const own = cwd !== undefined || env !== undefined;
-      if (own || input instanceof Uint8Array || (input !== undefined && input.length > mostInput)) {
+      if (own || input instanceof Uint8Array || (input !== undefined && input.length > maxInput)) {
         return await systemExec(file, args, { ...options, timeoutMs: undefined, signal });
       }
       return await this.#inShell(file, args, input, signal);

@@ -11,7 +11,7 @@ import { algorithm, importKey, type KeyAndCertificate, newSerial } from './x509.
 const label = 'CERTIFICATE REQUEST';
 /** Maximum size. Real requests have one or two kilobytes; parsing is expensive. */
 const maxBytes = 64 * 1024;
-const leastRsaBits = 2048;
+const minRsaBits = 2048;
 
 /** Kubernetes' names of certificate usages; other usages are for signers that minik8s does not have. */
 const keyUsages: Readonly<Record<string, number>> = {
@@ -90,8 +90,8 @@ function bytesOf(pem: string): Buffer {
 
 function requireStrongKey({ algorithm: key }: x509.PublicKey): void {
   const bits = 'modulusLength' in key ? key.modulusLength : undefined;
-  if (typeof bits === 'number' && bits < leastRsaBits) {
-    throw new Error(`an RSA key must have at least ${leastRsaBits} bits, not ${bits}`);
+  if (typeof bits === 'number' && bits < minRsaBits) {
+    throw new Error(`an RSA key must have at least ${minRsaBits} bits, not ${bits}`);
   }
 }
 

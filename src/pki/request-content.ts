@@ -17,7 +17,7 @@ import {
 
 export const subjectAltName = '2.5.29.17';
 /** Maximum size of a subject. Real ones have about a hundred bytes. */
-const mostSubjectBytes = 2048;
+const maxSubjectBytes = 2048;
 const extensionRequest = '1.2.840.113549.1.9.14';
 
 export interface RequestParts {
@@ -38,8 +38,8 @@ export function readRequest(der: Uint8Array): RequestParts {
   const [, subject, publicKey, attributes, ...more] = childrenOf(info, tags.sequence);
   if (more.length > 0) throw new Error('the request has extra parts');
   const name = requireTag(subject, tags.sequence);
-  if (name.whole.length > mostSubjectBytes)
-    throw new Error(`the subject must not be longer than ${mostSubjectBytes} bytes`);
+  if (name.whole.length > maxSubjectBytes)
+    throw new Error(`the subject must not be longer than ${maxSubjectBytes} bytes`);
   const alternativeNames = attributes && extensionsAsked(attributes).get(subjectAltName);
   const { commonNames, organizations } = readSubject(name);
   // Readers differ in which of several common names is the user's name.

@@ -24,7 +24,7 @@ export function processMetrics(): readonly Family[] {
       'Number of open file descriptors.',
       read(() => readdirSync('/proc/self/fd').length),
     ),
-    gauge('process_max_fds', 'Maximum number of open file descriptors.', mostFiles),
+    gauge('process_max_fds', 'Maximum number of open file descriptors.', maxFiles),
     gauge('nodejs_heap_size_used_bytes', 'Bytes of the heap that objects use.', heapUsed),
     gauge('nodejs_heap_size_total_bytes', 'Bytes of the heap.', heapTotal),
     gauge('nodejs_external_memory_bytes', 'Bytes of buffers outside of the heap.', external),
@@ -38,7 +38,7 @@ export function processMetrics(): readonly Family[] {
 
 const startedAt = Math.round(Date.now() / 1000 - process.uptime());
 
-const mostFiles = read(() => {
+const maxFiles = read(() => {
   const most = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
   return most === undefined ? undefined : Number(most);
 });

@@ -30,7 +30,7 @@ const secretPrefix = 'bootstrap-token-';
 const tokenType = 'bootstrap.kubernetes.io/token';
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const defaultTtl = 24 * 3600 * 1000;
-const leastTtl = 60 * 1000;
+const minTtl = 60 * 1000;
 
 const createFlags = {
   ttl: {
@@ -51,7 +51,7 @@ const create: Verb = {
   flags: createFlags,
   async run({ flags, io, cluster }) {
     const ttl = flags.duration('ttl') ?? defaultTtl;
-    if (ttl !== 0 && ttl < leastTtl) throw new UsageError('--ttl: expected at least 1m, or 0 for ever');
+    if (ttl !== 0 && ttl < minTtl) throw new UsageError('--ttl: expected at least 1m, or 0 for ever');
     const hash = hashOf(io, flags);
     const terms = {
       ...(ttl > 0 && { expiration: rfc3339(io.clock.now() + ttl) }),

@@ -24,7 +24,7 @@ import { bindings, grant } from './users/bindings.ts';
 import { orderCertificate, type UserSubject } from './users/certificate.ts';
 
 /** Minimum lifetime that a signer grants, in milliseconds. */
-const leastTtl = 600 * 1000;
+const minTtl = 600 * 1000;
 
 const createFlags = {
   group: { type: 'string', hint: 'GROUP', about: 'group of the user; may be repeated' },
@@ -109,7 +109,7 @@ function subjectOf(flags: Flags): UserSubject {
       `${own}: names that begin with system: are Kubernetes' own, and may have rights that no role shows; --allow-system allows it`,
     );
   const ttl = flags.duration('ttl');
-  if (ttl !== undefined && ttl < leastTtl) throw new UsageError('--ttl: expected at least 10m');
+  if (ttl !== undefined && ttl < minTtl) throw new UsageError('--ttl: expected at least 10m');
   return { name, groups, seconds: ttl === undefined ? undefined : Math.floor(ttl / 1000) };
 }
 

@@ -3,10 +3,10 @@
  */
 import { hash } from 'node:crypto';
 
-const longestPlain = 200;
+const maxPlainLength = 200;
 
 /** Returns an identifier of a JSON value: its text if it is short, otherwise a digest. */
 export function queryId(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.length <= longestPlain ? text : hash('sha256', text, 'base64url');
+  return text.length <= maxPlainLength ? text : hash('sha256', text, 'base64url');
 }

@@ -67,16 +67,16 @@ export const refusedBy = (refused: Rejection): Unschedulable => ({
 });
 
 /** Minimum number of nodes that are scored (upstream's minFeasibleNodesToFind). */
-const fewestScored = 100;
+const minScored = 100;
 
 /**
  * Returns the number of fitting nodes after which the search ends: all in a small cluster, down to a
  * twentieth in a large one (upstream's adaptive percentageOfNodesToScore).
  */
 export function enoughOf(nodes: number): number {
-  if (nodes <= fewestScored) return nodes;
+  if (nodes <= minScored) return nodes;
   const percent = Math.max(5, 50 - Math.floor(nodes / 125));
-  return Math.max(fewestScored, Math.floor((nodes * percent) / 100));
+  return Math.max(minScored, Math.floor((nodes * percent) / 100));
 }
 
 function find(

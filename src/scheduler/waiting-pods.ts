@@ -25,14 +25,14 @@ export interface WaitingPod {
 }
 
 const firstDelayMs = 1_000;
-const longestDelayMs = 10_000;
+const maxDelayMs = 10_000;
 
 /**
  * Returns the delay before the next attempt. The second attempt is immediate, because one is usually enough;
  * then the delay is one second, doubled up to ten.
  */
 export const delayAfter = (looks: number): number =>
-  looks < 2 ? 0 : Math.min(longestDelayMs, firstDelayMs * 2 ** (looks - 2));
+  looks < 2 ? 0 : Math.min(maxDelayMs, firstDelayMs * 2 ** (looks - 2));
 
 export class WaitingPods {
   readonly #pods = new Map<ObjectKey, WaitingPod>();

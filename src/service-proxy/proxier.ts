@@ -19,12 +19,12 @@ import { type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta
 import { unlessAborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
-import { deleteFlows } from '../base/conntrack.ts';
-import type { Exec } from '../base/exec.ts';
-import type { Family } from '../base/exposition.ts';
 import { type Failure, keepDoing, Wake } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import type { Family } from '../base/metrics/exposition.ts';
 import type { Informer, InformerFactory, Lister } from '../client/informer.ts';
+import { deleteFlows } from '../os/conntrack.ts';
+import type { Exec } from '../os/exec.ts';
 import { ElementTable } from './element-table.ts';
 import { elementsOf } from './elements.ts';
 import { ProxyCounts } from './proxy-counts.ts';

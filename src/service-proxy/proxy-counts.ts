@@ -8,7 +8,7 @@ const syncBounds = exponentialBounds(0.001, 2, 15);
 const programmingBounds = [...[0.25, 0.5], ...rising(1, 1, 59), ...rising(60, 5, 12), ...rising(120, 30, 7)];
 
 /** Maximum number of recorded triggers, in case nft rejects the rules for a long time. */
-const mostTriggers = 1000;
+const maxTriggers = 1000;
 
 export type Change = 'endpoint' | 'service';
 
@@ -46,7 +46,7 @@ export class ProxyCounts {
     counts.total++;
     counts.pending++;
     this.#queuedAt = this.#clock.now();
-    if (trigger !== undefined && this.#triggers.length < mostTriggers) this.#triggers.push(trigger);
+    if (trigger !== undefined && this.#triggers.length < maxTriggers) this.#triggers.push(trigger);
   }
 
   /** Runs `work`, which synchronizes the rules, and measures it. Rejects like `work`. */
@@ -64,7 +64,7 @@ export class ProxyCounts {
       for (const trigger of applying) this.#programming.observe(Math.max(0, this.#syncedAt - trigger) / 1000);
     } catch (error) {
       this.#failures++;
-      this.#triggers = [...applying, ...this.#triggers].slice(0, mostTriggers);
+      this.#triggers = [...applying, ...this.#triggers].slice(0, maxTriggers);
       throw error;
     } finally {
       this.#syncs.observe((this.#clock.monotonic() - from) / 1000);

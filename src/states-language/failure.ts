@@ -1,6 +1,6 @@
 /** An error of the States Language: a name that Retry and Catch match, and a text for users. */
 
-import { mostCause, mostErrorName } from './limits.ts';
+import { maxCause, maxErrorName } from './limits.ts';
 
 export interface Failure {
   readonly error: string;
@@ -34,8 +34,8 @@ export type ErrorName = Exclude<(typeof errorNames)[number], 'States.ALL'>;
  * Returns a failure with truncated texts, because external services may return more than a run has room for.
  */
 export const failureOf = (error: string, cause: string): Failure => ({
-  error: error.slice(0, mostErrorName),
-  cause: cause.slice(0, mostCause),
+  error: error.slice(0, maxErrorName),
+  cause: cause.slice(0, maxCause),
 });
 
 /** Thrown when a state fails; the interpreter turns it into a retry, a catch, or the end of the run. */

@@ -1,5 +1,5 @@
 /** Data that a workflow processes. */
-import { mostDataDepth } from './limits.ts';
+import { maxDataDepth } from './limits.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -24,23 +24,23 @@ export const bytesOf = (value: Json): number => Buffer.byteLength(JSON.stringify
  * Returns the reason why the value exceeds the limits of a state's data, or undefined. Depth is checked first
  * and without recursion, so that all other functions on data may use recursion.
  */
-export function excessOf(value: Json, mostBytes: number, mostDepth = mostDataDepth): string | undefined {
+export function excessOf(value: Json, maxBytes: number, maxDepth = maxDataDepth): string | undefined {
   let level: readonly Json[] = [value];
   // The same value may occur a thousand times, so it is serialized only after it is known to be small enough.
   let least = 0;
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > mostDepth) return `holds values in one another more than ${mostDepth} levels deep`;
+    if (depth > maxDepth) return `holds values in one another more than ${maxDepth} levels deep`;
     const next: Json[] = [];
     for (const one of level) {
       const children = childrenOf(one);
       least += typeof one === 'string' ? one.length : children.length;
-      if (least > mostBytes) return `has more bytes of JSON than ${mostBytes}`;
+      if (least > maxBytes) return `has more bytes of JSON than ${maxBytes}`;
       for (const child of children) next.push(child);
     }
     level = next;
   }
   const bytes = bytesOf(value);
-  return bytes > mostBytes ? `has ${bytes} bytes of JSON, and may have ${mostBytes}` : undefined;
+  return bytes > maxBytes ? `has ${bytes} bytes of JSON, and may have ${maxBytes}` : undefined;
 }
 
 /** Returns the items of a list or the values of an object; nothing for other values. */

@@ -3,16 +3,16 @@
  * for thousands of them, and they run on the thread that serves all requests.
  */
 import { childrenOf, type Json } from './json.ts';
-import { mostStateWork } from './limits.ts';
+import { maxStateWork } from './limits.ts';
 
 /** Number of characters of a text that cost as much as one value. */
 const charactersOfValue = 64;
 
-export const workProblem = `the paths, functions and rules of the state look at more than ${mostStateWork} values together`;
+export const workProblem = `the paths, functions and rules of the state look at more than ${maxStateWork} values together`;
 
 export class Work {
   /** Remaining number of values. */
-  left = mostStateWork;
+  left = maxStateWork;
   readonly #onTaken: (values: number) => void;
 
   constructor(onTaken: (values: number) => void = () => undefined) {

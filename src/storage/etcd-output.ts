@@ -14,7 +14,7 @@ const full = /no space left on device|disk quota exceeded/i;
 const damaged =
   /crc mismatch|unexpected EOF|file corrupt|corrupted|wal: (?:file|slice bounds|max entry)|invalid database|checksum error|^fatal error: fault|freelist|page \d+: |is out of range \[lastIndex/i;
 
-const longestLine = 500;
+const maxLineLength = 500;
 
 export function readEtcdOutput(output: string): EtcdEnd {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
@@ -24,7 +24,7 @@ export function readEtcdOutput(output: string): EtcdEnd {
     said[0] ??
     lines.at(-1) ??
     ''
-  ).slice(0, longestLine);
+  ).slice(0, maxLineLength);
   if (full.test(line)) return { line, trouble: 'full' };
   return said.length > 0 && damaged.test(line) ? { line, trouble: 'damaged' } : { line };
 }

@@ -23,7 +23,7 @@ export interface EtcdCommand {
 }
 
 /** The kernel's limit for the path of a socket, including its closing zero. */
-const longestSocketPath = 107;
+const maxSocketPathLength = 107;
 /** etcd names a unix socket after its URL's host and port, in its working directory. */
 const clientSocket = 'client:0';
 const peerSocket = 'peer:0';
@@ -94,7 +94,7 @@ export async function lastOutput(dataDir: string): Promise<EtcdEnd> {
  */
 export function socketAddress(dataDir: string, descriptor: number): string {
   const socket = path.join(dataDir, clientSocket);
-  return socket.length > longestSocketPath ? `/proc/self/fd/${descriptor}/${clientSocket}` : socket;
+  return socket.length > maxSocketPathLength ? `/proc/self/fd/${descriptor}/${clientSocket}` : socket;
 }
 
 /** Returns the arguments that identify the etcd of this data directory among all processes. */

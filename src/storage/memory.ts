@@ -31,7 +31,7 @@ interface Version {
   readonly value: Buffer | undefined;
 }
 
-const largestBatch = 1000;
+const maxBatch = 1000;
 
 export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   return new MemoryStore(options.maxHistory ?? 200_000);
@@ -143,11 +143,11 @@ class MemoryStore implements Store {
     }
   }
 
-  /** Returns at most `largestBatch` events after a revision, and whether they end the log. */
+  /** Returns at most `maxBatch` events after a revision, and whether they end the log. */
   #logAfter(revision: number): { readonly events: readonly StoreEvent[]; readonly isLast: boolean } {
     const log = this.#log;
     const from = countBefore(log.length, (index) => (log[index] as StoreEvent).revision <= revision);
-    const events = log.slice(from, from + largestBatch);
+    const events = log.slice(from, from + maxBatch);
     return { events, isLast: from + events.length >= log.length };
   }
 

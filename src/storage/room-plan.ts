@@ -28,12 +28,12 @@ const kept = { scarce: { part: 0.2, least: 16 << 20 }, critical: { part: 0.07, l
 /** Part of the critical reserve that statuses must not use. */
 const withoutStatusPart = 0.5;
 /** Maximum part of the quota that is reserved: half of a very small quota may still be used. */
-const mostKeptPart = 0.5;
+const maxKeptPart = 0.5;
 /**
  * Minimum part of the quota that must be free pages: defragmentation blocks the member, and fewer free pages
  * are not worth it.
  */
-const leastFreePart = 0.05;
+const minFreePart = 0.05;
 
 /**
  * Returns the level of a member. `written` is the number of bytes sent since its report, which fill free
@@ -50,7 +50,7 @@ export function levelOf({ size, inUse, quota, isFull }: MemberUsage, written: nu
 }
 
 const reserve = ({ part, least }: { readonly part: number; readonly least: number }, quota: number): number =>
-  Math.min(Math.max(quota * part, least), quota * mostKeptPart);
+  Math.min(Math.max(quota * part, least), quota * maxKeptPart);
 
 /** History to compact: none, all but the last seconds, or all of it. */
 export type Forget = 'nothing' | 'old' | 'all';
@@ -64,7 +64,7 @@ export function historyToForget(usage: MemberUsage): Forget {
 export function isToDefragment({ size, inUse, quota, isFull }: MemberUsage): boolean {
   const free = size - inUse;
   if (isFull) return free > 0;
-  return quota !== undefined && size >= quota * parts.defragment && free >= quota * leastFreePart;
+  return quota !== undefined && size >= quota * parts.defragment && free >= quota * minFreePart;
 }
 
 /** Returns whether the alarm can be disarmed: the next small write would not raise it again. */
@@ -99,21 +99,21 @@ export interface PlannedWrite {
  * Larger Leases are written like other objects: a Lease contains a name and times, and users who may write
  * Leases could fill the room that is reserved for those of masters and nodes.
  */
-const mostLease = 4096;
+const maxLease = 4096;
 /** Maximum growth in bytes of an update while room is scarce: a status, an owner of fields. */
-const mostGrowth = 4096;
+const maxGrowth = 4096;
 /**
  * Maximum size in bytes of an object that is updated while room is scarce: each version of it stays in the
  * history.
  */
-const mostUpdated = 128 * 1024;
+const maxUpdated = 128 * 1024;
 /**
  * Maximum size in bytes of an object whose status may change while room is critical: most pods, claims and
  * workloads are smaller.
  */
-const mostStatusUpdated = 32 * 1024;
+const maxStatusUpdated = 32 * 1024;
 /** Maximum growth in bytes of such a status: a condition, and the owner of its fields. */
-const mostStatusGrowth = 2048;
+const maxStatusGrowth = 2048;
 
 /** Maximum part of the quota for the objects of one namespace. */
 const namespacePart = 0.5;
@@ -127,20 +127,20 @@ export function isBeyondShare(
   bytes: number,
   { isLease, before, after }: Pick<PlannedWrite, 'isLease' | 'before' | 'after'>,
 ): boolean {
-  if (quota === undefined || (isLease && after <= mostLease)) return false;
-  const isSmall = before > 0 && after <= before + mostGrowth;
+  if (quota === undefined || (isLease && after <= maxLease)) return false;
+  const isSmall = before > 0 && after <= before + maxGrowth;
   return !isSmall && bytes - before + after > quota * namespacePart;
 }
 
 /** Returns whether the write has to wait for room. */
 export function lacksRoom(level: RoomLevel, write: PlannedWrite): boolean {
   const { isLease, isDeleting, isDeletion, isStatus, before, after } = write;
-  if (level === 'free' || (isLease && after <= mostLease)) return false;
-  const addsLittle = before > 0 && after <= before + mostGrowth;
+  if (level === 'free' || (isLease && after <= maxLease)) return false;
+  const addsLittle = before > 0 && after <= before + maxGrowth;
   if (isDeletion && addsLittle) return false;
-  if (isDeleting && isStatus && addsLittle && after <= mostStatusUpdated) return false;
+  if (isDeleting && isStatus && addsLittle && after <= maxStatusUpdated) return false;
   if (level === 'exhausted') return true;
   if (level === 'critical')
-    return !isStatus || before === 0 || after > before + mostStatusGrowth || after > mostStatusUpdated;
-  return !addsLittle || after > mostUpdated;
+    return !isStatus || before === 0 || after > before + maxStatusGrowth || after > maxStatusUpdated;
+  return !addsLittle || after > maxUpdated;
 }

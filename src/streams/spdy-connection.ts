@@ -20,7 +20,7 @@ import { HeaderDecoder, HeaderEncoder, type Headers } from './spdy-headers.ts';
 /** Number of unread bytes of one stream above which the connection is not read any more. */
 const streamBuffer = 1024 * 1024;
 /** Maximum number of streams; kubectl opens two for each forwarded connection. */
-const mostStreams = 4096;
+const maxStreams = 4096;
 
 interface StreamLink {
   send(data: Uint8Array, fin: boolean, done: (error?: Error | null) => void): void;
@@ -156,7 +156,7 @@ export class SpdyConnection {
   async #opened({ streamId, fin, block }: SynStream): Promise<void> {
     const headers = await this.#decoder.decode(block);
     const known = streamId % 2 === 0 || this.#streams.has(streamId);
-    if (!this.#onStream || known || this.#streams.size >= mostStreams) {
+    if (!this.#onStream || known || this.#streams.size >= maxStreams) {
       this.#transport.write(rstStreamFrame(streamId, resetCodes.refusedStream));
       return;
     }

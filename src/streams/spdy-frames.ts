@@ -30,8 +30,8 @@ const headers = 8;
 const headerLength = 8;
 const finFlag = 1;
 /** Maximum size of a control frame in bytes; clients send a few hundred. */
-const longestControl = 64 * 1024;
-const longestData = 0xff_ffff;
+const maxControl = 64 * 1024;
+const maxData = 0xff_ffff;
 
 /** Status codes of RST_STREAM. */
 export const resetCodes = { protocolError: 1, refusedStream: 3, cancel: 5 } as const;
@@ -72,7 +72,7 @@ export function dataFrames(streamId: number, data: Uint8Array, fin: boolean): Ui
   const parts: Uint8Array[] = [];
   let rest = data;
   do {
-    const piece = rest.subarray(0, longestData);
+    const piece = rest.subarray(0, maxData);
     rest = rest.subarray(piece.length);
     parts.push(uint32(streamId, (fin && rest.length === 0 ? finFlag << 24 : 0) | piece.length), piece);
   } while (rest.length > 0);
@@ -125,7 +125,7 @@ export class FrameReader {
       return 'data follows';
     }
     if (first >>> 16 !== 0x8003) throw new FrameError('the frame is not SPDY/3.1');
-    if (length > longestControl) throw new FrameError(`a control frame of ${length} bytes is too long`);
+    if (length > maxControl) throw new FrameError(`a control frame of ${length} bytes is too long`);
     if (this.#rest.length < headerLength + length) return undefined;
     this.#take(headerLength);
     return controlFrame(first & 0xffff, flags, this.#take(length));

@@ -33,7 +33,7 @@ const text = [
 export const dictionary: Buffer = Buffer.concat([...words.map(lengthAndText), Buffer.from(text)]);
 
 /** Maximum decompressed size of a block in bytes; clients send a few hundred. */
-const longestBlock = 256 * 1024;
+const maxBlockLength = 256 * 1024;
 
 function lengthAndText(value: string): Buffer {
   const bytes = Buffer.from(value);
@@ -90,7 +90,7 @@ export class HeaderDecoder {
   constructor() {
     this.#inflate.on('data', (chunk: Buffer) => {
       this.#length += chunk.length;
-      if (this.#length > longestBlock) this.#inflate.destroy(new FrameError('a header block is too long'));
+      if (this.#length > maxBlockLength) this.#inflate.destroy(new FrameError('a header block is too long'));
       else this.#chunks.push(chunk);
     });
     this.#inflate.on('error', () => undefined);

@@ -1,7 +1,7 @@
 /** Suggestions for a mistyped word: "did you mean". */
 
 /** Maximum number of edits: two edits turn almost any short word into another (`logs` into `bogus`). */
-const mostEdits = (word: string) => (word.length <= 5 ? 1 : 2);
+const maxEdits = (word: string) => (word.length <= 5 ? 1 : 2);
 
 /** Returns the known words most similar to this one: at most three, none when no word is similar enough. */
 export function nearest(word: string, known: Iterable<string>): string[] {
@@ -10,7 +10,7 @@ export function nearest(word: string, known: Iterable<string>): string[] {
   if (wanted.length > 80) return [];
   const all = [...new Set(known)]
     .map((candidate) => ({ candidate, edits: editDistance(wanted, candidate.toLowerCase()) }))
-    .filter(({ candidate, edits }) => edits <= mostEdits(wanted) && edits < candidate.length);
+    .filter(({ candidate, edits }) => edits <= maxEdits(wanted) && edits < candidate.length);
   const least = Math.min(...all.map(({ edits }) => edits));
   return all
     .filter(({ edits }) => edits === least)

@@ -10,7 +10,7 @@ export interface Work {
 }
 
 /** Maximum number of lines; further work is shown as a number. */
-const mostLines = 8;
+const maxLines = 8;
 const turns = ['|', '/', '-', '\\'] as const;
 const turnMs = 100;
 
@@ -29,7 +29,7 @@ export function progressLines(
   now: number,
   { columns: width, rows }: TerminalSize,
 ): readonly string[] {
-  const most = Math.max(1, Math.min(mostLines, rows - 1));
+  const most = Math.max(1, Math.min(maxLines, rows - 1));
   const shown = works.length > most ? works.slice(0, most - 1) : works;
   const rest = works.length - shown.length;
   const sign = turns[Math.floor(now / turnMs) % turns.length] ?? '';

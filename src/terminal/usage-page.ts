@@ -32,7 +32,7 @@ export interface UsageFlag {
 /** Width of a page in columns. */
 const pageWidth = 100;
 /** Maximum width of a term; the description of a longer one is on the next line. */
-const longestTerm = 34;
+const maxTermLength = 34;
 
 export function usagePage({ path, about, words, commands, flags }: UsagePage): string {
   const commandWord = commands.length > 0 ? ' COMMAND' : '';
@@ -60,7 +60,7 @@ export function usagePage({ path, about, words, commands, flags }: UsagePage): s
 
 function section(title: string, entries: readonly (readonly [term: string, about: string])[]): string[] {
   if (entries.length === 0) return [];
-  const terms = entries.map(([term]) => term.length).filter((length) => length <= longestTerm);
+  const terms = entries.map(([term]) => term.length).filter((length) => length <= maxTermLength);
   // If all terms are too long, descriptions are still indented more than any term.
   const column = Math.max(...terms, 4) + 4;
   const lines = entries.flatMap(([term, about]) => {

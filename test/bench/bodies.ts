@@ -14,7 +14,7 @@ import {
   worstBodies,
   worstBodyObjects,
 } from '../fixtures/worst-bodies.ts';
-import { longestTurn } from './longest-turn.ts';
+import { maxTurn } from './longest-turn.ts';
 import { type Benchmark, median, type Row } from './report.ts';
 
 const runs = 3;
@@ -44,7 +44,7 @@ async function remove(server: TestServer, path: string): Promise<void> {
 async function floorOf(body: Uint8Array): Promise<number | undefined> {
   const text = Buffer.from(body).toString();
   try {
-    return await longestTurn(async () => JSON.stringify(JSON.parse(text)));
+    return await maxTurn(async () => JSON.stringify(JSON.parse(text)));
   } catch {
     return undefined;
   }
@@ -58,7 +58,7 @@ async function measure(server: TestServer, worst: WorstBody): Promise<Row> {
   for (let run = 0; run < (slow ? 1 : runs); run++) {
     if (method === 'POST') await remove(server, `${path}/new`);
     held.push(
-      await longestTurn(async () => {
+      await maxTurn(async () => {
         status = await send(server, worst, body);
       }),
     );

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reportFor } from '../../src/kubelet/server/node-reports.ts';
 import { everyMs } from '../../src/kubelet/usage/usage-reader.ts';
 import { reportSources } from '../fixtures/agent-reports.ts';
-import { longestTurn } from './longest-turn.ts';
+import { maxTurn } from './longest-turn.ts';
 import { type Benchmark, median, type Row } from './report.ts';
 import { withUsedPods } from './used-pods.ts';
 
@@ -51,9 +51,9 @@ const run = (): Promise<readonly Row[]> =>
     const turns: number[] = [];
     for (let round = 0; round < rounds; round++) {
       await reader.read(0);
-      turns.push(await longestTurn(page));
+      turns.push(await maxTurn(page));
     }
-    const readTurn = await longestTurn(() => reader.read(0));
+    const readTurn = await maxTurn(() => reader.read(0));
     await sleep(everyMs);
     const share = everySeconds * 1000;
     const atRest = used();

@@ -14,7 +14,7 @@ function used(): number {
  * Returns the longest turn of the event loop, in milliseconds of this thread, until `work` is done and the
  * loop is idle.
  */
-export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+export async function maxTurn(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let after = 0;
   let done = false;

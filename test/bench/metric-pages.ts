@@ -45,7 +45,7 @@ async function use({ server, kinds }: Plane): Promise<void> {
 }
 
 /** Returns the longest turn of the event loop during `work`, in milliseconds. */
-async function longestTurn(work: Promise<unknown>): Promise<number> {
+async function maxTurn(work: Promise<unknown>): Promise<number> {
   let isOver = false;
   void work.finally(() => {
     isOver = true;
@@ -73,7 +73,7 @@ async function measure(plane: Plane): Promise<Row[]> {
         times.push(performance.now() - begun);
         bytes = length;
       });
-      turns.push(await longestTurn(reading));
+      turns.push(await maxTurn(reading));
     }
     const [ms, turn] = [median(times), median(turns)];
     rows.push({

@@ -16,7 +16,7 @@ export interface TestResult {
 }
 
 const mark = '[Conformance]';
-const longestMessage = 400;
+const maxMessageLength = 400;
 /** Between the report of one test and the next. */
 const divider = /^-{20,}$/;
 /** A report's first line: a sign, what is not as it should be, and the time it took. */
@@ -113,5 +113,5 @@ function oneLine(text: string): string {
     .replaceAll(/\s+/g, ' ')
     .replace(/error running \S*kubectl .*?stderr: /, 'kubectl: ')
     .trim();
-  return line.length > longestMessage ? `${line.slice(0, longestMessage)}…` : line;
+  return line.length > maxMessageLength ? `${line.slice(0, maxMessageLength)}…` : line;
 }

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { readTimes, usualTimes, writeTimes } from './times.ts';
 
 const root = join(import.meta.dirname, '../..');
-const leastSeconds = 8;
+const minSeconds = 8;
 
 const times = { ...readTimes(usualTimes), ...readTimes(join(root, 'node_modules/.cache/test-times.json')) };
 const long = Object.entries(times)
   .filter(
-    ([file, seconds]) => seconds >= leastSeconds && !file.startsWith('..') && existsSync(join(root, file)),
+    ([file, seconds]) => seconds >= minSeconds && !file.startsWith('..') && existsSync(join(root, file)),
   )
   .map(([file, seconds]) => [file, Math.round(seconds)]);
 writeTimes(usualTimes, Object.fromEntries(long));

@@ -7,7 +7,7 @@ export interface FileTime {
 
 const most = 10;
 /** Minimum duration of a listed file, in seconds; nothing is printed for a short run. */
-const leastSeconds = 5;
+const minSeconds = 5;
 
 /**
  * Returns the list with the longest first. Files run in parallel, so the sum of the times exceeds the
@@ -15,7 +15,7 @@ const leastSeconds = 5;
  */
 export function slowest(times: readonly FileTime[]): string {
   const long = times
-    .filter(({ seconds }) => seconds >= leastSeconds)
+    .filter(({ seconds }) => seconds >= minSeconds)
     .sort((one, other) => other.seconds - one.seconds);
   if (long.length === 0) return '';
   const sum = times.reduce((all, { seconds }) => all + seconds, 0);

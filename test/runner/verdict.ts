@@ -3,7 +3,7 @@ import type { FileResult, ProcessResult } from './report.ts';
 import type { Skip } from './skips.ts';
 
 /** Maximum number of failures after which files are run again: more failures are not a coincidence. */
-const mostAgain = 3;
+const maxAgain = 3;
 
 /**
  * Returns the files to run once more, alone: those that failed. Files without a report of a process that died
@@ -15,7 +15,7 @@ export function filesToRunAgain(results: readonly ProcessResult[]): readonly str
     files: files.flatMap(({ file, failures }) => (failures.length > 0 ? [file] : [])),
   }));
   const count = failed.reduce((sum, { files, died }) => sum + (died ? 1 : files.length), 0);
-  return count > mostAgain ? [] : failed.flatMap(({ files }) => files);
+  return count > maxAgain ? [] : failed.flatMap(({ files }) => files);
 }
 
 export interface Verdict {

@@ -17,7 +17,7 @@ const sources = execFileSync('git', ['ls-files', '-z', 'src/*.ts', 'config/*.ts'
   .filter((path) => path !== '' && !path.endsWith('.gen.ts') && path !== generator);
 
 /** Width of the code, which the formatter holds. */
-const mostCharacters = 110;
+const maxCharacters = 110;
 /** Words by which a fragment begins that names no subject; a comment begins with a noun or a verb. */
 const fragment =
   /^\s*(?:\/\*\*|\/\/) (?:Of|By|Those|That|Whom?|Whose|What|Whether|Where|Which|It|They|So|Not)\b/;
@@ -35,7 +35,7 @@ function faultsOf(path: string): string[] {
   const faults = text.split('\n').flatMap((line, index) => {
     if (!isComment(line)) return [];
     const place = `${path}:${index + 1}`;
-    if (line.length > mostCharacters) return [`${place}: ${line.length} characters wide`];
+    if (line.length > maxCharacters) return [`${place}: ${line.length} characters wide`];
     // The second line of a comment of several lines goes on with a sentence.
     const goesOn = /^\s*\/\//.test(text.split('\n')[index - 1] ?? '');
     return fragment.test(line) && !goesOn ? [`${place}: ${line.trim()}`] : [];
@@ -60,7 +60,7 @@ describe('comments of the source and its tests', () => {
     assert.doesNotMatch(' * Appends the knowledge of `told`.', personal);
   });
 
-  it(`are at most ${mostCharacters} characters wide, and begin with a noun or a verb`, () => {
+  it(`are at most ${maxCharacters} characters wide, and begin with a noun or a verb`, () => {
     assert.deepEqual(sources.flatMap(faultsOf), []);
   });
 });

@@ -154,18 +154,18 @@ export const neverOwned = FieldSet.of(
   ].map((name) => ['f:metadata', `f:${name}`]),
 );
 
-const mostUpdaters = 10;
+const maxUpdaters = 10;
 const bucketName = 'ancient-changes';
 
 /** Merges the oldest of more than ten updating managers into one for each version. Changes `managers`. */
 function limitUpdaters(managers: Map<string, Manager>): void {
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
-  if (updaters.length <= mostUpdaters) return;
+  if (updaters.length <= maxUpdaters) return;
   updaters.sort(([a, one], [b, other]) => secondsOf(one) - secondsOf(other) || compareTexts(a, b));
   const oldest = new Map<string, [string, Manager][]>();
   let left = updaters.length;
   for (const updater of updaters) {
-    if (left <= mostUpdaters) break;
+    if (left <= maxUpdaters) break;
     const { apiVersion } = updater[1];
     const others = oldest.get(apiVersion);
     if (others) {

@@ -37,7 +37,7 @@ export type WriteYaml = (json: string, user: string) => Promise<string>;
 /** Timeout in milliseconds. A valid text of three megabytes takes two seconds. */
 const patienceMs = 10_000;
 /** Megabytes of heap. */
-const mostMemory = 256;
+const maxMemory = 256;
 /**
  * Maximum number of characters of a short text. A valid one takes less than 100 ms, so it must not wait for
  * seconds behind a long one.
@@ -48,7 +48,7 @@ const shortPatienceMs = 5000;
  * Maximum number of texts and characters of one user that are queued or being parsed: as many as a few bodies
  * of maximum size.
  */
-const mostWaiting = { texts: 16, characters: 10 * 1024 * 1024 };
+const maxWaiting = { texts: 16, characters: 10 * 1024 * 1024 };
 const retryAfterSeconds = 2;
 
 const source = new URL('./yaml-worker.ts', import.meta.url);
@@ -115,8 +115,8 @@ class WaitingTexts {
   enter(user: string, characters: number): () => void {
     const own = this.#byUser.get(user) ?? { texts: 0, characters: 0 };
     if (
-      own.texts >= mostWaiting.texts ||
-      (own.texts > 0 && own.characters + characters > mostWaiting.characters)
+      own.texts >= maxWaiting.texts ||
+      (own.texts > 0 && own.characters + characters > maxWaiting.characters)
     )
       throw newStatusError(
         'TooManyRequests',
@@ -137,7 +137,7 @@ class WaitingTexts {
 async function onThread(task: YamlTask, clock: Clock, patience: number, failure: Fail): Promise<YamlAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<YamlAnswer>();
   const fail = (why: string) => reject(failure(why));
-  const resourceLimits = { maxOldGenerationSizeMb: mostMemory };
+  const resourceLimits = { maxOldGenerationSizeMb: maxMemory };
   const worker = startThread('yaml-worker', source, { workerData: task, resourceLimits });
   worker.once('message', resolve).once('error', (error) => fail(errorMessage(error)));
   const late = clock.after(patience, () => fail(`it took longer than ${patience / 1000} s`));

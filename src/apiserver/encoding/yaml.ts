@@ -4,7 +4,7 @@ import { yamlType } from '../negotiation/accept.ts';
 import { respond } from '../respond.ts';
 
 /** Maximum size of the JSON in bytes: its conversion takes the thread about a second. */
-const mostBytes = 4 << 20;
+const maxBytes = 4 << 20;
 
 /** Converts an answer. Throws 406 for an answer that is too long. */
 export async function inYaml(answer: Response, write: (json: string) => Promise<string>): Promise<Response> {
@@ -19,8 +19,8 @@ async function textOf(answer: Response): Promise<string> {
   let text = '';
   for await (const chunk of answer.body ?? []) {
     size += chunk.length;
-    if (size > mostBytes) {
-      const why = `the answer has more than ${mostBytes >> 20} MiB, which is not written in YAML: ask for JSON, or for pages (limit)`;
+    if (size > maxBytes) {
+      const why = `the answer has more than ${maxBytes >> 20} MiB, which is not written in YAML: ask for JSON, or for pages (limit)`;
       throw newStatusError('NotAcceptable', why);
     }
     text += decoder.decode(chunk, { stream: true });

@@ -6,7 +6,7 @@
 import type { EventEmitter } from 'node:events';
 
 /** Maximum number of requests of one connection that are being answered or queued. */
-const longestLine = 8;
+const maxLineLength = 8;
 
 /** The part of an answer that pipelining uses. */
 export interface Outgoing extends EventEmitter {
@@ -51,7 +51,7 @@ export class Pipelining<Connection extends WeakKey> {
    */
   join(connection: Connection, outgoing: Outgoing, isStranger: boolean): PipelineDecision {
     const line = this.#lines.get(connection) ?? new Set();
-    if (line.size >= (isStranger ? 1 : longestLine)) return 'ended';
+    if (line.size >= (isStranger ? 1 : maxLineLength)) return 'ended';
     const closes = [...line].some(({ shouldKeepAlive }) => shouldKeepAlive === false);
     if (outgoing.closed) return 'unanswered';
     this.#lines.set(connection, line.add(outgoing));

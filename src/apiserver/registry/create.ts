@@ -39,7 +39,7 @@ export interface CreateRequest {
   /** True if the managedFields of the object already name its owners because it was applied. */
   readonly isOwned?: true;
   /** Maximum number of values in the new object, defaults included; more is a 413. */
-  readonly mostValues: number;
+  readonly maxValues: number;
 }
 
 /** Number of names that upstream tries before it gives up (registry/generic/registry Store.Create). */
@@ -112,7 +112,7 @@ async function createNamed(
   definition.strategy.setDefaults?.(object);
   await work.pause();
   const requireFewValues = () => {
-    if (countOwnValues(object) > request.mostValues) throw tooManyValues(request.mostValues);
+    if (countOwnValues(object) > request.maxValues) throw tooManyValues(request.maxValues);
   };
   // Checked before all steps whose duration depends on the number of values.
   requireFewValues();

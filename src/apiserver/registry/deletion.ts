@@ -21,7 +21,7 @@ export type Deletion =
   | { readonly type: 'keep' };
 
 /** 68 years. A much longer period would give a deletionTimestamp that RFC 3339 cannot express. */
-const longestGraceSeconds = 2 ** 31 - 1;
+const maxGraceSeconds = 2 ** 31 - 1;
 
 const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
@@ -98,7 +98,7 @@ function startDeletion(
 ): void {
   const { metadata } = object;
   const wanted = definition.strategy.gracePeriodSeconds?.(object, requested) ?? 0;
-  const grace = Math.min(Math.max(0, wanted), longestGraceSeconds);
+  const grace = Math.min(Math.max(0, wanted), maxGraceSeconds);
   metadata.deletionTimestamp = rfc3339(now + grace * 1000);
   metadata.deletionGracePeriodSeconds = grace;
   if (metadata.generation) metadata.generation++;

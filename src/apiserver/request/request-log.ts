@@ -27,7 +27,7 @@ export function logRequest(
   log.debug('answered a request', { method, path: shownPath(path), user, status, ms, id });
 }
 
-const longestPath = 500;
+const maxPathLength = 500;
 
 /**
  * Returns the path without the part after `proxy` and `invoke`, which is a path of a user's program and may
@@ -39,7 +39,7 @@ export function shownPath(path: string): string {
     const info = parseRequestInfo(path);
     const rest = info.type === 'resource' ? info.rest : '';
     const named = rest === '' ? path : `${path.slice(0, path.length - rest.length)}/…`;
-    return named.length > longestPath ? `${named.slice(0, longestPath)}…` : named;
+    return named.length > maxPathLength ? `${named.slice(0, maxPathLength)}…` : named;
   } catch {
     return '(not a path)';
   }

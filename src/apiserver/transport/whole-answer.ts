@@ -5,7 +5,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
-import type { Headers as Fields } from './respond.ts';
+import type { Headers as Fields } from '../respond.ts';
 
 export class WholeAnswer extends Response {
   readonly whole: string | Uint8Array;

@@ -6,7 +6,7 @@ import { newBadRequest, newStatusError } from '../../apimachinery/status-error.t
 import type { Configuration } from './apply-body.ts';
 
 /** Maximum number of listed conflicts. */
-const mostConflicts = 1_000;
+const maxConflicts = 1_000;
 
 /**
  * Returns the answer to a conflict, or to a list whose items have no keys; any other error is returned
@@ -15,7 +15,7 @@ const mostConflicts = 1_000;
 export function applyRefusal(error: unknown, configuration: Pick<Configuration, 'described'>): unknown {
   if (error instanceof KeyError) return notTyped(configuration, [error.message]);
   if (!(error instanceof ApplyConflicts)) return error;
-  const causes = error.conflicts.slice(0, mostConflicts).map(({ manager, path }) => ({
+  const causes = error.conflicts.slice(0, maxConflicts).map(({ manager, path }) => ({
     reason: 'FieldManagerConflict',
     message: `conflict with ${describeManager(manager)}`,
     field: describePath(path),

@@ -49,12 +49,12 @@ export async function createInstead(
   } as const;
   const decision = await server.authorize(access);
   if (!decision.allowed) throw newForbidden(definition, name, refusal(access, decision));
-  const mostValues = valueLimits(scope).created;
+  const maxValues = valueLimits(scope).created;
   const { object: created, kept } = await createObject(server, {
     ...wanted,
     definition,
     namespace,
-    mostValues,
+    maxValues,
   });
   scope.warnings.push(...(definition.strategy.warnings?.(created, undefined) ?? []));
   return respondObject(scope, 201, kept);

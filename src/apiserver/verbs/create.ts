@@ -15,13 +15,13 @@ export async function create(scope: RequestScope): Promise<Response> {
     return respondObject(scope, 201, { object: answer });
   }
   const { namespace } = info;
-  const mostValues = valueLimits(scope).created;
+  const maxValues = valueLimits(scope).created;
   const { object: created, kept } = await createObject(server, {
     definition,
     namespace,
     object,
     options,
-    mostValues,
+    maxValues,
   });
   scope.warnings.push(...(definition.strategy.warnings?.(created, undefined) ?? []));
   return respondObject(scope, 201, kept);

@@ -16,7 +16,7 @@ export class TurnSegments {
   #work: Work;
   #since: number;
   #longest: Work;
-  #longestMs = -1;
+  #maxMs = -1;
 
   /** `now` is monotonic, in milliseconds. */
   constructor(work: Work, now: number) {
@@ -41,13 +41,13 @@ export class TurnSegments {
   /** Ends the turn and returns the work that took longest, with its milliseconds. */
   end(now: number): { readonly work: Work; readonly ms: number } {
     this.#close(now);
-    return { work: this.#longest, ms: this.#longestMs };
+    return { work: this.#longest, ms: this.#maxMs };
   }
 
   #close(now: number): void {
     const ms = now - this.#since;
-    if (ms <= this.#longestMs) return;
-    this.#longestMs = ms;
+    if (ms <= this.#maxMs) return;
+    this.#maxMs = ms;
     this.#longest = this.#work;
   }
 }

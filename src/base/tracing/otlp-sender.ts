@@ -8,7 +8,7 @@ import type { SendSpans } from './span-queue.ts';
 /** Status codes after which the collector may accept the spans later (OTLP, "Failures"). */
 const passing: readonly number[] = [408, 429, 502, 503, 504];
 /** Maximum bytes of a response that are read. */
-const longestAnswer = 16 * 1024;
+const maxAnswerLength = 16 * 1024;
 
 export function otlpSender(endpoint: URL): SendSpans {
   const host = hostname();
@@ -40,7 +40,7 @@ async function beginningOf({ body }: Response): Promise<string> {
   for await (const chunk of body ?? []) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > longestAnswer) break;
+    if (length > maxAnswerLength) break;
   }
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -67,6 +67,6 @@ export function otlpRefused(text: string): { readonly count: number; readonly wh
 }
 
 /** Maximum characters of a message, which `ctl` prints unchanged. */
-const longestMessage = 256;
+const maxMessageLength = 256;
 
-const shown = (message: unknown) => String(message).replace(/\p{C}/gu, ' ').slice(0, longestMessage);
+const shown = (message: unknown) => String(message).replace(/\p{C}/gu, ' ').slice(0, maxMessageLength);

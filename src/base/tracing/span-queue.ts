@@ -30,7 +30,7 @@ export interface SpanQueueOptions {
 /** Delay in milliseconds, as the constants below. Spans that end at about the same time are sent together. */
 const gatherMs = 1_000;
 const requestMs = 10_000;
-const longestPauseMs = 30_000;
+const maxPauseMs = 30_000;
 const tellMs = 60_000;
 
 export class SpanQueue {
@@ -99,7 +99,7 @@ export class SpanQueue {
       while (this.#spans.length > 0) await this.#sendSome();
     } catch (error) {
       this.#trouble = errorMessage(error);
-      this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
+      this.#pauseMs = Math.min(this.#pauseMs * 2, maxPauseMs);
     }
   }
 

@@ -22,7 +22,7 @@ const followedMs = 10 * 60_000;
 /** Maximum number of annotations that are remembered; one that was dropped counts as new. */
 const notes = 10_000;
 /** Maximum spans held within a tentative span; further ones are discarded. */
-const mostHeld = 256;
+const maxHeld = 256;
 /** Maximum characters of a text in a span. */
 const longest = 256;
 
@@ -124,7 +124,7 @@ class RecordedSpan implements Span {
 
   #take(span: FinishedSpan): void {
     if (!this.#held) this.#means.take(span);
-    else if (!this.#ended && this.#held.length < mostHeld) this.#held.push(span);
+    else if (!this.#ended && this.#held.length < maxHeld) this.#held.push(span);
   }
 }
 

@@ -32,7 +32,7 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 /** Maximum number of tries; other clients may create and delete the object meanwhile. */
-const mostTries = 4;
+const maxTries = 4;
 
 const plans: Readonly<Record<string, typeof planRole | typeof planBinding>> = {
   Role: planRole,
@@ -101,7 +101,7 @@ async function reconcileOne(
       return { ...planned, object: await write(cluster, target, planned, existing) };
     } catch (error) {
       const raced = isAlreadyExists(error) || isConflict(error) || (existing && isNotFound(error));
-      if (!raced || tries === mostTries) throw error;
+      if (!raced || tries === maxTries) throw error;
     }
   }
 }

@@ -2,9 +2,9 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { ruleHeaders, ruleRows } from '../access/rule-rows.ts';
-import { type ApiResource, findResource } from '../discovery.ts';
-import type { Flags, FlagTable } from '../flags.ts';
-import { recordAt, textAt, valueAt } from '../objects.ts';
+import type { Flags, FlagTable } from '../flags/flags.ts';
+import { type ApiResource, findResource } from '../objects/discovery.ts';
+import { recordAt, textAt, valueAt } from '../objects/objects.ts';
 import { objectFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';

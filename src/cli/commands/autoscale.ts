@@ -3,12 +3,12 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
-import { type ApiResource, findResource, kindName } from '../discovery.ts';
-import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags.ts';
+import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
+import { writeFlags, writeQuery } from '../flags/write-options.ts';
+import { type ApiResource, findResource, kindName } from '../objects/discovery.ts';
+import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { writeFlags, writeQuery } from '../write-options.ts';
 
 const flags = {
   min: { type: 'string', hint: 'PODS', about: 'the lowest number of pods', usual: '1' },

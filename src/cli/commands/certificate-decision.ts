@@ -16,7 +16,7 @@ const words = {
 } as const;
 
 /** Same number of tries as kubectl. */
-const mostTries = 10;
+const maxTries = 10;
 
 export const conditionsOf = (request: JsonObject) => recordsAt(request, 'status', 'conditions');
 
@@ -55,7 +55,7 @@ export async function decide(
       await cluster.send('PUT', path, { ...request, status });
       return done;
     } catch (error) {
-      if (!isConflict(error) || tries >= mostTries) throw error;
+      if (!isConflict(error) || tries >= maxTries) throw error;
     }
   }
 }

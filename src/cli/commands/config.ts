@@ -3,7 +3,6 @@ import { realpath } from 'node:fs/promises';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
 import { readBoundedSync } from '../../base/bounded-file.ts';
-import { replaceFile } from '../../base/replace-file.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { type Kubeconfig, loadKubeconfig, parseKubeconfig } from '../../client/kubeconfig.ts';
 import { replaceFile } from '../../os/replace-file.ts';

@@ -61,13 +61,13 @@ export const logs: Verb = {
   },
 };
 
-const mostFollowed = 5;
+const maxFollowed = 5;
 
 /**
  * Throws UsageError, in kubectl's words, if more streams would be followed than --max-log-requests allows.
  */
 function requireFew(flags: Flags, count: number): void {
-  const most = flags.whole('max-log-requests') ?? mostFollowed;
+  const most = flags.whole('max-log-requests') ?? maxFollowed;
   if (most < 1) throw new UsageError(`--max-log-requests must be 1 or more, got ${most}`);
   if (flags.on('follow') && count > most)
     throw new UsageError(

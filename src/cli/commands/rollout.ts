@@ -4,8 +4,8 @@ import { parseInt64 } from '../../apimachinery/int64.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import type { Cluster } from '../cluster.ts';
-import { kindName } from '../discovery.ts';
+import { beginWork } from '../../terminal/live-lines.ts';
+import type { Cluster } from '../connection/cluster.ts';
 import { inContext } from '../errors.ts';
 import {
   type DryRun,

@@ -59,7 +59,7 @@ function requireNodes(flags: Flags, words: readonly string[]): void {
     throw new UsageError("at least one resource name must be specified since 'all' parameter is not set");
 }
 
-const mostTries = 10;
+const maxTries = 10;
 
 /**
  * Controllers write taints too, and the list is replaced as a whole, so a write must be based on the version
@@ -84,7 +84,7 @@ async function taintNode(
       await cluster.send('PATCH', targetPath(target) + options, body, patchTypes.merge);
       return outcome;
     } catch (error) {
-      if (!isConflict(error) || tries >= mostTries) throw error;
+      if (!isConflict(error) || tries >= maxTries) throw error;
     }
   }
 }

@@ -21,7 +21,7 @@ const types: Readonly<Record<string, ReadMember['type']>> = {
   '1': 'link',
 };
 /** Maximum length of a name; longer names are rejected. */
-const longestText = 1024 * 1024;
+const maxTextLength = 1024 * 1024;
 
 /**
  * Yields each member until the archive's end. Throws an Error if the data is not an archive, or ends too
@@ -141,7 +141,7 @@ class ByteSource {
   }
 
   async text(length: number): Promise<Buffer> {
-    if (length > longestText) throw new Error('the archive is damaged: a name is too long');
+    if (length > maxTextLength) throw new Error('the archive is damaged: a name is too long');
     const text = await this.take(length);
     if (text === undefined) throw tooShort();
     return text;

@@ -12,7 +12,7 @@ export interface Fault {
 }
 
 /** Maximum number of faults of one object in the list. */
-const mostFaults = 100;
+const maxFaults = 100;
 
 /**
  * Returns the values of a wrong type and the unknown fields, in the order of the object. `schemas` are the
@@ -62,7 +62,7 @@ class Checker {
   }
 
   check(value: unknown, given: JsonObject, path: Path): void {
-    if (value === null || value === undefined || this.faults.length >= mostFaults) return;
+    if (value === null || value === undefined || this.faults.length >= maxFaults) return;
     const schema = resolveReference(this.#schemas, given);
     const types = [schema, ...recordsAt(schema, 'oneOf')].map((one) => textAt(one, 'type')).filter(Boolean);
     if (types.length === 0) return;
@@ -90,7 +90,7 @@ class Checker {
   }
 
   #add(path: Path, message: string): void {
-    if (this.faults.length < mostFaults) this.faults.push({ path, message });
+    if (this.faults.length < maxFaults) this.faults.push({ path, message });
   }
 }
 

@@ -6,15 +6,15 @@
 import { isUtf8 } from 'node:buffer';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
-import { parseJson } from '../apimachinery/json-decode.ts';
-import { TextError } from '../apimachinery/value-limit.ts';
-import { type BooleanWord, parseYamlStream } from '../apimachinery/yaml.ts';
-import { readBounded } from '../base/bounded-file.ts';
-import { errorMessage } from '../base/log.ts';
-import { UsageError } from '../base/usage-error.ts';
-import type { Flags } from './flags.ts';
-import type { Io } from './io.ts';
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { parseJson } from '../../apimachinery/json-decode.ts';
+import { TextError } from '../../apimachinery/value-limit.ts';
+import { type BooleanWord, parseYamlStream } from '../../apimachinery/yaml.ts';
+import { readBounded } from '../../base/bounded-file.ts';
+import { errorMessage } from '../../base/log.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import type { Flags } from '../flags/flags.ts';
+import type { Io } from '../io.ts';
 import { jsonParts, type TextPart } from './json-stream.ts';
 import { fetchManifest, withoutPassword } from './remote-manifest.ts';
 

@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { unzipSync } from 'fflate';
-import { readBounded } from '../base/bounded-file.ts';
-import { errorMessage } from '../base/log.ts';
+import { readBounded } from '../../base/bounded-file.ts';
+import { errorMessage } from '../../base/log.ts';
 
 export interface Source {
   /** Text by path. */
@@ -17,7 +17,7 @@ export interface Source {
 const leftOut: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.venv', '__pycache__', 'node_modules']);
 
 /** Maximum size of all files in bytes; it exceeds the server's maximum. */
-const mostBytes = 4_000_000;
+const maxBytes = 4_000_000;
 
 /**
  * Reads a folder or an archive. Rejects other files, links, and files that exceed the limit of a function.
@@ -30,7 +30,7 @@ export async function readSource(
   { single = false, owner = 'function' } = {},
 ): Promise<Source> {
   const source: Source = { files: {}, binaryFiles: {} };
-  let left = mostBytes;
+  let left = maxBytes;
   const add = (name: string, content: Uint8Array) => {
     left -= content.length;
     if (left < 0) throw new Error(tooLarge(owner));
@@ -38,7 +38,7 @@ export async function readSource(
     if (isUtf8(bytes)) source.files[name] = bytes.toString('utf8');
     else source.binaryFiles[name] = bytes.toString('base64');
   };
-  const read = (file: string) => readBounded(file, mostBytes, new Error(tooLarge(owner)));
+  const read = (file: string) => readBounded(file, maxBytes, new Error(tooLarge(owner)));
   const found = await lstat(path).catch(() => undefined);
   if (!found) throw new Error(`${where}: there is no file or folder ${path}`);
   try {
@@ -52,7 +52,7 @@ export async function readSource(
   return source;
 }
 
-const tooLarge = (owner: string) => `it has more than ${mostBytes} bytes; a ${owner} may have 1000000`;
+const tooLarge = (owner: string) => `it has more than ${maxBytes} bytes; a ${owner} may have 1000000`;
 
 type Read = (path: string) => Promise<Buffer>;
 type Add = (name: string, content: Uint8Array) => void;
@@ -74,7 +74,7 @@ function readArchive(archive: Buffer, add: Add, owner: string): void {
   let size = 0;
   const isWanted = (file: { name: string; originalSize: number }) => {
     size += file.originalSize;
-    if (size > mostBytes) throw new Error(tooLarge(owner));
+    if (size > maxBytes) throw new Error(tooLarge(owner));
     return !file.name.endsWith('/') && !file.name.split('/').some((part) => leftOut.has(part));
   };
   for (const [name, content] of Object.entries(unzipSync(archive, { filter: isWanted }))) add(name, content);

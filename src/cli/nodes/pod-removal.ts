@@ -1,12 +1,17 @@
 /** Removes pods, all at once: by eviction, which disruption budgets may delay, or by deletion. */
-import type { JsonObject } from '../apimachinery/equality.ts';
-import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
-import { type Clock, sleep, type Timer } from '../base/clock.ts';
-import { type Activity, beginWork } from '../base/live-lines.ts';
-import { errorMessage } from '../base/log.ts';
-import { goDuration } from '../base/time.ts';
-import { objectPath } from '../client/resource-path.ts';
-import type { Cluster } from './cluster.ts';
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { isNotFound, StatusError } from '../../apimachinery/status-error.ts';
+import { type Clock, sleep, type Timer } from '../../base/clock.ts';
+import { errorMessage } from '../../base/log.ts';
+import { goDuration } from '../../base/time.ts';
+import { objectPath } from '../../client/resource-path.ts';
+import { type Activity, beginWork } from '../../terminal/live-lines.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import { type DryRun, dryRunSuffix } from '../flags/flags.ts';
+import type { Io } from '../io.ts';
+import { followAll } from '../objects/follow.ts';
+import { type Metadata, metadataOf } from '../objects/objects.ts';
+import type { CollectionTarget } from '../objects/targets.ts';
 import { overdueAt } from './drain-plan.ts';
 
 export interface RemovalSettings {

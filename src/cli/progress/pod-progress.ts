@@ -7,17 +7,17 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { onAbort } from '../../base/abort.ts';
 import { sleep } from '../../base/clock.ts';
 import { keepDoing } from '../../base/keep-doing.ts';
-import type { Activity } from '../../base/live-lines.ts';
-import { findResource } from '../discovery.ts';
-import { followAll } from '../follow.ts';
-import { podSelectorOf } from '../objects.ts';
-import { type ObjectTarget, targetPath } from '../targets.ts';
+import type { Activity } from '../../terminal/live-lines.ts';
+import { findResource } from '../objects/discovery.ts';
+import { followAll } from '../objects/follow.ts';
+import { podSelectorOf } from '../objects/objects.ts';
+import { type ObjectTarget, targetPath } from '../objects/targets.ts';
 import type { VerbContext } from '../verb.ts';
 import { type Pull, podsText, podText, pullsIn, waitingNodes } from './object-progress.ts';
 
 const everyMs = 1000;
 /** Maximum number of nodes that are queried: a line has no room for more. */
-const mostNodes = 3;
+const maxNodes = 3;
 
 /**
  * Shows the progress until the result is disposed of. Never rejects: an error here must not end the command.
@@ -94,7 +94,7 @@ async function askNodes(
   const silent = new Set<string>();
   await keepDoing({ clock: io.clock, signal, restMs: everyMs }, async () => {
     const nodes = waitingNodes(seen.pods).filter((node) => node !== '' && !silent.has(node));
-    const answers = nodes.slice(0, mostNodes).map(async (node) => {
+    const answers = nodes.slice(0, maxNodes).map(async (node) => {
       try {
         return pullsIn(await cluster().get(`/api/v1/nodes/${encodeURIComponent(node)}/proxy/pulls`));
       } catch {

@@ -9,7 +9,7 @@ export interface ProgramPlace {
 /** Start of Docker's message, which it writes at once before it reports an exit status of 126 or 127. */
 const engineWords = 'OCI runtime exec failed: ';
 /** Maximum number of held characters, which exceeds the length of Docker's message. */
-const mostHeld = 4096;
+const maxHeld = 4096;
 
 /** Returns one line with the program, the container and the reason; undefined for other text. */
 export function startFailure(said: string, { pod, container }: ProgramPlace): string | undefined {
@@ -45,7 +45,7 @@ export class HeldOutput extends Writable {
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
     const text = this.#held === undefined ? undefined : this.#held + chunk.toString('latin1');
     // Single characters from a terminal must not wait for the next ones, so the first piece decides.
-    const isHeld = text?.startsWith(engineWords) && text.length < mostHeld;
+    const isHeld = text?.startsWith(engineWords) && text.length < maxHeld;
     this.#held = isHeld ? text : undefined;
     if (isHeld) done();
     else this.#to.write(text === undefined ? chunk : Buffer.from(text, 'latin1'), done);

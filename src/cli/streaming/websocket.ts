@@ -22,7 +22,7 @@ export interface OpenOptions {
 const answerTimeout = 65_000;
 /** kubectl's values: the connection is closed after twelve pings in a row without an answer. */
 const pingEvery = 5_000;
-const mostUnanswered = 12;
+const maxUnanswered = 12;
 
 /**
  * Resolves to the messages by channel; nothing is read before a listener is registered. Rejects with
@@ -95,7 +95,7 @@ function keepAsking(socket: WebSocket, clock: Clock): void {
   const ask = () => {
     // Pongs are not received while reading is paused.
     unanswered = socket.isPaused ? 0 : unanswered + 1;
-    if (unanswered > mostUnanswered) return socket.terminate();
+    if (unanswered > maxUnanswered) return socket.terminate();
     socket.ping();
     timer = clock.after(pingEvery, ask);
   };

@@ -26,11 +26,11 @@ export interface Question {
 export const ttl = 5;
 const specVersion = '1.1.0';
 /** Maximum length of a chain of aliases within the cluster; a longer one counts as a loop. */
-const longestChain = 8;
+const maxChainLength = 8;
 
 /** Returns the answer; undefined for a name that is not the cluster's. */
 export function answerFrom(zone: Zone, { name, type }: Question): Verdict | undefined {
-  return answer(zone, name, type, longestChain);
+  return answer(zone, name, type, maxChainLength);
 }
 
 function answer(zone: Zone, asked: string, type: string, chain: number): Verdict | undefined {

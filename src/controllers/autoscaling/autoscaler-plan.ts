@@ -8,7 +8,7 @@ import type { ObjectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { type History, type Limits, limit, remember } from './behavior-plan.ts';
 import { type AutoscalerStatus, StatusDraft, sayLimits } from './conditions-plan.ts';
-import { type MetricTrouble, mostMetrics, proposalOf, troubleOf } from './metrics-plan.ts';
+import { type MetricTrouble, maxMetrics, proposalOf, troubleOf } from './metrics-plan.ts';
 import type { Known, Proposal, Reading } from './proposal-plan.ts';
 import { MetricFailure, type Tolerance } from './replicas-plan.ts';
 
@@ -251,7 +251,7 @@ function wishByMetrics(
   };
 }
 
-const tooMany = new MetricFailure(`only the first ${mostMetrics} metrics of an autoscaler are looked at`);
+const tooMany = new MetricFailure(`only the first ${maxMetrics} metrics of an autoscaler are looked at`);
 
 /** Yields the outcome of one metric after another, because each may examine ten thousand pods. */
 export function* outcomesOf(hpa: HorizontalPodAutoscaler, measured: Measured): Generator<Outcome> {
@@ -264,7 +264,7 @@ export function* outcomesOf(hpa: HorizontalPodAutoscaler, measured: Measured): G
     tolerance: toleranceOf(hpa, measured.tolerance),
   };
   for (const [index, metric] of (hpa.spec.metrics ?? []).entries())
-    yield index < mostMetrics
+    yield index < maxMetrics
       ? outcomeOf(metric, known, readings.get(index) ?? 'it was not asked for')
       : troubleOf(metric, tooMany);
 }

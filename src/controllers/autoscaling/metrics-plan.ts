@@ -6,9 +6,9 @@ import { MetricFailure } from './replicas-plan.ts';
 import { ofContainerResource, ofResource } from './resource-metrics-plan.ts';
 
 /** Maximum number of metrics of one autoscaler that are evaluated; each requires a pass over all pods. */
-export const mostMetrics = 100;
+export const maxMetrics = 100;
 
-const mostReplicas = 2 ** 31 - 1;
+const maxReplicas = 2 ** 31 - 1;
 
 /**
  * Returns the proposal of one metric. `reading` is the answer from outside, if the metric is queried there.
@@ -16,7 +16,7 @@ const mostReplicas = 2 ** 31 - 1;
  */
 export function proposalOf(metric: MetricSpec, known: Known, reading: Reading): Proposal {
   const proposal = proposed(metric, known, reading);
-  return { ...proposal, replicas: Math.min(mostReplicas, Math.max(0, proposal.replicas)) };
+  return { ...proposal, replicas: Math.min(maxReplicas, Math.max(0, proposal.replicas)) };
 }
 
 function proposed(metric: MetricSpec, known: Known, reading: Reading): Proposal {

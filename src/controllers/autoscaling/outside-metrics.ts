@@ -7,7 +7,7 @@ import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import { isOutside, type MetricQueries, podsMatcher, queryOf, usualQueries } from './metric-query-plan.ts';
-import { mostMetrics } from './metrics-plan.ts';
+import { maxMetrics } from './metrics-plan.ts';
 import type { Reading } from './proposal-plan.ts';
 import type { Series } from './readings-plan.ts';
 import { MetricFailure } from './replicas-plan.ts';
@@ -29,7 +29,7 @@ export class SourceSilent extends Error {
 /** Milliseconds without queries after one was not answered, because each query may take its whole timeout. */
 const silenceMs = 5_000;
 /** Timeout in milliseconds for all metrics of one autoscaler. */
-const longestMs = 10_000;
+const maxMs = 10_000;
 
 const notConfigured =
   'no source of such metrics is configured: start the control plane with --prometheus-url';
@@ -55,13 +55,13 @@ export class OutsideMetrics {
     singularOf: (kind: string) => string,
   ): Promise<ReadonlyMap<number, Reading>> {
     const readings = new Map<number, Reading>();
-    const end = this.#clock.monotonic() + longestMs;
+    const end = this.#clock.monotonic() + maxMs;
     const queries = this.#source?.queries ?? usualQueries;
     const asking = { namespace, pods: podsMatcher(pods, queries), singularOf };
-    for (const [index, metric] of (spec.metrics ?? []).slice(0, mostMetrics).entries()) {
+    for (const [index, metric] of (spec.metrics ?? []).slice(0, maxMetrics).entries()) {
       if (!isOutside(metric)) continue;
       const isLate = this.#clock.monotonic() >= end;
-      const why = isLate ? `the metrics before it took ${longestMs / 1000} s` : this.#silence();
+      const why = isLate ? `the metrics before it took ${maxMs / 1000} s` : this.#silence();
       readings.set(index, why ?? (await this.#read(() => queryOf(metric, asking, queries))));
     }
     return readings;

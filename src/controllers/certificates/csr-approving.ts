@@ -15,8 +15,8 @@ import {
   kubeletServingSigner,
 } from '../../api/certificates/v1/conditions.ts';
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { serviceResource } from '../../api/core/v1/service.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';

@@ -58,15 +58,15 @@ const checkKubeletServing: ContentCheck = (content, usages) => {
 };
 
 /** Maximum number of names and addresses; a node has one name and a few addresses. */
-const mostNames = 16;
+const maxNames = 16;
 
 /**
  * Returns the fault of the names, or undefined. Names must have the one spelling that is compared: no
  * wildcard, no upper case, no trailing dot, no address.
  */
 function namesProblem({ dnsNames, ipAddresses }: CertificateRequestContent): string | undefined {
-  if (dnsNames.length + ipAddresses.length > mostNames)
-    return `at most ${mostNames} DNS and IP subjectAltNames are allowed`;
+  if (dnsNames.length + ipAddresses.length > maxNames)
+    return `at most ${maxNames} DNS and IP subjectAltNames are allowed`;
   const wrong = dnsNames.find((name) => !isDnsName(name));
   return wrong === undefined
     ? undefined

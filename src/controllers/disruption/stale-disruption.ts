@@ -3,9 +3,10 @@
  * pkg/controller/disruption, stalePodDisruptionTimeout). A condition set by the kubelet is kept, because a
  * node may take longer.
  */
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { isPodActive, podCondition } from '../../api/core/v1/pod-conditions.ts';
-import { type AccountRights } from '../../api/rbac/v1/rule-rows.ts';
+
+import { isPodActive, podCondition } from '../../api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
+import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';

@@ -1,5 +1,5 @@
 /** Deletes Events whose last occurrence is older than --event-ttl. */
-import { eventResource } from '../../api/core/v1/event.ts';
+import { eventResource } from '../../api/core/v1/event/event.ts';
 import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { type ControllerFactory, watched } from '../../controller-runtime/definition.ts';

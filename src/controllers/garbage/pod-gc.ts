@@ -9,10 +9,10 @@
  *   unreachable one.
  */
 
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
-import { taintKeys } from '../../api/core/v1/taints.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { taintKeys } from '../../api/core/v1/node/taints.ts';
+import { isPodTerminal } from '../../api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { type AccountRights, read } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';

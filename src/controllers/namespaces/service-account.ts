@@ -3,7 +3,7 @@
  * pkg/controller/serviceaccount).
  */
 import { namespaceResource } from '../../api/core/v1/namespace.ts';
-import { defaultAccount, serviceAccountResource } from '../../api/core/v1/service-account.ts';
+import { defaultAccount, serviceAccountResource } from '../../api/core/v1/service-account/service-account.ts';
 import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';

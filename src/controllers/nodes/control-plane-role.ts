@@ -3,7 +3,7 @@
  * itself, because a kubelet may not set labels of node-role.kubernetes.io (upstream: NodeRestriction). The
  * node gets no taint, since pods run there.
  */
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
 import { type ControllerFactory, watched } from '../../controller-runtime/definition.ts';

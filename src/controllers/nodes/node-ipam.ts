@@ -4,7 +4,7 @@
  * ranges that the cache does not show yet count as taken. A range is free again when its node is deleted.
  */
 
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';

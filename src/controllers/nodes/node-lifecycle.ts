@@ -8,9 +8,9 @@
  */
 
 import { type Lease, leaseResource, nodeLeaseNamespace } from '../../api/coordination/v1/lease.ts';
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { isPodTerminal, podCondition, podReady } from '../../api/core/v1/pod-conditions.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { isPodTerminal, podCondition, podReady } from '../../api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';

@@ -6,9 +6,9 @@
  * deleted; the pod's controller counts it as gone and replaces it at once.
  */
 
-import { type Node, nodeResource } from '../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { isPodActive } from '../../api/core/v1/pod-conditions.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { isPodActive } from '../../api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';

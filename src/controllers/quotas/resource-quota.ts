@@ -5,7 +5,8 @@
  */
 
 import { type ResourceQuota, resourceQuotaResource } from '../../api/core/v1/resource-quota.ts';
-import { type Evaluator, evaluatorOf } from '../../api/quota/evaluator.ts';
+import type { Evaluator } from '../../api/quota/evaluator.ts';
+import { evaluatorOf } from '../../api/quota/evaluators.ts';
 import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type KubeObject, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';

@@ -14,7 +14,7 @@ import { findCondition, timedCondition, withoutCondition } from '../../controlle
 /** Condition type. False if nodes do not serve an external address of the Service; absent otherwise. */
 export const externalAddressesServed = 'minik8s.io/ExternalAddressesServed';
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 interface Problem {
   readonly reason: 'AddressReserved' | 'AddressTaken';
@@ -39,8 +39,8 @@ export function planExternalStatus(
   const others = withoutCondition(conditions, externalAddressesServed);
   const [first] = problems;
   if (!first) return { conditions: others, changed: others.length < conditions.length, problem: undefined };
-  const named = problems.slice(0, mostNamed).map(({ message }) => message);
-  const rest = problems.length > mostNamed ? '; …' : '';
+  const named = problems.slice(0, maxNamed).map(({ message }) => message);
+  const rest = problems.length > maxNamed ? '; …' : '';
   const said: Problem = {
     reason: first.reason,
     message: `nodes do not serve every external address: ${named.join('; ')}${rest}`,

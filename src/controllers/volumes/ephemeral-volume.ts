@@ -2,10 +2,11 @@
  * Creates the claims of ephemeral volumes, which are deleted with their pods (upstream:
  * pkg/controller/volume/ephemeral). Keys are pods.
  */
-import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod-claims.ts';
-import { type PersistentVolumeClaimTemplate, type Volume } from '../../api/core/v1/types.gen.ts';
+
+import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod/claims.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
+import type { PersistentVolumeClaimTemplate, Volume } from '../../api/core/v1/types.gen.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persistent-volume-claim.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, objectKey } from '../../apimachinery/meta.ts';
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';

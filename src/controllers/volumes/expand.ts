@@ -3,10 +3,11 @@
  * size is recorded (upstream: pkg/controller/volume/expand; admission decides whether a claim may request
  * more). Keys are claims.
  */
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
-import { isFullyBound, sizeOfClaim, sizeOfVolume } from '../../api/core/v1/volume-binding.ts';
-import { isOwn } from '../../api/core/v1/volume-chores.ts';
+
+import { isFullyBound, sizeOfClaim, sizeOfVolume } from '../../api/core/v1/volume/binding.ts';
+import { isOwn } from '../../api/core/v1/volume/chores.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persistent-volume-claim.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, objectKey } from '../../apimachinery/meta.ts';
 import { compareQuantities, parseQuantity } from '../../apimachinery/quantity.ts';

@@ -20,8 +20,10 @@ import {
   isFree,
   isFullyBound,
   storageProvisioner,
-} from '../../api/core/v1/volume-binding.ts';
-import { className, classNameOf } from '../../api/core/v1/volume-columns.ts';
+} from '../../api/core/v1/volume/binding.ts';
+import { className, classNameOf } from '../../api/core/v1/volume/columns.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persistent-volume-claim.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { defaultStorageClass, storageClassResource } from '../../api/storage/v1/storage-class.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';

@@ -2,8 +2,9 @@
  * Keeps a terminating volume while it is bound (upstream: pkg/controller/volume/pvprotection). Keys are
  * volumes.
  */
-import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
-import { volumeProtection, withFinalizer, withoutFinalizer } from '../../api/core/v1/volume-binding.ts';
+
+import { volumeProtection, withFinalizer, withoutFinalizer } from '../../api/core/v1/volume/binding.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
 import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';

@@ -6,7 +6,8 @@
 import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod/claims.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import type { PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
-import { claimProtection, withFinalizer, withoutFinalizer } from '../../api/core/v1/volume-binding.ts';
+import { claimProtection, withFinalizer, withoutFinalizer } from '../../api/core/v1/volume/binding.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persistent-volume-claim.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating, objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';

@@ -12,10 +12,13 @@ import {
   rankVolumes,
   selectedNode,
   withoutFinalizer,
-} from '../../api/core/v1/volume-binding.ts';
-import { folderFinalizer } from '../../api/core/v1/volume-chores.ts';
-import { className } from '../../api/core/v1/volume-columns.ts';
-import { nodeOf } from '../../api/core/v1/volume-recycling.ts';
+} from '../../api/core/v1/volume/binding.ts';
+import { folderFinalizer } from '../../api/core/v1/volume/chores.ts';
+import { className } from '../../api/core/v1/volume/columns.ts';
+import { folderOfShare } from '../../api/core/v1/volume/local-volumes.ts';
+import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persistent-volume-claim.ts';
+import { nodeOf } from '../../api/core/v1/volume/recycling.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { storageClassResource } from '../../api/storage/v1/storage-class.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';

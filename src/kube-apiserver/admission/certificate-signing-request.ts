@@ -63,13 +63,13 @@ async function admitRequest(server: Parts, admission: Admission): Promise<void> 
  * Maximum size of the JSON in bytes. The holder of a token may create many requests, and a few keys of any
  * algorithm need less.
  */
-const mostTokenBytes = 16 * 1024;
+const maxTokenBytes = 16 * 1024;
 
 function limitSize(request: KubeObject, user: UserInfo): void {
   if (!isBootstrapper(user)) return;
   const size = Buffer.byteLength(JSON.stringify(request));
-  if (size <= mostTokenBytes) return;
-  const why = `it has ${size} bytes; the request of a joining machine may have at most ${mostTokenBytes}`;
+  if (size <= maxTokenBytes) return;
+  const why = `it has ${size} bytes; the request of a joining machine may have at most ${maxTokenBytes}`;
   throw newForbidden(resource, request.metadata.name, why);
 }
 

@@ -101,7 +101,7 @@ function firstOf<T, U>(list: readonly T[], find: (one: T) => U | undefined): U |
  * Maximum size of the JSON in bytes. A Lease has some hundreds, a Node with the fifty images that it reports
  * twenty thousand.
  */
-const mostBytes = new Map([
+const maxBytes = new Map([
   [kindOf(leaseResource), 4 * 1024],
   [kindOf(nodeResource), 256 * 1024],
 ]);
@@ -111,7 +111,7 @@ const mostBytes = new Map([
  * a node gets no more of it than it needs.
  */
 function tooLarge(definition: ResourceRef, object: KubeObject | undefined): string | undefined {
-  const most = mostBytes.get(kindOf(definition));
+  const most = maxBytes.get(kindOf(definition));
   const found = most !== undefined && object ? Buffer.byteLength(JSON.stringify(object)) : 0;
   if (most === undefined || found <= most) return undefined;
   return `it has ${found} bytes; a ${definition.kind} that a node writes may have at most ${most}`;

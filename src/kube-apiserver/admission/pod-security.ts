@@ -35,7 +35,7 @@ import { PodSecurityAudit } from './pod-security-audit.ts';
 const servedMinor = Number(kubernetesLevel.minor);
 
 /** Milliseconds for checking the pods of a namespace whose policy changes, as upstream. */
-export const longestNamespaceCheck = 1_000;
+export const maxNamespaceCheck = 1_000;
 
 /** Subresources that do not change what a pod runs. All others are checked, including future ones. */
 const harmless = new Set([
@@ -88,7 +88,7 @@ const isTighter = (enforce: LevelVersion, old: LevelVersion) =>
 
 function warningsOfPods(server: Server, namespace: string, enforce: LevelVersion): Promise<string[]> {
   const { cache, clock } = server;
-  const end = clock.monotonic() + longestNamespaceCheck;
+  const end = clock.monotonic() + maxNamespaceCheck;
   const cached = cache.list(storagePrefix(podResource, namespace));
   const steps = namespaceWarnings({
     namespace,

@@ -39,31 +39,31 @@ export interface AccountAuthenticatorOptions {
  */
 const leeway = 60;
 /** Maximum number of cached tokens: a pod has one or two tokens, and a cluster some ten thousand pods. */
-const mostVerified = 16_384;
+const maxVerified = 16_384;
 /**
  * Maximum number of characters of a cached token. Longer ones, with audiences of megabytes, are verified each
  * time, because many of them would fill the memory.
  */
-const longestKept = 8192;
+const maxKeptLength = 8192;
 
 export function serviceAccountAuthenticator(options: AccountAuthenticatorOptions): Authenticator {
   const { keys, issuer, now } = options;
   let verifiedBy: readonly KeyObject[] = [];
   let read: ReadToken = () => undefined;
-  let verified = new BoundedMap<AccountClaims>(mostVerified);
+  let verified = new BoundedMap<AccountClaims>(maxVerified);
 
   const claimsOf = (token: string): AccountClaims | undefined => {
     if (verifiedBy !== keys.publicKeys) {
       verifiedBy = keys.publicKeys;
       read = tokenReader(verifiedBy);
-      verified = new BoundedMap(mostVerified);
+      verified = new BoundedMap(maxVerified);
     }
     const digest = createHash('sha256').update(token).digest('base64');
     const known = verified.get(digest);
     if (known) return known;
     const claims = read(token);
     const found = claims && readClaims(claims, issuer.issuers);
-    if (found && token.length <= longestKept) verified.set(digest, found);
+    if (found && token.length <= maxKeptLength) verified.set(digest, found);
     return found;
   };
 

@@ -5,7 +5,7 @@ import type {
   SubjectRulesReviewStatus,
 } from '../../api/authorization/v1/self-subject-rules-review.ts';
 import type { PolicyRule } from '../../apimachinery/policy-rules.ts';
-import { isBootstrapper, mastersGroup, nodeNameOf, type UserInfo } from '../../apiserver/user.ts';
+import { isBootstrapper, mastersGroup, nodeNameOf, type UserInfo } from '../../apiserver/request/user.ts';
 import type { KubeContext } from '../context.ts';
 import { inWords } from '../rbac/rbac-authorizer.ts';
 
@@ -16,7 +16,7 @@ import { inWords } from '../rbac/rbac-authorizer.ts';
 const byObject = 'some rules depend on the object and are not listed';
 
 /** Maximum number of listed rules, because the list is made and written at once. */
-const mostListed = 10_000;
+const maxListed = 10_000;
 
 /** Returns true if rules beside those of roles may allow something to the user. */
 const isAuthorizedByObject = (user: UserInfo, hasOtherRules: boolean | undefined): boolean =>
@@ -32,7 +32,7 @@ export function rulesOf(
   const resourceRules: ResourceRule[] = [];
   const nonResourceRules: NonResourceRule[] = [];
   const problems = new Set<string>();
-  let left = mostListed;
+  let left = maxListed;
   for (const { rules, problem } of policy.grantsOf(user, namespace)) {
     if (problem !== undefined) problems.add(problem);
     for (const { rule } of rules.slice(0, left)) {
@@ -45,7 +45,7 @@ export function rulesOf(
   const dependsOnObject = isAuthorizedByObject(user, hasOtherRules);
   if (dependsOnObject) problems.add(byObject);
   const isCut = left < 0;
-  if (isCut) problems.add(`only the first ${mostListed} rules are listed`);
+  if (isCut) problems.add(`only the first ${maxListed} rules are listed`);
   return {
     resourceRules,
     nonResourceRules,

@@ -24,7 +24,7 @@ const atOnce = 32;
 /**
  * Maximum size in bytes: 110 pods of a few containers are 100 KB. Parsing an answer delays other requests.
  */
-const longestAnswer = 4 * 2 ** 20;
+const maxAnswerLength = 4 * 2 ** 20;
 const path = '/stats/summary?only_cpu_and_memory=true';
 
 interface Asked {
@@ -113,7 +113,7 @@ async function textOf(answer: Response): Promise<string> {
   let length = 0;
   for await (const part of answer.body ?? []) {
     length += part.length;
-    if (length > longestAnswer) throw new Error(`it answered more than ${longestAnswer} bytes`);
+    if (length > maxAnswerLength) throw new Error(`it answered more than ${maxAnswerLength} bytes`);
     parts.push(Buffer.from(part));
   }
   return Buffer.concat(parts).toString();

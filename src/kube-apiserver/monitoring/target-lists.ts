@@ -47,9 +47,9 @@ const scrapedServices: IndexDeclaration = {
  * Maximum number of characters per object. Labels are written once for each port, so a small object could
  * make a large answer.
  */
-const mostOfOne = 512 * 1024;
+const maxOfOne = 512 * 1024;
 /** Maximum number of objects whose size has been logged. */
-const mostTold = 1000;
+const maxTold = 1000;
 
 interface Listed {
   readonly cached: CachedObject;
@@ -60,7 +60,7 @@ export function targetLists(
   server: Pick<KubeContext, 'cache' | 'log' | 'turns'>,
 ): ReadonlyMap<string, Document> {
   const { cache, log } = server;
-  const told = new BoundedMap<true>(mostTold);
+  const told = new BoundedMap<true>(maxTold);
   const podOf = (namespace: string) => (name: string) =>
     cache.get(storageKey(podResource, namespace, name))?.object as Pod | undefined;
   const behind = ({ object }: CachedObject): Listed[] => {
@@ -87,12 +87,12 @@ export function targetLists(
   };
   const render = ({ cached, targets }: Listed): string => {
     const { object, key } = cached;
-    const text = groupsOf(targets(object), mostOfOne);
+    const text = groupsOf(targets(object), maxOfOne);
     if (text !== undefined) return text;
     const { uid } = object.metadata;
     if (!told.get(uid)) {
       const wrong = 'an object has too many ports and labels to be a target of metrics: it is left out';
-      log.warn(wrong, { object: key.replace('/registry/', ''), mostBytes: mostOfOne });
+      log.warn(wrong, { object: key.replace('/registry/', ''), maxBytes: maxOfOne });
     }
     told.set(uid, true);
     return none;

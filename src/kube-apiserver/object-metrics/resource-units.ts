@@ -8,14 +8,14 @@ import { quantityMilliValue, quantityValue, tryParseQuantity } from '../../apima
 type Amounts = Readonly<Record<string, string>> | undefined;
 
 /** Largest amount for which upstream counts thousandths; more would exceed int64. */
-const mostOfMillis = Number(2n ** 63n / 1000n);
+const maxOfMillis = Number(2n ** 63n / 1000n);
 
 /** Returns units, to the thousandth, rounded up; undefined for a text that is no quantity. */
 export function unitsOf(text: string | undefined): number | undefined {
   const quantity = text === undefined ? undefined : tryParseQuantity(text);
   if (!quantity) return undefined;
   const whole = quantityValue(quantity);
-  return whole > mostOfMillis ? whole : quantityMilliValue(quantity) / 1000;
+  return whole > maxOfMillis ? whole : quantityMilliValue(quantity) / 1000;
 }
 
 /** Returns whole units, rounded up; undefined for a text that is no quantity. */

@@ -9,7 +9,7 @@ import { inShort, violationsOf } from './evaluate.ts';
 import { type LevelVersion, written } from './levels.ts';
 
 /** Maximum number of pods to check, as upstream. */
-export const mostPods = 3000;
+export const maxPods = 3000;
 
 export interface NamespaceCheck {
   readonly namespace: string;
@@ -41,7 +41,7 @@ export function* namespaceWarnings(check: NamespaceCheck): Steps<string[]> {
       progress.checked++;
       if (violations.length > 0) note(found, inShort(violations), pod.metadata.name);
     }
-    if (progress.checked === mostPods || check.isOver()) break;
+    if (progress.checked === maxPods || check.isOver()) break;
     yield;
   }
   const total = check.total - progress.exempt;

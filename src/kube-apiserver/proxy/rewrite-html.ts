@@ -35,10 +35,10 @@ const links: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Maximum length of a link; a longer one is passed unchanged. */
-const longestLink = 64 * 1024;
+const maxLinkLength = 64 * 1024;
 
 /** Number of characters kept for names that began in an earlier piece; no name in `links` is as long. */
-const longestName = 32;
+const maxNameLength = 32;
 
 export class HtmlRewriter {
   readonly #change: (link: string) => string;
@@ -63,7 +63,7 @@ export class HtmlRewriter {
   /** Returns the finished part of the document that has not been returned yet. */
   push(piece: string): string {
     const past = this.#from + this.#text.length;
-    this.#text = this.#text.slice(-longestName) + piece;
+    this.#text = this.#text.slice(-maxNameLength) + piece;
     this.#from = past + piece.length - this.#text.length;
     this.#tokenizer.write(piece);
     if (this.#value === undefined) this.#tellUntil(past + piece.length);
@@ -106,7 +106,7 @@ export class HtmlRewriter {
     if (this.#value === undefined) this.#tellUntil(start);
     this.#value = (this.#value ?? '') + this.#slice(start, end);
     this.#written = end;
-    if (this.#value.length <= longestLink) return;
+    if (this.#value.length <= maxLinkLength) return;
     this.#out += this.#value;
     this.#value = undefined;
     this.#isLink = false;

@@ -3,8 +3,9 @@
  * registry/core/pod/storage/eviction.go). A pod that may be evicted is charged to its budget before it is
  * deleted, in one write that concurrent evictions see.
  */
-import { type Pod, podResource } from '../../api/core/v1/pod.ts';
-import { isPodActive, podCondition, podReady } from '../../api/core/v1/pod-conditions.ts';
+
+import { isPodActive, podCondition, podReady } from '../../api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { conditionsOf } from '../../api/policy/v1/disruption-status.ts';
 import {
   type PodDisruptionBudget,
@@ -34,9 +35,9 @@ import { rfc3339 } from '../../base/clock.ts';
  * Maximum number of pods that were charged and not deleted yet; more mean that the controller does not work
  * (upstream: MaxDisruptedPodSize).
  */
-const mostDisrupted = 2000;
+const maxDisrupted = 2000;
 /** Maximum number of attempts for a pod that changes meanwhile. */
-const mostTries = 5;
+const maxTries = 5;
 const refusal = "Cannot evict pod as it would violate the pod's disruption budget.";
 
 export async function evictPod(scope: RequestScope): Promise<Response> {
@@ -87,7 +88,7 @@ async function evict(scope: RequestScope, write: WriteOptions, deletion: DeleteR
     } catch (error) {
       // The pod may have become ready meanwhile, and count for the budget.
       if (!isConflict(error) || seenOtherwise(deletion, readPod(scope))) throw error;
-      if (attempt >= mostTries) throw afterLastTry(ruling, error);
+      if (attempt >= maxTries) throw afterLastTry(ruling, error);
     }
   }
 }
@@ -167,7 +168,7 @@ function without(budget: PodDisruptionBudget, pod: Pod, now: string): PodDisrupt
   const allowed = status?.disruptionsAllowed ?? 0;
   const disrupted = status?.disruptedPods ?? {};
   if (!status || (status.observedGeneration ?? 0) < (metadata.generation ?? 0)) throw notYetCounted(name);
-  if (Object.keys(disrupted).length > mostDisrupted) {
+  if (Object.keys(disrupted).length > maxDisrupted) {
     const why = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller';
     throw newForbidden(podDisruptionBudgetResource, name, why);
   }

@@ -1,6 +1,6 @@
 /** The configuration of a container that is about to be created, from its pod, its image and the node. */
-import { graceSecondsOf } from '../../api/core/v1/grace.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import { graceSecondsOf } from '../../api/core/v1/pod/grace.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Container, EphemeralContainer } from '../../api/core/v1/types.gen.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';

@@ -4,7 +4,7 @@ import { join, normalize } from 'node:path';
 import { isRecord } from '../../apimachinery/equality.ts';
 
 /** Maximum bytes of a profile; the engine's own has about twelve thousand. */
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 /**
  * Returns the profile as JSON. Throws an Error that reveals nothing about the machine except whether such a
@@ -25,7 +25,7 @@ async function read(path: string): Promise<string> {
   try {
     await using handle = await open(path, 'r');
     const { size } = await handle.stat();
-    if (size > mostBytes) throw new Error(`the file has more than ${mostBytes} bytes`);
+    if (size > maxBytes) throw new Error(`the file has more than ${maxBytes} bytes`);
     return await handle.readFile('utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -3,8 +3,8 @@
  * startContainer.
  */
 
-import { findContainer } from '../../api/core/v1/ephemeral-containers.ts';
-import type { Pod } from '../../api/core/v1/pod.ts';
+import { findContainer } from '../../api/core/v1/container/ephemeral-containers.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Container } from '../../api/core/v1/types.gen.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';

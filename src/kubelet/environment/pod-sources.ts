@@ -40,8 +40,8 @@ const refs: Readonly<Record<SourceKind, ResourceRef<Source>>> = {
  * limited number of watches, which the node's heartbeats need too. Other objects are read when they are
  * needed.
  */
-const mostOfPod = 250;
-const mostOfAll = 1500;
+const maxOfPod = 250;
+const maxOfAll = 1500;
 /**
  * Timeout of a read: a master that does not respond must not keep a pod from what it has on disk. The caller
  * retries.
@@ -80,7 +80,7 @@ export class PodSources {
       ...[...secrets].map((name) => ['secret', name] as const),
     ];
     const needs = new Set<string>();
-    for (const [kind, name] of wanted.slice(0, mostOfPod)) {
+    for (const [kind, name] of wanted.slice(0, maxOfPod)) {
       const key = this.#need(uid, kind, namespace, name);
       if (key !== undefined) needs.add(key);
     }
@@ -131,7 +131,7 @@ export class PodSources {
   #need(uid: string, kind: SourceKind, namespace: string, name: string): string | undefined {
     const key = keyOf(kind, namespace, name);
     let source = this.#watched.get(key);
-    if (!source && this.#watched.size >= mostOfAll) return undefined;
+    if (!source && this.#watched.size >= maxOfAll) return undefined;
     if (!source) {
       const told = () => {
         for (const pod of this.#watched.get(key)?.pods ?? []) this.#onChange(pod);

@@ -1,5 +1,5 @@
 /** Removes unused images that were pulled for pods, when the disk of images is nearly full. */
-import type { Node } from '../../api/core/v1/node.ts';
+import type { Node } from '../../api/core/v1/node/node.ts';
 import type { Clock } from '../../base/clock.ts';
 import { keepDoing } from '../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';

@@ -38,7 +38,7 @@ interface ReadFile {
 const rereadMs = 20_000;
 /** Wait after a change, because an editor writes more than once. */
 const settleMs = 100;
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 export class StaticPods {
   readonly #options: StaticPodsOptions;
@@ -129,7 +129,7 @@ export class StaticPods {
       if (!found.isFile()) throw new Error('it is not a file');
       state = [found.ino, found.size, found.mtimeMs, found.ctimeMs].join();
       if (before?.state === state) return before;
-      if (found.size > mostBytes) throw new Error(`it has more than ${mostBytes} bytes`);
+      if (found.size > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`);
       const { nodeName } = this.#options;
       const pod = readStaticPod(await readFile(path, 'utf8'), { nodeName, path, hash });
       this.#told.delete(path);

@@ -12,7 +12,7 @@ import { apart, during } from '../../base/tracing/current-span.ts';
 import type { Span, Tracer } from '../../base/tracing/span.ts';
 
 /** Milliseconds after which a pod that is not Ready is no longer followed. */
-const longestStart = 10 * 60_000;
+const maxStart = 10 * 60_000;
 
 export class PodStartTrace {
   readonly #tracer: Tracer;
@@ -36,7 +36,7 @@ export class PodStartTrace {
       this.#isOver = true;
       return;
     }
-    this.#until = this.#clock.monotonic() + longestStart;
+    this.#until = this.#clock.monotonic() + maxStart;
     const { uid, name, namespace } = pod.metadata;
     const attributes = { 'k8s.pod.uid': uid, 'k8s.pod.name': name, 'k8s.namespace.name': namespace };
     this.#span = this.#tracer.start('kubelet', 'start pod', parent, { attributes });

@@ -23,7 +23,7 @@ export interface ProbeContext {
 }
 
 /** Maximum attempts of a run whose handler could not be run. */
-const mostAttempts = 3;
+const maxAttempts = 3;
 const titles = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' } as const;
 
 export class ProbeLoop {
@@ -87,7 +87,7 @@ export class ProbeLoop {
         this.#timing.timeoutMs,
         this.#stop.signal,
       );
-      if (outcome.result !== 'unknown' || attempt === mostAttempts || this.#stop.signal.aborted)
+      if (outcome.result !== 'unknown' || attempt === maxAttempts || this.#stop.signal.aborted)
         return outcome;
     }
   }

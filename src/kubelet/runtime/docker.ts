@@ -91,7 +91,7 @@ interface EngineInfo {
 }
 
 /** Maximum number of containers whose users are remembered; a forgotten one is read again. */
-const mostUsers = 4096;
+const maxUsers = 4096;
 /** Longest wait for a sandbox to leave the host's network; it takes a millisecond. */
 const namespaceTimeout = 10_000;
 
@@ -101,7 +101,7 @@ export class DockerRuntime implements ContainerRuntime {
   readonly #hostNames: HostNames;
   /** Containers made here that do not need a host name set once they run. */
   readonly #named = new Set<string>();
-  readonly #users = new BoundedMap<LinuxUser>(mostUsers);
+  readonly #users = new BoundedMap<LinuxUser>(maxUsers);
   readonly #oomKills: OomKills;
   #lowestOomScore = 0;
   /** Newest API version that the engine supports, as last read. */

@@ -42,7 +42,7 @@ class EntryTimes {
 }
 
 /** Maximum number of times that are remembered: as many as a file of 17 MiB has with the shortest lines. */
-const mostTimes = 2 ** 18;
+const maxTimes = 2 ** 18;
 /** Nanoseconds by which the entries of the two outputs may be out of order. */
 const disorder = 1e8;
 
@@ -58,7 +58,7 @@ class SeenEntries {
     if (this.#again !== undefined) return true;
     this.#times.push(time);
     this.#last = entry;
-    if (this.#times.length > 2 * mostTimes) this.#times.splice(0, mostTimes);
+    if (this.#times.length > 2 * maxTimes) this.#times.splice(0, maxTimes);
     return false;
   }
 

@@ -7,6 +7,7 @@
 import { call, unlessGone } from '../../docker/call.ts';
 import type { Docker } from '../../docker/client.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
+import type { Exec } from '../../os/exec.ts';
 import { labels } from './docker-labels.ts';
 
 export interface HostNamesOptions {

@@ -14,7 +14,7 @@ import type { ImageMount } from './runtime.ts';
 export const imageMountApi = '1.48';
 
 /** Shortest prefix of an id's 64 digits that still identifies one image. */
-const fewestDigits = 24;
+const minDigits = 24;
 
 /** Returns the mounts; throws RuntimeError when one image is mounted more often than it has names. */
 export function imageMounts(wanted: readonly ImageMount[]): readonly Docker.MountSettings[] {
@@ -22,7 +22,7 @@ export function imageMounts(wanted: readonly ImageMount[]): readonly Docker.Moun
   return wanted.map(({ imageId, target, subPath }) => {
     let name = imageId.replace(/^sha256:/, '');
     while (names.has(name)) name = name.slice(0, -1);
-    if (name.length < fewestDigits)
+    if (name.length < minDigits)
       throw new RuntimeError('Failed', `Docker cannot mount one image so often: ${imageId}`);
     names.add(name);
     return {

@@ -2,7 +2,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
 /** Maximum number of rounds: new processes may be started while the others are found and killed. */
-const mostRounds = 100;
+const maxRounds = 100;
 
 /**
  * Kills the processes of the session `leader` that share the mount namespace of `container`, the container's
@@ -12,7 +12,7 @@ const mostRounds = 100;
 export async function killSession(leader: number, container: number): Promise<void> {
   const files = await filesOf(container);
   if (files === undefined || files === (await filesOf(process.pid))) return;
-  for (let round = 0; round < mostRounds; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     const found = await sessionOf(leader, files);
     if (found.length === 0) return;
     for (const pid of found) kill(pid);

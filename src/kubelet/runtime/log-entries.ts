@@ -23,7 +23,7 @@ const headForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z $/;
 /** Bytes that the engine reads of a line before it makes an entry of them. */
 const pieceBytes = 16 * 1024;
 /** Longest piece in the log: a byte sequence that is not UTF-8 becomes the three bytes of U+FFFD. */
-const longestPiece = 3 * pieceBytes;
+const maxPieceLength = 3 * pieceBytes;
 const replacement = Buffer.from('\uFFFD');
 
 const lineEnd = 0x0a;
@@ -92,16 +92,18 @@ async function* terminalEntries(chunks: AsyncIterable<Uint8Array>): AsyncIterabl
 /** Returns where the first entry of `bytes` ends; undefined when more bytes are needed to decide. */
 function terminalEntryEnd(bytes: Buffer): number | undefined {
   const least = headBytes + pieceBytes;
-  const lineEndAt = bytes.subarray(0, headBytes + longestPiece).indexOf(lineEnd);
+  const lineEndAt = bytes.subarray(0, headBytes + maxPieceLength).indexOf(lineEnd);
   if (lineEndAt >= 0 && lineEndAt < least) return lineEndAt + 1;
   if (bytes.length < least) return undefined;
   if (!hasReplacements(bytes.subarray(headBytes, least))) return least;
   // Replacements made the piece longer than it was when the engine read it. All pieces of a line have the
   // same time.
-  const again = bytes.subarray(0, 2 * headBytes + longestPiece).indexOf(bytes.subarray(0, headBytes), least);
+  const again = bytes
+    .subarray(0, 2 * headBytes + maxPieceLength)
+    .indexOf(bytes.subarray(0, headBytes), least);
   if (again >= 0 && (lineEndAt < 0 || again < lineEndAt)) return again;
   if (lineEndAt >= 0) return lineEndAt + 1;
-  return bytes.length >= 2 * headBytes + longestPiece ? headBytes + longestPiece : undefined;
+  return bytes.length >= 2 * headBytes + maxPieceLength ? headBytes + maxPieceLength : undefined;
 }
 
 /** Returns true when bytes were replaced; the last replacement may extend past the end. */

@@ -12,7 +12,7 @@ import { BoundedMap } from '../../base/bounded-map.ts';
 import { containersKilled, processKilled } from './plan/oom-record.ts';
 
 /** Maximum number of containers that are remembered. */
-const mostContainers = 4096;
+const maxContainers = 4096;
 /** The machine's own process namespace (PROC_PID_INIT_INO of Linux), in whose numbers the kernel's log is. */
 const initialNamespace = 'pid:[4026531836]';
 /** The kernel's own maximum for a record, in bytes. */
@@ -26,10 +26,10 @@ async function isInInitialNamespace(): Promise<boolean> {
 
 export class OomKills {
   readonly #kernelLog: string;
-  readonly #containers = new BoundedMap<true>(mostContainers);
+  readonly #containers = new BoundedMap<true>(maxContainers);
   /** Containers by the id of their first process. */
-  readonly #firstProcesses = new BoundedMap<string>(mostContainers);
-  readonly #ended = new BoundedMap<true>(mostContainers);
+  readonly #firstProcesses = new BoundedMap<string>(maxContainers);
+  readonly #ended = new BoundedMap<true>(maxContainers);
   /** Descriptor whose position is behind the last record that was read; open as long as this process runs. */
   #file: number | undefined;
   #reading: Promise<void> = Promise.resolve();

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 
 /** Maximum length of the program's error line. */
-const longestLine = 1024;
+const maxLineLength = 1024;
 
 /**
  * Connects the stream to the port in the network of process `pid`, until both sides are done or the stream is
@@ -58,7 +58,7 @@ export async function connectPort(
 async function endOf(child: ChildProcessWithoutNullStreams): Promise<{ code: number | null; said: string }> {
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(0, longestLine);
+    said = (said + chunk.toString()).slice(0, maxLineLength);
   });
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, said: said.trim().split('\n', 1)[0] ?? '' };

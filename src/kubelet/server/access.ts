@@ -39,14 +39,14 @@ const deniedMs = 30_000;
 const tokenMs = 2 * 60_000;
 const badTokenMs = 10_000;
 /** Maximum number of cached answers. */
-const mostKept = 4096;
+const maxKept = 4096;
 /**
  * Maximum number of reviews in progress, and of those that wait. Anyone who can reach the port can cause
  * reviews.
  */
 const askedAtOnce = 8;
-const mostWaiting = 64;
-const longestToken = 16_384;
+const maxWaiting = 64;
+const maxTokenLength = 16_384;
 
 interface Kept<T> {
   readonly value: Promise<T>;
@@ -56,8 +56,8 @@ interface Kept<T> {
 
 export class Access {
   readonly #options: AccessOptions;
-  readonly #tokens = new BoundedMap<Kept<Caller | undefined>>(mostKept);
-  readonly #decisions = new BoundedMap<Kept<boolean>>(mostKept);
+  readonly #tokens = new BoundedMap<Kept<Caller | undefined>>(maxKept);
+  readonly #decisions = new BoundedMap<Kept<boolean>>(maxKept);
   readonly #asking = new PQueue({ concurrency: askedAtOnce });
 
   constructor(options: AccessOptions) {
@@ -90,7 +90,7 @@ export class Access {
     const holder = socket.authorized ? holderOf(socket.getPeerCertificate().raw) : undefined;
     if (holder) return { name: holder.commonName, groups: [...holder.organizations, 'system:authenticated'] };
     const [, token] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-    if (token === undefined || token.length > longestToken) return undefined;
+    if (token === undefined || token.length > maxTokenLength) return undefined;
     return this.#holder(token);
   }
 
@@ -164,7 +164,7 @@ export class Access {
   }
 
   async #ask<T>(what: string, question: () => Promise<T>): Promise<T> {
-    if (this.#asking.size >= mostWaiting)
+    if (this.#asking.size >= maxWaiting)
       throw new RequestError(429, 'too many requests wait for the API server');
     try {
       return await this.#asking.add(question);

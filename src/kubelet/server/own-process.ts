@@ -11,10 +11,10 @@ export async function readOwnProcess(): Promise<OwnProcess> {
     readdir('/proc/self/fd'),
     readFile('/proc/self/limits', 'utf8'),
   ]);
-  const [, mostFiles] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
+  const [, maxFiles] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
   return {
     ...processUsage(stat, machineStat(machine).bootedAt),
     openFiles: files.length,
-    mostFiles: mostFiles === undefined ? undefined : Number(mostFiles),
+    maxFiles: maxFiles === undefined ? undefined : Number(maxFiles),
   };
 }

@@ -23,6 +23,7 @@ import { featureNames } from '../../features/names.ts';
 import { triggerPaths } from '../../features/triggers/server/trigger-paths.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
+import { readAsset } from '../../os/assets.ts';
 import { authorityProblem, type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
 import type { Store } from '../../storage/store.ts';

@@ -27,7 +27,7 @@ export const prometheusSettings = [
 const queryMs = 4_000;
 const answerMs = 5_000;
 /** Maximum size of an answer in bytes, enough for some thousand pods. */
-const longestAnswer = 8 * 1024 * 1024;
+const maxAnswerLength = 8 * 1024 * 1024;
 
 type PrometheusSettings = Settings<(typeof prometheusSettings)[number]>;
 
@@ -134,8 +134,8 @@ function post({ server, agent, clock, token, query }: Question): Promise<{ statu
       answer.on('data', (chunk: Buffer) => {
         size += chunk.length;
         chunks.push(chunk);
-        if (size <= longestAnswer) return;
-        reject(new Error(`Prometheus answered with more than ${longestAnswer} bytes`));
+        if (size <= maxAnswerLength) return;
+        reject(new Error(`Prometheus answered with more than ${maxAnswerLength} bytes`));
         sent.destroy();
       });
       answer.on('end', () =>

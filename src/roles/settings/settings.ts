@@ -90,18 +90,18 @@ export function readSettings<const N extends SettingName>(
 function unknownKeys(file: ConfigFile, names: readonly string[], command: string): string | undefined {
   const unknown = Object.keys(file).filter((key) => !names.includes(key));
   if (unknown.length === 0) return undefined;
-  const shown = unknown.slice(0, mostShown).map((key) => {
+  const shown = unknown.slice(0, maxShown).map((key) => {
     const meant = nearest(key, names);
     return { key, hint: meant.length > 0 ? ` (did you mean ${meant.join(' or ')}?)` : '' };
   });
   const lines = shown.map(({ key, hint }) => `${key}: no such setting${hint}`);
-  if (unknown.length > mostShown) lines.push(`and ${unknown.length - mostShown} more`);
+  if (unknown.length > maxShown) lines.push(`and ${unknown.length - maxShown} more`);
   const lost = shown.some(({ hint }) => hint === '');
   return `${lines.join(', ')}${lost ? `; see ${command} --help` : ''}`;
 }
 
 /** Maximum number of unknown keys in the error. */
-const mostShown = 20;
+const maxShown = 20;
 
 function readOne(definition: SettingDefinition<unknown>, origin: string, value: unknown): unknown {
   const words = wordsOf(value);

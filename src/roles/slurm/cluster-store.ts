@@ -6,7 +6,7 @@ import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { isAlreadyExists, isNotFound } from '../../apimachinery/status-error.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer.ts';
-import { mostSlurmChunk, type SlurmFile, slurmFileResource } from '../../features/slurm/api/slurm-file.ts';
+import { maxSlurmChunk, type SlurmFile, slurmFileResource } from '../../features/slurm/api/slurm-file.ts';
 import {
   type SlurmJob as StoredJob,
   slurmFinalizer,
@@ -124,7 +124,7 @@ export class ClusterStore implements JobStore {
 
   async appendFile(job: SlurmJob, file: FileName, offset: number, bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return;
-    if (bytes.length > mostSlurmChunk) throw new RangeError(`a chunk has at most ${mostSlurmChunk} bytes`);
+    if (bytes.length > maxSlurmChunk) throw new RangeError(`a chunk has at most ${maxSlurmChunk} bytes`);
     try {
       await this.#options.client.resource(slurmFileResource).create({
         apiVersion: 'minik8s.io/v1',

@@ -28,7 +28,7 @@ export interface Bundle {
 /** Timeout of one part, in milliseconds. */
 const patienceMs = 30_000;
 /** Maximum length of a part in characters. Of a longer part the end is kept, which is the latest of a log. */
-export const mostOfPart = 8 * 2 ** 20;
+export const maxOfPart = 8 * 2 ** 20;
 
 /**
  * Reads one part after the other, to keep the load low on a machine that is in trouble. Never rejects because
@@ -57,9 +57,9 @@ export async function makeBundle(
   for (const { name, isClean, read } of parts) {
     try {
       const text = await withinPatience(clock, read);
-      if (text.length > mostOfPart) missing.push(`${name}: only its last ${mostOfPart} characters are here`);
+      if (text.length > maxOfPart) missing.push(`${name}: only its last ${maxOfPart} characters are here`);
       // The text is cleaned before it is cut: half a secret would not be recognized.
-      add(name, (isClean ? filter.withoutKnown(text) : filter.text(text)).slice(-mostOfPart));
+      add(name, (isClean ? filter.withoutKnown(text) : filter.text(text)).slice(-maxOfPart));
     } catch (error) {
       missing.push(`${name}: ${filter.text(errorMessage(error))}`);
     }

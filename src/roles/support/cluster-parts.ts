@@ -8,7 +8,7 @@ import type { Cluster } from '../../cli/connection/cluster.ts';
 import { findResource } from '../../cli/objects/discovery.ts';
 import { metadataOf, recordsAt, textAt } from '../../cli/objects/objects.ts';
 import { pages } from '../../cli/objects/pages.ts';
-import { type BundlePart, mostOfPart } from './bundle.ts';
+import { type BundlePart, maxOfPart } from './bundle.ts';
 import { type SecretFilter, valuesOf } from './without-secrets.ts';
 
 /**
@@ -42,7 +42,7 @@ const kinds = [
 ];
 
 /** Maximum number of objects of one kind. */
-const mostObjects = 5_000;
+const maxObjects = 5_000;
 
 /**
  * Returns every value of every Secret, so that they can be removed from the bundle. Rejects if the Secrets
@@ -58,7 +58,7 @@ export async function secretsOf(cluster: Cluster): Promise<string[]> {
 export function clusterParts(cluster: Cluster, filter: SecretFilter, clock: Clock): BundlePart[] {
   const text = async (path: string, signal: AbortSignal) => {
     const { body } = await cluster.open({ method: 'GET', path, signal, headers: { accept: '*/*' } });
-    return beginningOf(body, mostOfPart);
+    return beginningOf(body, maxOfPart);
   };
   const page = (name: string, path: string): BundlePart => ({ name, read: (signal) => text(path, signal) });
   return [
@@ -79,7 +79,7 @@ export function clusterParts(cluster: Cluster, filter: SecretFilter, clock: Cloc
   ];
 }
 
-async function* objectsOf(cluster: Cluster, kind: string, most = mostObjects): AsyncGenerator<JsonObject> {
+async function* objectsOf(cluster: Cluster, kind: string, most = maxObjects): AsyncGenerator<JsonObject> {
   const resource = findResource(await cluster.resources(), kind);
   const all = { resource, namespace: '', labelSelector: undefined, fieldSelector: undefined };
   let left = most;
@@ -100,12 +100,12 @@ async function yamlOf(cluster: Cluster, kind: string, filter: SecretFilter): Pro
     length += document.length;
     // The beginning of a part is cut later, so earlier documents are dropped while objects are read: objects
     // may be large.
-    for (; length > 2 * mostOfPart && left < documents.length - 1; left++) {
+    for (; length > 2 * maxOfPart && left < documents.length - 1; left++) {
       length -= documents[left]?.length ?? 0;
       documents[left] = '';
     }
   }
-  if (count === mostObjects) documents.push(`# no more than ${mostObjects} are here\n`);
+  if (count === maxObjects) documents.push(`# no more than ${maxObjects} are here\n`);
   return documents.slice(left).join('---\n');
 }
 
@@ -134,7 +134,7 @@ const pageMs = 5_000;
 /** Number of agents that are queried at a time. */
 const agentsAtOnce = 8;
 /** Maximum size of one page in bytes, since an agent could send without end. */
-const mostOfPage = 2 * 2 ** 20;
+const maxOfPage = 2 * 2 ** 20;
 
 async function nodeMetrics(cluster: Cluster, clock: Clock, signal: AbortSignal): Promise<string> {
   const names: string[] = [];
@@ -162,7 +162,7 @@ async function agentMetrics(
     const either = AbortSignal.any([signal, late.signal]);
     const url = `/api/v1/nodes/${node}/proxy/${path}`;
     const request = { method: 'GET', path: url, signal: either, headers: { accept: '*/*' } } as const;
-    const page = cluster.open(request).then(({ body }) => beginningOf(body, mostOfPage));
+    const page = cluster.open(request).then(({ body }) => beginningOf(body, maxOfPage));
     const body = await unlessAborted(either, page).catch((error) => `# ${error}\n`);
     timer.cancel();
     found.push(`# ${node}: /${path}\n${body}`);
@@ -172,13 +172,13 @@ async function agentMetrics(
 }
 
 /** Returns the beginning of a body; a longer body ends with a line that says that it was cut. */
-async function beginningOf(body: AsyncIterable<Uint8Array>, mostBytes: number): Promise<string> {
+async function beginningOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
-  let left = mostBytes;
+  let left = maxBytes;
   for await (const chunk of body) {
     chunks.push(chunk.subarray(0, left));
     left -= chunk.length;
-    if (left < 0) return `${Buffer.concat(chunks)}\n# only the first ${mostBytes} bytes are here\n`;
+    if (left < 0) return `${Buffer.concat(chunks)}\n# only the first ${maxBytes} bytes are here\n`;
   }
   return Buffer.concat(chunks).toString();
 }

@@ -28,7 +28,7 @@ const forms: readonly (readonly [RegExp, string])[] = [
 
 const keyEnd = /-----END [A-Z ]*PRIVATE KEY-----/;
 /** Maximum number of lines of a private key; the largest in use (RSA of 16384 bits) has 200. */
-const mostKeyLines = 256;
+const maxKeyLines = 256;
 
 /** Removes private keys whose first line is missing, for example because a log was cut. Linear. */
 function withoutKeyEnds(text: string): string {
@@ -38,7 +38,7 @@ function withoutKeyEnds(text: string): string {
   for (const line of text.split('\n').reverse()) {
     if (keyEnd.test(line)) {
       if (left <= 0) kept.push(leftOut);
-      left = mostKeyLines;
+      left = maxKeyLines;
     } else if (left-- <= 0) kept.push(line);
   }
   return kept.reverse().join('\n');
@@ -51,14 +51,14 @@ const data: readonly string[] = ['input', 'output'];
 const variables: readonly string[] = ['env', 'environment', 'httpHeaders'];
 
 /** Minimum length of a value that is removed everywhere; shorter values occur in too many words. */
-const leastLength = 6;
+const minLength = 6;
 
 export class SecretFilter {
   readonly #known: readonly RegExp[];
 
   /** `values` are known secrets; they are removed in every form in which they may occur. */
   constructor(values: Iterable<string>) {
-    const all = new Set([...values].flatMap(spellings).filter((text) => text.length >= leastLength));
+    const all = new Set([...values].flatMap(spellings).filter((text) => text.length >= minLength));
     const escaped = [...all].toSorted((a, b) => b.length - a.length).map((text) => RegExp.escape(text));
     const groups = Array.from({ length: Math.ceil(escaped.length / 200) }, (_, index) =>
       escaped.slice(index * 200, (index + 1) * 200),

@@ -4,7 +4,7 @@
  * created again.
  */
 import { join } from 'node:path';
-import { nodeResource } from '../../api/core/v1/node.ts';
+import { nodeResource } from '../../api/core/v1/node/node.ts';
 import { unlessAborted } from '../../base/abort.ts';
 import { Backoff } from '../../base/backoff.ts';
 import { type Replaceable, replaceable } from '../../base/current.ts';

@@ -4,7 +4,6 @@ import { nodeResource } from '../../api/core/v1/node/node.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Exec } from '../../base/exec.ts';
 import { retry } from '../../base/keep-doing.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';

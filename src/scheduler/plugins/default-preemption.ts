@@ -14,7 +14,7 @@ export const defaultPreemption: Plugin = { name: 'DefaultPreemption', postFilter
 export const preemptedReason = 'PreemptionByScheduler';
 
 /** Minimum number of candidates that are compared; otherwise a tenth of the nodes (upstream's defaults). */
-const fewestCandidates = 100;
+const minCandidates = 100;
 
 interface Candidate {
   readonly node: string;
@@ -77,7 +77,7 @@ function hasLower(node: NodeInfo, { priority }: PodInfo): boolean {
 
 function candidates(nodes: readonly NodeInfo[], attempt: FailedAttempt): readonly Candidate[] {
   const budgets = attempt.budgets();
-  const enough = Math.max(fewestCandidates, Math.floor(attempt.cluster.nodes.length / 10));
+  const enough = Math.max(minCandidates, Math.floor(attempt.cluster.nodes.length / 10));
   const found: Candidate[] = [];
   let harmless = 0;
   for (let index = 0; index < nodes.length; index++) {

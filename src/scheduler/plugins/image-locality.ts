@@ -4,7 +4,7 @@ import { type Cluster, maxScore, type Plugin } from '../framework.ts';
 
 const mebi = 1024 * 1024;
 /** Thresholds of upstream: smaller images get no preference, and a larger sum per container is not better. */
-const [least, mostOfOne] = [23 * mebi, 1000 * mebi];
+const [least, maxOfOne] = [23 * mebi, 1000 * mebi];
 
 interface Images {
   readonly names: readonly string[];
@@ -24,7 +24,7 @@ export const imageLocality: Plugin<unknown, Images> = {
     let sum = 0;
     for (const name of names)
       sum += ((images.get(name) ?? 0) * cluster.nodesWithImage(name)) / cluster.nodes.length;
-    const most = mostOfOne * names.length;
+    const most = maxOfOne * names.length;
     return ((Math.min(Math.max(sum, least), most) - least) / (most - least)) * maxScore;
   },
 };

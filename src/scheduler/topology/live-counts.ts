@@ -9,9 +9,9 @@ import { type CountQuery, DomainCounts } from './domain-counts.ts';
 import { SelectorBuckets } from './selector-buckets.ts';
 
 /** Maximum number of counts; larger than the number of kinds of pods at a time in most clusters. */
-const mostKept = 2_048;
+const maxKept = 2_048;
 /** Maximum number of places in all counts; each takes about a hundred bytes. */
-const mostPlaces = 300_000;
+const maxPlaces = 300_000;
 
 /** Source from which counts are computed at the first request. */
 export interface Placements {
@@ -77,7 +77,7 @@ export class LiveCounts {
     let places = 0;
     for (const counts of this.#kept.values()) places += counts.size;
     for (const counts of this.#kept.values()) {
-      if (this.#kept.size === 1 || (this.#kept.size <= mostKept && places <= mostPlaces)) return;
+      if (this.#kept.size === 1 || (this.#kept.size <= maxKept && places <= maxPlaces)) return;
       places -= counts.size;
       this.#drop(counts);
     }

@@ -3,7 +3,7 @@
 import { parsePattern } from '../choice/matches.ts';
 import { type ChoiceOperator, choiceOperators } from '../choice/operators.ts';
 import { isObject } from '../json.ts';
-import { mostPathLength } from '../limits.ts';
+import { maxPathLength } from '../limits.ts';
 import { checkFields, type Fields } from './check-fields.ts';
 import {
   assign,
@@ -23,8 +23,8 @@ import { keyPath } from './report.ts';
 const pattern: Check = (value, path, place) => {
   text(value, path, place);
   if (typeof value !== 'string') return;
-  if (value.length > mostPathLength)
-    place.report.invalid(path, value, `is longer than ${mostPathLength} characters`);
+  if (value.length > maxPathLength)
+    place.report.invalid(path, value, `is longer than ${maxPathLength} characters`);
   if (parsePattern(value) === undefined)
     place.report.invalid(path, value, 'a backslash may stand before * and \\ only');
 };

@@ -2,14 +2,7 @@
 import type { StatusCause } from '../../apimachinery/status-error.ts';
 import { excessOf, isObject, type Json } from '../json.ts';
 import { expressionProblem } from '../jsonata/language.ts';
-import {
-  mostDefinition,
-  mostDepth,
-  mostNameLength,
-  mostNesting,
-  mostSeconds,
-  mostStates,
-} from '../limits.ts';
+import { maxDefinition, maxDepth, maxNameLength, maxNesting, maxSeconds, maxStates } from '../limits.ts';
 import { checkFields, type Fields } from './check-fields.ts';
 import { checkState, processorConfig } from './check-state.ts';
 import { anything, type Check, integer, oneOf, type Place, text, variableOf } from './check-values.ts';
@@ -47,7 +40,7 @@ export function outlineOf(definition: unknown, path: string): Report {
     report.invalid(path, definition, 'must be an object');
     return report;
   }
-  const excess = excessOf(definition as Json, mostDefinition, mostDepth);
+  const excess = excessOf(definition as Json, maxDefinition, maxDepth);
   if (excess !== undefined) {
     report.forbidden(path, `the definition ${excess}`);
     return report;
@@ -66,7 +59,7 @@ const machine: Fields = {
 const root: Fields = {
   ...machine,
   Version: { check: version },
-  TimeoutSeconds: { check: integer(1, mostSeconds) },
+  TimeoutSeconds: { check: integer(1, maxSeconds) },
   QueryLanguage: { check: oneOf('JSONPath', 'JSONata') },
 };
 const processor: Fields = { ...machine, ProcessorConfig: { check: processorConfig } };
@@ -84,8 +77,8 @@ function checkMachine(
     report.invalid(path, value, 'must be an object');
     return;
   }
-  if (nesting > mostNesting) {
-    report.forbidden(path, `is nested more than ${mostNesting} levels deep`);
+  if (nesting > maxNesting) {
+    report.forbidden(path, `is nested more than ${maxNesting} levels deep`);
     return;
   }
   const states = isObject(value.States) ? value.States : {};
@@ -110,11 +103,11 @@ function checkMachine(
 }
 
 function checkName(name: string, at: string, { report, seen }: Whole): void {
-  if (name.length > mostNameLength || name === '')
-    report.invalid(at, name, `the name of a state has 1 to ${mostNameLength} characters`);
+  if (name.length > maxNameLength || name === '')
+    report.invalid(at, name, `the name of a state has 1 to ${maxNameLength} characters`);
   const before = seen.get(name);
   if (before !== undefined) report.invalid(at, name, `there is another state of this name: ${before}`);
-  else if (seen.size === mostStates) report.forbidden(at, `a definition has at most ${mostStates} states`);
+  else if (seen.size === maxStates) report.forbidden(at, `a definition has at most ${maxStates} states`);
   else seen.set(name, at);
 }
 

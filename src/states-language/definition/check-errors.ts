@@ -1,7 +1,7 @@
 /** Checks Retry and Catch. */
 import { errorNames } from '../failure.ts';
 import { isObject } from '../json.ts';
-import { mostSeconds } from '../limits.ts';
+import { maxSeconds } from '../limits.ts';
 import { checkFields, type Fields } from './check-fields.ts';
 import {
   assign,
@@ -17,7 +17,7 @@ import {
 } from './check-values.ts';
 
 /** Maximum delay in seconds: a year and a day, as in AWS. */
-const mostDelay = 31_622_400;
+const maxDelay = 31_622_400;
 
 const errorEquals: Check = (value, path, place) => {
   if (!Array.isArray(value) || value.length === 0)
@@ -34,10 +34,10 @@ const errorEquals: Check = (value, path, place) => {
 
 const retrier: Fields = {
   ErrorEquals: { required: true, check: errorEquals },
-  IntervalSeconds: { check: integer(1, mostSeconds) },
-  MaxAttempts: { check: integer(0, mostSeconds) },
+  IntervalSeconds: { check: integer(1, maxSeconds) },
+  MaxAttempts: { check: integer(0, maxSeconds) },
   BackoffRate: { check: number(1, 1000) },
-  MaxDelaySeconds: { check: integer(1, mostDelay) },
+  MaxDelaySeconds: { check: integer(1, maxDelay) },
   JitterStrategy: { check: oneOf('FULL', 'NONE') },
   Comment: { check: text },
 };

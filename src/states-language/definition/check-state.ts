@@ -1,6 +1,6 @@
 /** Checks the fields of each type of state. */
 import { isObject } from '../json.ts';
-import { mostSeconds } from '../limits.ts';
+import { maxSeconds } from '../limits.ts';
 import { parseResource, resourceForms } from '../resource.ts';
 import { choiceRules } from './check-choice.ts';
 import { catchers, retriers } from './check-errors.ts';
@@ -85,9 +85,9 @@ const byType: Readonly<Record<StateType, Fields>> = {
     ItemsPath: withPath(path),
     Items: withJsonata(orExpression(listTemplate)),
     ItemSelector: both(template),
-    MaxConcurrency: both(orExpression(integer(0, mostSeconds))),
+    MaxConcurrency: both(orExpression(integer(0, maxSeconds))),
     MaxConcurrencyPath: withPath(referencePath),
-    ToleratedFailureCount: both(orExpression(integer(0, mostSeconds))),
+    ToleratedFailureCount: both(orExpression(integer(0, maxSeconds))),
     ToleratedFailureCountPath: withPath(referencePath),
     ToleratedFailurePercentage: both(orExpression(number(0, 100))),
     ToleratedFailurePercentagePath: withPath(referencePath),
@@ -99,7 +99,7 @@ const byType: Readonly<Record<StateType, Fields>> = {
   Choice: { ...flow, Assign: both(assign), Choices: needed(choiceRules), Default: both(stateName) },
   Wait: {
     ...onward,
-    Seconds: both(orExpression(integer(0, mostSeconds))),
+    Seconds: both(orExpression(integer(0, maxSeconds))),
     SecondsPath: withPath(referencePath),
     Timestamp: both(orExpression(timestamp)),
     TimestampPath: withPath(referencePath),

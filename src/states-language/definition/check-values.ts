@@ -6,7 +6,7 @@
 import { parseIntrinsic } from '../intrinsics/parse.ts';
 import { isObject } from '../json.ts';
 import { expressionOf, looksLikeExpression, sizeProblem } from '../jsonata/expression.ts';
-import { mostExpressions, mostSeconds } from '../limits.ts';
+import { maxExpressions, maxSeconds } from '../limits.ts';
 import { SyntaxProblem } from '../paths/cursor.ts';
 import { isReference } from '../paths/json-path.ts';
 import { parsePath } from '../paths/parse.ts';
@@ -61,7 +61,7 @@ export const number =
     report.invalid(path, value, `must be a number from ${least} to ${most}`);
   };
 
-export const seconds = integer(1, mostSeconds);
+export const seconds = integer(1, maxSeconds);
 
 /** Allows an expression instead, if the language is JSONata. */
 export const orExpression =
@@ -77,7 +77,7 @@ const expression: Check = (value, path, { report }) => {
   if (inner !== undefined && !report.takeExpression(inner.length)) {
     report.forbidden(
       path,
-      `all expressions of a definition have at most ${mostExpressions} characters together`,
+      `all expressions of a definition have at most ${maxExpressions} characters together`,
     );
     return;
   }

@@ -8,10 +8,10 @@ import {
 } from '../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../apimachinery/status-error.ts';
 
-import { mostExpressions } from '../limits.ts';
+import { maxExpressions } from '../limits.ts';
 
 /** Maximum number of reported faults. */
-const mostCauses = 100;
+const maxCauses = 100;
 
 /** An expression that is still to be parsed: the parser is slow, and for some texts very slow. */
 export interface FoundExpression {
@@ -25,7 +25,7 @@ export class Report {
   readonly causes: StatusCause[] = [];
   readonly expressions: FoundExpression[] = [];
   /** Number of characters of expressions that may still be parsed. */
-  private expressionsLeft = mostExpressions;
+  private expressionsLeft = maxExpressions;
 
   /** Counts an expression of `length` characters. Returns true if it may be parsed. */
   takeExpression(length: number): boolean {
@@ -34,7 +34,7 @@ export class Report {
   }
 
   add(cause: StatusCause): void {
-    if (this.causes.length < mostCauses) this.causes.push(cause);
+    if (this.causes.length < maxCauses) this.causes.push(cause);
   }
 
   invalid(path: string, value: unknown, detail: string): void {

@@ -64,11 +64,11 @@ function edgesOf(from: string, state: State): Edge[] {
 }
 
 /** Maximum characters of a label. */
-const mostLabel = 60;
+const maxLabel = 60;
 
 function labelOf(rule: Comparison): string {
   const text = ruleText(rule);
-  return text.length > mostLabel ? `${text.slice(0, mostLabel - 1)}…` : text;
+  return text.length > maxLabel ? `${text.slice(0, maxLabel - 1)}…` : text;
 }
 
 /** Returns a rule as one line, such as `$.value NumericEquals 20`. */

@@ -8,12 +8,12 @@ import { seeded } from '../../base/seeded.ts';
 import { stateError } from '../failure.ts';
 import { hashNames, hashOf } from '../hash.ts';
 import { excessOf, isJsonObject, isList, type Json } from '../json.ts';
-import { mostData } from '../limits.ts';
+import { maxData } from '../limits.ts';
 
 /** Maximum number of items of States.ArrayRange. */
-const mostRange = 1000;
+const maxRange = 1000;
 /** Maximum characters for States.Base64Encode, Base64Decode and Hash. */
-const mostText = 10_000;
+const maxText = 10_000;
 
 type Do = (values: readonly Json[], random: Random) => Json;
 type Definition = readonly [least: number, most: number, run: Do];
@@ -78,8 +78,8 @@ function text(value: Json | undefined): string {
 
 function shortText(value: Json | undefined): string {
   const found = text(value);
-  if (found.length <= mostText) return found;
-  throw new Mismatch(`the text has ${found.length} characters, and may have ${mostText}`);
+  if (found.length <= maxText) return found;
+  throw new Mismatch(`the text has ${found.length} characters, and may have ${maxText}`);
 }
 
 function list(value: Json | undefined): readonly Json[] {
@@ -135,7 +135,7 @@ function stringToJson(value: string): Json {
   } catch {
     throw new Mismatch(`the text is no JSON: ${show(value)}`);
   }
-  const excess = excessOf(parsed, mostData);
+  const excess = excessOf(parsed, maxData);
   if (excess !== undefined) throw new Mismatch(`the JSON ${excess}`);
   return parsed;
 }
@@ -155,7 +155,7 @@ function contains(items: readonly Json[], value: Json | undefined): boolean {
 function range(from: number, to: number, by: number): Json {
   if (by === 0) throw new Mismatch('the step is 0');
   const count = Math.floor((to - from) / by) + 1;
-  if (count > mostRange) throw new Mismatch(`it would have ${count} items, and may have ${mostRange}`);
+  if (count > maxRange) throw new Mismatch(`it would have ${count} items, and may have ${maxRange}`);
   return Array.from({ length: Math.max(0, count) }, (_, at) => from + at * by);
 }
 

@@ -1,5 +1,5 @@
 /** Parses an intrinsic function such as `States.Format('{} of {}', $.at, $.total)`. */
-import { mostPathLength } from '../limits.ts';
+import { maxPathLength } from '../limits.ts';
 import { Cursor, SyntaxProblem } from '../paths/cursor.ts';
 import type { JsonPath } from '../paths/json-path.ts';
 import { readNumber, readPath } from '../paths/parse.ts';
@@ -18,11 +18,11 @@ export type Argument =
   | { readonly literal: null | boolean | number };
 
 /** Maximum nesting of calls. */
-const mostNesting = 10;
+const maxNesting = 10;
 
 /** Parses the function. Throws SyntaxProblem. */
 export function parseIntrinsic(text: string): Call {
-  if (text.length > mostPathLength) throw new SyntaxProblem(`is longer than ${mostPathLength} characters`);
+  if (text.length > maxPathLength) throw new SyntaxProblem(`is longer than ${maxPathLength} characters`);
   const cursor = new Cursor(text);
   const call = readCall(cursor);
   if (!cursor.ended) cursor.fail(`unexpected '${cursor.next}'`);
@@ -36,7 +36,7 @@ function readCall(cursor: Cursor): Call {
     cursor.fail(found === '' ? 'expected States. and a name' : `there is no function ${found}`);
   const { name, least, most } = arity;
   cursor.expect('(');
-  const values = cursor.deeper(mostNesting, () => readArguments(cursor));
+  const values = cursor.deeper(maxNesting, () => readArguments(cursor));
   if (values.length < least || values.length > most) cursor.fail(`${name} takes ${countOf(least, most)}`);
   return { name, arguments: values };
 }

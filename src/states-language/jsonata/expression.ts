@@ -1,7 +1,7 @@
 /** JSONata expressions in a definition: texts from `{%` to `%}`, in templates at any depth. */
 import { StateError, stateError } from '../failure.ts';
 import { isJsonObject, isList, type Json } from '../json.ts';
-import { mostExpressionLength, mostParents } from '../limits.ts';
+import { maxExpressionLength, maxParents } from '../limits.ts';
 
 /** Values that an expression can use, by name without the `$`: the variables, and `states`. */
 export type Bindings = Readonly<Record<string, Json>>;
@@ -27,8 +27,8 @@ export const expressionOf = (text: string): string | undefined =>
 
 /** Returns the reason why the text exceeds the limits of an expression, or undefined. */
 export function sizeProblem(text: string): string | undefined {
-  if (text.length > mostExpressionLength) return `is longer than ${mostExpressionLength} characters`;
-  if (text.split('%').length > mostParents + 1) return `has more than ${mostParents} times the sign %`;
+  if (text.length > maxExpressionLength) return `is longer than ${maxExpressionLength} characters`;
+  if (text.split('%').length > maxParents + 1) return `has more than ${maxParents} times the sign %`;
   return undefined;
 }
 

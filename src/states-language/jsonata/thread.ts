@@ -42,7 +42,7 @@ const patienceMs = 6000;
 /** Milliseconds after which an idle thread ends. */
 const idleMs = 30_000;
 /** Maximum heap in megabytes. */
-const mostMemory = 96;
+const maxMemory = 96;
 
 const source = new URL('./worker.ts', import.meta.url);
 
@@ -103,7 +103,7 @@ export function createExpressionThread(clock: Clock): ExpressionThread {
 
 function beginThread(): Worker {
   const worker = startThread('jsonata-worker', source, {
-    resourceLimits: { maxOldGenerationSizeMb: mostMemory },
+    resourceLimits: { maxOldGenerationSizeMb: maxMemory },
   });
   // An error between two questions would end this process if there were no listener.
   return worker.on('error', () => undefined);

@@ -1,7 +1,7 @@
 /** The thread that evaluates JSONata (thread.ts). */
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { mostRunData } from '../limits.ts';
+import { maxRunData } from '../limits.ts';
 import type { Question } from './expression.ts';
 import { evaluateHere, expressionProblem } from './language.ts';
 import type { Answer, Reading } from './thread.ts';
@@ -10,7 +10,7 @@ async function answer(question: Question | Reading): Promise<Answer> {
   if ('expressions' in question) return { problems: question.expressions.map(expressionProblem) };
   try {
     const json = JSON.stringify(await evaluateHere(question));
-    return json.length > mostRunData ? { refusal: 'the value is too large' } : { json };
+    return json.length > maxRunData ? { refusal: 'the value is too large' } : { json };
   } catch (error) {
     return { refusal: error instanceof Error ? error.message : String(error) };
   }

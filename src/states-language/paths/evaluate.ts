@@ -3,7 +3,7 @@
  */
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { childrenOf, fieldOf, isJsonObject, isList, type Json } from '../json.ts';
-import { mostPathWork } from '../limits.ts';
+import { maxPathWork } from '../limits.ts';
 import { orderOf } from '../order.ts';
 import { type Work, workProblem } from '../work.ts';
 import {
@@ -37,13 +37,13 @@ interface Search {
 
 /** Returns the value, or undefined if a path with at most one value finds none. Throws PathProblem. */
 export function evaluatePath(path: JsonPath, roots: Roots): Json | undefined {
-  const most = Math.min(mostPathWork, roots.work?.left ?? mostPathWork);
+  const most = Math.min(maxPathWork, roots.work?.left ?? maxPathWork);
   if (most <= 0) throw new PathProblem(`cannot be looked up: ${workProblem}`);
   const search = { roots, left: most };
   try {
     return resultOf(path, undefined, search);
   } catch (error) {
-    if (error instanceof PathProblem && most < mostPathWork)
+    if (error instanceof PathProblem && most < maxPathWork)
       throw new PathProblem(`cannot be looked up: ${workProblem}`);
     throw error;
   } finally {
@@ -78,7 +78,7 @@ function take({ selectors, deep }: Step, values: readonly Json[], search: Search
 
 function work(search: Search): void {
   search.left--;
-  if (search.left < 0) throw new PathProblem(`looks at more than ${mostPathWork} values`);
+  if (search.left < 0) throw new PathProblem(`looks at more than ${maxPathWork} values`);
 }
 
 function select(selector: Selector, value: Json, found: Json[], search: Search): void {

@@ -1,5 +1,5 @@
 /** Parses a JSONPath. Linear in its length; nesting is bounded. */
-import { mostPathLength } from '../limits.ts';
+import { maxPathLength } from '../limits.ts';
 import { Cursor, SyntaxProblem } from './cursor.ts';
 import {
   type JsonPath,
@@ -14,11 +14,11 @@ import {
   type Test,
 } from './json-path.ts';
 
-const mostNesting = 20;
+const maxNesting = 20;
 
 /** Parses the path. Throws SyntaxProblem. */
 export function parsePath(text: string): JsonPath {
-  if (text.length > mostPathLength) throw new SyntaxProblem(`is longer than ${mostPathLength} characters`);
+  if (text.length > maxPathLength) throw new SyntaxProblem(`is longer than ${maxPathLength} characters`);
   const cursor = new Cursor(text);
   const path = readPath(cursor);
   if (!cursor.ended) cursor.fail(`unexpected '${cursor.next}'`);
@@ -147,7 +147,7 @@ function readEscape(cursor: Cursor): string {
 }
 
 const readTest = (cursor: Cursor): Test =>
-  cursor.deeper(mostNesting, () =>
+  cursor.deeper(maxNesting, () =>
     readChain(cursor, 'or', '||', () => readChain(cursor, 'and', '&&', readUnary)),
   );
 
@@ -161,7 +161,7 @@ function readChain(cursor: Cursor, type: 'and' | 'or', sign: string, read: (curs
 function readUnary(cursor: Cursor): Test {
   cursor.blanks();
   let test: Test;
-  if (cursor.take('!')) test = { type: 'not', test: cursor.deeper(mostNesting, () => readUnary(cursor)) };
+  if (cursor.take('!')) test = { type: 'not', test: cursor.deeper(maxNesting, () => readUnary(cursor)) };
   else if (cursor.take('(')) {
     test = readTest(cursor);
     cursor.expect(')');
@@ -194,7 +194,7 @@ function readLiteral(cursor: Cursor): Literal {
   if (cursor.take('true')) return true;
   if (cursor.take('false')) return false;
   if (cursor.take('null')) return null;
-  if (cursor.take('[')) return cursor.deeper(mostNesting, () => readLiterals(cursor));
+  if (cursor.take('[')) return cursor.deeper(maxNesting, () => readLiterals(cursor));
   const number = readNumber(cursor);
   return number ?? cursor.fail("expected a path, a number, a text in '…', true, false or null");
 }

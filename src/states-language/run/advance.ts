@@ -2,7 +2,7 @@
 import type { Definition } from '../definition/types.ts';
 import { type Failure, failureOf } from '../failure.ts';
 import { bytesOf, excessOf, type Json } from '../json.ts';
-import { mostData, mostDataDepth, mostEvents, mostNesting, mostRunData } from '../limits.ts';
+import { maxData, maxDataDepth, maxEvents, maxNesting, maxRunData } from '../limits.ts';
 import { startBranch } from './children.ts';
 import { type Command, duesOf, newCommands, pending } from './commands.ts';
 import { settle } from './settle.ts';
@@ -35,7 +35,7 @@ export interface Advanced {
 }
 
 /** Maximum nesting of JSON values in a state: data in nested branches. */
-const mostStateDepth = mostDataDepth + 10 * mostNesting;
+const maxStateDepth = maxDataDepth + 10 * maxNesting;
 /** Number of branches that can hold only a few times the maximum data. */
 const fewBranches = 8;
 
@@ -59,7 +59,7 @@ export function startRun(
   };
   const turn = new Turn(definition, state, ports);
   turn.record('ExecutionStarted', { input });
-  const excess = excessOf(input, mostData);
+  const excess = excessOf(input, maxData);
   if (excess === undefined) state.root = startBranch(definition.StartAt, input, ports.now);
   else {
     // The input could not be stored.
@@ -116,10 +116,10 @@ function succeed(turn: Turn, output: Json): void {
 
 /** Fails a run that continues forever or is too large to be stored. */
 function limit(turn: Turn): void {
-  if (turn.state.events > mostEvents) {
+  if (turn.state.events > maxEvents) {
     turn.end('Failed', {
       error: 'States.Runtime',
-      cause: `the run has more than ${mostEvents} entries of history`,
+      cause: `the run has more than ${maxEvents} entries of history`,
     });
     return;
   }
@@ -135,9 +135,9 @@ function limit(turn: Turn): void {
 function excessOfState(state: RunState): string | undefined {
   const json = state as unknown as Json;
   const isWide = state.root !== undefined && countBranches(state.root) > fewBranches;
-  if (isWide) return excessOf(json, mostRunData, mostStateDepth);
+  if (isWide) return excessOf(json, maxRunData, maxStateDepth);
   const bytes = bytesOf(json);
-  return bytes > mostRunData ? `has ${bytes} bytes of JSON, and may have ${mostRunData}` : undefined;
+  return bytes > maxRunData ? `has ${bytes} bytes of JSON, and may have ${maxRunData}` : undefined;
 }
 
 function countBranches(root: Branch): number {
@@ -183,7 +183,7 @@ function taskOf(root: Branch, id: string): Branch | undefined {
 }
 
 function finish(turn: Turn, way: string, branch: Branch, output: Json): void {
-  const excess = excessOf(output, mostData);
+  const excess = excessOf(output, maxData);
   if (excess !== undefined) {
     fail(turn, way, branch, { error: 'States.DataLimitExceeded', cause: `the output of the task ${excess}` });
     return;

@@ -2,7 +2,7 @@
 import type { State } from '../definition/types.ts';
 import { type Failure, stateError } from '../failure.ts';
 import { excessOf, type Json, type JsonObject } from '../json.ts';
-import { mostData, mostTurnWork } from '../limits.ts';
+import { maxData, maxTurnWork } from '../limits.ts';
 import { parsePath } from '../paths/parse.ts';
 import { PutProblem, putAt } from '../paths/put.ts';
 import { costOf } from '../work.ts';
@@ -11,8 +11,8 @@ import type { Frame, Turn } from './turn.ts';
 
 /** Checks the size of a value. Large data counts as work of the call. Throws States.DataLimitExceeded. */
 export function bounded(turn: Turn, what: string, value: Json): Json {
-  turn.worked(costOf([value], mostTurnWork));
-  const excess = excessOf(value, mostData);
+  turn.worked(costOf([value], maxTurnWork));
+  const excess = excessOf(value, maxData);
   if (excess !== undefined) throw stateError('States.DataLimitExceeded', `${what} ${excess}`);
   return value;
 }

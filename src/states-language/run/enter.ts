@@ -3,7 +3,7 @@ import { holdsRule } from '../choice/evaluate.ts';
 import type { Choice, ChoiceRule, Fail, MapState, State, Task, Wait } from '../definition/types.ts';
 import { StateError, stateError } from '../failure.ts';
 import { isList, type Json } from '../json.ts';
-import { mostConcurrency, mostSeconds } from '../limits.ts';
+import { maxConcurrency, maxSeconds } from '../limits.ts';
 import { parseResource } from '../resource.ts';
 import { parseTimestamp } from '../timestamp.ts';
 import { argumentsOf, bounded, inputOf, passedOn } from './data.ts';
@@ -92,7 +92,7 @@ async function holds(query: Query, rule: ChoiceRule, input: Json): Promise<boole
 
 /** Returns the end of a Wait, in milliseconds since the Unix epoch. */
 async function waitEnd(query: Query, state: Wait, input: Json, now: number): Promise<number> {
-  const seconds = await query.number('Seconds', state.Seconds, state.SecondsPath, input, [0, mostSeconds]);
+  const seconds = await query.number('Seconds', state.Seconds, state.SecondsPath, input, [0, maxSeconds]);
   if (seconds !== undefined) return now + seconds * 1000;
   const text =
     state.TimestampPath === undefined
@@ -117,7 +117,7 @@ async function failureOf(query: Query, state: Fail, input: Json): Promise<[strin
 async function taskOf(turn: Turn, frame: Frame, query: Query, state: Task, input: Json): Promise<TaskWait> {
   const { branch, prefix } = frame;
   const { now } = turn.ports;
-  const seconds = [1, mostSeconds] as const;
+  const seconds = [1, maxSeconds] as const;
   const heartbeat = await query.number(
     'HeartbeatSeconds',
     state.HeartbeatSeconds,
@@ -160,7 +160,7 @@ async function taskOf(turn: Turn, frame: Frame, query: Query, state: Task, input
 async function iterations(query: Query, state: MapState, input: Json): Promise<ChildrenWait> {
   const items = await itemsOf(query, state, input);
   const total = items.length;
-  const whole = [0, mostSeconds] as const;
+  const whole = [0, maxSeconds] as const;
   const limit = await query.number(
     'MaxConcurrency',
     state.MaxConcurrency,
@@ -186,7 +186,7 @@ async function iterations(query: Query, state: MapState, input: Json): Promise<C
   const share = percentage === undefined ? undefined : Math.floor((total * percentage) / 100);
   const tolerated = count === undefined || share === undefined ? (count ?? share) : Math.min(count, share);
   return children(total, {
-    limit: Math.min(limit || mostConcurrency, mostConcurrency),
+    limit: Math.min(limit || maxConcurrency, maxConcurrency),
     items: [...items],
     ...(tolerated !== undefined && { tolerated }),
   });

@@ -3,7 +3,7 @@
 import type { Random } from '../../base/random.ts';
 import type { Retrier, State } from '../definition/types.ts';
 import { type Failure, matchesError, StateError } from '../failure.ts';
-import { mostSeconds } from '../limits.ts';
+import { maxSeconds } from '../limits.ts';
 import { caughtOutput } from './data.ts';
 import type { Move } from './enter.ts';
 import { Query } from './query.ts';
@@ -57,7 +57,7 @@ export async function recover(
 
 /** Returns the seconds before the next attempt, if the retrier was used `used` times before. */
 export function delayOf(retrier: Retrier, used: number, random: Random): number {
-  const { IntervalSeconds = 1, BackoffRate = 2, MaxDelaySeconds = mostSeconds, JitterStrategy } = retrier;
+  const { IntervalSeconds = 1, BackoffRate = 2, MaxDelaySeconds = maxSeconds, JitterStrategy } = retrier;
   const delay = Math.min(IntervalSeconds * BackoffRate ** used, MaxDelaySeconds);
   return JitterStrategy === 'FULL' ? delay * random.next() : delay;
 }

@@ -4,7 +4,7 @@ import type { Definition, Machine, QueryLanguage, StateType } from '../definitio
 import type { Failure } from '../failure.ts';
 import type { Json } from '../json.ts';
 import type { Evaluate } from '../jsonata/expression.ts';
-import { mostTransitions, mostTurnWork } from '../limits.ts';
+import { maxTransitions, maxTurnWork } from '../limits.ts';
 import { type Branch, branchesOf, type RunState } from './state.ts';
 
 /** External dependencies of a run. */
@@ -55,8 +55,8 @@ export class Turn {
   readonly state: RunState;
   readonly ports: Ports;
   readonly history: HistoryEntry[] = [];
-  private left = mostTransitions;
-  private leftWork = mostTurnWork;
+  private left = maxTransitions;
+  private leftWork = maxTurnWork;
 
   /** Creates a turn. `state` is changed. */
   constructor(definition: Definition, state: RunState, ports: Ports) {
@@ -114,9 +114,9 @@ export class Turn {
 }
 
 /** Maximum characters of a cause in the history. */
-const mostCause = 500;
+const maxCause = 500;
 
 export const detailOf = ({ error, cause }: Failure): Readonly<Record<string, string>> => ({
   error,
-  cause: cause.length > mostCause ? `${cause.slice(0, mostCause)}…` : cause,
+  cause: cause.length > maxCause ? `${cause.slice(0, maxCause)}…` : cause,
 });

@@ -29,7 +29,7 @@ export interface Called {
 }
 
 /** Maximum number of calls per caller whose durations are kept. */
-const mostTimes = 20_000;
+const maxTimes = 20_000;
 const insistMs = 2;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -53,7 +53,7 @@ async function call({ target, path, body, callers, ms, insist = false }: Callers
         try {
           await lane.ask(request);
           answers += 1;
-          if (times.length < callers * mostTimes) times.push(performance.now() - began);
+          if (times.length < callers * maxTimes) times.push(performance.now() - began);
           isOver = performance.now() - start >= ms;
         } catch (error) {
           failures += 1;

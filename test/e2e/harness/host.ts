@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { systemClock } from '../../../src/base/clock.ts';
-import { systemExec } from '../../../src/base/exec.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { removeAll } from '../../fixtures/remove-all.ts';
 import { letGo, makeDirectory } from './belongings.ts';
 import type { Cleanup } from './cluster.ts';

@@ -33,7 +33,7 @@ export interface Outcome {
 
 const spares = 1;
 /** Maximum number of events of one reason, wherever the kill was. */
-const mostEvents = 16;
+const maxEvents = 16;
 /** Docker's exit status of a container whose end it missed. */
 const endLost = 255;
 const patience = { timeoutMs: 60_000, intervalMs: 200 };
@@ -162,7 +162,7 @@ export class KillWalk {
       await this.#nothingLeft();
       const events = await this.#eventsOf(uid);
       for (const [reason, { times }] of events)
-        assert.ok(times <= mostEvents, `${reason} was told ${times} times`);
+        assert.ok(times <= maxEvents, `${reason} was told ${times} times`);
       return struck && { call: struck.call, events, story };
     } catch (error) {
       const what = `${this.#victim} killed ${moment} call ${at}, ${struck?.call ?? 'which did not come'}`;

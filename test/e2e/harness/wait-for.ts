@@ -11,7 +11,7 @@ export interface WaitOptions {
 
 /** Factor of a pause to the duration of the probe before it, up to the maximum pause. */
 const restFactor = 2;
-const longestRestMs = 500;
+const maxRestMs = 500;
 
 /**
  * Calls `probe` until its result is not undefined or false, and returns the result. Errors of the probe count
@@ -35,7 +35,7 @@ export async function waitFor<T>(
     if (Date.now() >= deadline) {
       throw new Error(`${what}: not within ${timeoutMs / 1000} s (${String(last)})`, { cause: last });
     }
-    const restMs = Math.min(longestRestMs, restFactor * (performance.now() - begun));
+    const restMs = Math.min(maxRestMs, restFactor * (performance.now() - begun));
     await new Promise((resolve) => setTimeout(resolve, Math.max(intervalMs, restMs)));
   }
 }

@@ -60,7 +60,7 @@ function statusesOf(bytes: string): Promise<string[]> {
 /**
  * Sends an endless body in chunks until an answer arrives. Returns the status and the number of bytes sent.
  */
-function endless(path: string, chunkBytes: number, mostBytes: number): Promise<[number | undefined, number]> {
+function endless(path: string, chunkBytes: number, maxBytes: number): Promise<[number | undefined, number]> {
   return new Promise((resolve) => {
     let bytes = 0;
     const agent = new Agent({ ...world.asAdmin.options, keepAlive: false });
@@ -78,7 +78,7 @@ function endless(path: string, chunkBytes: number, mostBytes: number): Promise<[
     const chunk = Buffer.alloc(chunkBytes, 'x');
     const more = () => {
       if (sent.destroyed) return;
-      if (bytes >= mostBytes) return void over(undefined);
+      if (bytes >= maxBytes) return void over(undefined);
       bytes += chunk.length;
       if (sent.write(chunk)) setImmediate(more);
       else sent.once('drain', more);

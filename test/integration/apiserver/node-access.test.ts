@@ -36,7 +36,7 @@ function collectionOf(kind: ResourceDefinition): string {
 }
 
 /** Fields without which the server rejects an object of the kind. */
-const leastOf: Readonly<Record<string, object>> = {
+const minOf: Readonly<Record<string, object>> = {
   selfsubjectaccessreviews: {
     metadata: {},
     spec: { nonResourceAttributes: { path: '/', verb: 'get' } },
@@ -60,7 +60,7 @@ const leastOf: Readonly<Record<string, object>> = {
 async function bodyOf(kind: ResourceDefinition, path: string, name: string): Promise<object> {
   const existing = await world.server.call('GET', path);
   if (existing.status === 200) return existing.json<KubeObject>();
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name }, ...leastOf[kind.plural] };
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name }, ...minOf[kind.plural] };
 }
 
 type Attempt = readonly [title: string, method: string, path: string, body?: object];

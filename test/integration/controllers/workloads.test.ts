@@ -127,9 +127,9 @@ describe('workloads', () => {
     await cluster.edit(deploymentResource, 'web', setImage('app:2'));
     await rolledOut(6);
     watching.abort();
-    const { most, fewestReady } = await seen;
+    const { most, minReady } = await seen;
     assert.ok(most <= 7, `${most} pods at once`);
-    assert.ok(fewestReady >= 5, `only ${fewestReady} were ready`);
+    assert.ok(minReady >= 5, `only ${minReady} were ready`);
     const sets = await cluster.list(replicaSetResource, 'default');
     assert.deepEqual(sets.map(({ spec }) => spec.replicas).sort(), [0, 6]);
     await cluster.edit(deploymentResource, 'web', setImage('app:1'));
@@ -139,11 +139,11 @@ describe('workloads', () => {
   });
 
   /** Follows every state of every pod that the server reports. */
-  async function watchExtremes(signal: AbortSignal): Promise<{ most: number; fewestReady: number }> {
+  async function watchExtremes(signal: AbortSignal): Promise<{ most: number; minReady: number }> {
     const list = await cluster.client.resource(podResource).list({ namespace: 'default' });
     const pods = new Map(list.items.map((pod) => [pod.metadata.uid, pod]));
     let most = pods.size;
-    let fewestReady = pods.size;
+    let minReady = pods.size;
     const { resourceVersion } = list.metadata;
     for await (const event of cluster.client
       .resource(podResource)
@@ -153,9 +153,9 @@ describe('workloads', () => {
       else pods.set(event.object.metadata.uid, event.object);
       const running = [...pods.values()].filter((pod) => !pod.metadata.deletionTimestamp);
       most = Math.max(most, running.length);
-      fewestReady = Math.min(fewestReady, running.filter(podReady).length);
+      minReady = Math.min(minReady, running.filter(podReady).length);
     }
-    return { most, fewestReady };
+    return { most, minReady };
   }
 
   it('a rollout to pods that never become ready stops at the limits', async () => {

@@ -10,6 +10,7 @@ import type { ContainerStatus } from '../../../src/api/core/v1/types.gen.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
 import { labels } from '../../../src/kubelet/runtime/docker-labels.ts';
+import { systemExec } from '../../../src/os/exec.ts';
 import { type ForgetfulEngine, startForgetfulEngine } from '../../fixtures/forgetful-engine.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';

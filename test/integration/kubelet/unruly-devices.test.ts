@@ -27,7 +27,7 @@ const podWith = (uid: string, count: number) =>
     { containers: [{ name: 'main', image: 'app:1', resources: { limits: { [resource]: String(count) } } }] },
     { uid },
   );
-const mostRounds = 8;
+const maxRounds = 8;
 
 /** A node with three devices, whose agents end and begin; the test is the rest of the agent. */
 class UnrulyDevices {
@@ -104,7 +104,7 @@ class UnrulyDevices {
       if (this.#isDead) continue;
       const faults = results.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
       const isFinal = faults.every((fault) => fault.includes('Available: 0'));
-      if (isFinal || round === mostRounds) return faults;
+      if (isFinal || round === maxRounds) return faults;
     }
   }
 
@@ -164,7 +164,7 @@ class UnrulyDevices {
 
   /** Resolves when an agent is there and has the plugin's devices. */
   async #ready(): Promise<void> {
-    for (let attempt = 0; attempt < mostRounds; attempt++) {
+    for (let attempt = 0; attempt < maxRounds; attempt++) {
       if (this.#isDead) await this.restart();
       if (this.counts?.allocatable === 3) return;
       await this.#agent.loaded;

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
-import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
 import type { AccountRights } from '../../../src/api/rbac/v1/rule-rows.ts';
 import { isForbidden } from '../../../src/apimachinery/status-error.ts';
-import { serviceAccountUser } from '../../../src/apiserver/user.ts';
+import { serviceAccountUser } from '../../../src/apiserver/request/user.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { reconcilePolicy } from '../../../src/control-plane/reconcile-policy.ts';

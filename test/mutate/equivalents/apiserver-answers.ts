@@ -70,8 +70,11 @@ export const apiserverAnswers: readonly Equivalent[] = [
     ["const canonical = canonicalAddress(address ?? '');", "'' → 'mutated'"],
   ]),
   ...of('kube-apiserver/proxy/rewrite-html.ts', 'what is kept beyond need only costs memory', [
-    ['const longestName = 32;', '32 → 33'],
-    ['this.#text = this.#text.slice(-longestName) + piece;', 'this.#text.slice(-longestName) → this.#text'],
+    ['const maxNameLength = 32;', '32 → 33'],
+    [
+      'this.#text = this.#text.slice(-maxNameLength) + piece;',
+      'this.#text.slice(-maxNameLength) → this.#text',
+    ],
   ]),
   ...of(
     'kube-apiserver/proxy/rewrite-html.ts',

@@ -226,7 +226,7 @@ export const scheduler: readonly Equivalent[] = [
     ['for (const score of scores) if (score > most) most = score;', 'score > most → score >= most'],
   ]),
   ...of('schedule-one.ts', 'of a hundred nodes a hundred are enough', [
-    ['if (nodes <= fewestScored) return nodes;', 'nodes <= fewestScored → nodes < fewestScored'],
+    ['if (nodes <= minScored) return nodes;', 'nodes <= minScored → nodes < minScored'],
   ]),
   ...of('node-state.ts', 'no port is added to those that are there, or taken from them', [
     [

@@ -351,13 +351,13 @@ export const workflowsAndFunctions: readonly Equivalent[] = [
   ),
   ...each(
     `${workflows}function-tasks`,
-    'const ms = Math.min(longestPause, firstPause * 2 ** Math.min(one.pauses, 16));',
+    'const ms = Math.min(maxPause, firstPause * 2 ** Math.min(one.pauses, 16));',
     'either is longer than the longest pause',
     '16 → 17',
   ),
   ...each(
     `${functions}instances`,
-    'instance.notBefore = now + Math.min(longestPause, firstPause * 1.5 ** Math.min(instance.refusals, 16));',
+    'instance.notBefore = now + Math.min(maxPause, firstPause * 1.5 ** Math.min(instance.refusals, 16));',
     'either is longer than the longest pause',
     '16 → 17',
   ),

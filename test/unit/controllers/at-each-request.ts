@@ -19,7 +19,7 @@ type Manner = (typeof manners)[number];
 
 /** Number of calls in a row, before and after the cache shows the controller's writes. */
 const looks = 2;
-const mostRounds = 12;
+const maxRounds = 12;
 
 export interface ScenarioOptions {
   readonly factory: ControllerFactory;
@@ -64,7 +64,7 @@ export class UnrulyWorld {
 
   /** Calls the controller until it makes no more requests, whatever the outcome. */
   async settle(): Promise<void> {
-    for (let round = 0; round < mostRounds; round++) {
+    for (let round = 0; round < maxRounds; round++) {
       const before = this.#requests;
       for (let look = 0; look < looks; look++) await this.#look();
       await this.pass(verifyAfter);
@@ -72,7 +72,7 @@ export class UnrulyWorld {
       for (const kind of this.#options.kinds) this.server.sync(kind);
       if (this.#requests === before && round > 0) return;
     }
-    throw new Error(`the controller still writes after ${mostRounds} rounds`);
+    throw new Error(`the controller still writes after ${maxRounds} rounds`);
   }
 
   /** Advances the time; the controller's own timers run meanwhile. */

@@ -128,7 +128,7 @@ export class ScriptedWorld {
    * Returns the maximum number of requests in one turn of the event loop, where each takes the process a
    * millisecond.
    */
-  async mostAskedInOneTurn(work: () => Promise<unknown>): Promise<number> {
+  async maxAskedInOneTurn(work: () => Promise<unknown>): Promise<number> {
     const { clock } = this;
     clock.monotonic = () => this.asked.length;
     let [most, before, over] = [0, this.asked.length, false];

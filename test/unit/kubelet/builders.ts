@@ -1,7 +1,7 @@
 /** Pods, containers and tables of actions for tests of the kubelet: a valid base, and changes of it. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Container } from '../../../src/api/core/v1/types.gen.ts';
 import { specHash } from '../../../src/kubelet/containers/plan/spec-hash.ts';
 import type { StartFailureReason } from '../../../src/kubelet/containers/plan/start.ts';

@@ -1,7 +1,7 @@
 /** An error of any length does not fill the run with its name or its cause. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mostCause, mostErrorName } from '../../../src/states-language/limits.ts';
+import { maxCause, maxErrorName } from '../../../src/states-language/limits.ts';
 import { WorkflowRun } from '../../fixtures/workflow-run.ts';
 
 const long = 'x'.repeat(250_000);
@@ -19,8 +19,8 @@ test('a task whose error has a name of any length is caught, and its history is 
   await run.finish(() => ({ error: long, cause: long }));
   assert.equal(run.state.status, 'Succeeded');
   assert.deepEqual(run.state.output, {
-    Error: long.slice(0, mostErrorName),
-    Cause: long.slice(0, mostCause),
+    Error: long.slice(0, maxErrorName),
+    Cause: long.slice(0, maxCause),
   });
   assert.ok(JSON.stringify(run.history.map(({ detail }) => detail)).length < 30_000);
 });
@@ -29,7 +29,7 @@ test('a run that fails by an error of any length tells its beginning', async () 
   const Fail = { Type: 'Fail', ErrorPath: '$.long', CausePath: '$.long' };
   const run = await WorkflowRun.start({ StartAt: 'A', States: { A: Fail } }, { long });
   assert.deepEqual(run.state.failure, {
-    error: long.slice(0, mostErrorName),
-    cause: long.slice(0, mostCause),
+    error: long.slice(0, maxErrorName),
+    cause: long.slice(0, maxCause),
   });
 });

@@ -5,7 +5,7 @@ import { body, key, withCache } from './cache-fixture.ts';
 
 const readers = 5000;
 /** Maximum number that may go on before the event loop does anything else. */
-const mostOfOneTurn = 50;
+const maxOfOneTurn = 50;
 
 test('five thousand readers that wait for one event resume in many turns of the event loop, in their order', () =>
   withCache(async ({ store, cache, clock }) => {
@@ -26,7 +26,7 @@ test('five thousand readers that wait for one event resume in many turns of the 
     await store.create(key('a'), body('a'));
     await Promise.all(waiting);
     isOver = true;
-    assert.ok(most <= mostOfOneTurn, `${most} readers resumed in one turn`);
+    assert.ok(most <= maxOfOneTurn, `${most} readers resumed in one turn`);
     assert.deepEqual(
       order,
       waiting.map((_, at) => at),

@@ -2,15 +2,15 @@
 import { none, unknown } from '../../columns.ts';
 import type { MetricSpec, MetricStatus, MetricTarget, MetricValueStatus } from './types.gen.ts';
 
-const mostShown = 2;
+const maxShown = 2;
 
 /** Go's output for a missing quantity. */
 const nil = '<nil>';
 
 export function formatMetrics(specs: readonly MetricSpec[], statuses: readonly MetricStatus[]): string {
   if (specs.length === 0) return none;
-  const texts = specs.slice(0, mostShown).map((spec, index) => formatMetric(spec, statuses[index]));
-  const more = specs.length > mostShown ? ` + ${specs.length - mostShown} more...` : '';
+  const texts = specs.slice(0, maxShown).map((spec, index) => formatMetric(spec, statuses[index]));
+  const more = specs.length > maxShown ? ` + ${specs.length - maxShown} more...` : '';
   return `${texts.join(', ')}${more}`;
 }
 

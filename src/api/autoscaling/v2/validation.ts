@@ -9,8 +9,8 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateMetric, validateReference } from './metric-validation.ts';
 import type { HorizontalPodAutoscalerSpec, HPAScalingPolicy, HPAScalingRules } from './types.gen.ts';
 
-const longestPeriod = 1800;
-const longestStabilization = 3600;
+const maxPeriod = 1800;
+const maxStabilization = 3600;
 const selectPolicies = ['Disabled', 'Max', 'Min'];
 const policyTypes = ['Percent', 'Pods'];
 
@@ -49,8 +49,8 @@ function validateRules(rules: HPAScalingRules | undefined, path: string): Status
   const causes: StatusCause[] = [];
   const windowPath = `${path}.stabilizationWindowSeconds`;
   if (window < 0) causes.push(invalidCause(windowPath, window, 'must be greater than or equal to zero'));
-  if (window > longestStabilization)
-    causes.push(invalidCause(windowPath, window, `must be less than or equal to ${longestStabilization}`));
+  if (window > maxStabilization)
+    causes.push(invalidCause(windowPath, window, `must be less than or equal to ${maxStabilization}`));
   if (selectPolicy !== undefined && !selectPolicies.includes(selectPolicy))
     causes.push(notSupportedCause(`${path}.selectPolicy`, selectPolicy, selectPolicies));
   if (policies.length === 0)
@@ -66,7 +66,7 @@ function validatePolicy({ type, value, periodSeconds }: HPAScalingPolicy, path: 
   const period = `${path}.periodSeconds`;
   if (value <= 0) causes.push(invalidCause(`${path}.value`, value, 'must be greater than zero'));
   if (periodSeconds <= 0) causes.push(invalidCause(period, periodSeconds, 'must be greater than zero'));
-  if (periodSeconds > longestPeriod)
-    causes.push(invalidCause(period, periodSeconds, `must be less than or equal to ${longestPeriod}`));
+  if (periodSeconds > maxPeriod)
+    causes.push(invalidCause(period, periodSeconds, `must be less than or equal to ${maxPeriod}`));
   return causes;
 }

@@ -21,10 +21,10 @@ import type { CronJob } from './types.gen.ts';
 export type { CronJob } from './types.gen.ts';
 
 /** Maximum length of a name: the names of Jobs append a hyphen and ten digits. */
-const longestName = 52;
+const maxNameLength = 52;
 
 function checkName(name: string): string[] {
-  const tooLong = name.length > longestName ? [`must be no more than ${longestName} characters`] : [];
+  const tooLong = name.length > maxNameLength ? [`must be no more than ${maxNameLength} characters`] : [];
   return [...checkDns1123Subdomain(name), ...tooLong];
 }
 
@@ -32,12 +32,12 @@ function checkName(name: string): string[] {
  * Maximum length of a schedule. Every minute, hour, day and month listed by number takes about four hundred
  * characters; upstream has no maximum, and reads megabytes.
  */
-const longestSchedule = 4096;
+const maxScheduleLength = 4096;
 
 /** Validates a schedule, also of other kinds. */
 export function validateSchedule(schedule: string, path: string): StatusCause[] {
   if (schedule === '') return [requiredCause(path)];
-  if (schedule.length > longestSchedule) return [tooLongCause(path, longestSchedule)];
+  if (schedule.length > maxScheduleLength) return [tooLongCause(path, maxScheduleLength)];
   // Any 'TZ' is rejected, not only `TZ=`, since upstream looks for the letters anywhere.
   if (schedule.includes('TZ'))
     return [invalidCause(path, schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')];

@@ -21,15 +21,15 @@ import type {
   SuccessPolicyRule,
 } from './types.gen.ts';
 
-const mostRules = 20;
-const mostExitCodes = 255;
-const mostPatterns = 20;
-const longestIndexes = 64 * 1024;
+const maxRules = 20;
+const maxExitCodes = 255;
+const maxPatterns = 20;
+const maxIndexesLength = 64 * 1024;
 
 export function validateFailurePolicy(spec: JobSpec, path: string): StatusCause[] {
   const { rules = [] } = spec.podFailurePolicy ?? {};
   return [
-    ...atMost(rules, mostRules, path),
+    ...atMost(rules, maxRules, path),
     ...rules.flatMap((rule, index) => validateFailureRule(spec, rule, `${path}[${index}]`)),
   ];
 }
@@ -40,7 +40,7 @@ function validateFailureRule(spec: JobSpec, rule: PodFailurePolicyRule, path: st
   if (action === 'FailIndex' && spec.backoffLimitPerIndex === undefined)
     causes.push(invalidCause(`${path}.action`, action, 'requires the backoffLimitPerIndex to be set'));
   if (onExitCodes) causes.push(...validateExitCodes(spec, onExitCodes, `${path}.onExitCodes`));
-  causes.push(...atMost(onPodConditions, mostPatterns, `${path}.onPodConditions`));
+  causes.push(...atMost(onPodConditions, maxPatterns, `${path}.onPodConditions`));
   for (const [index, { type }] of onPodConditions.entries())
     causes.push(...nameCauses(`${path}.onPodConditions[${index}].type`, type, checkQualifiedName));
   const ways = (onExitCodes ? 1 : 0) + (onPodConditions.length > 0 ? 1 : 0);
@@ -73,7 +73,7 @@ function validateExitCodes(
     );
   const at = `${path}.values`;
   if (values.length === 0) causes.push(invalidCause(at, values, 'at least one value is required'));
-  causes.push(...atMost(values, mostExitCodes, at));
+  causes.push(...atMost(values, maxExitCodes, at));
   const seen = new Set<number>();
   for (const [index, value] of values.entries()) {
     if (operator === 'In' && value === 0)
@@ -95,7 +95,7 @@ export function validateSuccessPolicy(
   const none = 'at least one rules must be specified when the successPolicy is specified';
   return [
     ...(rules.length === 0 ? [requiredCause(path, none)] : []),
-    ...atMost(rules, mostRules, path),
+    ...atMost(rules, maxRules, path),
     ...rules.flatMap((rule, index) => validateSuccessRule(rule, completions, `${path}[${index}]`)),
   ];
 }
@@ -113,7 +113,7 @@ function validateSuccessRule(rule: SuccessPolicyRule, completions: number, path:
   atMostCount(completions, 'specified completions');
   if (succeededIndexes !== undefined) {
     const at = `${path}.succeededIndexes`;
-    if (succeededIndexes.length > longestIndexes) causes.push(tooLongCause(at, longestIndexes));
+    if (succeededIndexes.length > maxIndexesLength) causes.push(tooLongCause(at, maxIndexesLength));
     const found = indexesCause(succeededIndexes, completions, at);
     causes.push(...found.causes);
     atMostCount(found.count, 'indexes in the specified succeededIndexes field');

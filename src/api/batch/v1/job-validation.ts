@@ -11,12 +11,12 @@ import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy
 import type { Job, JobSpec } from './types.gen.ts';
 
 /** Maximums that limit the size of the status, which lists finished indexes. */
-const mostParallel = 100_000;
-const mostFailedIndexes = 100_000;
+const maxParallel = 100_000;
+const failedIndexesLimit = 100_000;
 const manyCompletions = 100_000;
-const mostOfMany = 10_000;
+const maxOfMany = 10_000;
 
-const longestManager = 63;
+const maxManagerLength = 63;
 
 /** Validates everything but the selector. */
 export function validateJobSpec(spec: JobSpec, path: string): StatusCause[] {
@@ -39,7 +39,7 @@ export function validateJobSpec(spec: JobSpec, path: string): StatusCause[] {
 
 function validateManager(managedBy: string, path: string): StatusCause[] {
   const causes = validateDomainPath(managedBy, path);
-  return managedBy.length > longestManager ? [...causes, tooLongCause(path, longestManager)] : causes;
+  return managedBy.length > maxManagerLength ? [...causes, tooLongCause(path, maxManagerLength)] : causes;
 }
 
 function validateIndexed(spec: JobSpec, path: string): StatusCause[] {
@@ -52,20 +52,20 @@ function validateIndexed(spec: JobSpec, path: string): StatusCause[] {
   };
   if (completions === undefined)
     causes.push(requiredCause(`${path}.completions`, 'when completion mode is Indexed'));
-  if (parallelism > mostParallel) atMost('parallelism', mostParallel, ' when completion mode is Indexed');
+  if (parallelism > maxParallel) atMost('parallelism', maxParallel, ' when completion mode is Indexed');
   if (completions !== undefined && maxFailedIndexes !== undefined && maxFailedIndexes > completions) {
     const why = 'must be less than or equal to completions';
     causes.push(invalidCause(`${path}.maxFailedIndexes`, maxFailedIndexes, why));
   }
-  atMost('maxFailedIndexes', mostFailedIndexes);
+  atMost('maxFailedIndexes', failedIndexesLimit);
   if ((completions ?? 0) > manyCompletions && backoffLimitPerIndex !== undefined) {
     if (maxFailedIndexes === undefined) {
       const why = `must be specified when completions is above ${manyCompletions}`;
       causes.push(requiredCause(`${path}.maxFailedIndexes`, why));
     }
     const when = ` when completions are above ${manyCompletions} and used with backoff limit per index`;
-    atMost('parallelism', mostOfMany, when);
-    atMost('maxFailedIndexes', mostOfMany, when);
+    atMost('parallelism', maxOfMany, when);
+    atMost('maxFailedIndexes', maxOfMany, when);
   }
   return causes;
 }

@@ -2,8 +2,8 @@ import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { templateWarnings } from '../../core/v1/pod/warnings.ts';
 import type { JobSpec } from './types.gen.ts';
 
-const mostCompletions = 100_000;
-const mostParallel = 10_000;
+const maxCompletions = 100_000;
+const maxParallel = 10_000;
 
 /**
  * Returns a function for the warnings of Jobs, or of objects that create Jobs: for a new object, and for a
@@ -13,8 +13,7 @@ export function specWarnings<T extends KubeObject>(specOf: (object: T) => JobSpe
   const ofTemplate = templateWarnings((object: T) => specOf(object).template, `${path}.template`);
   return (object: T, old: T | undefined): string[] => {
     const { completionMode, completions = 0, parallelism = 0 } = specOf(object);
-    const isLarge =
-      completionMode === 'Indexed' && completions > mostCompletions && parallelism > mostParallel;
+    const isLarge = completionMode === 'Indexed' && completions > maxCompletions && parallelism > maxParallel;
     const same = old && object.metadata.generation === old.metadata.generation;
     return [...(isLarge && !same ? [`${path}: ${tooLarge}`] : []), ...ofTemplate(object, old)];
   };

@@ -43,11 +43,11 @@ const usages = [
   'signing',
   'timestamping',
 ];
-const leastSeconds = 600;
+const minSeconds = 600;
 
 export function validateSpec(spec: CertificateSigningRequest['spec']): StatusCause[] {
   const { expirationSeconds } = spec;
-  const tooBrief = expirationSeconds !== undefined && expirationSeconds < leastSeconds;
+  const tooBrief = expirationSeconds !== undefined && expirationSeconds < minSeconds;
   return [
     ...(spec.usages.length > 0 ? validateUsages(spec.usages) : [requiredCause('spec.usages')]),
     ...validateSignerName('spec.signerName', spec.signerName),
@@ -56,7 +56,7 @@ export function validateSpec(spec: CertificateSigningRequest['spec']): StatusCau
           invalidCause(
             'spec.expirationSeconds',
             expirationSeconds,
-            `may not specify a duration less than ${leastSeconds} seconds (10 minutes)`,
+            `may not specify a duration less than ${minSeconds} seconds (10 minutes)`,
           ),
         ]
       : []),

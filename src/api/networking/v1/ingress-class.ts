@@ -14,12 +14,12 @@ import type { IngressClass, IngressClassParametersReference } from './types.gen.
 
 export type { IngressClass } from './types.gen.ts';
 
-const longestController = 250;
+const maxControllerLength = 250;
 
 function validateClass({ spec: { controller = '', parameters } }: IngressClass): StatusCause[] {
   const path = 'spec.controller';
   return [
-    ...(controller.length > longestController ? [tooLongCause(path, longestController)] : []),
+    ...(controller.length > maxControllerLength ? [tooLongCause(path, maxControllerLength)] : []),
     ...validateDomainPath(controller, path),
     ...(parameters ? validateParameters(parameters, 'spec.parameters') : []),
   ];

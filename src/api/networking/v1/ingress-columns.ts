@@ -2,16 +2,16 @@ import type { Column } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 import type { Ingress } from './types.gen.ts';
 
-const mostHosts = 3;
+const maxHosts = 3;
 
 /** Returns the first hosts, and the number of further rules; rules without a host apply to all hosts. */
 function hostsText({ spec: { rules = [] } }: Ingress): string {
   const hosts = rules.flatMap(({ host }, index) => (host ? [{ host, index }] : []));
-  const shown = hosts.slice(0, mostHosts);
+  const shown = hosts.slice(0, maxHosts);
   if (shown.length === 0) return '*';
   const text = shown.map(({ host }) => host).join(',');
-  const isMore = shown.length === mostHosts && (shown.at(-1)?.index ?? 0) < rules.length - 1;
-  return isMore ? `${text} + ${rules.length - mostHosts} more...` : text;
+  const isMore = shown.length === maxHosts && (shown.at(-1)?.index ?? 0) < rules.length - 1;
+  return isMore ? `${text} + ${rules.length - maxHosts} more...` : text;
 }
 
 export const ingressColumns: readonly Column<Ingress>[] = [

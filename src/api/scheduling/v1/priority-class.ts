@@ -8,13 +8,13 @@ import type { PriorityClass } from './types.gen.ts';
 export type { PriorityClass } from './types.gen.ts';
 
 /** Maximum value of a user's class; higher values are reserved for the system. */
-const highestOfUsers = 1_000_000_000;
+const maxOfUsers = 1_000_000_000;
 const systemPrefix = 'system-';
 
 function validateClass({ metadata: { name }, value, globalDefault = false }: PriorityClass): StatusCause[] {
   if (!name.startsWith(systemPrefix)) {
-    const why = `maximum allowed value of a user defined priority is ${highestOfUsers}`;
-    return value > highestOfUsers ? [forbiddenCause('value', why)] : [];
+    const why = `maximum allowed value of a user defined priority is ${maxOfUsers}`;
+    return value > maxOfUsers ? [forbiddenCause('value', why)] : [];
   }
   const fault = systemFault(name, value, globalDefault);
   if (fault === undefined) return [];

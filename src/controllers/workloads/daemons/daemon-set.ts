@@ -1,8 +1,8 @@
 /** Runs a pod of a DaemonSet on every node that matches its template. */
 
 import { type DaemonSet, daemonSetResource } from '../../../api/apps/v1/daemon-set.ts';
-import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import { type Node, nodeResource } from '../../../api/core/v1/node/node.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 import { selectorFromLabelSelector } from '../../../apimachinery/labels.ts';

@@ -6,7 +6,7 @@
 
 import { type Deployment, deploymentResource } from '../../../api/apps/v1/deployment.ts';
 import { type ReplicaSet, replicaSetResource } from '../../../api/apps/v1/replica-set.ts';
-import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../api/core/v1/pod/pod.ts';
 import { type AccountRights, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import { matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';

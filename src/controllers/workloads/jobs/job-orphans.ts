@@ -4,7 +4,7 @@
  */
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
 import { isFinished } from '../../../api/batch/v1/job-conditions.ts';
-import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../../api/core/v1/pod/pod.ts';
 import { type AccountRights, read } from '../../../api/rbac/v1/rule-rows.ts';
 import { controllerOf, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';

@@ -15,7 +15,7 @@ import {
 } from './job-pods-plan.ts';
 
 /** Maximum characters of a name prefix, to which the server appends a suffix. */
-const longestPrefix = 58;
+const maxPrefixLength = 58;
 
 export function jobPodDraft(job: Job): Draft<Pod> {
   const draft = podDraft(jobResource, job, job.spec.template);
@@ -32,7 +32,7 @@ export function indexedPodDraft(job: Job, index: number, replaced: Pod | undefin
   const draft = jobPodDraft(job);
   const { metadata, spec } = draft;
   const suffix = `-${index}-`;
-  metadata.generateName = job.metadata.name.slice(0, longestPrefix - suffix.length) + suffix;
+  metadata.generateName = job.metadata.name.slice(0, maxPrefixLength - suffix.length) + suffix;
   metadata.labels = { ...metadata.labels, [indexKey]: String(index) };
   metadata.annotations = {
     ...metadata.annotations,

@@ -21,7 +21,7 @@ import type { PodsWanted } from './job-pods-wanted-plan.ts';
 import type { JobView } from './job-view-plan.ts';
 
 /** Maximum number of pods listed in the status, so that it stays small and no Job delays the others. */
-const mostUncounted = 500;
+const maxUncounted = 500;
 
 export interface Tracking {
   /** Status to write before a finalizer is removed. */
@@ -111,7 +111,7 @@ function countEnded(view: JobView) {
     const { uid } = pod.metadata;
     const list = known.has(uid) ? undefined : listFor(view, pod);
     if (list) named[list].push(uid);
-    more = list !== undefined && count() >= mostUncounted;
+    more = list !== undefined && count() >= maxUncounted;
     if (more) break;
   }
   return { uncounted: { ...status, uncountedTerminatedPods: uncountedOf(named) }, release, more };

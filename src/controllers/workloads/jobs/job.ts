@@ -6,7 +6,7 @@
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
 import { isFinished } from '../../../api/batch/v1/job-conditions.ts';
 import type { JobStatus } from '../../../api/batch/v1/types.gen.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { type AccountRights, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 import { selectorFromLabelSelector } from '../../../apimachinery/labels.ts';

@@ -1,7 +1,7 @@
 /** Maintains the pods of a StatefulSet, each with its name and its claims. */
 
 import { type StatefulSet, statefulSetResource } from '../../../api/apps/v1/stateful-set.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import { selectorFromLabelSelector } from '../../../apimachinery/labels.ts';

@@ -51,9 +51,9 @@ export interface BuiltImage {
 const memory = 2 * 1024 ** 3;
 const nanoCpus = 2e9;
 const processes = 512;
-const mostLibraries = 4 * 1024 ** 3;
+const maxLibraries = 4 * 1024 ** 3;
 /** Maximum bytes of a report or a lock. */
-const mostFile = 16 * 1024 ** 2;
+const maxFile = 16 * 1024 ** 2;
 
 export class BuildEngine {
   readonly #docker: Docker;
@@ -228,15 +228,13 @@ export class BuildEngine {
     return {
       async folder(path) {
         const archive = await archiveOf(path);
-        return archive?.pipe(
-          bounded(mostLibraries, `what is installed has more than ${mostLibraries} bytes`),
-        );
+        return archive?.pipe(bounded(maxLibraries, `what is installed has more than ${maxLibraries} bytes`));
       },
       async file(path) {
         const archive = await archiveOf(path);
         if (!archive) return undefined;
         const parts: Uint8Array[] = [];
-        for await (const part of archive.pipe(bounded(mostFile, `${path} has more than ${mostFile} bytes`)))
+        for await (const part of archive.pipe(bounded(maxFile, `${path} has more than ${maxFile} bytes`)))
           parts.push(part as Uint8Array);
         return firstFileOfTar(Buffer.concat(parts)).toString('utf8');
       },

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { parseFunctionImage } from '../api/function-image.ts';
 import { cleanLine, lastLines, tailOf } from './plan/build-output.ts';
 
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 /** Bytes of the log's end that are kept while it grows. */
 const endBytes = 64 * 1024;
-const longestLine = 4096;
+const maxLineLength = 4096;
 
 /** Returns the path of the log of an image's newest build; throws for an image that is no function's. */
 export function logPath(dataDir: string, image: string): string {
@@ -32,7 +32,7 @@ export class BuildLog {
   write(data: Uint8Array): void {
     const lines = (this.#rest + this.#decoder.decode(data, { stream: true })).split(/\r\n|\n|\r(?!$)/);
     // A line that is too long is cut.
-    this.#rest = (lines.pop() ?? '').slice(0, longestLine);
+    this.#rest = (lines.pop() ?? '').slice(0, maxLineLength);
     for (const line of lines) this.#add(line);
   }
 
@@ -51,10 +51,10 @@ export class BuildLog {
   /** Writes the log in place of an earlier one; only root can read it. */
   async save(path: string): Promise<void> {
     this.#flush();
-    const isWhole = this.#size <= mostBytes;
+    const isWhole = this.#size <= maxBytes;
     const text = isWhole
       ? this.#start
-      : `${this.#start}… ${this.#size - mostBytes} bytes are left out …\n${this.#end}`;
+      : `${this.#start}… ${this.#size - maxBytes} bytes are left out …\n${this.#end}`;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await rm(path, { force: true });
     await writeFile(path, text, { mode: 0o600 });
@@ -67,9 +67,9 @@ export class BuildLog {
   }
 
   #add(line: string): void {
-    const text = `${cleanLine(line.slice(0, longestLine))}\n`;
+    const text = `${cleanLine(line.slice(0, maxLineLength))}\n`;
     this.#size += Buffer.byteLength(text);
-    if (this.#size <= mostBytes) this.#start += text;
+    if (this.#size <= maxBytes) this.#start += text;
     this.#end = `${this.#end}${text}`.slice(-endBytes);
   }
 }

@@ -7,15 +7,15 @@ import { isRecord } from '../../../apimachinery/equality.ts';
 import type { runtimes } from './function-fields.ts';
 
 /** Maximum bytes: an object must fit into the store with its files. */
-export const mostLock = 400_000;
+export const maxLock = 400_000;
 
 const pinned =
   /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,213}[A-Za-z0-9])?==[A-Za-z0-9][A-Za-z0-9.+!_-]{0,200}(?: --hash=sha256:[0-9a-f]{64})+$/;
-const longestLine = 20_000;
+const maxLineLength = 20_000;
 
 /** Returns the problem of a lock; undefined for none. */
 export function lockFault(runtime: (typeof runtimes)[number], lock: string): string | undefined {
-  if (Buffer.byteLength(lock) > mostLock) return `it has more than ${mostLock} bytes`;
+  if (Buffer.byteLength(lock) > maxLock) return `it has more than ${maxLock} bytes`;
   return runtime === 'python' ? pythonFault(lock) : nodeFault(lock);
 }
 
@@ -24,7 +24,7 @@ const shown = (text: string) => JSON.stringify(text.length > 200 ? `${text.slice
 function pythonFault(lock: string): string | undefined {
   const bad = lock
     .split('\n')
-    .find((line) => line !== '' && (line.length > longestLine || !pinned.test(line)));
+    .find((line) => line !== '' && (line.length > maxLineLength || !pinned.test(line)));
   return bad === undefined ? undefined : `${shown(bad)} is not NAME==VERSION --hash=sha256:…`;
 }
 

@@ -14,11 +14,11 @@ import type { Fn } from './function.ts';
 import { isFunctionImage } from './function-image.ts';
 
 /** Maximum bytes of all files with their paths, as in the object, which must fit into the store. */
-const mostBytes = 1_000_000;
-const mostFiles = 1000;
-const longestPath = 255;
+const maxBytes = 1_000_000;
+const maxFiles = 1000;
+const maxPathLength = 255;
 /** Maximum length of a name; a version and an instance append to it, and it becomes the name of a pod. */
-const longestName = 40;
+const maxNameLength = 40;
 const dependencyFiles = { python: 'requirements.txt', nodejs: 'package.json' } as const;
 
 type Runtime = NonNullable<Fn['spec']['runtime']>;
@@ -42,8 +42,8 @@ export function setFunctionDefaults({ spec }: Fn): void {
 export function validateFunction({ metadata, spec }: Fn): StatusCause[] {
   const { runtime, image, env = [], resources = {} } = spec;
   const causes: StatusCause[] = [];
-  if (metadata.name.length > longestName || metadata.name.includes('.')) {
-    const rule = `must be a DNS label of no more than ${longestName} characters`;
+  if (metadata.name.length > maxNameLength || metadata.name.includes('.')) {
+    const rule = `must be a DNS label of no more than ${maxNameLength} characters`;
     causes.push(invalidCause('metadata.name', metadata.name, rule));
   }
   if (runtime === undefined && image === undefined) {
@@ -92,12 +92,12 @@ function validateProgram(spec: Fn['spec'], runtime: Runtime): StatusCause[] {
   }
   causes.push(...crossedPaths(paths));
   const all = Object.entries({ ...files, ...binaryFiles });
-  if (all.length > mostFiles) {
-    causes.push(invalidTogetherCause('spec.files', `may not be more than ${mostFiles} files`));
+  if (all.length > maxFiles) {
+    causes.push(invalidTogetherCause('spec.files', `may not be more than ${maxFiles} files`));
   }
   const bytes = all.reduce((sum, [path, text]) => sum + Buffer.byteLength(path) + Buffer.byteLength(text), 0);
-  if (bytes > mostBytes) {
-    const rule = `all files together may not be more than ${mostBytes} bytes, they are ${bytes}`;
+  if (bytes > maxBytes) {
+    const rule = `all files together may not be more than ${maxBytes} bytes, they are ${bytes}`;
     causes.push(invalidTogetherCause('spec.files', rule));
   }
   return causes;
@@ -126,7 +126,7 @@ function validateFiles(files: Readonly<Record<string, string>>, at: string): Sta
  * directory.
  */
 export function pathProblem(path: string): string | undefined {
-  if (path.length > longestPath) return `must have no more than ${longestPath} characters`;
+  if (path.length > maxPathLength) return `must have no more than ${maxPathLength} characters`;
   if (!/^[A-Za-z0-9._@+ -]+(?:\/[A-Za-z0-9._@+ -]+)*$/.test(path)) {
     return "must be a relative path of letters, digits, '-', '_', '.', '@', '+' and spaces, with '/' between its elements";
   }

@@ -33,7 +33,7 @@ interface CallHeaders {
 /** Returns whether the user delivers events. Trigger headers of any other user are ignored. */
 export const isDeliverer = ({ name }: { readonly name: string }): boolean => name === deliverer;
 
-const longestId = 128;
+const maxIdLength = 128;
 /** Ids of events; the ids of tasks are `RUN-UID.TASK`. */
 const idOfEvent = /^[0-9a-f]{32}$/i;
 
@@ -42,7 +42,7 @@ const idOfEvent = /^[0-9a-f]{32}$/i;
  * or an event: a function that makes each call once would confuse the two.
  */
 export function idOfCaller(headers: CallHeaders): string | undefined {
-  const id = headers.get(callIdHeader)?.trim().slice(0, longestId);
+  const id = headers.get(callIdHeader)?.trim().slice(0, maxIdLength);
   return id && !id.includes('.') && !idOfEvent.test(id) ? id : undefined;
 }
 

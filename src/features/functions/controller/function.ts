@@ -6,7 +6,7 @@
 import type { Lease } from '../../../api/coordination/v1/lease.ts';
 import { leaseResource } from '../../../api/coordination/v1/lease.ts';
 import { masterLabel } from '../../../api/coordination/v1/master-lease.ts';
-import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 import { selectorFromMap } from '../../../apimachinery/labels.ts';

@@ -10,8 +10,8 @@ import { givenAtAnnotation, warmLabel, warmProblem, warmVersion } from '../api/w
 import type { Digest } from './version-plan.ts';
 
 /** Minimum memory and CPUs of a node; no instance waits on smaller nodes. */
-const leastMemory = 2 * 1024 ** 3;
-const leastCpus = 2;
+const minMemory = 2 * 1024 ** 3;
+const minCpus = 2;
 
 /**
  * Milliseconds for which a failed instance counts as present, so that an instance that cannot start is not
@@ -34,7 +34,7 @@ export function roomyNodes(nodes: readonly Node[]): readonly string[] {
   return nodes
     .filter(({ status, spec }) => {
       const { memory, cpu } = (status?.capacity ?? {}) as Record<string, string>;
-      return !spec?.unschedulable && amount(memory) >= leastMemory && amount(cpu) >= leastCpus;
+      return !spec?.unschedulable && amount(memory) >= minMemory && amount(cpu) >= minCpus;
     })
     .map(({ metadata }) => metadata.labels?.['kubernetes.io/hostname'] ?? metadata.name)
     .sort();

@@ -2,10 +2,16 @@
  * Maintains waiting instances of each runtime in each namespace that has functions of it. Keys are
  * NAMESPACE/RUNTIME.
  */
-import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
-import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
-import { type Draft, isTerminating, type KubeObject, type ObjectKey, splitKey } from '../../../apimachinery/meta.ts';
+import { type Node, nodeResource } from '../../../api/core/v1/node/node.ts';
+import { type Pod, podResource } from '../../../api/core/v1/pod/pod.ts';
 import { type AccountRights, read } from '../../../api/rbac/v1/rule-rows.ts';
+import {
+  type Draft,
+  isTerminating,
+  type KubeObject,
+  type ObjectKey,
+  splitKey,
+} from '../../../apimachinery/meta.ts';
 import { isAlreadyExists } from '../../../apimachinery/status-error.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { sha256 } from '../../../base/sha256.ts';

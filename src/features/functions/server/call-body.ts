@@ -11,13 +11,13 @@ import type { Clock } from '../../../base/clock.ts';
  * Maximum number of bytes of a body that is buffered until the call is made, so that it can be sent to
  * another instance.
  */
-export const mostKept = 256 * 1024;
+export const maxKept = 256 * 1024;
 
 /** Timeout in milliseconds for that many bytes. */
 const patienceMs = 60_000;
 
 /**
- * Returns the whole body, or the same stream with nothing consumed if the body is larger than `mostKept`.
+ * Returns the whole body, or the same stream with nothing consumed if the body is larger than `maxKept`.
  * Rejects with a Status for a caller who has disconnected, or takes too long.
  */
 export function beginningOf<Body extends Readable>(
@@ -46,7 +46,7 @@ export function beginningOf<Body extends Readable>(
     const take = (part: Uint8Array) => {
       parts.push(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
       size += part.byteLength;
-      if (size <= mostKept) return;
+      if (size <= maxKept) return;
       over();
       body.pause();
       body.unshift(Buffer.concat(parts));

@@ -10,7 +10,7 @@ export interface Demand {
 
 /** Part of the window in which a rise is detected early: the panic window of other autoscalers. */
 const earlyPart = 0.1;
-const leastEarlyMs = 1000;
+const minEarlyMs = 1000;
 const lookMs = 1000;
 
 /**
@@ -34,4 +34,4 @@ export function demandOf(spec: Fn['spec'], load: LoadMeter, now: number): Demand
   return { instances, again: rest };
 }
 
-const early = (windowSeconds: number) => Math.max(leastEarlyMs, windowSeconds * 1000 * earlyPart);
+const early = (windowSeconds: number) => Math.max(minEarlyMs, windowSeconds * 1000 * earlyPart);

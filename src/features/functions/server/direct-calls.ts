@@ -5,16 +5,16 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiServer } from '../../../apiserver/app.ts';
-import type { DirectRequest } from '../../../apiserver/asked-request.ts';
-import type { DirectServe, DirectWay } from '../../../apiserver/serve.ts';
-import { pipeAnswer } from '../../../apiserver/streamed-answer.ts';
-import { sendWhole, WholeAnswer } from '../../../apiserver/whole-answer.ts';
+import type { DirectRequest } from '../../../apiserver/transport/asked-request.ts';
+import type { DirectServe, DirectWay } from '../../../apiserver/transport/serve.ts';
+import { pipeAnswer } from '../../../apiserver/transport/streamed-answer.ts';
+import { sendWhole, WholeAnswer } from '../../../apiserver/transport/whole-answer.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { RequestHeaders } from '../../../kube-apiserver/forwarding/headers.ts';
 import type { ResultListener } from '../../../kube-apiserver/forwarding/result-listener.ts';
 import { type CallServer, callFunction } from './call.ts';
-import { beginningOf, mostKept } from './call-body.ts';
-import { type CallBody, mostBodyBytes, tooLarge } from './exchange.ts';
+import { beginningOf, maxKept } from './call-body.ts';
+import { type CallBody, maxBodyBytes, tooLarge } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { callPath } from './gateway-app.ts';
 
@@ -108,7 +108,7 @@ async function serve(
     const refused = server.refuse(asked, error);
     settle(refused.status);
     // The rest of a body is not read.
-    if (!incoming.complete && !(Number(incoming.headers['content-length']) <= mostKept))
+    if (!incoming.complete && !(Number(incoming.headers['content-length']) <= maxKept))
       outgoing.shouldKeepAlive = false;
     if (refused instanceof WholeAnswer) sendWhole(outgoing, refused);
     else outgoing.writeHead(refused.status).end();
@@ -151,6 +151,6 @@ async function bodyOf(incoming: IncomingMessage, clock: Clock, gone: AbortSignal
   const { headers } = incoming;
   const isChunked = headers['transfer-encoding'] !== undefined;
   const length = Number(headers['content-length'] ?? 0);
-  if (length > mostBodyBytes) throw tooLarge();
+  if (length > maxBodyBytes) throw tooLarge();
   return isChunked || length > 0 ? beginningOf(incoming, clock, gone) : Buffer.alloc(0);
 }

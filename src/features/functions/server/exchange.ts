@@ -5,7 +5,7 @@ import { newStatusError } from '../../../apimachinery/status-error.ts';
 import { errorMessage } from '../../../base/log.ts';
 
 /** Maximum size of a body in bytes. */
-export const mostBodyBytes = 16 * 1024 * 1024;
+export const maxBodyBytes = 16 * 1024 * 1024;
 
 export type CallBody =
   /** Can be sent again. */
@@ -32,7 +32,7 @@ export type Outcome = { readonly answer: IncomingMessage } | { readonly notTaken
 export const notCalledHeader = 'function-not-called';
 
 export const tooLarge = () =>
-  newStatusError('RequestEntityTooLarge', `the body of a call may not be more than ${mostBodyBytes} bytes`);
+  newStatusError('RequestEntityTooLarge', `the body of a call may not be more than ${maxBodyBytes} bytes`);
 
 /** Sends the call. Rejects with a Status if the call may have been made and there is no answer. */
 export function exchange({ agent, method, path, headers, body, signal }: Exchange): Promise<Outcome> {
@@ -102,7 +102,7 @@ const ended = (why: string) =>
   newStatusError('BadGateway', `the instance ended before it had answered the call: ${why}`);
 
 function bounded(): Transform {
-  let left = mostBodyBytes;
+  let left = maxBodyBytes;
   return new Transform({
     transform(chunk: Buffer, _, done) {
       left -= chunk.length;

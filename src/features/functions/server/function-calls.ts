@@ -11,9 +11,9 @@ import { type Instance, Instances, refused } from './instances.ts';
 import { LoadMeter } from './load-meter.ts';
 
 /** Maximum number of waiting calls of a function. */
-export const mostWaiting = 1000;
+export const maxWaiting = 1000;
 /** Timeout in milliseconds of the wait for an instance. */
-export const longestWait = 60_000;
+export const maxWait = 60_000;
 const retryAfterSeconds = 1;
 
 export interface Call {
@@ -70,8 +70,8 @@ export class FunctionCalls {
   /** Registers a call. Throws 503 if too many calls wait. */
   begin(): Call {
     const { clock, onDemand } = this.#options;
-    if (this.#waiting.length >= mostWaiting) {
-      throw unavailable(`${mostWaiting} calls of the function wait already`);
+    if (this.#waiting.length >= maxWaiting) {
+      throw unavailable(`${maxWaiting} calls of the function wait already`);
     }
     this.#meter.begin(clock.monotonic());
     let at: Instance | undefined;
@@ -181,9 +181,9 @@ export class FunctionCalls {
   #wait(resolve: Waiting['resolve'], reject: Waiting['reject'], isFirst: boolean): Waiting {
     const late = () => {
       this.#forget(one);
-      reject(unavailable(`no instance of the function was free within ${longestWait / 1000} s`));
+      reject(unavailable(`no instance of the function was free within ${maxWait / 1000} s`));
     };
-    const one = { resolve, reject, timer: this.#options.clock.after(longestWait, late) };
+    const one = { resolve, reject, timer: this.#options.clock.after(maxWait, late) };
     if (isFirst) this.#waiting.push(one);
     else this.#waiting.unshift(one);
     this.dispatch();

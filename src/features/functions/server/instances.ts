@@ -19,7 +19,7 @@ export interface Instance {
 
 /** Milliseconds: a starting program listens within tens of them. */
 const firstPause = 10;
-const longestPause = 500;
+const maxPause = 500;
 
 /** Returns whether the program of the pod runs, so that it listens or is about to. */
 export function isCallable(pod: Pod, version: string | undefined): boolean {
@@ -86,6 +86,6 @@ export class Instances {
 
 /** Delays further calls to an instance that has refused a connection, or a call before it was made. */
 export function refused(instance: Instance, now: number): void {
-  instance.notBefore = now + Math.min(longestPause, firstPause * 1.5 ** Math.min(instance.refusals, 16));
+  instance.notBefore = now + Math.min(maxPause, firstPause * 1.5 ** Math.min(instance.refusals, 16));
   instance.refusals += 1;
 }

@@ -6,7 +6,7 @@ import { headersOf, StreamedAnswer } from '../../../apiserver/transport/streamed
 import { isDeliverer } from '../api/own-headers.ts';
 import { callFunction } from './call.ts';
 import { beginningOf } from './call-body.ts';
-import { type CallBody, mostBodyBytes, tooLarge } from './exchange.ts';
+import { type CallBody, maxBodyBytes, tooLarge } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import type { InstanceConnections } from './instance-connections.ts';
 
@@ -36,7 +36,7 @@ async function bodyOf({ request, remoteAddress, server, signal }: RequestScope):
   // The whole body of a caller in this process is available at once.
   if (remoteAddress === undefined) return Buffer.from(await request.arrayBuffer());
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
-  if (length > mostBodyBytes) throw tooLarge();
+  if (length > maxBodyBytes) throw tooLarge();
   const isChunked = request.headers.has('transfer-encoding');
   if (length === 0) return Buffer.alloc(0);
   if (!request.body || !(isChunked || length > 0)) return undefined;

@@ -68,7 +68,7 @@ function restrictVersion(node: string, { subresource, object, old }: Admission):
     return notAllowed(node, 'status.nodeName to the name of another node');
   if (before.status?.lock !== undefined && lock !== before.status.lock)
     return notAllowed(node, 'a lock that is there');
-  if (Buffer.byteLength(log) > mostLogBytes) return `the log of a build may have ${mostLogBytes} bytes`;
+  if (Buffer.byteLength(log) > maxLogBytes) return `the log of a build may have ${maxLogBytes} bytes`;
   const others = (all: NonNullable<FunctionVersion['status']>['conditions'] = []) =>
     all.filter(({ type }) => type !== 'Built');
   return deepEqual(others(conditions), others(before.status?.conditions))
@@ -76,4 +76,4 @@ function restrictVersion(node: string, { subresource, object, old }: Admission):
     : notAllowed(node, 'conditions but Built');
 }
 
-const mostLogBytes = 8 * 1024;
+const maxLogBytes = 8 * 1024;

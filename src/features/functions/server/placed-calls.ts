@@ -18,7 +18,7 @@ import type { InstanceConnections } from './instance-connections.ts';
 import type { Instance } from './instances.ts';
 
 /** Maximum size of an answer in bytes: a longer one could not be passed to a state. */
-const mostAnswer = 512 * 1024;
+const maxAnswer = 512 * 1024;
 const functionErrorHeader = 'function-error';
 
 export interface PlacedCallsOptions {
@@ -170,7 +170,7 @@ async function answerOf(answer: IncomingMessage): Promise<CallOutcome> {
   let bytes = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes <= mostAnswer) chunks.push(chunk);
+    if (bytes <= maxAnswer) chunks.push(chunk);
   }
   const notCalled = headers[notCalledHeader];
   if (notCalled !== undefined) {
@@ -183,6 +183,6 @@ async function answerOf(answer: IncomingMessage): Promise<CallOutcome> {
     status,
     error: error === undefined ? undefined : String(error),
     isJson: /^application\/(json|[^;]*\+json)\b/i.test(type),
-    body: bytes <= mostAnswer ? Buffer.concat(chunks) : Buffer.alloc(mostAnswer + 1),
+    body: bytes <= maxAnswer ? Buffer.concat(chunks) : Buffer.alloc(maxAnswer + 1),
   };
 }

@@ -3,8 +3,8 @@
  * host names, for pods by cluster DNS and optionally for the node itself by /etc/hosts. The server runs only
  * while a Dns object exists.
  */
-import type { Node } from '../../../api/core/v1/node.ts';
-import type { Service } from '../../../api/core/v1/service.ts';
+import type { Node } from '../../../api/core/v1/node/node.ts';
+import type { Service } from '../../../api/core/v1/service/service.ts';
 import { Backoff } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { keepDoing, Wake } from '../../../base/keep-doing.ts';

@@ -48,16 +48,16 @@ export function notServed(
   // A failure takes precedence over nodes that have not started serving yet.
   const first = failing.find(({ reason }) => reason !== 'NotServedYet') ?? failing[0];
   if (!first) return undefined;
-  const listed = [first, ...failing.filter((one) => one !== first)].slice(0, mostNamed);
+  const listed = [first, ...failing.filter((one) => one !== first)].slice(0, maxNamed);
   const names = listed.map(({ name, message }) => `${name}: ${message}`).join('; ');
-  const rest = failing.length > mostNamed ? '; …' : '';
+  const rest = failing.length > maxNamed ? '; …' : '';
   return {
     reason: first.reason,
     message: `${failing.length} of ${ready.length} nodes do not serve Dns objects: ${names}${rest}`,
   };
 }
 
-const mostNamed = 3;
+const maxNamed = 3;
 
 function problemOf(said: Condition | undefined): { reason: NotServedReason; message: string } {
   if (!said) return { reason: 'NotServedYet', message: 'not yet' };

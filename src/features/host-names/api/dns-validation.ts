@@ -11,8 +11,8 @@ import { isAddress } from '../../../base/addresses.ts';
 import { withoutTrailing } from '../../../base/trailing.ts';
 import type { Dns, DnsPath } from './dns.ts';
 
-const mostPaths = 100;
-const longestPath = 1024;
+const maxPaths = 100;
+const maxPathLength = 1024;
 
 /** Normalizes paths: `/api/` means the same as `/api`, and is stored as `/api`. */
 export function normalizePaths({ spec }: Dns): void {
@@ -23,7 +23,7 @@ export function validateDns({ spec }: Dns): StatusCause[] {
   const { host, paths } = spec;
   const causes = validateHost(host);
   if (paths.length === 0) causes.push(requiredCause('spec.paths', 'must have at least one path'));
-  if (paths.length > mostPaths) causes.push(tooManyCause('spec.paths', paths.length, mostPaths));
+  if (paths.length > maxPaths) causes.push(tooManyCause('spec.paths', paths.length, maxPaths));
   const seen = new Set<string>();
   for (const [index, entry] of paths.entries()) {
     const at = `spec.paths[${index}]`;
@@ -52,8 +52,8 @@ function validatePath({ path, serviceName, servicePort }: DnsPath, at: string): 
     causes.push(invalidCause(`${at}.path`, path, detail));
   } else if (path.split('/').some((element) => element === '.' || element === '..') || path.includes('//')) {
     causes.push(invalidCause(`${at}.path`, path, "must not contain '//', '/./' or '/../'"));
-  } else if (path.length > longestPath) {
-    causes.push(invalidCause(`${at}.path`, path, `must have no more than ${longestPath} characters`));
+  } else if (path.length > maxPathLength) {
+    causes.push(invalidCause(`${at}.path`, path, `must have no more than ${maxPathLength} characters`));
   }
   causes.push(...nameCauses(`${at}.serviceName`, serviceName, checkDns1035Label));
   if (servicePort < 1 || servicePort > 65_535) {

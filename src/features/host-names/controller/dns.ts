@@ -1,6 +1,6 @@
 /** Sets the status of each Dns: whether its paths lead to Services and whether the nodes serve it. */
-import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
-import { type Service, serviceResource } from '../../../api/core/v1/service.ts';
+import { type Node, nodeResource } from '../../../api/core/v1/node/node.ts';
+import { type Service, serviceResource } from '../../../api/core/v1/service/service.ts';
 import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';

@@ -14,7 +14,7 @@ export type { SlurmFile } from './types.gen.ts';
 export const slurmFileKinds = ['Output', 'Error', 'Build', 'Result'] as const;
 
 /** Maximum bytes of one SlurmFile. */
-export const mostSlurmChunk = 512 * 1024;
+export const maxSlurmChunk = 512 * 1024;
 
 function validate({ spec }: SlurmFile): StatusCause[] {
   const { job, path, offset, length, data } = spec;
@@ -28,8 +28,8 @@ function validate({ spec }: SlurmFile): StatusCause[] {
   if (offset < 0) causes.push(invalidCause('spec.offset', offset, 'must be greater than or equal to 0'));
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data) || data.length % 4 !== 0)
     causes.push(invalidTogetherCause('spec.data', 'must be base64'));
-  else if (Buffer.byteLength(data, 'base64') !== length || length < 1 || length > mostSlurmChunk) {
-    const rule = `must be the number of bytes of data, from 1 to ${mostSlurmChunk}`;
+  else if (Buffer.byteLength(data, 'base64') !== length || length < 1 || length > maxSlurmChunk) {
+    const rule = `must be the number of bytes of data, from 1 to ${maxSlurmChunk}`;
     causes.push(invalidCause('spec.length', length, rule));
   }
   return causes;

@@ -33,19 +33,19 @@ function letters(words: string): Record<string, string> {
   );
 }
 
-const longestOption = 512;
+const maxOptionLength = 512;
 
 /** Returns the reason why the word is not a valid option; undefined for a valid one. */
 export function argumentProblem(word: string): string | undefined {
   const [, name = '', value = ''] = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(word) ?? [];
   if (name === '') return 'must be one option with its value, such as --constraint=a100';
   if (!Object.hasOwn(free, name)) return `--${name} is no option that a job may have here`;
-  if (word.length > longestOption) return `must have no more than ${longestOption} characters`;
+  if (word.length > maxOptionLength) return `must have no more than ${maxOptionLength} characters`;
   return /^[\x20-\x7e]*$/.test(value) ? undefined : 'must be printable ASCII';
 }
 
 const times = /^(?:\d{1,7}|\d{1,7}:\d{1,2}|\d{1,5}:\d{1,2}:\d{1,2}|\d{1,4}-\d{1,2}(?::\d{1,2}){0,2})$/;
-const mostSeconds = 366 * 86_400;
+const maxSeconds = 366 * 86_400;
 
 /**
  * Returns the reason why the time limit is invalid; undefined for a valid one: seconds as a number; minutes,
@@ -53,13 +53,13 @@ const mostSeconds = 366 * 86_400;
  */
 export function timeProblem(time: number | string): string | undefined {
   if (typeof time === 'number')
-    return time >= 1 && time <= mostSeconds ? undefined : `must be between 1 and ${mostSeconds} seconds`;
+    return time >= 1 && time <= maxSeconds ? undefined : `must be between 1 and ${maxSeconds} seconds`;
   if (!times.test(time)) return 'must be a number of seconds, or a text such as 30, 1:30:00 or 2-12:00';
   return /[1-9]/.test(time) ? undefined : 'must be more than 0';
 }
 
 /** Maximum tasks of an array, more than most clusters accept. */
-const mostTasks = 10_000;
+const maxTasks = 10_000;
 const arrayPart = /^(\d{1,7})(?:-(\d{1,7})(?::(\d{1,7}))?)?$/;
 
 export function arrayProblem(array: string): string | undefined {
@@ -72,5 +72,5 @@ export function arrayProblem(array: string): string | undefined {
     if (first === undefined || Number(step) < 1 || Number(last) < Number(first)) return rule;
     count += Math.floor((Number(last) - Number(first)) / Number(step)) + 1;
   }
-  return count > mostTasks ? `must be no more than ${mostTasks} tasks` : undefined;
+  return count > maxTasks ? `must be no more than ${maxTasks} tasks` : undefined;
 }

@@ -25,14 +25,14 @@ import { argumentProblem, arrayProblem, timeProblem } from './slurm-options.ts';
 type Spec = SlurmJob['spec'];
 
 /** Maximum bytes of all files with their paths, as in the object, which must fit into the store. */
-export const mostSlurmBytes = 1_000_000;
-const mostFiles = 1000;
-const mostItems = 100;
+export const maxSlurmBytes = 1_000_000;
+const maxFiles = 1000;
+const maxItems = 100;
 /** Maximum characters of a command or a value. */
-const longestText = 32_768;
+const maxTextLength = 32_768;
 /** Bytes of a mebibyte. */
 const mebibyte = 1024 ** 2;
-const mostResults = 64 * mebibyte;
+const maxResults = 64 * mebibyte;
 /** Directory of the client in the work directory. */
 const ownFolder = '.minik8s';
 
@@ -93,15 +93,15 @@ function commands(field: string, list: readonly string[] = []): StatusCause[] {
   const causes = list.flatMap((command, index) => {
     const at = `spec.${field}[${index}]`;
     if (command.trim() === '') return [requiredCause(at, 'a command')];
-    if (command.length > longestText) return [tooLongCause(at, longestText)];
+    if (command.length > maxTextLength) return [tooLongCause(at, maxTextLength)];
     return command.includes('\0') ? [invalidTogetherCause(at, 'must not contain NUL')] : [];
   });
-  return list.length > mostItems ? [tooManyCause(`spec.${field}`, list.length, mostItems)] : causes;
+  return list.length > maxItems ? [tooManyCause(`spec.${field}`, list.length, maxItems)] : causes;
 }
 
 function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): StatusCause[] {
-  if (files.length > mostFiles) return [tooManyCause('spec.files', files.length, mostFiles)];
-  if (filesFrom.length > mostItems) return [tooManyCause('spec.filesFrom', filesFrom.length, mostItems)];
+  if (files.length > maxFiles) return [tooManyCause('spec.files', files.length, maxFiles)];
+  if (filesFrom.length > maxItems) return [tooManyCause('spec.filesFrom', filesFrom.length, maxItems)];
   const causes: StatusCause[] = [];
   const paths = new Set(files.map(({ path }) => path));
   const seen = new Set<string>();
@@ -124,8 +124,8 @@ function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): Statu
     [path, content, base64].reduce((sum, text) => sum + Buffer.byteLength(text), 0),
   );
   const bytes = sizes.reduce((sum, size) => sum + size, Buffer.byteLength(script));
-  if (bytes > mostSlurmBytes) {
-    const rule = `all files together may not be more than ${mostSlurmBytes} bytes, they are ${bytes}`;
+  if (bytes > maxSlurmBytes) {
+    const rule = `all files together may not be more than ${maxSlurmBytes} bytes, they are ${bytes}`;
     causes.push(invalidTogetherCause('spec.files', rule));
   }
   return causes;
@@ -179,11 +179,11 @@ function validateAsked(spec: Spec): StatusCause[] {
     causes.push(invalidCause('spec.memory', spec.memory, 'must be at least 1Mi'));
   causes.push(...told('spec.time', spec.time, timeProblem), ...told('spec.array', spec.array, arrayProblem));
   const { arguments: options = [], modules = [] } = spec;
-  if (options.length > mostItems) causes.push(tooManyCause('spec.arguments', options.length, mostItems));
+  if (options.length > maxItems) causes.push(tooManyCause('spec.arguments', options.length, maxItems));
   else
     for (const [i, option] of options.entries())
       causes.push(...told(`spec.arguments[${i}]`, option, argumentProblem));
-  if (modules.length > mostItems) causes.push(tooManyCause('spec.modules', modules.length, mostItems));
+  if (modules.length > maxItems) causes.push(tooManyCause('spec.modules', modules.length, maxItems));
   const rule = 'must be the name of a module, such as cuda/12.4';
   for (const [i, name] of modules.entries())
     causes.push(...shaped(`spec.modules[${i}]`, name, moduleName, rule));
@@ -197,20 +197,20 @@ function validateAsked(spec: Spec): StatusCause[] {
 
 function validateEnvironment({ environment = {} }: Spec): StatusCause[] {
   const entries = Object.entries(environment);
-  if (entries.length > mostFiles) return [tooManyCause('spec.environment', entries.length, mostFiles)];
+  if (entries.length > maxFiles) return [tooManyCause('spec.environment', entries.length, maxFiles)];
   return entries.flatMap(([name, value]) => {
     const at = `spec.environment[${name}]`;
     const causes = nameCauses(at, name, checkCIdentifier);
     if (/^(?:SLURM|SBATCH)_/.test(name))
       causes.push(forbiddenCause(at, 'names with SLURM_ or SBATCH_ in front are set by Slurm'));
-    if (value.length > longestText) causes.push(tooLongCause(at, longestText));
+    if (value.length > maxTextLength) causes.push(tooLongCause(at, maxTextLength));
     if (value.includes('\0')) causes.push(invalidTogetherCause(at, 'must not contain NUL'));
     return causes;
   });
 }
 
 function validateResults({ results = [], resultsLimit }: Spec): StatusCause[] {
-  if (results.length > mostItems) return [tooManyCause('spec.results', results.length, mostItems)];
+  if (results.length > maxItems) return [tooManyCause('spec.results', results.length, maxItems)];
   const rule = 'must be a relative path such as out/*.csv, in which *, ? and [ ] stand for characters';
   const causes = results.flatMap((glob, index) => {
     const at = `spec.results[${index}]`;
@@ -220,7 +220,7 @@ function validateResults({ results = [], resultsLimit }: Spec): StatusCause[] {
   });
   const limit = tryParseQuantity(resultsLimit);
   const bytes = limit ? quantityValue(limit) : 1;
-  if (bytes < 1 || bytes > mostResults)
+  if (bytes < 1 || bytes > maxResults)
     causes.push(invalidCause('spec.resultsLimit', resultsLimit, 'must be more than 0 and at most 64Mi'));
   return causes;
 }

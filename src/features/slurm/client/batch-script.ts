@@ -148,11 +148,11 @@ export function arrayTasks(array: string | undefined): readonly number[] | undef
     if (first === undefined || Number(step) === 0 || Number(last) < Number(first)) throw wrong();
     for (let task = Number(first); task <= Number(last); task += Number(step)) {
       tasks.add(task);
-      if (tasks.size > mostTasks) throw new UnusableSpec(`array: has more than ${mostTasks} tasks`);
+      if (tasks.size > maxTasks) throw new UnusableSpec(`array: has more than ${maxTasks} tasks`);
     }
   }
   return [...tasks].sort((a, b) => a - b);
 }
 
 /** Maximum number of tasks. Slurm's own limit is 1001 unless MaxArraySize is larger. */
-const mostTasks = 10_000;
+const maxTasks = 10_000;

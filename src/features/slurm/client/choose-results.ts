@@ -7,9 +7,9 @@ export interface ChosenResults {
   readonly dropped: readonly DroppedFile[];
 }
 
-const mostFiles = 500;
+const maxFiles = 500;
 /** Maximum bytes of the paths of each list; both lists are in the status of the job. */
-const mostNames = 128 * 1024;
+const maxNames = 128 * 1024;
 
 /**
  * Returns the fault of a file name. The host's names are decoded as UTF-8 here, so that an invalid name has
@@ -43,12 +43,12 @@ export function chooseResults(
     names += Buffer.byteLength(file.path);
     if (total > limit)
       dropped.push({ ...file, reason: `all results together may have ${limit} bytes (resultsLimit)` });
-    else if (fetched.length === mostFiles) dropped.push({ ...file, reason: `more than ${mostFiles} files` });
-    else if (names > mostNames)
-      dropped.push({ ...file, reason: `all paths together have more than ${mostNames} bytes` });
+    else if (fetched.length === maxFiles) dropped.push({ ...file, reason: `more than ${maxFiles} files` });
+    else if (names > maxNames)
+      dropped.push({ ...file, reason: `all paths together have more than ${maxNames} bytes` });
     else fetched.push(file);
   }
-  return { fetched, dropped: named(dropped.slice(0, mostFiles)) };
+  return { fetched, dropped: named(dropped.slice(0, maxFiles)) };
 }
 
 /** Returns the first files, as many as fit into the status. */
@@ -56,6 +56,6 @@ function named(files: readonly DroppedFile[]): readonly DroppedFile[] {
   let names = 0;
   return files.filter(({ path }) => {
     names += Buffer.byteLength(path);
-    return names <= mostNames;
+    return names <= maxNames;
   });
 }

@@ -4,7 +4,7 @@
  * Maximum characters of a text that a status repeats. Texts of a host may have any length, and its numbers
  * any size.
  */
-const longestText = 4096;
+const maxTextLength = 4096;
 /** Pattern of an exit status. */
 const status = '\\d{1,9}';
 const sizeOf = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
@@ -65,12 +65,12 @@ function taskOf({ id, state, exit, submit, start, end, nodes, reason }: Columns)
       id: job,
       tasks: tasks || undefined,
       state: name,
-      reason: reason === 'None' ? '' : reason.slice(0, longestText),
+      reason: reason === 'None' ? '' : reason.slice(0, maxTextLength),
       exitCode: exit === undefined ? undefined : exitStatus(exit),
       submitTime: timeOf(submit),
       startTime: timeOf(start),
       endTime: isOver(name) ? timeOf(end) : undefined,
-      nodes: /^None|^\(null\)$/.test(nodes) ? '' : nodes.slice(0, longestText),
+      nodes: /^None|^\(null\)$/.test(nodes) ? '' : nodes.slice(0, maxTextLength),
     },
   ];
 }
@@ -83,14 +83,14 @@ function rangeOf(text: string): number[] {
     const [, first, last = first, step = '1'] = /^(\d{1,9})(?:-(\d{1,9}))?(?::(\d{1,9}))?$/.exec(part) ?? [];
     if (first === undefined) continue;
     for (let task = Number(first); task <= Number(last); task += Math.max(1, Number(step))) {
-      if (tasks.length === mostTasks) return tasks;
+      if (tasks.length === maxTasks) return tasks;
       tasks.push(task);
     }
   }
   return tasks;
 }
 
-const mostTasks = 100_000;
+const maxTasks = 100_000;
 
 /** Returns the exit status: 3:0 is status 3, 0:9 means ended by signal 9. */
 function exitStatus(text: string): number | undefined {

@@ -1,6 +1,6 @@
 /** Copies the files of a job from the host to the cluster. */
 import { tryParseQuantity } from '../../../apimachinery/quantity.ts';
-import { mostSlurmChunk } from '../api/slurm-file.ts';
+import { maxSlurmChunk } from '../api/slurm-file.ts';
 import { controlFolder } from './batch-script.ts';
 import { chooseResults } from './choose-results.ts';
 import { listedFiles, lookedAt } from './host-answers.ts';
@@ -13,9 +13,9 @@ import type { DroppedFile, FetchedFile } from './slurm-job.ts';
 import { UnreadableFile } from './ssh.ts';
 
 /** Maximum bytes of output and error of all tasks of a job. */
-const mostOutput = 4 * 1024 * 1024;
-const leastOfTask = 16 * 1024;
-const mostBuildLog = 256 * 1024;
+const maxOutput = 4 * 1024 * 1024;
+const minOfTask = 16 * 1024;
+const maxBuildLog = 256 * 1024;
 const defaultResults = 16 * 1024 * 1024;
 
 export interface Fetched {
@@ -43,12 +43,12 @@ export class JobFiles {
     const streams = [...sizes]
       .filter(([name]) => name !== 'build.log')
       .sort(([a], [b]) => collator.compare(a, b));
-    const share = Math.max(leastOfTask, Math.floor(mostOutput / Math.max(2, streams.length)));
-    const room = Math.floor(mostOutput / share);
+    const share = Math.max(minOfTask, Math.floor(maxOutput / Math.max(2, streams.length)));
+    const room = Math.floor(maxOutput / share);
     const unread: DroppedFile[] = [];
     for (const [path, size] of streams.slice(0, room)) {
       // The number of streams is unknown while tasks of an array have not begun.
-      const limit = atEnd || entry.job.spec.array === undefined ? share : leastOfTask;
+      const limit = atEnd || entry.job.spec.array === undefined ? share : minOfTask;
       const kind = path.startsWith('stdout') ? 'Output' : 'Error';
       const below = `${controlFolder}/${path}`;
       const { why } = await this.#copy(entry, { kind, path }, below, { size, limit, atEnd });
@@ -77,7 +77,7 @@ export class JobFiles {
     if (log !== undefined)
       await this.#copy(entry, { kind: 'Build', path: 'build.log' }, `${controlFolder}/build.log`, {
         size: log,
-        limit: mostBuildLog,
+        limit: maxBuildLog,
         atEnd: true,
       });
     const limit = tryParseQuantity(job.spec.resultsLimit ?? defaultResults)?.nano ?? 0n;
@@ -128,7 +128,7 @@ export class JobFiles {
     return this.#host.read(
       `${status.workDir}/${below}`,
       piece.from,
-      Math.min(mostSlurmChunk, piece.to - piece.from),
+      Math.min(maxSlurmChunk, piece.to - piece.from),
     );
   }
 

@@ -64,14 +64,14 @@ export const conditionOf = (
 export type NewCondition = Omit<SlurmJobCondition, 'lastTransitionTime'>;
 
 /** Maximum characters of a message, which may contain output of the host. */
-const longestMessage = 8192;
+const maxMessageLength = 8192;
 
 /**
  * Returns the status with the condition. The transition time changes only with the condition's status. An
  * unchanged condition leaves the status as it is.
  */
 export function withCondition(status: SlurmJobStatus, said: NewCondition, now: number): SlurmJobStatus {
-  const condition = { ...said, message: said.message.slice(0, longestMessage) };
+  const condition = { ...said, message: said.message.slice(0, maxMessageLength) };
   const before = conditionOf(status, condition.type);
   if (
     before &&

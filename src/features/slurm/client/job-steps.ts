@@ -39,7 +39,7 @@ import { ConnectionError } from './ssh.ts';
 import { NotNow, NotWritten } from './step-problem.ts';
 
 /** Maximum bytes of a path (PATH_MAX). */
-const longestPath = 4096;
+const maxPathLength = 4096;
 class FolderGone extends Error {
   override readonly name = 'FolderGone';
 }
@@ -125,7 +125,7 @@ export class JobSteps {
   async #prepare(entry: JobEntry): Promise<boolean> {
     const folder = (await this.#run('ask', prepareScript(entry.job), 'Uploaded'))
       .split('\n')
-      .findLast((line) => line.startsWith('/') && line.length <= longestPath);
+      .findLast((line) => line.startsWith('/') && line.length <= maxPathLength);
     if (folder === undefined)
       throw new NotNow('Uploaded', 'WorkFolderFailed', 'the host does not say where the work folder is');
     await this.write(entry, { ...entry.status, phase: 'Uploading', workDir: folder });

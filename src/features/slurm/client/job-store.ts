@@ -47,7 +47,7 @@ export interface JobStore {
   /** Returns the stored files of the job. */
   storedFiles(job: SlurmJob): Promise<readonly StoredFile[]>;
   /**
-   * Appends bytes (at most `mostSlurmChunk`) to a file, which has `offset` bytes. The operation is
+   * Appends bytes (at most `maxSlurmChunk`) to a file, which has `offset` bytes. The operation is
    * idempotent: it resolves without a change if there are bytes at that offset already, or if the job was
    * deleted.
    */

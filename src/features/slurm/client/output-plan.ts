@@ -1,5 +1,5 @@
 /** Part of a growing file that is copied: its beginning while it grows, its end after it has ended. */
-import { mostSlurmChunk } from '../api/slurm-file.ts';
+import { maxSlurmChunk } from '../api/slurm-file.ts';
 
 export type Piece = { readonly from: number; readonly to: number } | { readonly text: string };
 
@@ -10,7 +10,7 @@ export type Piece = { readonly from: number; readonly to: number } | { readonly 
 export function nextPiece(size: number, stored: number, limit: number, atEnd: boolean): Piece | undefined {
   const half = Math.floor(limit / 2);
   const upTo = (from: number, to: number): Piece | undefined =>
-    from < to ? { from, to: Math.min(to, from + mostSlurmChunk) } : undefined;
+    from < to ? { from, to: Math.min(to, from + maxSlurmChunk) } : undefined;
   if (!atEnd) return upTo(stored, Math.min(size, half));
   if (size <= limit) return upTo(stored, size);
   if (stored < half) return upTo(stored, half);

@@ -36,7 +36,7 @@ export interface Ran {
 }
 
 /** Maximum bytes of one stream of a program; a program that writes more has failed. */
-const mostOutput = 16 * 1024 * 1024;
+const maxOutput = 16 * 1024 * 1024;
 const readyMs = 20_000;
 const keepaliveMs = 10_000;
 
@@ -239,9 +239,9 @@ function collect(
   let size = 0;
   const into = (chunks: Buffer[]) => (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= mostOutput) return void chunks.push(chunk);
+    if (size <= maxOutput) return void chunks.push(chunk);
     channel.close();
-    done(new Error(`the answer of the host is longer than ${mostOutput} bytes`));
+    done(new Error(`the answer of the host is longer than ${maxOutput} bytes`));
   };
   channel.on('data', into(stdout)).stderr.on('data', into(stderr));
   let code: number | undefined;

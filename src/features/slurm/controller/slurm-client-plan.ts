@@ -2,8 +2,9 @@
  * Plans the objects for the jobs of one connection: the pod that runs their client, and objects to delete.
  * Pure.
  */
-import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodActive, isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
+
+import { isPodActive, isPodTerminal } from '../../../api/core/v1/pod/conditions.ts';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { type SlurmJob, slurmFinalizer, slurmJobEnded } from '../api/slurm-job.ts';
 

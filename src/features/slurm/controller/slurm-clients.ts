@@ -2,14 +2,15 @@
  * Runs a client pod for each connection that SlurmJobs of a namespace name, while one of them is not
  * finished.
  */
-import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
-import { isPodActive } from '../../../api/core/v1/pod-conditions.ts';
+
+import { isPodActive } from '../../../api/core/v1/pod/conditions.ts';
+import { type Pod, podResource } from '../../../api/core/v1/pod/pod.ts';
 import { secretResource } from '../../../api/core/v1/secret.ts';
-import { serviceAccountResource } from '../../../api/core/v1/service-account.ts';
+import { serviceAccountResource } from '../../../api/core/v1/service-account/service-account.ts';
 import type { ServiceAccount } from '../../../api/core/v1/types.gen.ts';
 import { roleBindingResource } from '../../../api/rbac/v1/role-binding.ts';
-import { type RoleBinding } from '../../../api/rbac/v1/types.gen.ts';
 import { type AccountRights, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
+import type { RoleBinding } from '../../../api/rbac/v1/types.gen.ts';
 import { type Draft, isTerminating, type KubeObject, type ObjectKey } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../../apimachinery/status-error.ts';

@@ -7,8 +7,8 @@
 import { constants, type FileHandle, lstat, open, opendir, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { openDirectory, pathOf } from '../../../kubelet/volumes/sub-paths.ts';
-import { type FolderWatch, mostWatchedFiles } from '../api/folder-watch.ts';
-import { type FileContent, fileContent, mostContent } from './plan/file-event.ts';
+import { type FolderWatch, maxWatchedFiles } from '../api/folder-watch.ts';
+import { type FileContent, fileContent, maxContent } from './plan/file-event.ts';
 import type { Mark } from './plan/folder-changes.ts';
 
 /** The reason why a folder is not watched, for its FolderWatch's status. */
@@ -33,8 +33,8 @@ export interface Listing {
 }
 
 /** Maximum number of entries of any kind that are checked. */
-const mostEntries = 100_000;
-const mostFolders = 1000;
+const maxEntries = 100_000;
+const maxFolders = 1000;
 const lookedAtOnce = 64;
 const notUtf8 = '\u{fffd}';
 
@@ -82,7 +82,7 @@ async function isAllowed(path: string, allowed: readonly string[]): Promise<bool
 export interface ListOptions {
   readonly isMeant: (name: string) => boolean;
   readonly recursive: boolean;
-  /** Maximum number of files; default `mostWatchedFiles`. */
+  /** Maximum number of files; default `maxWatchedFiles`. */
   readonly maxFiles?: number | undefined;
   /**
    * Called for each folder before it is read, so that later changes are noticed. `path` is '' for the top
@@ -112,7 +112,7 @@ async function listInto(
   files: Map<string, FoundFile>,
   counts: Counts,
 ): Promise<void> {
-  if (++counts.folders > mostFolders) throw tooMany(`folders; at most ${mostFolders} are watched`);
+  if (++counts.folders > maxFolders) throw tooMany(`folders; at most ${maxFolders} are watched`);
   await options.onFolder(path, folder);
   const { names, folders } = await entriesOf(folder, options, files.size, counts);
   for (let at = 0; at < names.length; at += lookedAtOnce) {
@@ -129,14 +129,14 @@ async function listInto(
 /** Returns the matching files and the folders to descend into; `known` is the count of files so far. */
 async function entriesOf(
   folder: FileHandle,
-  { isMeant, recursive, maxFiles = mostWatchedFiles }: ListOptions,
+  { isMeant, recursive, maxFiles = maxWatchedFiles }: ListOptions,
   known: number,
   counts: Counts,
 ): Promise<{ readonly names: string[]; readonly folders: string[] }> {
   const [names, folders]: [string[], string[]] = [[], []];
   // The directory is closed when all has been read.
   for await (const entry of await opendir(pathOf(folder))) {
-    if (++counts.entries > mostEntries) throw tooMany(`entries; at most ${mostEntries} are looked at`);
+    if (++counts.entries > maxEntries) throw tooMany(`entries; at most ${maxEntries} are looked at`);
     const isFile = entry.isFile() && isMeant(entry.name);
     if (recursive && entry.isDirectory()) folders.push(entry.name);
     else if (isFile && entry.name.includes(notUtf8)) counts.unnamed++;
@@ -182,7 +182,7 @@ export async function readContent(
   path: string,
   mark: Mark,
 ): Promise<FileContent | undefined> {
-  if (mark.size > mostContent) return { truncated: true };
+  if (mark.size > maxContent) return { truncated: true };
   const parts = path.split('/');
   const name = parts.pop() ?? '';
   await using file = await openIn(folder, parts, name);

@@ -44,7 +44,7 @@ export interface WatchedFolderOptions {
   readonly memory: FolderMemory;
   /** Folders of this node that may be watched, with everything in them. */
   readonly allowed: readonly string[];
-  /** Maximum number of files in the folder; default `mostWatchedFiles`. */
+  /** Maximum number of files in the folder; default `maxWatchedFiles`. */
   readonly maxFiles?: number;
 }
 
@@ -62,7 +62,7 @@ const restOfLook = 5;
 /** Interval of the attempts while too many events wait for delivery. */
 const roomEvery = 2000;
 const toldBetweenWrites = 200;
-const longestMessage = 1000;
+const maxMessageLength = 1000;
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -222,7 +222,7 @@ export class WatchedFolder {
   async #say({ reason, message, waiting = false }: Status): Promise<void> {
     const { watch, client, log } = this.#options;
     const { name, namespace = '' } = watch.metadata;
-    const status = { reason, message: message?.slice(0, longestMessage), waiting };
+    const status = { reason, message: message?.slice(0, maxMessageLength), waiting };
     if (deepEqual(status, this.#said)) return;
     try {
       await ifPresent(

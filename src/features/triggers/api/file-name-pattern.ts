@@ -2,19 +2,20 @@
  * Glob patterns of file names: `*` is any text, `?` one character, `[a-z]` and `[!a-z]` one of a set. Pure.
  */
 
-const longestPattern = 255;
-const mostStars = 16;
+const maxPatternLength = 255;
+const maxStars = 16;
 
 /** A test for one character of a name, or `*` for any number of characters. */
 type Step = '*' | ((character: string) => boolean);
 
 /** Returns the problem of an invalid pattern; undefined for a valid one. */
 export function patternFault(pattern: string): string | undefined {
-  if (pattern === '' || pattern.length > longestPattern) return `must have 1 to ${longestPattern} characters`;
+  if (pattern === '' || pattern.length > maxPatternLength)
+    return `must have 1 to ${maxPatternLength} characters`;
   if (pattern.includes('/')) return 'is of the name of a file, so it has no "/"';
   const steps = stepsOf(pattern);
   if (steps === undefined) return 'has a "[" that nothing closes; "[[]" stands for it';
-  return steps.filter((step) => step === '*').length > mostStars ? `may have ${mostStars} "*"` : undefined;
+  return steps.filter((step) => step === '*').length > maxStars ? `may have ${maxStars} "*"` : undefined;
 }
 
 /**

@@ -17,16 +17,16 @@ export type { FolderWatch } from './types.gen.ts';
 /** `status.reason` of an active watch. */
 export const watchingReason = 'Watching';
 /** Maximum files in a watched directory. */
-export const mostWatchedFiles = 10_000;
-const longestText = 1024;
+export const maxWatchedFiles = 10_000;
+const maxTextLength = 1024;
 
 function validate({ spec, status }: FolderWatch): StatusCause[] {
   const causes: StatusCause[] = [];
   for (const field of ['trigger', 'nodeName', 'folder'] as const)
     if (spec[field] === '') causes.push(requiredCause(`spec.${field}`, 'must not be empty'));
   for (const field of ['reason', 'message'] as const)
-    if ((status?.[field]?.length ?? 0) > longestText)
-      causes.push(tooLongCause(`status.${field}`, longestText));
+    if ((status?.[field]?.length ?? 0) > maxTextLength)
+      causes.push(tooLongCause(`status.${field}`, maxTextLength));
   return causes;
 }
 

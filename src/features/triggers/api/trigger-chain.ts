@@ -15,13 +15,13 @@ export type TriggerChain = readonly string[];
 
 const one = /^[a-z0-9-]{1,63}\/[a-z0-9-]{1,63}$/;
 /** Maximum length: one more than are delivered. */
-export const longestChain = 17;
+export const maxChainLength = 17;
 
 export const chainText = (chain: TriggerChain): string => chain.join(',');
 
 /** Parses a chain; an invalid text gives an empty chain. */
 export function chainOf(text: string | null | undefined): TriggerChain {
-  const chain = (text ?? '').split(',', longestChain);
+  const chain = (text ?? '').split(',', maxChainLength);
   return chain.every((name) => one.test(name)) ? chain : [];
 }
 

@@ -6,7 +6,7 @@ import type { Draft, OwnerReference } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
 import { type Trigger, triggerResource } from './trigger.ts';
 import type { TriggerChain } from './trigger-chain.ts';
-import { mostEventData, type TriggerEvent } from './trigger-event.ts';
+import { maxEventData, type TriggerEvent } from './trigger-event.ts';
 
 /** Label with the name of the Trigger. */
 export const triggerLabel = 'minik8s.io/trigger';
@@ -37,7 +37,7 @@ const nameDigits = 16;
 /** Returns the name of the event with an id. */
 export const eventName = (trigger: string, id: string) => `${trigger}-${id.slice(0, nameDigits)}`;
 
-const mostSubject = 1024;
+const maxSubject = 1024;
 
 /** The fields of a Trigger that its events use. */
 export interface TriggerRef {
@@ -48,7 +48,7 @@ export function eventDraft(trigger: TriggerRef, happening: Happening, digest: Di
   const { key, type, source, subject, time, data, lessData, depth = 0, chain = [] } = happening;
   const { name, namespace, uid } = trigger.metadata;
   const id = digest(JSON.stringify([uid, ...key])).slice(0, idDigits);
-  const isTooLarge = data !== undefined && Buffer.byteLength(JSON.stringify(data)) > mostEventData;
+  const isTooLarge = data !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxEventData;
   return {
     apiVersion: 'minik8s.io/v1',
     kind: 'TriggerEvent',
@@ -63,7 +63,7 @@ export function eventDraft(trigger: TriggerRef, happening: Happening, digest: Di
       id,
       type,
       source,
-      ...(subject !== undefined && { subject: subject.slice(0, mostSubject) }),
+      ...(subject !== undefined && { subject: subject.slice(0, maxSubject) }),
       time,
       ...(data !== undefined && { data: isTooLarge ? lessData : data }),
       depth,
@@ -84,4 +84,4 @@ export const triggerReference = ({ metadata: { name, uid } }: TriggerRef): Owner
 });
 
 /** Maximum events of a trigger that wait for delivery. */
-export const mostPending = 1000;
+export const maxPending = 1000;

@@ -10,14 +10,14 @@ import { keepMeta } from '../../../apimachinery/meta.ts';
 import { checkDns1123Label, nameCauses } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { longestChain } from './trigger-chain.ts';
+import { maxChainLength } from './trigger-chain.ts';
 import { triggerEventTypes } from './trigger-event-types.ts';
 import type { TriggerEvent } from './types.gen.ts';
 
 export type { TriggerEvent } from './types.gen.ts';
 
 /** Maximum bytes of an event's data, as JSON. */
-export const mostEventData = 256 * 1024;
+export const maxEventData = 256 * 1024;
 
 /** Header of a call that delivers an event: the number of triggers in its chain. */
 export const depthHeader = 'function-trigger-depth';
@@ -28,7 +28,7 @@ export const depthHeader = 'function-trigger-depth';
 export const retriedHeader = 'function-trigger-retried';
 /** Maximum length of a chain of triggers in which each is caused by a call of the previous one. */
 export const deepestEvent = 16;
-const longestText = 1024;
+const maxTextLength = 1024;
 
 export const eventPhase = ({ spec, status }: TriggerEvent): 'Pending' | 'Failed' =>
   status?.phase === 'Failed' && spec.replays <= (status.replays ?? 0) ? 'Failed' : 'Pending';
@@ -36,17 +36,17 @@ export const eventPhase = ({ spec, status }: TriggerEvent): 'Pending' | 'Failed'
 function validate({ spec }: TriggerEvent): StatusCause[] {
   const causes = nameCauses('spec.trigger', spec.trigger, checkDns1123Label);
   for (const field of ['id', 'type', 'source', 'subject'] as const)
-    if ((spec[field]?.length ?? 0) > longestText) causes.push(tooLongCause(`spec.${field}`, longestText));
+    if ((spec[field]?.length ?? 0) > maxTextLength) causes.push(tooLongCause(`spec.${field}`, maxTextLength));
   if (Number.isNaN(Date.parse(spec.time)))
     causes.push(invalidCause('spec.time', spec.time, 'must be a time of RFC 3339'));
-  if (Buffer.byteLength(JSON.stringify(spec.data ?? null)) > mostEventData)
-    causes.push(tooLongCause('spec.data', mostEventData));
+  if (Buffer.byteLength(JSON.stringify(spec.data ?? null)) > maxEventData)
+    causes.push(tooLongCause('spec.data', maxEventData));
   if (spec.depth < 0 || spec.depth > deepestEvent + 1)
     causes.push(
       invalidCause('spec.depth', spec.depth, `must be between 0 and ${deepestEvent + 1}, inclusive`),
     );
-  if ((spec.chain?.length ?? 0) > longestChain || spec.chain?.some((name) => name.length > 200))
-    causes.push(tooLongCause('spec.chain', longestChain));
+  if ((spec.chain?.length ?? 0) > maxChainLength || spec.chain?.some((name) => name.length > 200))
+    causes.push(tooLongCause('spec.chain', maxChainLength));
   if (spec.replays < 0)
     causes.push(invalidCause('spec.replays', spec.replays, 'must be greater than or equal to 0'));
   return causes;

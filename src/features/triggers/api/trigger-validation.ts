@@ -19,19 +19,19 @@ import { changeTypes, sourceNames } from './trigger-fields.ts';
 type Spec = Trigger['spec'];
 
 /** Maximum length of a name; an event appends to it, and a run of a workflow has the name of its event. */
-const longestName = 40;
+const maxNameLength = 40;
 /** Kinds that a delivery itself changes. */
 const ownKinds = ['Trigger', 'TriggerEvent'];
-const mostInput = 256 * 1024;
+const maxInput = 256 * 1024;
 const path = /^(?:\/[A-Za-z0-9._~-]+)+$/;
-const longestPath = 255;
+const maxPathLength = 255;
 const kind = /^[A-Za-z][A-Za-z0-9]{0,62}$/;
 const version = /^v[a-z0-9]{1,62}$/;
 
 export function validateTrigger({ metadata, spec }: Trigger): StatusCause[] {
   const causes: StatusCause[] = [];
-  if (metadata.name.length > longestName || metadata.name.includes('.')) {
-    const rule = `must be a DNS label of no more than ${longestName} characters`;
+  if (metadata.name.length > maxNameLength || metadata.name.includes('.')) {
+    const rule = `must be a DNS label of no more than ${maxNameLength} characters`;
     causes.push(invalidCause('metadata.name', metadata.name, rule));
   }
   causes.push(...nameCauses('spec.target.name', spec.target.name, checkDns1123Subdomain));
@@ -79,7 +79,7 @@ function validateCron({
 function validateHttp(http: NonNullable<Spec['http']>): StatusCause[] {
   const causes = someOf('spec.http.methods', http.methods);
   const isStep = http.path.split('/').some((part) => part === '.' || part === '..');
-  if (http.path.length > longestPath) causes.push(tooLongCause('spec.http.path', longestPath));
+  if (http.path.length > maxPathLength) causes.push(tooLongCause('spec.http.path', maxPathLength));
   else if (!path.test(http.path) || isStep)
     causes.push(
       invalidCause(
@@ -152,11 +152,11 @@ function validateFile(file: NonNullable<Spec['file']>): StatusCause[] {
   return causes;
 }
 
-const longestFolder = 1024;
+const maxFolderLength = 1024;
 
 /** Returns true for a relative path without elements that lead elsewhere. */
 const isPath = (text: string) =>
-  text.length <= longestFolder &&
+  text.length <= maxFolderLength &&
   !text.includes('\0') &&
   text.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 
@@ -176,7 +176,7 @@ const someOf = (field: string, list: readonly string[]): StatusCause[] =>
 
 function validateInput({ input }: Spec): StatusCause[] {
   if (input === undefined) return [];
-  return JSON.stringify(input).length > mostInput ? [tooLongCause('spec.input', mostInput)] : [];
+  return JSON.stringify(input).length > maxInput ? [tooLongCause('spec.input', maxInput)] : [];
 }
 
 function validateNumbers({ retry, deadLetters }: Spec): StatusCause[] {

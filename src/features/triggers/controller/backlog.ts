@@ -7,10 +7,10 @@ import { objectKey } from '../../../apimachinery/meta.ts';
 import { onAbort } from '../../../base/abort.ts';
 import type { Informer, Lister } from '../../../client/informer.ts';
 import { eventPhase, type TriggerEvent } from '../api/trigger-event.ts';
-import { mostPending } from '../api/trigger-event-draft.ts';
+import { maxPending } from '../api/trigger-event-draft.ts';
 
 /** Number of events that must be delivered before a blocked source continues. */
-const pause = mostPending / 2;
+const pause = maxPending / 2;
 
 export const eventsByTrigger = 'trigger';
 export const triggerOf = ({ metadata, spec }: TriggerEvent) => `${metadata.namespace}/${spec.trigger}`;
@@ -38,7 +38,7 @@ export class Backlog {
   }
 
   isFull(trigger: string): boolean {
-    return this.pending(trigger) >= mostPending;
+    return this.pending(trigger) >= maxPending;
   }
 
   waits(trigger: string): boolean {

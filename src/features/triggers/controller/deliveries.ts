@@ -18,7 +18,7 @@ import { afterFailure, type Failure, whyNotTried } from './delivery-plan.ts';
 import { type Counts, noCounts } from './status-plan.ts';
 
 /** Maximum number of concurrent deliveries of all triggers. A single namespace gets fewer. */
-export const mostInAll = 100;
+export const maxInAll = 100;
 
 /** Delivers one event. Resolves to undefined if the target accepted the event, and to a failure otherwise. */
 export type Deliver = (
@@ -54,7 +54,7 @@ export class Deliveries {
 
   /** Returns how many more deliveries may begin in the namespace of this trigger. */
   roomFor(trigger: ObjectKey): number {
-    return roomFor(mostInAll, this.#count, this.#own.get(splitKey(trigger).namespace) ?? 0);
+    return roomFor(maxInAll, this.#count, this.#own.get(splitKey(trigger).namespace) ?? 0);
   }
 
   underWay(trigger: ObjectKey): number {

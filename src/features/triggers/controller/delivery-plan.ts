@@ -10,8 +10,8 @@ import type { TriggerChain } from '../api/trigger-chain.ts';
 import { deepestEvent, eventPhase, type TriggerEvent } from '../api/trigger-event.ts';
 
 /** Maximum number of concurrent deliveries of one trigger. */
-export const mostAtOnce = 10;
-const longestError = 1024;
+export const maxAtOnce = 10;
+const maxErrorLength = 1024;
 
 export interface DeliveryPlan {
   /** Events to deliver now, the oldest first. */
@@ -62,7 +62,7 @@ export function planDeliveries(
   const idle = pending.filter((event) => !isBusy(event));
   const nowText = rfc3339(now);
   // No pause is longer. A later time was written by another clock, or before this clock was set back.
-  const farthest = rfc3339(now + longestPauseMs(spec));
+  const farthest = rfc3339(now + maxPauseMs(spec));
   const due: TriggerEvent[] = [];
   let next: string | undefined;
   for (const event of idle) {
@@ -70,7 +70,7 @@ export function planDeliveries(
     if (at <= nowText || at > farthest) due.push(event);
     else if (next === undefined || at < next) next = at;
   }
-  const room = Math.max(0, Math.min(free, mostAtOnce - underWay));
+  const room = Math.max(0, Math.min(free, maxAtOnce - underWay));
   return {
     ...common,
     start: room === 0 ? [] : due.toSorted(byAge).slice(0, room),
@@ -79,7 +79,7 @@ export function planDeliveries(
   };
 }
 
-const longestPauseMs = ({ retry }: Trigger['spec']): number =>
+const maxPauseMs = ({ retry }: Trigger['spec']): number =>
   Math.max(retry.minSeconds, retry.maxSeconds) * 1500 + 2000;
 
 /** Returns the time at which the event is due; '' for at once. */
@@ -147,7 +147,7 @@ export function afterFailure(
   const common = {
     attempts,
     replays: event.spec.replays,
-    lastError: failure.error.slice(0, longestError),
+    lastError: failure.error.slice(0, maxErrorLength),
     ...(failure.status !== undefined && { lastStatus: failure.status }),
   };
   if (failure.isFinal || isLastAttempt(trigger, event))

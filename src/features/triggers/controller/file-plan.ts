@@ -130,7 +130,7 @@ function draftsOf(
 }
 
 /** Maximum number of nodes that are named. */
-const mostNamed = 5;
+const maxNamed = 5;
 
 function said(
   names: readonly string[],
@@ -141,10 +141,10 @@ function said(
   const watching = states.filter(({ reason }) => reason === watchingReason);
   const others = states.filter(({ reason }) => reason !== watchingReason);
   const listed = (some: typeof states) => {
-    const more = some.length > mostNamed ? `, and ${some.length - mostNamed} more` : '';
+    const more = some.length > maxNamed ? `, and ${some.length - maxNamed} more` : '';
     return (
       some
-        .slice(0, mostNamed)
+        .slice(0, maxNamed)
         .map(({ name, message }) => (message ? `${name} (${message})` : name))
         .join(', ') + more
     );

@@ -3,7 +3,7 @@
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { findCondition, timedCondition } from '../../../controller-runtime/conditions.ts';
 import type { Trigger } from '../api/trigger.ts';
-import { mostPending } from '../api/trigger-event-draft.ts';
+import { maxPending } from '../api/trigger-event-draft.ts';
 
 export type TriggerStatus = NonNullable<Trigger['status']>;
 export type Position = NonNullable<TriggerStatus['position']>;
@@ -82,7 +82,7 @@ const activeMessage = (detail: string | undefined) =>
 const backlogged = {
   status: 'True',
   reason: 'TooManyPending',
-  message: `${mostPending} events wait to be delivered, and more are taken when there is room`,
+  message: `${maxPending} events wait to be delivered, and more are taken when there is room`,
 } as const;
 
 /**

@@ -1,13 +1,19 @@
 /** Records the occurrences that Triggers watch for as TriggerEvents, and delivers these to their targets. */
 import { createHash } from 'node:crypto';
-import { nodeResource } from '../../../api/core/v1/node.ts';
-import { persistentVolumeResource } from '../../../api/core/v1/persistent-volume.ts';
-import { persistentVolumeClaimResource } from '../../../api/core/v1/persistent-volume-claim.ts';
-import { serviceAccountResource } from '../../../api/core/v1/service-account.ts';
-import { sortKeys } from '../../../apimachinery/equality.ts';
-import { controllerOf, isTerminating, type KubeObject, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
-import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
+import { nodeResource } from '../../../api/core/v1/node/node.ts';
+import { serviceAccountResource } from '../../../api/core/v1/service-account/service-account.ts';
+import { persistentVolumeResource } from '../../../api/core/v1/volume/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../api/core/v1/volume/persistent-volume-claim.ts';
 import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
+import { sortKeys } from '../../../apimachinery/equality.ts';
+import {
+  controllerOf,
+  isTerminating,
+  type KubeObject,
+  type ObjectKey,
+  objectKey,
+} from '../../../apimachinery/meta.ts';
+import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Lister } from '../../../client/informer.ts';

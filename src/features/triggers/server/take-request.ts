@@ -15,7 +15,7 @@ import { rfc3339 } from '../../../base/time.ts';
 import { requestHeaders } from '../../../kube-apiserver/forwarding/headers.ts';
 import { isOwnHeader } from '../../functions/api/own-headers.ts';
 import { triggerResource } from '../api/trigger.ts';
-import { mostEventData } from '../api/trigger-event.ts';
+import { maxEventData } from '../api/trigger-event.ts';
 import type { Happening } from '../api/trigger-event-draft.ts';
 import { bodyData } from './body-data.ts';
 import type { Intake } from './intake.ts';
@@ -26,11 +26,11 @@ import { checkRequestsOfStrangers } from './strangers-requests.ts';
  * one exists.
  */
 const keyHeader = 'idempotency-key';
-const longestKey = 128;
+const maxKeyLength = 128;
 /** Headers that events do not contain, because they carry no information, or are secrets of the sender. */
 const unsaid = new Set(['cookie', 'connection', 'content-length', 'transfer-encoding', keyHeader]);
 /** Maximum size of a body in bytes, so that its data fit into an event. */
-const mostBody = mostEventData / 2;
+const maxBody = maxEventData / 2;
 
 export const takeRequest =
   (intake: Intake): Handler =>
@@ -63,16 +63,16 @@ export const takeRequest =
 /** Reads the body, which becomes the data of the event. */
 async function eventBody(scope: RequestScope): Promise<Buffer> {
   const body = await readBody(scope);
-  if (body.length <= mostBody) return body;
-  const message = `the body of an event may not be more than ${mostBody} bytes`;
+  if (body.length <= maxBody) return body;
+  const message = `the body of an event may not be more than ${maxBody} bytes`;
   throw newStatusError('RequestEntityTooLarge', message);
 }
 
 function keyOf({ request }: RequestScope): string | undefined {
   const key = request.headers.get(keyHeader);
   if (key === null) return undefined;
-  if (key === '' || key.length > longestKey)
-    throw newBadRequest(`the header Idempotency-Key has 1 to ${longestKey} characters`);
+  if (key === '' || key.length > maxKeyLength)
+    throw newBadRequest(`the header Idempotency-Key has 1 to ${maxKeyLength} characters`);
   return key;
 }
 

@@ -6,13 +6,13 @@ import { rfc3339 } from '../../../base/time.ts';
 import { idOfCall, isDeliverer } from '../../functions/api/own-headers.ts';
 import type { Trigger } from '../api/trigger.ts';
 import { chainHeader, chainOf } from '../api/trigger-chain.ts';
-import { depthHeader, mostEventData, retriedHeader } from '../api/trigger-event.ts';
+import { depthHeader, maxEventData, retriedHeader } from '../api/trigger-event.ts';
 import type { CallOutcome } from '../api/trigger-fields.ts';
 import { bodyData } from './body-data.ts';
 import type { Intake } from './intake.ts';
 
 /** Maximum number of bytes of an answer that an event contains. */
-const mostBody = mostEventData / 2;
+const maxBody = maxEventData / 2;
 
 /** Result of a call: an answer, or none. */
 interface Result {
@@ -117,7 +117,7 @@ async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<Beg
   const reader = body.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  while (size <= mostBody) {
+  while (size <= maxBody) {
     const read = await reader.read().catch(() => undefined);
     if (!read) return { bytes: none, isWhole: false, isCut: true, body: Buffer.concat(chunks) };
     const { done, value } = read;

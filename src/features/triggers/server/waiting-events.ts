@@ -3,7 +3,7 @@
 import { storagePrefix } from '../../../apimachinery/resource-definition.ts';
 import type { Cache, IndexDeclaration } from '../../../storage/cache.ts';
 import { eventPhase, type TriggerEvent, triggerEventResource } from '../api/trigger-event.ts';
-import { mostPending } from '../api/trigger-event-draft.ts';
+import { maxPending } from '../api/trigger-event-draft.ts';
 
 /** Events by `NAMESPACE/NAME` of the trigger. */
 const eventsByTrigger: IndexDeclaration = {
@@ -13,7 +13,7 @@ const eventsByTrigger: IndexDeclaration = {
 };
 
 /** Error message if too many events wait. */
-export const fullMessage = `${mostPending} events of the trigger wait to be delivered already`;
+export const fullMessage = `${maxPending} events of the trigger wait to be delivered already`;
 
 /**
  * Returns whether too many events wait. `key` is `NAMESPACE/NAME` of a trigger; `storing` is the number of
@@ -21,7 +21,7 @@ export const fullMessage = `${mostPending} events of the trigger wait to be deli
  */
 export function isFull(cache: Cache, key: string, storing = 0): boolean {
   const stored = cache.index(eventsByTrigger).get(key);
-  if (stored.length + storing < mostPending) return false;
+  if (stored.length + storing < maxPending) return false;
   const pending = stored.filter(({ object }) => eventPhase(object as TriggerEvent) === 'Pending').length;
-  return pending + storing >= mostPending;
+  return pending + storing >= maxPending;
 }

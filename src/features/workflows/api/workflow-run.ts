@@ -9,7 +9,7 @@ import { checkDns1123Label, nameCauses } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { excessOf, type Json } from '../../../states-language/json.ts';
-import { mostData } from '../../../states-language/limits.ts';
+import { maxData } from '../../../states-language/limits.ts';
 import type { WorkflowRun } from './types.gen.ts';
 import { workflowNameCauses } from './workflow.ts';
 import { workflowRunTypes } from './workflow-run-types.ts';
@@ -20,13 +20,13 @@ export const runPhases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Aborted'
 export type RunPhase = (typeof runPhases)[number];
 
 /** Maximum bytes of an input, as JSON. */
-export const mostInput = mostData;
+export const maxInput = maxData;
 /** Annotation of a run that was started by a request: the name of the user. */
 export const callerAnnotation = 'minik8s.io/called-by';
 /** Maximum number of runs above a run. */
 export const deepestRun = 10;
-const longestError = 256;
-const longestCause = 32_768;
+const maxErrorLength = 256;
+const maxCauseLength = 32_768;
 
 /** Returns the input of a run; an empty object by default. */
 export const inputOf = ({ spec }: WorkflowRun): Json =>
@@ -39,10 +39,12 @@ function validate(run: WorkflowRun): StatusCause[] {
   const { workflow, stop, parent } = run.spec;
   const causes = nameCauses('metadata.name', run.metadata.name, checkDns1123Label);
   causes.push(...workflowNameCauses('spec.workflow', workflow));
-  const excess = excessOf(inputOf(run), mostInput);
+  const excess = excessOf(inputOf(run), maxInput);
   if (excess !== undefined) causes.push(forbiddenCause('spec.input', `the input ${excess}`));
-  if ((stop?.error?.length ?? 0) > longestError) causes.push(tooLongCause('spec.stop.error', longestError));
-  if ((stop?.cause?.length ?? 0) > longestCause) causes.push(tooLongCause('spec.stop.cause', longestCause));
+  if ((stop?.error?.length ?? 0) > maxErrorLength)
+    causes.push(tooLongCause('spec.stop.error', maxErrorLength));
+  if ((stop?.cause?.length ?? 0) > maxCauseLength)
+    causes.push(tooLongCause('spec.stop.cause', maxCauseLength));
   if (parent && (parent.depth < 1 || parent.depth > deepestRun)) {
     const rule = `must be between 1 and ${deepestRun}, inclusive`;
     causes.push(invalidCause('spec.parent.depth', parent.depth, rule));

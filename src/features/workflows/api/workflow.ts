@@ -15,13 +15,13 @@ import { workflowTypes } from './workflow-types.ts';
 export type { Workflow } from './types.gen.ts';
 
 /** Maximum length of a name; the names of runs, and of objects that runs create, are longer. */
-const longestName = 52;
+const maxNameLength = 52;
 
 /** Returns the problems of the name of a workflow. */
 export function workflowNameCauses(path: string, name: string): StatusCause[] {
   const causes = nameCauses(path, name, checkDns1123Label);
-  return causes.length === 0 && name.length > longestName
-    ? [invalidCause(path, name, `must be no more than ${longestName} characters`)]
+  return causes.length === 0 && name.length > maxNameLength
+    ? [invalidCause(path, name, `must be no more than ${maxNameLength} characters`)]
     : causes;
 }
 

@@ -7,7 +7,7 @@ import type { CallOutcome } from '../../functions/api/placed-calls.ts';
 type Answered = Extract<CallOutcome, { type: 'answered' }>;
 
 /** Maximum characters of an answer that is not JSON and becomes the cause of an error. */
-const mostCause = 4096;
+const maxCause = 4096;
 
 /** Names of call errors that are not errors of the function itself. */
 export const callErrors = {
@@ -44,7 +44,7 @@ function answered(id: string, { status, error, isJson, body }: Answered): RunEve
   if (error !== undefined) return failed(id, error, messageOf(text, error));
   if (status < 200 || status > 299) {
     const cause = `the function answered with the status ${status}: ${text}`;
-    return failed(id, callErrors.status, cause.slice(0, mostCause));
+    return failed(id, callErrors.status, cause.slice(0, maxCause));
   }
   return { type: 'TaskSucceeded', id, output: outputOf(text, isJson) };
 }
@@ -69,5 +69,5 @@ function messageOf(text: string, error: string): string {
     // The text is not JSON and is used as it is.
   }
   const told = typeof message === 'string' ? message : text;
-  return (told.startsWith(`${error}: `) ? told.slice(error.length + 2) : told).slice(0, mostCause);
+  return (told.startsWith(`${error}: `) ? told.slice(error.length + 2) : told).slice(0, maxCause);
 }

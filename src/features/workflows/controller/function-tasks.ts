@@ -36,12 +36,12 @@ export interface FunctionTasksOptions {
 /**
  * Maximum number of concurrent calls of all runs; others wait for their turn. A single namespace gets fewer.
  */
-const mostCalls = 500;
+const maxCalls = 500;
 /** Pauses between attempts, in milliseconds. */
 const firstPause = 100;
-const longestPause = 10_000;
+const maxPause = 10_000;
 /** Age in milliseconds that exceeds the age of any instance. */
-const longestAge = 100 * 365 * 24 * 3_600_000;
+const maxAge = 100 * 365 * 24 * 3_600_000;
 /** Milliseconds that a call waits for a function that has no instance or cannot be built. */
 const patienceMs = 5 * 60_000;
 
@@ -70,7 +70,7 @@ interface Underway {
 export class FunctionTasks {
   readonly #options: FunctionTasksOptions;
   readonly #byRun = new Map<string, Map<string, Underway>>();
-  readonly #slots = new Shares<Underway>(mostCalls);
+  readonly #slots = new Shares<Underway>(maxCalls);
 
   constructor(options: FunctionTasksOptions) {
     this.#options = options;
@@ -270,11 +270,11 @@ export class FunctionTasks {
     const { clock } = this.#options;
     if (marked !== undefined) return clock.monotonic() - marked;
     const age = clock.now() - Date.parse(mark.time);
-    return age >= 0 ? age : longestAge;
+    return age >= 0 ? age : maxAge;
   }
 
   #later(one: Underway, then: () => void): void {
-    const ms = Math.min(longestPause, firstPause * 2 ** Math.min(one.pauses, 16));
+    const ms = Math.min(maxPause, firstPause * 2 ** Math.min(one.pauses, 16));
     one.pauses++;
     one.phase = one.mark ? 'sent' : 'waiting';
     one.timer = this.#options.clock.after(ms, then);

@@ -9,18 +9,18 @@ import { entriesOfChunk, type WorkflowHistoryEntry } from '../api/workflow-histo
  * Maximum characters of JSON that one entry repeats, that all entries of a status repeat, and minimum of an
  * entry.
  */
-const mostOfEntry = 4096;
-const mostOfAll = 128 * 1024;
-const leastOfEntry = 256;
+const maxOfEntry = 4096;
+const maxOfAll = 128 * 1024;
+const minOfEntry = 256;
 
 /** Returns the entries. `before` are the entries that the status already has. */
 export function entriesOf(
   history: readonly HistoryEntry[],
   before: readonly WorkflowHistoryEntry[],
 ): WorkflowHistoryEntry[] {
-  let left = mostOfAll - before.reduce((sum, entry) => sum + textOf(entry), 0);
+  let left = maxOfAll - before.reduce((sum, entry) => sum + textOf(entry), 0);
   return history.map(({ id, time, type, state, way, detail, input, output }) => {
-    const most = Math.max(leastOfEntry, Math.min(mostOfEntry, left));
+    const most = Math.max(minOfEntry, Math.min(maxOfEntry, left));
     const entry = {
       id,
       time: new Date(time).toISOString(),

@@ -12,13 +12,13 @@ export type RunStatus = NonNullable<WorkflowRun['status']>;
 export type CallMark = NonNullable<RunStatus['calls']>[number];
 
 /** Maximum bytes of JSON of a whole run; etcd accepts requests of 1.5 MiB. */
-const mostBytes = 1_300_000;
+const maxBytes = 1_300_000;
 /**
  * Maximum number of values in an output; the API accepts bodies with 30,000 values, including everything
  * around it.
  */
-const mostOutputValues = maxValues - 10_000;
-const mostStates = 20;
+const maxOutputValues = maxValues - 10_000;
+const maxStates = 20;
 
 export const executionOf = ({ metadata, spec }: WorkflowRun): Execution => ({
   id: `${metadata.namespace}/${metadata.name}`,
@@ -84,19 +84,19 @@ function endOf({ status, output = null, failure }: RunState): End {
   if (status !== 'Succeeded')
     return { phase: status, error: failure?.error ?? '', cause: failure?.cause ?? '' };
   const values = countValues(output);
-  if (values <= mostOutputValues) return { phase: status, output };
-  const cause = `the output of the run has ${values} values, and may have ${mostOutputValues}`;
+  if (values <= maxOutputValues) return { phase: status, output };
+  const cause = `the output of the run has ${values} values, and may have ${maxOutputValues}`;
   return { phase: 'Failed', error: 'States.DataLimitExceeded', cause };
 }
 
 /** Returns the distinct names of the innermost states. */
 function statesOf(root: NonNullable<RunState['root']>): string[] {
   const names = [...branchesOf(root)].filter(({ branch }) => branch.wait.for !== 'children');
-  return [...new Set(names.map(({ branch }) => branch.state))].slice(0, mostStates);
+  return [...new Set(names.map(({ branch }) => branch.state))].slice(0, maxStates);
 }
 
 /** Returns the reason why the run is too large to be stored, or undefined. */
 export function excessOfRun(run: WorkflowRun, status: RunStatus): string | undefined {
   const bytes = Buffer.byteLength(JSON.stringify({ ...run, status }));
-  return bytes > mostBytes ? `the run has ${bytes} bytes of JSON, and may have ${mostBytes}` : undefined;
+  return bytes > maxBytes ? `the run has ${bytes} bytes of JSON, and may have ${maxBytes}` : undefined;
 }

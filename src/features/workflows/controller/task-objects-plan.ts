@@ -28,7 +28,7 @@ const taskAnnotation = 'minik8s.io/workflow-task';
 /** Environment variable that passes the input to the containers of a Job. */
 const inputVariable = 'TASK_INPUT';
 /** Maximum bytes of the input: the limit of Linux for one variable, with a reserve for its name. */
-const mostInput = 128 * 1024 - 100;
+const maxInput = 128 * 1024 - 100;
 
 export const taskErrors = {
   jobFailed: 'Job.Failed',
@@ -108,7 +108,7 @@ export function eventOfChild(id: string, child: WorkflowRun): RunEvent | undefin
 export function jobOf(of: TaskOf, cronJob: CronJob): Draft<Job> | undefined {
   const { run, task, name, namespace } = of;
   const value = JSON.stringify(task.input);
-  if (Buffer.byteLength(value) > mostInput) return undefined;
+  if (Buffer.byteLength(value) > maxInput) return undefined;
   const { metadata, spec } = deepCopy(cronJob.spec.jobTemplate);
   // The annotation may only be set by the cluster, while a template may come from any user.
   const { [chainAnnotation]: _, ...annotations } = metadata?.annotations ?? {};

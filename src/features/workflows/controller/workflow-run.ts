@@ -60,7 +60,7 @@ export interface WorkflowOptions {
 }
 
 /** Maximum number of times that one run is stored before other runs get their turn. */
-const mostRounds = 20;
+const maxRounds = 20;
 /** Maximum number of runs that are advanced at once. */
 const workers = 32;
 const byWorkflow = 'by workflow';
@@ -221,7 +221,7 @@ class Runs {
       if (!begun) return undefined;
       run = begun;
     }
-    for (let round = 0; round < mostRounds; round++) {
+    for (let round = 0; round < maxRounds; round++) {
       const state = this.#live.stateOf(key, run);
       const next = state && (await this.#further(run, state));
       if (next) run = await this.#writer.store(key, run, next);

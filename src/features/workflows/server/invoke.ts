@@ -15,7 +15,7 @@ import type { Handler, RequestScope } from '../../../apiserver/request/request-s
 import { anonymousUser } from '../../../apiserver/request/user.ts';
 import { respondJson } from '../../../apiserver/respond.ts';
 import { type Workflow, workflowResource } from '../api/workflow.ts';
-import { callerAnnotation, hasEnded, inputOf, mostInput, type WorkflowRun } from '../api/workflow-run.ts';
+import { callerAnnotation, hasEnded, inputOf, maxInput, type WorkflowRun } from '../api/workflow-run.ts';
 import type { RunEnds } from './run-ends.ts';
 import { checkRunsOfStrangers } from './strangers-runs.ts';
 
@@ -36,9 +36,9 @@ export type RunDraft = Omit<WorkflowRun, 'metadata' | 'status'> & {
 const runHeader = 'workflow-run';
 const wishedHeader = 'workflow-run-name';
 /** Minimum number of characters of a name that cannot be guessed: those of a UUID without its dashes. */
-const leastOfStrangers = 32;
+const minOfStrangers = 32;
 const usualSeconds = 60;
-const mostSeconds = 3600;
+const maxSeconds = 3600;
 
 export const invokeWorkflow =
   (ends: RunEnds, runs: RunClient): Handler =>
@@ -62,16 +62,16 @@ function patienceOf({ query }: RequestScope): number {
   const text = query.get('timeoutSeconds');
   if (text === null) return usualSeconds;
   const seconds = Number(text);
-  if (text.trim() !== '' && seconds >= 0 && seconds <= mostSeconds) return seconds;
-  throw newBadRequest(`timeoutSeconds must be a number from 0 to ${mostSeconds}, not ${text.slice(0, 100)}`);
+  if (text.trim() !== '' && seconds >= 0 && seconds <= maxSeconds) return seconds;
+  throw newBadRequest(`timeoutSeconds must be a number from 0 to ${maxSeconds}, not ${text.slice(0, 100)}`);
 }
 
 async function inputOfRequest(scope: RequestScope): Promise<unknown> {
   const bytes = await readBody(scope);
-  if (bytes.length > mostInput) {
+  if (bytes.length > maxInput) {
     throw newStatusError(
       'RequestEntityTooLarge',
-      `the input of a run may not be more than ${mostInput} bytes`,
+      `the input of a run may not be more than ${maxInput} bytes`,
     );
   }
   if (bytes.length === 0) return {};
@@ -94,9 +94,9 @@ async function inputOfRequest(scope: RequestScope): Promise<unknown> {
 function nameFor({ request, user }: RequestScope, { name, uid }: Workflow['metadata']): string | undefined {
   const wished = request.headers.get(wishedHeader) ?? undefined;
   if (wished === undefined || user.name !== anonymousUser) return wished;
-  if (wished.length < leastOfStrangers)
+  if (wished.length < minOfStrangers)
     throw newBadRequest(
-      `without credentials, Workflow-Run-Name is what nobody else may guess: at least ${leastOfStrangers} characters, such as a UUID`,
+      `without credentials, Workflow-Run-Name is what nobody else may guess: at least ${minOfStrangers} characters, such as a UUID`,
     );
   const digest = createHash('sha256').update(`${uid} ${wished}`).digest('hex');
   return `${name}-${digest.slice(0, 32)}`;

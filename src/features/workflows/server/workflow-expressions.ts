@@ -17,7 +17,7 @@ import { createExpressionThread, type ExpressionThread } from '../../../states-l
 import { type Workflow, workflowResource } from '../api/workflow.ts';
 
 /** Maximum number of definitions of one namespace that are being parsed or queued. */
-const mostWaiting = 8;
+const maxWaiting = 8;
 const retryAfterSeconds = 5;
 
 /** Limits for parsing on the main thread, which takes some milliseconds at worst. */
@@ -67,8 +67,8 @@ class Reader {
 
   async #onThread(texts: readonly string[], namespace: string): Promise<readonly (string | undefined)[]> {
     const before = this.#reading.get(namespace) ?? 0;
-    if (before >= mostWaiting) {
-      const why = `${mostWaiting} definitions of workflows of the namespace are being read already`;
+    if (before >= maxWaiting) {
+      const why = `${maxWaiting} definitions of workflows of the namespace are being read already`;
       throw newStatusError('TooManyRequests', why, { retryAfterSeconds });
     }
     this.#reading.set(namespace, before + 1);

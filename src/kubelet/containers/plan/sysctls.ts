@@ -41,7 +41,7 @@ export interface SysctlPattern {
   readonly namespace: SysctlNamespace;
 }
 
-const longestPattern = 253;
+const maxPatternLength = 253;
 const segment = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const pattern = new RegExp(`^(${segment}[\\./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]$`);
 
@@ -55,7 +55,7 @@ export function parseUnsafeSysctls(text: string): readonly SysctlPattern[] {
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .map((part) => {
-      if (part.length > longestPattern || !pattern.test(part))
+      if (part.length > maxPatternLength || !pattern.test(part))
         throw new Error(
           `sysctl ${JSON.stringify(part)}: expected a name, or the start of names with * after it`,
         );

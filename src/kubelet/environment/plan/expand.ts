@@ -5,12 +5,12 @@
 import { ContainerConfigError } from './container-config-error.ts';
 
 /** Maximum length of one text: Linux requires that it fits, with its terminating zero, into 32 pages. */
-const longestText = 131_071;
+const maxTextLength = 131_071;
 /**
  * Maximum length of all texts together, arguments and environment. Counted in characters, which have at least
  * one byte.
  */
-const longestTogether = 6 * 1024 * 1024;
+const maxTogetherLength = 6 * 1024 * 1024;
 
 type LookUp = (name: string) => string | undefined;
 
@@ -24,7 +24,8 @@ export function expand(text: string, lookUp: LookUp): string {
   const value = (whole: string, name: string | undefined) => {
     const found = name === undefined ? '$' : (lookUp(name) ?? whole);
     inserted += found.length;
-    if (inserted > longestText) throw tooLong(`a text with its variables has more than ${longestText} bytes`);
+    if (inserted > maxTextLength)
+      throw tooLong(`a text with its variables has more than ${maxTextLength} bytes`);
     return found;
   };
   // Nothing is closed after the last parenthesis: without this, each opening one would be searched for to the
@@ -49,12 +50,12 @@ export function expandEach(words: readonly string[], lookUp: LookUp): readonly s
 
 /** The room for everything that a program is given. */
 export class Room {
-  #left = longestTogether;
+  #left = maxTogetherLength;
 
   /** Takes room; a negative number gives some back. Throws ContainerConfigError when there is not enough. */
   take(length: number): void {
     this.#left -= length;
-    if (this.#left < 0) throw tooLong(`there are more than ${longestTogether} bytes of them`);
+    if (this.#left < 0) throw tooLong(`there are more than ${maxTogetherLength} bytes of them`);
   }
 }
 

@@ -65,7 +65,7 @@ export interface NodeInput extends NodeHealth {
 
 /** Number of missed heartbeats after which a node no longer holds its Lease. */
 const heartbeatsOfLease = 4;
-const mostImages = 50;
+const maxImages = 50;
 
 /** Returns the standard labels for selecting nodes. */
 export function nodeLabels({
@@ -153,7 +153,7 @@ export function computeNodeStatus(input: NodeInput, previous: Node['status']): N
     ...runtimeFeatures(input, previous),
     images: input.images
       .toSorted((a, b) => b.sizeBytes - a.sizeBytes)
-      .slice(0, mostImages)
+      .slice(0, maxImages)
       .map(({ names, sizeBytes }) => ({ names: [...names], sizeBytes })),
     conditions: nodeConditions(input, previous?.conditions ?? []),
   };

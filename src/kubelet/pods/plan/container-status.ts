@@ -210,12 +210,12 @@ function terminated(
 }
 
 /** Maximum bytes of the messages of all containers of a pod together. */
-const mostMessageBytes = 12_288;
+const maxMessageBytes = 12_288;
 
 function shareOf({ spec }: Pod, message: string): string {
   const { containers, initContainers = [], ephemeralContainers = [] } = spec;
   const share = Math.floor(
-    mostMessageBytes / (containers.length + initContainers.length + ephemeralContainers.length),
+    maxMessageBytes / (containers.length + initContainers.length + ephemeralContainers.length),
   );
   if (message.length * 3 <= share) return message;
   const bytes = new TextEncoder().encode(message);

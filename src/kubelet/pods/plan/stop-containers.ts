@@ -12,7 +12,7 @@ import { stopHook } from './hooks.ts';
  * Minimum time between the request to stop and the kill, however much of the grace period has passed before.
  * A grace period of zero means no wait.
  */
-const leastMs = 2000;
+const minMs = 2000;
 
 interface Known {
   readonly memory: PodMemory;
@@ -65,7 +65,7 @@ export function planStop(
     plan.wakeIn(end - now);
     return;
   }
-  const killAt = graceSeconds === 0 ? end : Math.max(end, (askedAt ?? now) + leastMs);
+  const killAt = graceSeconds === 0 ? end : Math.max(end, (askedAt ?? now) + minMs);
   if (killAt <= now) {
     plan.add({ type: 'killContainer', id, name });
     return;

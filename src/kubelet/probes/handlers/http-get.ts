@@ -15,7 +15,7 @@ import { networkError } from './network-error.ts';
 import { resolveHost } from './resolve-host.ts';
 import { limited, TimeOver } from './time-limit.ts';
 
-const mostRedirections = 10;
+const maxRedirections = 10;
 /** Maximum bytes of a response's headers; Go's limit is similar. */
 const maxHeaderSize = 1 << 20;
 
@@ -62,8 +62,8 @@ export function getHttp(
         const next = followed(current, response);
         if (next === undefined) return { status: response.statusCode ?? 0, body: await bodyOf(response) };
         response.destroy();
-        if (redirections >= mostRedirections - 1)
-          throw new Error(`stopped after ${mostRedirections} redirects`);
+        if (redirections >= maxRedirections - 1)
+          throw new Error(`stopped after ${maxRedirections} redirects`);
         current = next;
       }
     } catch (error) {

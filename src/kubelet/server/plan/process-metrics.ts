@@ -6,11 +6,11 @@ import type { ProcessUsage } from '../../usage/plan/machine-files.ts';
 export interface OwnProcess extends ProcessUsage {
   readonly openFiles: number;
   /** Undefined for no limit. */
-  readonly mostFiles: number | undefined;
+  readonly maxFiles: number | undefined;
 }
 
 export function processMetrics(process: OwnProcess): readonly Family[] {
-  const { cpu, resident, virtual, startedAt, openFiles, mostFiles } = process;
+  const { cpu, resident, virtual, startedAt, openFiles, maxFiles } = process;
   return [
     counter(
       'process_cpu_seconds_total',
@@ -25,6 +25,6 @@ export function processMetrics(process: OwnProcess): readonly Family[] {
       single(startedAt / 1000),
     ),
     gauge('process_open_fds', 'Number of open file descriptors.', single(openFiles)),
-    gauge('process_max_fds', 'Maximum number of open file descriptors.', single(mostFiles)),
+    gauge('process_max_fds', 'Maximum number of open file descriptors.', single(maxFiles)),
   ];
 }

@@ -2,7 +2,7 @@
 import type { TerminalSize } from '../../runtime/runtime.ts';
 
 /** Maximum length of a line; longer ones are ignored. */
-const longestLine = 1024;
+const maxLineLength = 1024;
 
 /** Yields only the newest size: earlier ones are no longer useful. Supports one reader. */
 export class TerminalSizes implements AsyncIterable<TerminalSize> {
@@ -16,7 +16,7 @@ export class TerminalSizes implements AsyncIterable<TerminalSize> {
    */
   push(text: string): void {
     const lines = (this.#line + text).split('\n');
-    this.#line = (lines.pop() ?? '').slice(0, longestLine);
+    this.#line = (lines.pop() ?? '').slice(0, maxLineLength);
     for (const line of lines) this.#take(line);
   }
 

@@ -14,7 +14,7 @@ export interface Upgrade {
 }
 
 /** Maximum bytes of a client's message; clients send 32 KiB or less at a time. */
-const longestMessage = 4 * 1024 * 1024;
+const maxMessageLength = 4 * 1024 * 1024;
 
 /**
  * Answers 101 with that subprotocol ('' for none). ws would reject a name with a slash, which port-forward's
@@ -27,7 +27,7 @@ function accept({ request, socket, head }: Upgrade, protocol: string): Promise<W
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    maxPayload: longestMessage,
+    maxPayload: maxMessageLength,
   });
   if (protocol) server.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
   return new Promise((resolve, reject) => {

@@ -15,7 +15,7 @@ interface Sample {
 }
 
 /** Minimum interval of readings: a shorter one gives no meaningful rate. */
-const shortestMs = 500;
+const minMs = 500;
 
 /**
  * Keeps the last readings by key, for example a container's id, so that a restarted container begins anew.
@@ -25,7 +25,7 @@ export class CpuHistory {
 
   take(key: string, { at, total }: Sample): CpuReading {
     const last = this.#last.get(key);
-    if (last && at - last.at < shortestMs) return last;
+    if (last && at - last.at < minMs) return last;
     const rate = last && Math.max(0, Math.round(((total - last.total) * 1000) / (at - last.at)));
     const reading = { at, total: Math.max(total, last?.total ?? 0), rate };
     this.#last.set(key, reading);
@@ -72,11 +72,11 @@ export class PodCpuTotals {
  */
 function fold(known: Map<string, number>, current: ReadonlyMap<string, number>): void {
   const gone = [...known.keys()].filter((id) => id !== ended && !current.has(id));
-  for (const id of gone.slice(0, Math.max(0, gone.length - mostApart))) {
+  for (const id of gone.slice(0, Math.max(0, gone.length - maxApart))) {
     known.set(ended, (known.get(ended) ?? 0) + (known.get(id) ?? 0));
     known.delete(id);
   }
 }
 
 const ended = '';
-const mostApart = 64;
+const maxApart = 64;

@@ -5,7 +5,7 @@ const day = 24 * 3_600_000;
  * Maximum random reduction of a token's lifetime in milliseconds, so that the tokens of many pods are not all
  * requested at once.
  */
-const mostJitterMs = 10_000;
+const maxJitterMs = 10_000;
 
 /**
  * Returns the time of the renewal. Times are in milliseconds since the epoch, `lifeMs` is the token's
@@ -13,5 +13,5 @@ const mostJitterMs = 10_000;
  */
 export function renewalOf(expires: number, lifeMs: number, draw: number): number {
   const issued = expires - lifeMs;
-  return Math.min(issued + day, expires - lifeMs / 5) - draw * mostJitterMs;
+  return Math.min(issued + day, expires - lifeMs / 5) - draw * maxJitterMs;
 }

@@ -68,7 +68,7 @@ export function volumeState(
 }
 
 /** Maximum wait, so that a machine that was suspended, or whose clock was changed, notices it. */
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 
 export interface VolumesPlan {
   /** True when the steps of some volumes must run. */
@@ -84,6 +84,6 @@ export function planVolumes(states: readonly VolumeState[], now: number): Volume
   return {
     mount: states.some(({ isDue }) => isDue),
     isReady: states.every(({ isMounted }) => isMounted),
-    wakeIn: times.length > 0 ? Math.min(Math.min(...times) - now, longestWaitMs) : undefined,
+    wakeIn: times.length > 0 ? Math.min(Math.min(...times) - now, maxWaitMs) : undefined,
   };
 }

@@ -1,12 +1,12 @@
 /** Jobs for Slurm clusters of other systems, and the SlurmJobs that they are converted to. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { convertObject } from '../../../src/apimachinery/decode.ts';
-import type { JsonObject } from '../../../src/apimachinery/equality.ts';
-import { convert, pathsOf } from '../../../src/cli/convert/convert-plan.ts';
-import { slurmJobResource } from '../../../src/features/slurm/api/slurm-job.ts';
-import { validateSlurmJob } from '../../../src/features/slurm/api/slurm-validation.ts';
+import { kubernetesFields } from '../../../../src/api/field-table.ts';
+import { convertObject } from '../../../../src/apimachinery/decode.ts';
+import type { JsonObject } from '../../../../src/apimachinery/equality.ts';
+import { convert, pathsOf } from '../../../../src/cli/convert/convert-plan.ts';
+import { slurmJobResource } from '../../../../src/features/slurm/api/slurm-job.ts';
+import { validateSlurmJob } from '../../../../src/features/slurm/api/slurm-validation.ts';
 
 const source = (files: Record<string, string>, binaryFiles: Record<string, string> = {}) => ({
   files,

@@ -120,7 +120,7 @@ describe('an object', () => {
 describe('an object that is gone', () => {
   it('may have had very many dependents: others get their turn while they go', async () => {
     put(...Array.from({ length: 1_000 }, (_, index) => map(`child-${index}`, [owned('gone')])));
-    const most = await world.mostAskedInOneTurn(() => reconcile(map('gone')));
+    const most = await world.maxAskedInOneTurn(() => reconcile(map('gone')));
     assert.deepEqual(left(), []);
     assert.ok(most <= 100, `${most} requests in one turn of the event loop`);
   });

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import { inOneGo } from '../../../../src/apimachinery/steps.ts';
 import {
-  mostPods,
+  maxPods,
   type NamespaceCheck,
   namespaceWarnings,
 } from '../../../../src/kube-apiserver/pod-security/namespace-pods.ts';
@@ -67,17 +67,17 @@ describe('the pods of a namespace whose policy changes', () => {
   });
 
   test('are not more than so many, one of each controller first', () => {
-    const replicas = Array.from({ length: mostPods }, (_, index) => pod(`r${index}`, {}, 'one'));
+    const replicas = Array.from({ length: maxPods }, (_, index) => pod(`r${index}`, {}, 'one'));
     const pods = [...replicas, pod('last', onHost), pod('other', { hostPID: true }, 'two')];
     assert.deepEqual(warnings(pods), [
-      `new PodSecurity enforce level only checked against the first ${mostPods} of ${mostPods + 2} existing pods`,
+      `new PodSecurity enforce level only checked against the first ${maxPods} of ${maxPods + 2} existing pods`,
       violate,
       'last (and 1 other pod): host namespaces',
     ]);
   });
 
   test('are all looked at when they are just so many', () => {
-    const pods = Array.from({ length: mostPods }, (_, index) => pod(`r${index}`, {}, 'one'));
+    const pods = Array.from({ length: maxPods }, (_, index) => pod(`r${index}`, {}, 'one'));
     assert.deepEqual(warnings(pods.with(-1, pod('x', onHost, 'one'))), [violate, 'x: host namespaces']);
   });
 

@@ -23,7 +23,7 @@ class Server {
   silent = false;
   readonly asked: string[] = [];
   readonly watches: ClientWatchOptions[] = [];
-  mostAtOnce = 0;
+  maxAtOnce = 0;
   #listing = 0;
   #tell: (type: string) => void = () => {};
 
@@ -31,7 +31,7 @@ class Server {
     resource: () => ({
       list: async ({ fieldSelector, namespace }: ClientListOptions) => {
         this.asked.push(`list ${namespace} ${fieldSelector}`);
-        this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#listing);
+        this.maxAtOnce = Math.max(this.maxAtOnce, ++this.#listing);
         await new Promise((resolve) => setImmediate(resolve));
         this.#listing--;
         if (this.away) throw new Error('away');
@@ -175,7 +175,7 @@ describe('the sources of pods', () => {
     const names = Array.from({ length: 400 }, (_, index) => `c${index}`);
     sources.observe(podWith('one', ...names));
     await turns();
-    assert.equal(server.mostAtOnce, 8);
+    assert.equal(server.maxAtOnce, 8);
     for (let turn = 0; turn < 20; turn++) await turns();
     assert.equal(open(), 250);
     assert.ok(await sources.configMap('shop', 'c399'));

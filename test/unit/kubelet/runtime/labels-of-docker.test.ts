@@ -1,11 +1,11 @@
 /** Labels of an image, which Docker copies to each of its containers, are not the agent's own labels. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Docker } from '../../../src/docker/client.ts';
-import { containerOptions } from '../../../src/kubelet/runtime/docker-config.ts';
-import { labels } from '../../../src/kubelet/runtime/docker-labels.ts';
-import { fromInspect } from '../../../src/kubelet/runtime/docker-state.ts';
-import type { ContainerConfig } from '../../../src/kubelet/runtime/runtime.ts';
+import type { Docker } from '../../../../src/docker/client.ts';
+import { containerOptions } from '../../../../src/kubelet/runtime/docker-config.ts';
+import { labels } from '../../../../src/kubelet/runtime/docker-labels.ts';
+import { fromInspect } from '../../../../src/kubelet/runtime/docker-state.ts';
+import type { ContainerConfig } from '../../../../src/kubelet/runtime/runtime.ts';
 
 const config = {
   ...{

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { type BundlePart, makeBundle, mostOfPart } from '../../../../src/roles/support/bundle.ts';
+import { type BundlePart, makeBundle, maxOfPart } from '../../../../src/roles/support/bundle.ts';
 import { leftOut, SecretFilter } from '../../../../src/roles/support/without-secrets.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 
@@ -16,7 +16,7 @@ async function bundleOf(parts: readonly BundlePart[], clock = new FakeClock()) {
 
 describe('makeBundle', () => {
   it('keeps the end of a long part, and nothing of a secret at which it is cut', async () => {
-    const cut = `beginning ${secret}${'y'.repeat(mostOfPart - 5)}`;
+    const cut = `beginning ${secret}${'y'.repeat(maxOfPart - 5)}`;
     for (const part of [{ isClean: true } as const, {}]) {
       const { text: found, missing } = await bundleOf([{ name: 'a.txt', ...part, read: async () => cut }]);
       assert.ok(!found.includes(secret.slice(-5)), 'the end of the secret is there');

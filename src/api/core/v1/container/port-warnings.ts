@@ -10,7 +10,7 @@ interface Named {
  * Maximum number of warnings, since a response has no room for more; and of compared definitions of one port.
  */
 const most = 64;
-const mostCompared = 500;
+const maxCompared = 500;
 
 /** Returns the warnings; `containers` are the containers with their paths. */
 export function portWarnings(
@@ -28,7 +28,7 @@ export function portWarnings(
     const others = seen.get(key) ?? [];
     if (port.hostIP && !port.hostPort) told.push(`${path}: hostIP set without hostPort: ${inGo(port)}`);
     for (const other of others) if (told.length < most) told.push(...clash(port, path, other));
-    if (others.length < mostCompared) seen.set(key, [...others, one]);
+    if (others.length < maxCompared) seen.set(key, [...others, one]);
   }
   return told;
 }

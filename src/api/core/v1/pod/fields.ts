@@ -185,11 +185,11 @@ export function treatmentOf(type: string, field: string): Treatment {
 
 /** Returns a short text of a list of paths: the first ones and the number of further ones. */
 export function listPaths(paths: readonly string[]): string {
-  const shown = paths.slice(0, mostShown).join(', ');
-  return paths.length > mostShown ? `${shown} and ${paths.length - mostShown} more` : shown;
+  const shown = paths.slice(0, maxShown).join(', ');
+  return paths.length > maxShown ? `${shown} and ${paths.length - maxShown} more` : shown;
 }
 
-const mostShown = 8;
+const maxShown = 8;
 
 const podSpecType = ((): ObjectType => {
   const type = kubernetesFields.typeOf('core.v1.PodSpec');

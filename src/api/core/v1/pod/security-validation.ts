@@ -16,10 +16,10 @@ import type { AppArmorProfile, Container, PodSpec, SeccompProfile } from '../typ
 import { backsteps } from '../volume/host-path-validation.ts';
 import { dottedSysctl, sysctlNamespace } from './sysctl-names.ts';
 
-const largestId = 2147483647;
-const longestSysctl = 253;
+const maxId = 2147483647;
+const maxSysctlLength = 253;
 /** Maximum characters of a path. */
-const longestProfile = 4095;
+const maxProfileLength = 4095;
 const sysctlSegment = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const sysctlName = new RegExp(`^(${sysctlSegment}[\\./])*${sysctlSegment}$`);
 
@@ -40,8 +40,8 @@ export function validatePodSecurity(spec: PodSpec, path: string): StatusCause[] 
     const why = 'ShareProcessNamespace and HostPID cannot both be enabled';
     causes.push(invalidCause(`${path}.shareProcessNamespace`, true, why));
   }
-  if (deadline !== undefined && (deadline < 1 || deadline > largestId)) {
-    const why = `must be between 1 and ${largestId}, inclusive`;
+  if (deadline !== undefined && (deadline < 1 || deadline > maxId)) {
+    const why = `must be between 1 and ${maxId}, inclusive`;
     causes.push(invalidCause(`${path}.activeDeadlineSeconds`, deadline, why));
   }
   return causes;
@@ -79,8 +79,8 @@ function validateUserAndGroup(
 }
 
 function idCauses(id: number | undefined, path: string): StatusCause[] {
-  if (id === undefined || (id >= 0 && id <= largestId)) return [];
-  return [invalidCause(path, id, `must be between 0 and ${largestId}, inclusive`)];
+  if (id === undefined || (id >= 0 && id <= maxId)) return [];
+  return [invalidCause(path, id, `must be between 0 and ${maxId}, inclusive`)];
 }
 
 function validateSysctls({ securityContext, hostNetwork, hostIPC }: PodSpec, path: string): StatusCause[] {
@@ -90,8 +90,8 @@ function validateSysctls({ securityContext, hostNetwork, hostIPC }: PodSpec, pat
     const again = seen.has(name);
     seen.add(name);
     if (name === '') return [requiredCause(at)];
-    if (name.length > longestSysctl || !sysctlName.test(name)) {
-      const why = `must have at most ${longestSysctl} characters and match regex ${sysctlName.source}`;
+    if (name.length > maxSysctlLength || !sysctlName.test(name)) {
+      const why = `must have at most ${maxSysctlLength} characters and match regex ${sysctlName.source}`;
       return [invalidCause(at, name, why)];
     }
     const causes = again ? [duplicateCause(at, name)] : [];
@@ -146,7 +146,7 @@ function validateSeccompPath(file: string, path: string): StatusCause[] {
 }
 
 function validateAppArmorName(name: string, path: string, why: string): StatusCause[] {
-  const causes = name.length > longestProfile ? [tooLongCause(path, longestProfile)] : [];
+  const causes = name.length > maxProfileLength ? [tooLongCause(path, maxProfileLength)] : [];
   if (name.trim() !== name)
     return [invalidCause(path, name, 'must not be padded with whitespace'), ...causes];
   return name === '' ? [requiredCause(path, why)] : causes;

@@ -10,14 +10,14 @@ const name = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const clause = /^(?:===?|~=|!=|<=?|>=?)[ \t]*[A-Za-z0-9._*+!-]+$/;
 const marker = /^[A-Za-z0-9_ \t.'"<>=!~,()*+-]+$/;
 const hash = /^--hash=sha(?:256|384|512):[0-9a-f]{64,128}$/;
-const longestLine = 20_000;
+const maxLineLength = 20_000;
 
 /**
  * Returns true when the line is NAME[EXTRAS] VERSIONS ; MARKER --hash=…. It is parsed from its end, so that
  * no line takes long: anyone who may write a function can choose the lines.
  */
 function isRequirement(line: string): boolean {
-  if (line.length > longestLine || /[^\t\x20-\x7e]/.test(line)) return false;
+  if (line.length > maxLineLength || /[^\t\x20-\x7e]/.test(line)) return false;
   const [package_ = '', ...hashes] = line.split(/[ \t](?=--)/).map((part) => part.trim());
   if (!hashes.every((one) => hash.test(one))) return false;
   const semicolon = package_.indexOf(';');

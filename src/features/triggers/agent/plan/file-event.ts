@@ -8,7 +8,7 @@ import { type Digest, eventDraft } from '../../api/trigger-event-draft.ts';
 import type { FolderChange } from './folder-changes.ts';
 
 /** Maximum bytes of a file's content in an event. */
-export const mostContent = 64 * 1024;
+export const maxContent = 64 * 1024;
 
 /** Content of a file; truncated: it is too large. */
 export type FileContent =
@@ -24,7 +24,7 @@ const latestTime = 253_402_300_799_999;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export function fileContent(bytes: Buffer): FileContent {
-  if (bytes.length > mostContent) return { truncated: true };
+  if (bytes.length > maxContent) return { truncated: true };
   try {
     return { content: utf8.decode(bytes) };
   } catch {

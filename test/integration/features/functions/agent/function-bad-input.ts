@@ -77,7 +77,7 @@ function writeAll(text) {
   },
 } as const;
 const errors = { python: 'ValueError: no such order', nodejs: 'RangeError: no such order' } as const;
-const mostBytes = { runtime: 6 * 1024 * 1024, gateway: 16 * 1024 * 1024 } as const;
+const bytesLimit = { runtime: 6 * 1024 * 1024, gateway: 16 * 1024 * 1024 } as const;
 
 /** Declares the tests for both runtimes at once. Instances are left running. */
 export function badInput(worldOf: () => FunctionWorld): void {
@@ -154,7 +154,7 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
 
   it('a call over a limit of size is answered with 413, and is not made', async () => {
     const [, before] = await call({});
-    for (const bytes of Object.values(mostBytes)) {
+    for (const bytes of Object.values(bytesLimit)) {
       const [status] = await call(JSON.stringify('x'.repeat(bytes)));
       assert.equal(status, 413, `${bytes}`);
     }

@@ -27,7 +27,7 @@ export type Manner = (typeof manners)[number];
 
 /** Virtual milliseconds that pass in one turn: builds end long before their time limit. */
 const turnMs = 10;
-const mostAttempts = 8;
+const maxAttempts = 8;
 
 export class UnrulyNode {
   readonly clock = new FakeClock();
@@ -75,8 +75,7 @@ export class UnrulyNode {
       const outcome = await this.#whileTimePasses(working, () => this.#isDead);
       if (this.#isDead) await this.restart();
       else if (outcome && 'result' in outcome) return outcome.result;
-      else if (attempt === mostAttempts)
-        throw new Error(`failed ${attempt} times`, { cause: outcome?.error });
+      else if (attempt === maxAttempts) throw new Error(`failed ${attempt} times`, { cause: outcome?.error });
     }
   }
 

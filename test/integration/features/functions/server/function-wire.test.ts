@@ -14,7 +14,7 @@ import {
   functionVersionLabel,
   instancePort,
 } from '../../../../../src/features/functions/api/function-instance.ts';
-import { mostKept } from '../../../../../src/features/functions/server/call-body.ts';
+import { maxKept } from '../../../../../src/features/functions/server/call-body.ts';
 import type { KeyAndCertificate } from '../../../../../src/pki/x509.ts';
 import { eventually } from '../../../../fixtures/eventually.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../../../fixtures/https-api-server.ts';
@@ -278,7 +278,7 @@ for (const way of ['directly', 'by the app'] as const) {
         answer = echo;
       };
       assert.match(await talk(request('POST', `${close}Content-Length: 2\r\n`, '{}')), /"body":"{}"/);
-      const size = mostKept + 1;
+      const size = maxKept + 1;
       answer = (incoming, outgoing) => {
         incoming.resume();
         incoming.on('end', () => outgoing.writeHead(503, { 'function-not-called': 'busy' }).end('refused'));

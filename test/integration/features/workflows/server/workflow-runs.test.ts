@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { rulesFrom } from '../../../../../src/api/rbac/v1/rule-rows.ts';
-import type { UserInfo } from '../../../../../src/apiserver/user.ts';
+import type { UserInfo } from '../../../../../src/apiserver/request/user.ts';
 import type { WorkflowRun } from '../../../../../src/features/workflows/api/workflow-run.ts';
 import { workflowRoles } from '../../../../../src/features/workflows/roles.ts';
 import type { TestServer } from '../../../../fixtures/api-server.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { flowSchemaResource } from '../../../../src/api/flowcontrol/v1/flow-schema.ts';
+import { flowSchemaResource } from '../../../../../src/api/flowcontrol/v1/flow-schema.ts';
 import {
   cells,
   created,
@@ -9,7 +9,7 @@ import {
   testCreate,
   testStatusMetadata,
   testUpdate,
-} from '../../../fixtures/kinds.ts';
+} from '../../../../fixtures/kinds.ts';
 
 const schema = {
   apiVersion: 'flowcontrol.apiserver.k8s.io/v1',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { priorityLevelConfigurationResource } from '../../../../src/api/flowcontrol/v1/priority-level-configuration.ts';
+import { priorityLevelConfigurationResource } from '../../../../../src/api/flowcontrol/v1/priority-level-configuration.ts';
 import {
   cells,
   created,
@@ -9,7 +9,7 @@ import {
   testCreate,
   testStatusMetadata,
   testUpdate,
-} from '../../../fixtures/kinds.ts';
+} from '../../../../fixtures/kinds.ts';
 
 const level = {
   apiVersion: 'flowcontrol.apiserver.k8s.io/v1',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { volumeAttachmentResource } from '../../../../src/api/storage/v1/volume-attachment.ts';
-import { cells, created, testCreate, testStatusMetadata, testUpdate } from '../../../fixtures/kinds.ts';
+import { volumeAttachmentResource } from '../../../../../src/api/storage/v1/volume-attachment.ts';
+import { cells, created, testCreate, testStatusMetadata, testUpdate } from '../../../../fixtures/kinds.ts';
 
 const attachment = {
   apiVersion: 'storage.k8s.io/v1',

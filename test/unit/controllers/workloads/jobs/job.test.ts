@@ -16,7 +16,7 @@ describe('a Job of one pod', () => {
       ...pods,
     );
     await world.clock.advance(11_000);
-    const most = await world.mostAskedInOneTurn(() => world.reconcile(key));
+    const most = await world.maxAskedInOneTurn(() => world.reconcile(key));
     assert.ok(most <= 150, `${most} requests in one turn of the event loop`);
     assert.deepEqual(
       world.all(podResource).filter(({ metadata }) => !metadata.deletionTimestamp),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { lockFault, mostLock } from '../../../../../src/features/functions/api/function-lock.ts';
+import { lockFault, maxLock } from '../../../../../src/features/functions/api/function-lock.ts';
 
 const hash = `--hash=sha256:${'a'.repeat(64)}`;
 const lockOf = (packages: object, more: object = {}) =>
@@ -57,7 +57,7 @@ describe('a lock', () => {
     'a repository at the root': lockOf({ '': { dependencies: { b: 'git+ssh://x/b' } } }),
     'a folder outside': lockOf({ 'node_modules/../../a': one }),
     'no hash': lockOf({ 'node_modules/a': { version: '1.0.0' } }),
-    'too much': `${' '.repeat(mostLock)}{}`,
+    'too much': `${' '.repeat(maxLock)}{}`,
   }))
     it(`of nodejs has not: ${what}`, () => assert.notEqual(lockFault('nodejs', lock), undefined));
 });

@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../../../src/apimachinery/status-error.ts';
-import { beginningOf, mostKept } from '../../../../../src/features/functions/server/call-body.ts';
+import { beginningOf, maxKept } from '../../../../../src/features/functions/server/call-body.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 
 function world() {
@@ -34,8 +34,8 @@ function world() {
 }
 
 describe('the body of a call', () => {
-  it('is 256 KiB at most where it is kept', () => assert.equal(mostKept, 262_144));
-  for (const parts of [[], ['a'], ['a', 'bc', 'd'], ['x'.repeat(mostKept)], ['x'.repeat(mostKept - 1), 'y']])
+  it('is 256 KiB at most where it is kept', () => assert.equal(maxKept, 262_144));
+  for (const parts of [[], ['a'], ['a', 'bc', 'd'], ['x'.repeat(maxKept)], ['x'.repeat(maxKept - 1), 'y']])
     it(`is kept whole in ${parts.length} parts of ${parts.join('').length} bytes`, async () => {
       const { clock, body, result, begin, isLetGo } = world();
       begin();
@@ -48,7 +48,7 @@ describe('the body of a call', () => {
       isLetGo();
       assert.equal(body.listenerCount('error'), 0);
     });
-  for (const parts of [['x'.repeat(mostKept + 1)], ['x'.repeat(mostKept), 'y', 'z']])
+  for (const parts of [['x'.repeat(maxKept + 1)], ['x'.repeat(maxKept), 'y', 'z']])
     it(`goes on as a stream with all of it where it is larger, in ${parts.length} parts`, async () => {
       const { clock, body, result, begin, isLetGo } = world();
       begin();

@@ -4,12 +4,12 @@ import { createServer } from 'node:http';
 import { duplexPair } from 'node:stream';
 import { describe, it } from 'node:test';
 import { newStatusError, StatusError } from '../../../../../src/apimachinery/status-error.ts';
-import type { DirectRequest } from '../../../../../src/apiserver/asked-request.ts';
 import { respondStatus } from '../../../../../src/apiserver/respond.ts';
+import type { DirectRequest } from '../../../../../src/apiserver/transport/asked-request.ts';
 import type { DirectWay } from '../../../../../src/apiserver/transport/serve.ts';
-import { mostKept } from '../../../../../src/features/functions/server/call-body.ts';
+import { maxKept } from '../../../../../src/features/functions/server/call-body.ts';
 import { directCalls } from '../../../../../src/features/functions/server/direct-calls.ts';
-import { mostBodyBytes } from '../../../../../src/features/functions/server/exchange.ts';
+import { maxBodyBytes } from '../../../../../src/features/functions/server/exchange.ts';
 import { InstancePrograms } from './instance-programs.ts';
 
 function world() {
@@ -171,9 +171,9 @@ describe('the body of a call at the port of the gateway', () => {
   });
   it('that says it is larger than a call may be is refused, and its connection ends', async () => {
     const { program, send, settled } = world();
-    const { text, isOpen } = await send(`${post}\nContent-Length: ${mostBodyBytes + 1}`, 'x');
+    const { text, isOpen } = await send(`${post}\nContent-Length: ${maxBodyBytes + 1}`, 'x');
     assert.deepEqual([statusOf(text), program.asked.length, settled, isOpen], [413, 0, [413], false]);
-    const { text: none } = await world().send(`${post}\nContent-Length: ${mostBodyBytes}`, 'x');
+    const { text: none } = await world().send(`${post}\nContent-Length: ${maxBodyBytes}`, 'x');
     assert.equal(none, '', 'it is waited for');
   });
   it('that does not come in time is refused', async () => {
@@ -194,8 +194,8 @@ describe('a call that is refused', () => {
   });
   it('keeps its connection where what is still to come of its body is small, and ends it otherwise', async () => {
     for (const [length, isKept] of [
-      [mostKept, true],
-      [mostKept + 1, false],
+      [maxKept, true],
+      [maxKept + 1, false],
     ] as const) {
       const { state, send } = world();
       state.refusal = newStatusError('Forbidden', 'not yours');

@@ -5,8 +5,8 @@ import type { Fn } from '../../../../../src/features/functions/api/function.ts';
 import { functionVersionLabel } from '../../../../../src/features/functions/api/function-instance.ts';
 import {
   FunctionCalls,
-  longestWait,
-  mostWaiting,
+  maxWait,
+  maxWaiting,
 } from '../../../../../src/features/functions/server/function-calls.ts';
 import { callPath } from '../../../../../src/features/functions/server/gateway-app.ts';
 import { isCallable } from '../../../../../src/features/functions/server/instances.ts';
@@ -151,12 +151,12 @@ describe('calls', () => {
   it('that wait too long are refused', async () => {
     const { clock, taken, call } = world();
     call('a');
-    await clock.advance(longestWait);
+    await clock.advance(maxWait);
     assert.deepEqual(taken, ['a: no instance of the function was free within 60 s']);
   });
   it('are refused when too many wait', () => {
     const { calls, call } = world();
-    for (let i = 0; i < mostWaiting; i++) call('a');
+    for (let i = 0; i < maxWaiting; i++) call('a');
     assert.throws(() => calls.begin(), /1000 calls of the function wait already/);
   });
 });

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { StatusError } from '../../../../../src/apimachinery/status-error.ts';
 import type { RequestScope } from '../../../../../src/apiserver/request/request-scope.ts';
 import { StreamedAnswer } from '../../../../../src/apiserver/transport/streamed-answer.ts';
-import { mostKept } from '../../../../../src/features/functions/server/call-body.ts';
-import { mostBodyBytes } from '../../../../../src/features/functions/server/exchange.ts';
+import { maxKept } from '../../../../../src/features/functions/server/call-body.ts';
+import { maxBodyBytes } from '../../../../../src/features/functions/server/exchange.ts';
 import { invokeFunction } from '../../../../../src/features/functions/server/invoke.ts';
 import { InstancePrograms } from './instance-programs.ts';
 
@@ -119,7 +119,7 @@ describe('the body of a call by way of the API', () => {
   it('in chunks is kept where it is small, and passed on in chunks where it is large', async () => {
     const headers = { 'transfer-encoding': 'chunked' };
     assert.deepEqual(lengthOf((await invoke({ headers, body: 'in' })).asked), ['2', undefined, 'in']);
-    const large = 'x'.repeat(mostKept + 1);
+    const large = 'x'.repeat(maxKept + 1);
     assert.deepEqual(lengthOf((await invoke({ headers, body: large })).asked), [undefined, 'chunked', large]);
   });
   it('that says it is larger than a call may be is refused, and is not sent', async () => {
@@ -127,7 +127,7 @@ describe('the body of a call by way of the API', () => {
       const { code, asked } = await invoke({ body: 'in', headers: { 'content-length': String(length) } });
       return [code, asked !== undefined];
     };
-    assert.deepEqual(await of(mostBodyBytes + 1), [413, false]);
-    assert.deepEqual(await of(mostBodyBytes), [undefined, true]);
+    assert.deepEqual(await of(maxBodyBytes + 1), [413, false]);
+    assert.deepEqual(await of(maxBodyBytes), [undefined, true]);
   });
 });

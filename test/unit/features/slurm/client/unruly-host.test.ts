@@ -26,7 +26,7 @@ type Manner = (typeof manners)[number];
 const settings: ConnectionSettings = { host: 'h', port: 22, user: 'me', password: 'p', knownHosts: 'k' };
 /** Virtual milliseconds of one turn, and the time until which a job must have ended. */
 const turnMs = 250;
-const longestMs = 600_000;
+const maxMs = 600_000;
 
 async function scenario(of: 'host' | 'cluster', manner?: Manner, at = -1) {
   const [host, store, clock] = [new FakeHost(), new MemoryStore(), new FakeClock()];
@@ -76,7 +76,7 @@ async function scenario(of: 'host' | 'cluster', manner?: Manner, at = -1) {
   const spec = { build: ['make'], run: ['cat made', 'echo no >&2'], results: ['made'] };
   const uid = store.add('one', spec, { 'in/source': 'text\n' });
   for (const from = clock.now(); !isFinished(store.status(uid)); ) {
-    assert.ok(clock.now() - from < longestMs, `it does not end: ${JSON.stringify(store.status(uid))}`);
+    assert.ok(clock.now() - from < maxMs, `it does not end: ${JSON.stringify(store.status(uid))}`);
     await clock.advance(turnMs);
     if (!mayEnd) continue;
     mayEnd = false;

@@ -4,7 +4,7 @@ import type { FakeClock } from '../../../../fixtures/fake-clock.ts';
 
 /** Number of turns of the event loop without work on files after which no more work follows. */
 const quietTurns = 5;
-const mostSteps = 500;
+const maxSteps = 500;
 
 const works = () => process.getActiveResourcesInfo().some((name) => /^(?:FSReq|CloseReq)/.test(name));
 
@@ -16,7 +16,7 @@ export async function atRest(clock: FakeClock): Promise<void> {
 
 /** Advances the clock from timer to timer until the probe holds. Rejects with `what` after 500 steps. */
 export async function passes(clock: FakeClock, what: string, probe: () => unknown): Promise<void> {
-  for (let step = 0; step < mostSteps; step++) {
+  for (let step = 0; step < maxSteps; step++) {
     await atRest(clock);
     if (probe()) return;
     await clock.advance(clock.nextIn ?? 0);

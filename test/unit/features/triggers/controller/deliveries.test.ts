@@ -8,7 +8,7 @@ import {
   type TriggerEvent,
   triggerEventResource,
 } from '../../../../../src/features/triggers/api/trigger-event.ts';
-import { Deliveries, mostInAll } from '../../../../../src/features/triggers/controller/deliveries.ts';
+import { Deliveries, maxInAll } from '../../../../../src/features/triggers/controller/deliveries.ts';
 import type { Failure } from '../../../../../src/features/triggers/controller/delivery-plan.ts';
 import { meta } from '../../../controllers/objects.ts';
 import { ScriptedWorld } from '../../../controllers/scripted-world.ts';
@@ -65,10 +65,10 @@ describe('deliveries', () => {
   it('have so many places, which are free again after them', async () => {
     const one = world();
     const places = one.deliveries.roomFor(key);
-    assert.ok(places > 0 && places < mostInAll, 'one namespace does not have all');
+    assert.ok(places > 0 && places < maxInAll, 'one namespace does not have all');
     for (let i = 0; one.deliveries.roomFor(key) > 0; i++) one.begin(event(`e${i}`));
     const begun = one.deliveries.underWay(key);
-    assert.ok(begun > 0 && begun < mostInAll);
+    assert.ok(begun > 0 && begun < maxInAll);
     for (let i = 0; i < begun; i++) await one.end(`e${i}`, i % 2 ? undefined : { error: 'no' });
     assert.deepEqual([one.deliveries.roomFor(key), one.deliveries.underWay(key)], [places, 0]);
   });

@@ -9,7 +9,7 @@ import {
   chainAfter,
   eventBody,
   isLastAttempt,
-  mostAtOnce,
+  maxAtOnce,
   planDeliveries,
 } from '../../../../../src/features/triggers/controller/delivery-plan.ts';
 
@@ -33,7 +33,7 @@ const plan = (events: readonly TriggerEvent[], facts: object = {}, spec: object 
   planDeliveries(trigger(spec), events, { now, underWay: 0, free: 100, isBusy: () => false, ...facts });
 
 describe('deliveries', () => {
-  it('are at most ten at once of one trigger', () => assert.equal(mostAtOnce, 10));
+  it('are at most ten at once of one trigger', () => assert.equal(maxAtOnce, 10));
 
   it('begin with the event that was made first, and of one second with the one that was stored first', () => {
     const events = [

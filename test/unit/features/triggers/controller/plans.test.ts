@@ -9,7 +9,7 @@ import { planCron, scheduledHappening } from '../../../../../src/features/trigge
 import {
   afterFailure,
   eventBody,
-  mostAtOnce,
+  maxAtOnce,
   planDeliveries,
   whyNotTried,
 } from '../../../../../src/features/triggers/controller/delivery-plan.ts';
@@ -145,11 +145,11 @@ describe('deliveries', () => {
   const plan = (events: readonly TriggerEvent[], facts: object = {}, spec: object = {}) =>
     planDeliveries(trigger(spec), events, { now, underWay: 0, free: 100, isBusy: () => false, ...facts });
   it('begin with the oldest, so many at once', () => {
-    const events = Array.from({ length: mostAtOnce + 5 }, () => event());
+    const events = Array.from({ length: maxAtOnce + 5 }, () => event());
     const { start, waiting, pending } = plan(events.toReversed());
-    assert.deepEqual(start, events.slice(0, mostAtOnce));
-    assert.deepEqual([waiting, pending], [5, mostAtOnce + 5]);
-    assert.equal(plan(events, { underWay: mostAtOnce - 1 }).start.length, 1);
+    assert.deepEqual(start, events.slice(0, maxAtOnce));
+    assert.deepEqual([waiting, pending], [5, maxAtOnce + 5]);
+    assert.equal(plan(events, { underWay: maxAtOnce - 1 }).start.length, 1);
     assert.equal(plan(events, { free: 0 }).start.length, 0);
   });
   it('leave out what is under way', () => {

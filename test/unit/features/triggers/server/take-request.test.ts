@@ -6,7 +6,7 @@ import { newStatusError, StatusError } from '../../../../../src/apimachinery/sta
 import type { RequestScope } from '../../../../../src/apiserver/request/request-scope.ts';
 import type { Trigger } from '../../../../../src/features/triggers/api/trigger.ts';
 import { triggerResource } from '../../../../../src/features/triggers/api/trigger.ts';
-import { mostEventData } from '../../../../../src/features/triggers/api/trigger-event.ts';
+import { maxEventData } from '../../../../../src/features/triggers/api/trigger-event.ts';
 import type { Happening } from '../../../../../src/features/triggers/api/trigger-event-draft.ts';
 import type { Intake } from '../../../../../src/features/triggers/server/intake.ts';
 import { takeRequest } from '../../../../../src/features/triggers/server/take-request.ts';
@@ -138,7 +138,7 @@ describe('a request that is refused tells nothing', () => {
     ['by PUT where it has no path', { spec: {}, method: 'PUT' }, 405],
     ['with a key without characters', { headers: { 'idempotency-key': '' } }, 400],
     ['with a key of 129 characters', { headers: { 'idempotency-key': 'k'.repeat(129) } }, 400],
-    ['with a body of more than half an event', { body: 'x'.repeat(mostEventData / 2 + 1) }, 413],
+    ['with a body of more than half an event', { body: 'x'.repeat(maxEventData / 2 + 1) }, 413],
     ['of a stranger where too many wait', { user: stranger, waiting: 1000 }, 429],
     ['where no more events are taken', { fault: newStatusError('TooManyRequests', 'full') }, 429],
   ] as const)
@@ -152,13 +152,13 @@ describe('a request that is refused tells nothing', () => {
     assert.equal(await words({ spec: { suspend: true } }), 'the trigger is suspended: it takes no events');
     const key = { headers: { 'idempotency-key': '' } };
     assert.equal(await words(key), 'the header Idempotency-Key has 1 to 128 characters');
-    const body = { body: 'x'.repeat(mostEventData / 2 + 1) };
-    assert.equal(await words(body), `the body of an event may not be more than ${mostEventData / 2} bytes`);
+    const body = { body: 'x'.repeat(maxEventData / 2 + 1) };
+    assert.equal(await words(body), `the body of an event may not be more than ${maxEventData / 2} bytes`);
   });
   for (const [what, shape] of [
     ['a stranger where fewer wait', { user: stranger, waiting: 999 }],
     ['somebody known, however many wait', { waiting: 5000 }],
-    ['a body of half an event', { body: 'x'.repeat(mostEventData / 2) }],
+    ['a body of half an event', { body: 'x'.repeat(maxEventData / 2) }],
     ['a key of 128 characters', { headers: { 'idempotency-key': 'k'.repeat(128) } }],
     ['each of the methods that it names', { method: 'PUT', spec: http(['GET', 'PUT']) }],
   ] as const)

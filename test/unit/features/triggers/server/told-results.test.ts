@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { newStatusError } from '../../../../../src/apimachinery/status-error.ts';
 import type { RequestScope } from '../../../../../src/apiserver/request/request-scope.ts';
 import type { Trigger } from '../../../../../src/features/triggers/api/trigger.ts';
-import { mostEventData } from '../../../../../src/features/triggers/api/trigger-event.ts';
+import { maxEventData } from '../../../../../src/features/triggers/api/trigger-event.ts';
 import type { Happening } from '../../../../../src/features/triggers/api/trigger-event-draft.ts';
 import type { Intake } from '../../../../../src/features/triggers/server/intake.ts';
 import { tellResults } from '../../../../../src/features/triggers/server/tell-results.ts';
@@ -161,7 +161,7 @@ describe('an answer whose result is told', () => {
     const { answer, data } = await tell(answering(204, null));
     assert.deepEqual([answer.body, 'body' in data, 'truncated' in data], [null, false, false]);
   });
-  const most = mostEventData / 2;
+  const most = maxEventData / 2;
   for (const [what, sizes, isTold] of [
     ['of half an event', [most], true],
     ['of half an event in pieces', [most - 10, 4, 6], true],

@@ -6,7 +6,7 @@ import { newAlreadyExists, newForbidden, StatusError } from '../../../../../src/
 import type { RequestScope } from '../../../../../src/apiserver/request/request-scope.ts';
 import { workflowResource } from '../../../../../src/features/workflows/api/workflow.ts';
 import {
-  mostInput,
+  maxInput,
   type WorkflowRun,
   workflowRunResource,
 } from '../../../../../src/features/workflows/api/workflow-run.ts';
@@ -227,10 +227,10 @@ describe('the input of a call', () => {
   });
   it('is as large as a run may have, and no larger', async () => {
     const text = (length: number) => `"${'x'.repeat(length - 2)}"`;
-    assert.equal((await invoke({ body: text(mostInput) })).status, 202);
-    const { status, message, drafts } = await invoke({ body: text(mostInput + 1) });
+    assert.equal((await invoke({ body: text(maxInput) })).status, 202);
+    const { status, message, drafts } = await invoke({ body: text(maxInput + 1) });
     assert.deepEqual([status, drafts], [413, []]);
-    assert.equal(message, `the input of a run may not be more than ${mostInput} bytes`);
+    assert.equal(message, `the input of a run may not be more than ${maxInput} bytes`);
   });
 });
 

@@ -10,7 +10,7 @@ import { namespaceRoom, ownRoom } from '../../../../../src/kube-apiserver/forwar
 import type { Cache, IndexDeclaration } from '../../../../../src/storage/cache.ts';
 import { meta } from '../../../controllers/objects.ts';
 
-const mostOfStrangers = ownRoom.count;
+const maxOfStrangers = ownRoom.count;
 /** Cache of these objects, each of `size` bytes. */
 const cacheOf = (objects: readonly KubeObject[], size = 1) =>
   ({
@@ -40,11 +40,11 @@ describe('runs of strangers', () => {
     }
   };
   it('count while they go on, each for its workflow', () => {
-    assert.ok(isFull(many(mostOfStrangers)) && !isFull(many(mostOfStrangers - 1)));
-    assert.ok(!isFull(many(mostOfStrangers, 'Succeeded')) && !isFull(many(mostOfStrangers), 'other'));
+    assert.ok(isFull(many(maxOfStrangers)) && !isFull(many(maxOfStrangers - 1)));
+    assert.ok(!isFull(many(maxOfStrangers, 'Succeeded')) && !isFull(many(maxOfStrangers), 'other'));
     const known = { annotations: { 'minik8s.io/called-by': 'alice' } };
-    assert.ok(!isFull(many(mostOfStrangers, 'Running', known)));
-    assert.ok(!isFull(many(mostOfStrangers, 'Running', { namespace: 'other' })));
+    assert.ok(!isFull(many(maxOfStrangers, 'Running', known)));
+    assert.ok(!isFull(many(maxOfStrangers, 'Running', { namespace: 'other' })));
   });
   it('that are too many are refused for five seconds, with what is full and how much that is', () => {
     assert.throws(
@@ -106,9 +106,9 @@ describe('runs of strangers', () => {
   it('of a trigger count while they go on, whoever began them', () => {
     const led = { labels: { 'minik8s.io/trigger': 't' }, annotations: {} };
     const check = (runs: readonly WorkflowRun[]) => checkRequestsOfStrangers(cacheOf(runs), 'default', 't');
-    assert.throws(() => check(many(mostOfStrangers, 'Running', led)), /runs .* 1000/);
-    check(many(mostOfStrangers, 'Failed', led));
-    check(many(mostOfStrangers - 1, 'Running', led));
+    assert.throws(() => check(many(maxOfStrangers, 'Running', led)), /runs .* 1000/);
+    check(many(maxOfStrangers, 'Failed', led));
+    check(many(maxOfStrangers - 1, 'Running', led));
   });
 });
 

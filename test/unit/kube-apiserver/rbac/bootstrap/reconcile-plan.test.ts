@@ -1,13 +1,17 @@
 /** Changes at the start of a master to an existing role or binding of the system. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ClusterRole, ClusterRoleBinding, RoleBinding } from '../../../../src/api/rbac/v1/types.gen.ts';
-import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
-import { metaCauses } from '../../../../src/apimachinery/validate-meta.ts';
-import { policySources } from '../../../../src/control-plane/server-features.ts';
-import { controllers } from '../../../../src/controllers/index.ts';
-import { features } from '../../../../src/features/index.ts';
-import { registry } from '../../../../src/features/kinds.ts';
+import type {
+  ClusterRole,
+  ClusterRoleBinding,
+  RoleBinding,
+} from '../../../../../src/api/rbac/v1/types.gen.ts';
+import type { KubeObject } from '../../../../../src/apimachinery/meta.ts';
+import { metaCauses } from '../../../../../src/apimachinery/validate-meta.ts';
+import { policySources } from '../../../../../src/control-plane/server-features.ts';
+import { controllers } from '../../../../../src/controllers/index.ts';
+import { features } from '../../../../../src/features/index.ts';
+import { registry } from '../../../../../src/features/kinds.ts';
 import {
   autoUpdate,
   bootstrapPolicy,

@@ -5,11 +5,11 @@ import {
   nonRootProblem,
   seccompFileOf,
   securityOf,
-} from '../../../src/kubelet/containers/plan/security.ts';
-import { forbiddenSysctl } from '../../../src/kubelet/containers/plan/sysctls.ts';
-import { missingConfinement } from '../../../src/kubelet/runtime/docker-config.ts';
-import { plainSecurity } from '../../fixtures/container-config.ts';
-import { makePod } from './builders.ts';
+} from '../../../../../src/kubelet/containers/plan/security.ts';
+import { forbiddenSysctl } from '../../../../../src/kubelet/containers/plan/sysctls.ts';
+import { missingConfinement } from '../../../../../src/kubelet/runtime/docker-config.ts';
+import { plainSecurity } from '../../../../fixtures/container-config.ts';
+import { makePod } from '../../builders.ts';
 
 describe('security', () => {
   const user = (pod: object | undefined, container: object | undefined, image = '') => {

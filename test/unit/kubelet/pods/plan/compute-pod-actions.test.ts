@@ -10,7 +10,7 @@ import {
   makeSandbox,
   now,
   seconds,
-} from './builders.ts';
+} from '../../builders.ts';
 
 const two = [
   { name: 'main', image: 'app:1' },

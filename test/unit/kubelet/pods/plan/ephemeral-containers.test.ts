@@ -1,12 +1,12 @@
 /** Containers that are added to a running pod: they start once, and delay nothing. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ContainerStatus, EphemeralContainer } from '../../../src/api/core/v1/types.gen.ts';
-import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
-import { computePodActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
-import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';
-import type { ContainerState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
-import { logTarget } from '../../../src/kubelet/server/plan/log-request.ts';
+import type { ContainerStatus, EphemeralContainer } from '../../../../../src/api/core/v1/types.gen.ts';
+import type { PodMemory } from '../../../../../src/kubelet/pods/plan/actions.ts';
+import { computePodActions } from '../../../../../src/kubelet/pods/plan/compute-pod-actions.ts';
+import { computePodStatus } from '../../../../../src/kubelet/pods/plan/pod-status.ts';
+import type { ContainerState, SandboxState } from '../../../../../src/kubelet/runtime/runtime.ts';
+import { logTarget } from '../../../../../src/kubelet/server/plan/log-request.ts';
 import {
   actionCases,
   exited,
@@ -18,7 +18,7 @@ import {
   now,
   observed,
   seconds,
-} from './builders.ts';
+} from '../../builders.ts';
 
 const look = { name: 'look', image: 'busybox:1' };
 const podWith = (container: Partial<EphemeralContainer> = {}, status?: object) =>

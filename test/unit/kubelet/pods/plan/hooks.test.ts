@@ -1,17 +1,17 @@
 /** Times at which hooks run, actions that wait for them, and containers whose hook failed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { preStopOf } from '../../../src/kubelet/containers/plan/lifecycle.ts';
-import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
-import { computeOrphanActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
+import { preStopOf } from '../../../../../src/kubelet/containers/plan/lifecycle.ts';
+import type { PodMemory } from '../../../../../src/kubelet/pods/plan/actions.ts';
+import { computeOrphanActions } from '../../../../../src/kubelet/pods/plan/compute-pod-actions.ts';
 import {
   type HookName,
   type HookState,
   hookKey,
   pastStartHooks,
-} from '../../../src/kubelet/pods/plan/hooks.ts';
-import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';
-import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
+} from '../../../../../src/kubelet/pods/plan/hooks.ts';
+import { computePodStatus } from '../../../../../src/kubelet/pods/plan/pod-status.ts';
+import type { ContainerState } from '../../../../../src/kubelet/runtime/runtime.ts';
 import {
   exited,
   makeContainer,
@@ -22,7 +22,7 @@ import {
   observed,
   planOf,
   seconds,
-} from './builders.ts';
+} from '../../builders.ts';
 
 const sandbox = makeSandbox();
 const handler = { exec: { command: ['true'] } };

@@ -1,10 +1,10 @@
 /** Init containers and sidecars: actions, their order, and the status of the pod. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { stopTurn } from '../../../src/kubelet/containers/plan/stop-turn.ts';
-import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';
-import type { ContainerState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
+import { stopTurn } from '../../../../../src/kubelet/containers/plan/stop-turn.ts';
+import { computePodStatus } from '../../../../../src/kubelet/pods/plan/pod-status.ts';
+import type { ContainerState, SandboxState } from '../../../../../src/kubelet/runtime/runtime.ts';
 import {
   type ActionCase,
   actionCases,
@@ -18,7 +18,7 @@ import {
   observed,
   planOf,
   seconds,
-} from './builders.ts';
+} from '../../builders.ts';
 
 const image = 'app:1';
 const steps = (...names: readonly string[]) => names.map((name) => ({ name, image }));

@@ -1,7 +1,7 @@
 /** Actions for a pod that ends, is deleted, or is no longer on the API server. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { computeOrphanActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';
+import { computeOrphanActions } from '../../../../../src/kubelet/pods/plan/compute-pod-actions.ts';
 import {
   type ActionCase,
   actionCases,

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import {
   fileContent,
   fileEvent,
-  mostContent,
+  maxContent,
 } from '../../../../../../src/features/triggers/agent/plan/file-event.ts';
 import {
   type Mark,
@@ -298,7 +298,7 @@ describe('the event of a file', () => {
   it('has content as text, as base64, or not at all', () => {
     assert.deepEqual(fileContent(Buffer.from('hällo')), { content: 'hällo' });
     assert.deepEqual(fileContent(Buffer.from([0xff])), { content: '/w==', isBase64: true });
-    assert.deepEqual(fileContent(Buffer.alloc(mostContent + 1)), { truncated: true });
-    assert.deepEqual(Object.keys(fileContent(Buffer.alloc(mostContent))), ['content']);
+    assert.deepEqual(fileContent(Buffer.alloc(maxContent + 1)), { truncated: true });
+    assert.deepEqual(Object.keys(fileContent(Buffer.alloc(maxContent))), ['content']);
   });
 });
