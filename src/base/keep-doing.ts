@@ -57,7 +57,7 @@ export interface KeepDoingOptions {
   readonly restMs?: number | (() => number);
   /** Ends a rest early, but not the delay after a failure unless `wakesRetry` is set. */
   readonly wake?: Wake;
-  /** Milliseconds after each rest that nothing ends but the signal: several calls of the wake become one turn. */
+  /** Milliseconds after each rest that only the signal ends: several calls of the wake become one turn. */
   readonly settleMs?: number | (() => number);
   /** Delays after failures instead of `restMs`. A turn that succeeds resets it. */
   readonly backoff?: Backoff;

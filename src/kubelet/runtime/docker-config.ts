@@ -26,7 +26,7 @@ const podLabels = (pod: PodReference) => ({
   [labels.podUid]: pod.uid,
 });
 
-/** What a container's configuration takes from the agent. */
+/** Parts of a container's configuration that come from the agent. */
 interface AgentSettings {
   /** Name of the agent, by which it finds its containers again. */
   readonly owner: string;

@@ -10,7 +10,7 @@ export const controllers: readonly Equivalent[] = [
   },
   {
     file: 'src/features/slurm/controller/slurm-client-plan.ts',
-    line: '(pod) => !isTerminating(pod) && (isIdle || hasEnded(pod) || (live.includes(pod) && pod !== live[0])),',
+    line: '(pod) => !isTerminating(pod) && (isIdle || isPodTerminal(pod) || (live.includes(pod) && pod !== live[0])),',
     change: 'live.includes(pod) && pod !== live[0] → (pod !== live[0])',
     because: 'a pod that is not live has ended or is being deleted',
   },

@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../../apimachinery/meta.ts';
 import type { Trigger } from '../api/trigger.ts';
 import type { Position, Problem } from './status-plan.ts';
 
-/** What a source reports for one trigger; it goes into the trigger's status. */
+/** Report of a source for one trigger, which goes into the trigger's status. */
 export interface Told {
   readonly position?: Position | undefined;
   readonly problem?: Problem | undefined;

@@ -16,8 +16,9 @@ export class Sources {
   }
 
   /**
-   * Collects the occurrences of the trigger's source, and returns its position and problems. Stops the sources
-   * that the trigger had before. The position is undefined for a suspended trigger, which has no source.
+   * Collects the occurrences of the trigger's source, and returns its position and problems. Stops the
+   * sources that the trigger had before. The position is undefined for a suspended trigger, which has no
+   * source.
    */
   async tell(
     reading: Omit<Reading, 'position'> & { readonly position: Position | undefined },
@@ -43,7 +44,7 @@ export class HttpSource implements Source {
     this.#triggers = triggers;
   }
 
-  /** Of two triggers with one path the older one has it. */
+  /** Reports a problem for the newer of two triggers with the same path. */
   tell({ trigger, position }: Reading): Told {
     const { namespace, name } = trigger.metadata;
     const { http } = trigger.spec;

@@ -64,7 +64,10 @@ function containers(snapshot: UsageSnapshot, pauseImage: string): readonly Famil
   ];
 }
 
-/** Returns the samples of the rows with a value. Rows share their labels, so that the writer formats them once. */
+/**
+ * Returns the samples of the rows with a value. Rows share their labels, so that the writer formats them
+ * once.
+ */
 function each(rows: readonly Row[], value: (row: Row) => number | undefined, more?: Labels): Sample[] {
   const samples: Sample[] = [];
   for (const row of rows) {
