@@ -46,7 +46,7 @@ export const controllers: readonly Equivalent[] = [
   },
   {
     file: 'src/features/functions/controller/function.ts',
-    line: 'if (of) await makeInstances(fn, of, count, version === plan.status.activeVersion);',
+    line: 'if (of) await this.#makeInstances(fn, of, count, version === plan.status.activeVersion);',
     change: 'of → true',
     because: 'instances are planned only for versions that are there',
   },
@@ -259,14 +259,14 @@ export const controllers: readonly Equivalent[] = [
     change,
     because: 'the name of an index that only this file uses',
   })),
-  ...[['if (fingerprint === undefined) fingerprints.delete(name);', 'fingerprint === undefined → false']].map(
-    ([line = '', change = '']) => ({
-      file: 'src/features/host-names/controller/dns.ts',
-      line,
-      change,
-      because: 'a Map gives undefined for what it does not have: it only saves memory',
-    }),
-  ),
+  ...[
+    ['if (fingerprint === undefined) this.#fingerprints.delete(name);', 'fingerprint === undefined → false'],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/features/host-names/controller/dns.ts',
+    line,
+    change,
+    because: 'a Map gives undefined for what it does not have: it only saves memory',
+  })),
   ...[
     ['const node = spec.nodeName ? this.#nodes.get(spec.nodeName) : undefined;', 'spec.nodeName → true'],
   ].map(([line = '', change = '']) => ({

@@ -49,7 +49,7 @@ export const storage: readonly Equivalent[] = [
     change: '0 → 1',
     because: 'the bytes to store carry no revision',
   },
-  ...[['if (!page.more || !last) return { objects, revision };', '!page.more || !last → (!page.more)']].map(
+  ...[['if (!page.more || !last) break;', '!page.more || !last → (!page.more)']].map(
     ([line = '', change = '']) => ({
       file: 'src/storage/watch-cache.ts',
       line,

@@ -26,7 +26,7 @@ export const triggers: readonly Equivalent[] = [
   ...of(
     'features/triggers/controller/file-source.ts',
     'it is asked only for triggers of files; the compiler asks',
-    [['if (!file) return undefined;', '!file → false']],
+    [['if (!file) return { position };', '!file → false']],
   ),
   ...of('features/triggers/controller/file-source.ts', 'no volume has any of these names', [
     [

@@ -148,13 +148,7 @@ export const workflowsAndFunctions: readonly Equivalent[] = [
   ),
   ...each(
     `${workflows}workflow-run`,
-    "} else if (command.type === 'setTimer' && command.due <= this.#context.clock.now())",
-    'no other command is due',
-    "command.type === 'setTimer' && command.due <= this.#context.clock.now() → (command.due <= this.#context.clock.now())",
-  ),
-  ...each(
-    `${workflows}workflow-run`,
-    "events.push({ type: 'Time' });",
+    "return command.due <= this.#context.clock.now() ? { type: 'Time' } : undefined;",
     'times are looked at whatever an event is called',
     "'Time' → ''",
   ),
