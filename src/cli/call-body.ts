@@ -1,6 +1,7 @@
 /** The argument of a call. */
-import { readBounded } from '../base/bounded-file.ts';
+
 import { UsageError } from '../base/usage-error.ts';
+import { readBounded } from '../os/bounded-file.ts';
 import type { VerbContext } from './verb.ts';
 
 /**

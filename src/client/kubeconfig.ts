@@ -5,8 +5,8 @@
  */
 import { dirname, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { readBoundedSync } from '../base/bounded-file.ts';
 import { UsageError } from '../base/usage-error.ts';
+import { readBoundedSync } from '../os/bounded-file.ts';
 
 export interface ClusterEntry {
   server?: string;

@@ -12,15 +12,15 @@ import type { Current } from '../../base/current.ts';
 import type { Logger } from '../../base/log.ts';
 import { maxHeaderBytes, maxUnknownHeaderBytes } from '../../http/header-limits.ts';
 import type { ApiServer } from '../app.ts';
-import { ConnectedClients } from '../connected-clients.ts';
-import { HttpsRequests } from '../https-requests.ts';
 import { Connections, connectionLimits, defaultConnections } from '../load/connections.ts';
 import { Pipelining } from '../load/pipelining.ts';
 import type { RequestEnv } from '../options.ts';
 import { wantsUpgrade } from '../upgrade/serve-upgrade.ts';
 import { answerClientError } from './client-errors.ts';
+import { ConnectedClients } from './connected-clients.ts';
 import { type Http2Clients, protocolChooser } from './http2-clients.ts';
 import { type Http2Connections, serveHttp2 } from './http2-connections.ts';
+import { HttpsRequests } from './https-requests.ts';
 
 export interface ListenOptions {
   readonly app: Pick<ApiServer['app'], 'fetch'>;

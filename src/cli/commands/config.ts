@@ -2,9 +2,9 @@
 import { realpath } from 'node:fs/promises';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
-import { readBoundedSync } from '../../base/bounded-file.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { type Kubeconfig, loadKubeconfig, parseKubeconfig } from '../../client/kubeconfig.ts';
+import { readBoundedSync } from '../../os/bounded-file.ts';
 import { replaceFile } from '../../os/replace-file.ts';
 import { findKubeconfig, kubeconfigFiles } from '../connection/find-kubeconfig.ts';
 import type { Flags } from '../flags/flags.ts';

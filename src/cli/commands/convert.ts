@@ -1,8 +1,8 @@
 /** `ctl convert -f`: prints manifests of other Mini-K8s systems in Kubernetes' form. No server is needed. */
 import { dirname, resolve } from 'node:path';
-import { readBounded } from '../../base/bounded-file.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { readBounded } from '../../os/bounded-file.ts';
 import {
   type Conversion,
   convert as convertAll,

@@ -2,8 +2,8 @@
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { TextError } from '../../apimachinery/value-limit.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
-import { readBounded } from '../../base/bounded-file.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { readBounded } from '../../os/bounded-file.ts';
 import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
 import { writeFlags, writeQuery } from '../flags/write-options.ts';
 import { kindName } from '../objects/discovery.ts';

@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { unzipSync } from 'fflate';
-import { readBounded } from '../../base/bounded-file.ts';
 import { errorMessage } from '../../base/log.ts';
+import { readBounded } from '../../os/bounded-file.ts';
 
 export interface Source {
   /** Text by path. */

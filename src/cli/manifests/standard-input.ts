@@ -1,6 +1,6 @@
 /** Text that another program writes to standard input. */
 import { isUtf8 } from 'node:buffer';
-import { maxInputBytes, tooLongInput } from '../../base/bounded-file.ts';
+import { maxInputBytes, tooLongInput } from '../../os/bounded-file.ts';
 
 /** Rejects when the input is not UTF-8, and as soon as it has more than 64 MiB. */
 export async function readText(input: AsyncIterable<Uint8Array>): Promise<string> {

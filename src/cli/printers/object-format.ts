@@ -3,9 +3,9 @@
  */
 import { isRecord, type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
 import { formatYaml } from '../../apimachinery/yaml.ts';
-import { readBoundedSync } from '../../base/bounded-file.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { readBoundedSync } from '../../os/bounded-file.ts';
 import { evaluateTemplate, findAll } from '../jsonpath/evaluate.ts';
 import { parseTemplate } from '../jsonpath/parse.ts';
 import { itemsOf, metadataOf } from '../objects/objects.ts';

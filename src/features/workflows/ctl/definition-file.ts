@@ -1,10 +1,10 @@
 /** Definitions of workflows in files: alone, or in the manifest of a Workflow. */
 import { isRecord } from '../../../apimachinery/equality.ts';
 import { parseYaml } from '../../../apimachinery/yaml.ts';
-import { readBounded } from '../../../base/bounded-file.ts';
 import { errorMessage } from '../../../base/log.ts';
 import { FaultsError } from '../../../cli/errors.ts';
 import type { Io } from '../../../cli/io.ts';
+import { readBounded } from '../../../os/bounded-file.ts';
 import { checkDefinition } from '../../../states-language/definition/check-definition.ts';
 import type { Definition } from '../../../states-language/definition/types.ts';
 

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { maxInputBytes, readBounded, readBoundedSync } from '../../../src/base/bounded-file.ts';
+import { maxInputBytes, readBounded, readBoundedSync } from '../../../src/os/bounded-file.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'minik8s-bounded-'));
 after(() => rmSync(directory, { recursive: true }));

@@ -1,11 +1,11 @@
 /** The clients of the open connections, as far as their certificates and requests have shown. */
 import type { PeerCertificate as NodeCertificate, TLSSocket } from 'node:tls';
-import { canonicalAddress } from '../base/addresses.ts';
-import { holderOf } from '../formats/certificate-names.ts';
-import type { PeerCertificate } from './authentication/authenticator.ts';
-import type { Connections } from './load/connections.ts';
-import type { RequestEnv } from './options.ts';
-import { nodesGroup } from './request/user.ts';
+import { canonicalAddress } from '../../base/addresses.ts';
+import { holderOf } from '../../formats/certificate-names.ts';
+import type { PeerCertificate } from '../authentication/authenticator.ts';
+import type { Connections } from '../load/connections.ts';
+import type { RequestEnv } from '../options.ts';
+import { nodesGroup } from '../request/user.ts';
 
 /** Identity of the client of a connection. */
 export type ConnectedClient = Pick<RequestEnv, 'peer' | 'remoteAddress' | 'belongsTo'>;
