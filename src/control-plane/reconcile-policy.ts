@@ -6,6 +6,7 @@
 import { storageKey } from '../apimachinery/resource-definition.ts';
 import { isAlreadyExists, isConflict, isNotFound, isTooManyRequests } from '../apimachinery/status-error.ts';
 import type { Client } from '../client/client.ts';
+import { ifPresent } from '../controller-runtime/if-present.ts';
 import {
   bootstrapPolicy,
   type PolicyKind,
@@ -46,32 +47,34 @@ export async function reconcilePolicy(
 /** Maximum number of tries, since other masters may write first. */
 const attempts = 5;
 
-async function reconcile(
+/** Errors after which another master's write is read, and the object is reconciled again. */
+const isBeaten = (error: unknown) => isAlreadyExists(error) || isConflict(error) || isNotFound(error);
+
+async function reconcile(client: Client, object: PolicyObject, known: PolicyKind | undefined): Promise<void> {
+  const { namespace = '', name } = object.draft.metadata;
+  for (let existing = known, attempt = 1; ; attempt++) {
+    try {
+      return await writeOnce(client, object, existing);
+    } catch (error) {
+      if (!isBeaten(error) || attempt === attempts) throw error;
+      existing = await ifPresent(client.resource(object.ref).get(name, namespace));
+    }
+  }
+}
+
+async function writeOnce(
   client: Client,
   { ref, draft }: PolicyObject,
-  known: PolicyKind | undefined,
+  existing: PolicyKind | undefined,
 ): Promise<void> {
   const api = client.resource(ref);
   const { namespace = '', name } = draft.metadata;
-  const read = async () => {
-    try {
-      return await api.get(name, namespace);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  };
-  for (let existing = known, attempt = 1; ; attempt++) {
-    try {
-      const plan = existing && planReconciliation(draft, existing);
-      if (plan?.type === 'none') return;
-      if (plan?.type === 'update') return void (await api.update(plan.object as PolicyKind));
-      if (plan) await api.delete(name, namespace, { preconditions: { uid: plan.uid } });
-      return void (await api.create(draft));
-    } catch (error) {
-      const beaten = isAlreadyExists(error) || isConflict(error) || isNotFound(error);
-      if (!beaten || attempt === attempts) throw error;
-      existing = await read();
-    }
+  const plan = existing && planReconciliation(draft, existing);
+  if (plan?.type === 'none') return;
+  if (plan?.type === 'update') {
+    await api.update(plan.object as PolicyKind);
+    return;
   }
+  if (plan) await api.delete(name, namespace, { preconditions: { uid: plan.uid } });
+  await api.create(draft);
 }

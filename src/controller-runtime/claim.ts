@@ -34,20 +34,15 @@ export function planClaims<T extends KubeObject>(
   const owned: T[] = [];
   const adopt: T[] = [];
   const release: T[] = [];
+  const isMatch = (object: T) => matches(selector, object.metadata.labels) && member(object);
+  const mayChange = (object: T) => !isTerminating(owner) && !isTerminating(object);
+  const mayAdopt = (object: T) => isMatch(object) && mayChange(object) && adoptable(object);
   for (const object of candidates) {
     const controller = controllerOf(object);
-    const matching = matches(selector, object.metadata.labels) && member(object);
-    if (controller?.uid === owner.metadata.uid) {
-      if (matching) owned.push(object);
-      else if (!isTerminating(owner) && !isTerminating(object)) release.push(object);
-    } else if (
-      !controller &&
-      matching &&
-      !isTerminating(owner) &&
-      !isTerminating(object) &&
-      adoptable(object)
-    )
-      adopt.push(object);
+    if (!controller && mayAdopt(object)) adopt.push(object);
+    if (controller?.uid !== owner.metadata.uid) continue;
+    if (isMatch(object)) owned.push(object);
+    else if (mayChange(object)) release.push(object);
   }
   return { owned, adopt, release };
 }

@@ -39,8 +39,7 @@ export class Cycle {
       const prepared = plugin.preFilter?.(pod, cluster);
       if (prepared === 'skip') continue;
       if (prepared && 'refused' in prepared) return prepared.refused;
-      const named = prepared?.nodes;
-      if (named) nodes = nodes?.filter((name) => named.includes(name)) ?? named;
+      nodes = inBoth(nodes, prepared?.nodes);
       if (filter) active.push({ plugin, filter, state: prepared?.state });
     }
     return new Cycle(pod, cluster, active, nodes);
@@ -147,4 +146,10 @@ class NodeTrial implements Trial {
       if (plugin.stateWith)
         this.#states[index] = plugin.stateWith(this.#states[index], this.#pod, other, this.#node, sign);
   }
+}
+
+/** Returns the names that both lists have; an undefined list has all names. */
+function inBoth(one: readonly string[] | undefined, other: readonly string[] | undefined) {
+  if (!one || !other) return one ?? other;
+  return one.filter((name) => other.includes(name));
 }

@@ -52,20 +52,34 @@ function nearestText({ node, rejections }: NodeRejections): string {
  * change without cause.
  */
 export function nearestFit(nodes: readonly NodeRejections[]): NodeRejections | undefined {
-  let nearest: { readonly node: NodeRejections; readonly others: number; readonly lack: number } | undefined;
+  let nearest: Distance | undefined;
   for (const node of nodes) {
-    let others = 0;
-    let lack = 0;
-    for (const { shortage } of node.rejections)
-      if (shortage) lack += missing(shortage);
-      else others++;
-    if (nearest && others > nearest.others) continue;
-    const order = nearest
-      ? others - nearest.others || lack - nearest.lack || (node.node < nearest.node.node ? -1 : 1)
-      : -1;
-    if (order < 0) nearest = { node, others, lack };
+    const distance = distanceOf(node);
+    if (!nearest || isNearer(distance, nearest)) nearest = distance;
   }
   return nearest?.node;
+}
+
+interface Distance {
+  readonly node: NodeRejections;
+  /** Number of rejections that are not shortages. */
+  readonly others: number;
+  /** Sum of the missing parts of requests. */
+  readonly lack: number;
+}
+
+function distanceOf(node: NodeRejections): Distance {
+  let others = 0;
+  let lack = 0;
+  for (const { shortage } of node.rejections)
+    if (shortage) lack += missing(shortage);
+    else others++;
+  return { node, others, lack };
+}
+
+function isNearer(one: Distance, other: Distance): boolean {
+  const order = one.others - other.others || one.lack - other.lack;
+  return order < 0 || (order === 0 && one.node.node < other.node.node);
 }
 
 type Shortage = NonNullable<Rejection['shortage']>;

@@ -76,11 +76,14 @@ export function totalScores(
     const scores: number[] = [];
     for (const node of nodes) scores.push(plugin.score(pod, node, prepared?.state));
     plugin.normalize?.(scores, nodes, prepared?.state);
-    const { weight = 1 } = plugin;
-    for (let index = 0; index < scores.length; index++)
-      totals[index] = (totals[index] ?? 0) + weight * (scores[index] ?? 0);
+    addWeighted(totals, scores, plugin.weight ?? 1);
   }
   return totals;
+}
+
+function addWeighted(totals: number[], scores: readonly number[], weight: number): void {
+  for (let index = 0; index < scores.length; index++)
+    totals[index] = (totals[index] ?? 0) + weight * (scores[index] ?? 0);
 }
 
 const share = (node: NodeInfo, resource: string) =>

@@ -44,20 +44,29 @@ export class PreBinds {
       const wanted = plugin.preBind?.(pod, node, cluster);
       if (wanted === undefined || wanted === 'done') continue;
       if ('refused' in wanted) return { kind: 'refused', refused: wanted.refused };
-      const waiting = this.#waiting.get(key) ?? { since: now, written: new Map() };
-      this.#waiting.set(key, waiting);
-      const left = waiting.since + patienceMs - now;
-      const refuse = (text: string): PreBound => ({
-        kind: 'refused',
-        refused: { plugin: plugin.name, text },
-      });
-      if (left <= 0) return refuse('binding volumes: timed out waiting for the condition');
-      for (const update of wanted.updates)
-        if (!(await this.#write(update, waiting.written)))
-          return refuse(`binding volumes: provisioning failed for ${update.object.metadata.name}`);
-      return { kind: 'wait', ms: left };
+      return this.#writeAll(key, plugin, wanted.updates, now);
     }
     return { kind: 'done' };
+  }
+
+  async #writeAll(
+    key: ObjectKey,
+    plugin: Plugin,
+    updates: readonly Update[],
+    now: number,
+  ): Promise<PreBound> {
+    const waiting = this.#waiting.get(key) ?? { since: now, written: new Map() };
+    this.#waiting.set(key, waiting);
+    const left = waiting.since + patienceMs - now;
+    const refuse = (text: string): PreBound => ({
+      kind: 'refused',
+      refused: { plugin: plugin.name, text },
+    });
+    if (left <= 0) return refuse('binding volumes: timed out waiting for the condition');
+    for (const update of updates)
+      if (!(await this.#write(update, waiting.written)))
+        return refuse(`binding volumes: provisioning failed for ${update.object.metadata.name}`);
+    return { kind: 'wait', ms: left };
   }
 
   /** Writes an object. Returns false if it was written before and the write has been reverted. */

@@ -57,13 +57,10 @@ export const stateError = (error: ErrorName, cause: string) => new StateError(er
  */
 export function matchesError(names: readonly string[], { error }: Failure, ofBranch = false): boolean {
   if (error === 'States.Runtime') return false;
-  return names.some((name) => {
-    if (name === error) return true;
-    if (error === 'States.DataLimitExceeded') return false;
-    if (name === 'States.ALL') return true;
-    const timeout = error === 'States.Timeout' || error === 'States.HeartbeatTimeout';
-    if (name === 'States.Timeout') return timeout;
-    if (name === 'States.TaskFailed') return !timeout;
-    return name === 'States.BranchFailed' && ofBranch;
-  });
+  if (names.includes(error)) return true;
+  if (error === 'States.DataLimitExceeded') return false;
+  const isTimeout = error === 'States.Timeout' || error === 'States.HeartbeatTimeout';
+  const wide = ['States.ALL', isTimeout ? 'States.Timeout' : 'States.TaskFailed'];
+  if (ofBranch) wide.push('States.BranchFailed');
+  return names.some((name) => wide.includes(name));
 }

@@ -30,17 +30,29 @@ export function excessOf(value: Json, maxBytes: number, maxDepth = maxDataDepth)
   let least = 0;
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > maxDepth) return `holds values in one another more than ${maxDepth} levels deep`;
-    const next: Json[] = [];
-    for (const one of level) {
-      const children = childrenOf(one);
-      least += typeof one === 'string' ? one.length : children.length;
-      if (least > maxBytes) return `has more bytes of JSON than ${maxBytes}`;
-      for (const child of children) next.push(child);
-    }
-    level = next;
+    const inner = levelBelow(level, maxBytes - least);
+    if (inner === undefined) return `has more bytes of JSON than ${maxBytes}`;
+    least += inner.bytes;
+    level = inner.values;
   }
   const bytes = bytesOf(value);
   return bytes > maxBytes ? `has ${bytes} bytes of JSON, and may have ${maxBytes}` : undefined;
+}
+
+/**
+ * Returns the children of all values, and the bytes that the values have at least. Returns undefined if these
+ * are more than `maxBytes`.
+ */
+function levelBelow(level: readonly Json[], maxBytes: number) {
+  const values: Json[] = [];
+  let bytes = 0;
+  for (const one of level) {
+    const children = childrenOf(one);
+    bytes += typeof one === 'string' ? one.length : children.length;
+    if (bytes > maxBytes) return undefined;
+    for (const child of children) values.push(child);
+  }
+  return { values, bytes };
 }
 
 /** Returns the items of a list or the values of an object; nothing for other values. */

@@ -67,23 +67,33 @@ export function limit(
 ): Limited {
   const stable = stabilize(current, wanted, history, limits, now);
   const stabilized = stable === wanted ? undefined : stable > wanted ? 'down' : 'up';
-  const told = (replicas: number, reason: Limited['reason']): Limited => ({
-    ...{ replicas, reason, stabilized },
-    message: messages[reason],
-  });
+  const [replicas, reason] = withinRange(current, stable, history, limits, now);
+  return { replicas, reason, stabilized, message: messages[reason] };
+}
+
+/** Returns the number of replicas within the limits of speed and number, and which limit applied. */
+function withinRange(
+  current: number,
+  stable: number,
+  history: History,
+  limits: Limits,
+  now: number,
+): [number, Limited['reason']] {
   if (stable > current) {
     const fastest = Math.max(current, upLimit(current, history, limits.up, now));
-    const most = Math.min(limits.max, fastest);
-    if (stable <= most) return told(stable, 'DesiredWithinRange');
-    return told(most, limits.max > fastest ? 'ScaleUpLimit' : 'TooManyReplicas');
-  }
-  if (stable < current) {
+    if (stable > fastest && fastest < limits.max) return [fastest, 'ScaleUpLimit'];
+  } else if (stable < current) {
     const fastest = Math.min(current, downLimit(current, history, limits.down, now));
-    const fewest = Math.max(limits.min, fastest);
-    if (stable >= fewest) return told(stable, 'DesiredWithinRange');
-    return told(fewest, limits.min < fastest ? 'ScaleDownLimit' : 'TooFewReplicas');
+    if (stable < fastest && fastest > limits.min) return [fastest, 'ScaleDownLimit'];
   }
-  return told(stable, 'DesiredWithinRange');
+  return withinNumber(current, stable, limits);
+}
+
+/** Returns the number within minReplicas and maxReplicas; a count that does not change is kept. */
+function withinNumber(current: number, stable: number, { min, max }: Limits): [number, Limited['reason']] {
+  if (stable > current && stable > max) return [max, 'TooManyReplicas'];
+  if (stable < current && stable < min) return [min, 'TooFewReplicas'];
+  return [stable, 'DesiredWithinRange'];
 }
 
 /**

@@ -8,6 +8,7 @@ import { sidecarsOf } from '../../api/core/v1/container/init-containers.ts';
 import { podCondition } from '../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Container } from '../../api/core/v1/types.gen.ts';
+import { isTerminating } from '../../apimachinery/meta.ts';
 import { parseQuantity, quantityMilliValue } from '../../apimachinery/quantity.ts';
 
 /** Usage of one pod. */
@@ -89,13 +90,14 @@ function groupsOf({ sample: { pods, uses }, isCpu, now }: Question): Groups {
     missing: [] as string[],
     uses: new Map<string, number>(),
   };
+  const isUnready = (pod: Pod, use: PodUse | undefined) =>
+    (pod.status?.phase ?? 'Pending') === 'Pending' || (isCpu && use && isStarting(pod, use, now));
   for (const pod of pods) {
-    const { name, deletionTimestamp } = pod.metadata;
-    if (deletionTimestamp !== undefined || pod.status?.phase === 'Failed') continue;
+    if (isTerminating(pod) || pod.status?.phase === 'Failed') continue;
+    const { name } = pod.metadata;
     const use = uses.get(name);
-    if ((pod.status?.phase ?? 'Pending') === 'Pending') groups.unready.push(name);
+    if (isUnready(pod, use)) groups.unready.push(name);
     else if (!use) groups.missing.push(name);
-    else if (isCpu && isStarting(pod, use, now)) groups.unready.push(name);
     else {
       groups.ready++;
       groups.uses.set(name, use.value);
@@ -162,13 +164,24 @@ function replicasBy(question: Question, ratioOf: RatioOf, ifFewer: (pod: string)
     return { ...told, replicas: isWithin(ratio, tolerance) ? currentReplicas : Math.ceil(ratio * ready) };
   }
   const guessed = withGuesses({ uses, missing, unready: countsUnready ? unready : [] }, ratio, ifFewer);
-  const { ratio: careful } = ratioOf(guessed);
-  // The assumed values must not turn a scale-up into a scale-down or the reverse.
+  return { ...told, replicas: carefulReplicas(question, ratio, ratioOf(guessed).ratio, guessed.size) };
+}
+
+/**
+ * Returns the replicas by the ratio `careful`, which counts assumed values. These must not turn a scale-up
+ * into a scale-down or the reverse.
+ */
+function carefulReplicas(
+  { currentReplicas, tolerance }: Question,
+  ratio: number,
+  careful: number,
+  pods: number,
+): number {
   const turned = (ratio < 1 && careful > 1) || (ratio > 1 && careful < 1);
-  if (turned || isWithin(careful, tolerance)) return { ...told, replicas: currentReplicas };
-  const replicas = Math.ceil(careful * guessed.size);
+  if (turned || isWithin(careful, tolerance)) return currentReplicas;
+  const replicas = Math.ceil(careful * pods);
   const wrongWay = careful < 1 ? replicas > currentReplicas : replicas < currentReplicas;
-  return { ...told, replicas: wrongWay ? currentReplicas : replicas };
+  return wrongWay ? currentReplicas : replicas;
 }
 
 /** Adds pods with unknown usage, with values that dampen the change that the measured pods require. */

@@ -64,22 +64,30 @@ export const isJoining = ({ spec }: CertificateSigningRequest) =>
 
 export function decideRequest(request: CertificateSigningRequest, situation: Situation): Decision {
   const { spec } = request;
-  const ours = spec.signerName === kubeletClientSigner || spec.signerName === kubeletServingSigner;
-  const check = ours ? contentChecks.get(spec.signerName) : undefined;
+  const check = checkOf(spec);
   const maker = makerOf(spec);
   if (!check || maker === undefined || !isUndecided(request)) return leave;
   const { content } = situation;
   if (!content) return deny('InvalidRequest', 'the certificate request cannot be read');
-  const wrong = check(content, spec.usages);
-  if (wrong) return deny('InvalidRequest', wrong);
   const name = nodeOfCommonName(content.commonName) ?? '';
-  const badName = checkDns1123Subdomain(name)[0];
-  if (badName) return deny('InvalidRequest', `node name ${JSON.stringify(name)}: ${badName}`);
+  const wrong = check(content, spec.usages) ?? faultOfName(name);
+  if (wrong) return deny('InvalidRequest', wrong);
   if (!isJoining(request) && maker.name !== name)
     return deny('OtherNode', `${maker.title} may not request a certificate for node ${name}`);
   if (spec.signerName === kubeletServingSigner)
     return decideServing(name, content, situation, remoteAddressOf(spec));
   return isJoining(request) ? decideJoining(name, situation) : decideRenewal(name, situation);
+}
+
+/** Returns the check of the content; undefined for requests to other signers than the nodes'. */
+const checkOf = ({ signerName }: CertificateSigningRequest['spec']) =>
+  signerName === kubeletClientSigner || signerName === kubeletServingSigner
+    ? contentChecks.get(signerName)
+    : undefined;
+
+function faultOfName(name: string): string | undefined {
+  const [fault] = checkDns1123Subdomain(name);
+  return fault && `node name ${JSON.stringify(name)}: ${fault}`;
 }
 
 function decideJoining(name: string, { approval, node, lease, now }: Situation): Decision {

@@ -25,7 +25,7 @@ import {
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
-import { planBudget, type ScaleOf } from './disruption-plan.ts';
+import { type BudgetPlan, planBudget, type ScaleOf } from './disruption-plan.ts';
 
 export const disruptionRights: AccountRights = {
   kubernetes: [
@@ -85,13 +85,16 @@ export function disruptionController(context: ControllerContext): ControllerDefi
     const selected = pods
       .list(budget.metadata.namespace)
       .filter(({ metadata }) => matches(selector, metadata.labels));
-    const { status, telling, recheckIn } = planBudget(budget, selected, scaleOf, clock.now());
-    if (status) {
-      for (const { about, type, reason, message } of telling)
-        events.event(about === 'budget' ? budget : about, type, reason, message);
-      await write(budget, status);
-    }
-    return recheckIn === undefined ? undefined : { requeueAfter: recheckIn };
+    const plan = planBudget(budget, selected, scaleOf, clock.now());
+    await carryOut(budget, plan);
+    return plan.recheckIn === undefined ? undefined : { requeueAfter: plan.recheckIn };
+  }
+
+  async function carryOut(budget: PodDisruptionBudget, { status, telling }: BudgetPlan): Promise<void> {
+    if (!status) return;
+    for (const { about, type, reason, message } of telling)
+      events.event(about === 'budget' ? budget : about, type, reason, message);
+    await write(budget, status);
   }
 
   /**

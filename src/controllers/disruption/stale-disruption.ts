@@ -35,6 +35,18 @@ export function staleIn(pod: Pod, now: number): number | undefined {
   return Math.max(0, Date.parse(condition.lastTransitionTime ?? '') + staleAfterMs - now) || 0;
 }
 
+function withoutDisruption(pod: Pod, now: number): Pod {
+  const changed = deepCopy(pod);
+  for (const condition of changed.status?.conditions ?? []) {
+    if (condition.type !== 'DisruptionTarget') continue;
+    condition.status = 'False';
+    condition.lastTransitionTime = rfc3339(now);
+    delete condition.reason;
+    delete condition.message;
+  }
+  return changed;
+}
+
 export function staleDisruptionController(context: ControllerContext): ControllerDefinition {
   const { client, clock, informers } = context;
   const pods = informers.informerFor(podResource).lister;
@@ -44,15 +56,7 @@ export function staleDisruptionController(context: ControllerContext): Controlle
     const wait = pod && staleIn(pod, clock.now());
     if (!pod || wait === undefined) return undefined;
     if (wait > 0) return { requeueAfter: wait };
-    const changed = deepCopy(pod);
-    for (const condition of changed.status?.conditions ?? []) {
-      if (condition.type !== 'DisruptionTarget') continue;
-      condition.status = 'False';
-      condition.lastTransitionTime = rfc3339(clock.now());
-      delete condition.reason;
-      delete condition.message;
-    }
-    await ifPresent(client.resource(podResource).updateStatus(changed));
+    await ifPresent(client.resource(podResource).updateStatus(withoutDisruption(pod, clock.now())));
     return undefined;
   }
 

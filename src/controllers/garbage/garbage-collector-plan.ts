@@ -58,12 +58,11 @@ export function ownersInCycle(
   const reached = new Set<string>();
   const next = [object];
   for (let owner = next.pop(); owner !== undefined; owner = next.pop()) {
-    for (const dependent of dependentsOf(owner)) {
-      if (reached.has(dependent.metadata.uid)) continue;
-      if (!waitsForDependents(dependent) || !blocks(dependent, owner.metadata.uid)) continue;
-      reached.add(dependent.metadata.uid);
-      next.push(dependent);
-    }
+    const { uid } = owner.metadata;
+    const waiting = dependentsOf(owner).filter((one) => waitsForDependents(one) && blocks(one, uid));
+    const fresh = waiting.filter(({ metadata }) => !reached.has(metadata.uid));
+    for (const dependent of fresh) reached.add(dependent.metadata.uid);
+    next.push(...fresh);
   }
   const owners = object.metadata.ownerReferences ?? [];
   return owners.map(({ uid }) => uid).filter((uid) => reached.has(uid) && blocks(object, uid));

@@ -22,20 +22,23 @@ export function planService(wanted: Draft<Service>, existing: Service | undefine
   // The deletion arrives as an event; the Service is created again then.
   if (isTerminating(existing)) return none;
   const { spec } = existing;
-  const { clusterIP, ports = [] } = wanted.spec;
   const hasAddress = spec.type !== 'ExternalName' && !!spec.clusterIP;
-  if (hasAddress && spec.clusterIP !== clusterIP) return { type: 'remove', uid: existing.metadata.uid };
+  if (hasAddress && spec.clusterIP !== wanted.spec.clusterIP)
+    return { type: 'remove', uid: existing.metadata.uid };
   const selected = Object.keys(spec.selector ?? {}).length > 0;
   if (hasAddress && !selected && deepEqual(clientPorts(spec), clientPorts(wanted.spec))) return none;
-  const { selector: _, externalName: __, ...rest } = spec;
-  const kept = { ...rest, ports: ports.map((port) => ({ ...port, ...nodePortOf(spec, port.port) })) };
-  const addressed = hasAddress
-    ? kept
-    : { ...kept, type: 'ClusterIP' as const, clusterIP, clusterIPs: clusterIP ? [clusterIP] : [] };
-  return { type: 'update', service: { ...existing, spec: addressed } };
+  return { type: 'update', service: { ...existing, spec: restored(wanted.spec, spec, hasAddress) } };
 }
 
 type Spec = Service['spec'];
+
+function restored({ clusterIP, ports = [] }: Draft<Service>['spec'], spec: Spec, hasAddress: boolean): Spec {
+  const { selector: _, externalName: __, ...rest } = spec;
+  const kept = { ...rest, ports: ports.map((port) => ({ ...port, ...nodePortOf(spec, port.port) })) };
+  return hasAddress
+    ? kept
+    : { ...kept, type: 'ClusterIP' as const, clusterIP, clusterIPs: clusterIP ? [clusterIP] : [] };
+}
 
 /** Returns the part of the ports that is visible to clients of the Service. */
 const clientPorts = ({ ports = [] }: Spec) =>

@@ -61,6 +61,23 @@ function controller(
     );
   };
 
+  const remove = async (secret: Secret): Promise<void> => {
+    const { name, namespace = '', uid, resourceVersion } = secret.metadata;
+    const preconditions = { uid, resourceVersion };
+    const deleted = client.resource(secretResource).delete(name, namespace, { preconditions });
+    // The Secret has changed or was replaced; that arrives as an event.
+    await ifPresent(tolerate(deleted, isConflict));
+    log.info('deleted the token of a service account that has gone', { secret: objectKey(secret) });
+  };
+
+  const fill = async (secret: Secret, account: ServiceAccount, needsToken: boolean): Promise<void> => {
+    const { name, namespace = '' } = secret.metadata;
+    const owner = { name: account.metadata.name, uid: account.metadata.uid };
+    const token = needsToken ? await sign(namespace, owner, name) : undefined;
+    const filled = filledSecret(secret, account, authority, token);
+    await ifPresent(tolerate(client.resource(secretResource).update(filled), isConflict));
+  };
+
   return {
     name: 'token-secrets',
     watches: [
@@ -74,21 +91,8 @@ function controller(
       if (!secret || accountOf(secret) === undefined) return undefined;
       const account = await accountOfSecret(secret);
       const plan = planTokenSecret(secret, account, authority);
-      const { name, namespace = '', uid, resourceVersion } = secret.metadata;
-      if (plan.type === 'delete') {
-        const preconditions = { uid, resourceVersion };
-        const deleted = client.resource(secretResource).delete(name, namespace, { preconditions });
-        // The Secret has changed or was replaced; that arrives as an event.
-        await ifPresent(tolerate(deleted, isConflict));
-        log.info('deleted the token of a service account that has gone', { secret: key });
-      } else if (plan.type === 'fill' && account) {
-        const { metadata } = account;
-        const token = plan.needsToken
-          ? await sign(namespace, { name: metadata.name, uid: metadata.uid }, name)
-          : undefined;
-        const filled = filledSecret(secret, account, authority, token);
-        await ifPresent(tolerate(client.resource(secretResource).update(filled), isConflict));
-      }
+      if (plan.type === 'delete') await remove(secret);
+      else if (plan.type === 'fill' && account) await fill(secret, account, plan.needsToken);
       return undefined;
     },
   };

@@ -187,7 +187,11 @@ class NodeLifecycleController {
     const plan = planNode({ node, silence, grace, disruption: nobody ? 'full' : this.#disruption, now });
     await this.#write(node, plan);
     if (plan.lost || (plan.lostIn === undefined && this.#speaking.size === 1)) await this.#markPods(name);
-    if (plan.lostIn !== undefined) return { requeueAfter: Math.max(1, plan.lostIn) };
+    return this.#next(plan, nobody);
+  }
+
+  #next({ lostIn }: NodeLifecyclePlan, nobody: boolean): ReconcileResult | undefined {
+    if (lostIn !== undefined) return { requeueAfter: Math.max(1, lostIn) };
     // Either the other nodes are lost too, which arrives as an event, or their heartbeats arrive again.
     return nobody && this.#disruption !== 'full' ? { requeueAfter: this.#gracePeriod / 8 } : undefined;
   }

@@ -77,21 +77,24 @@ class TaintEvictionController {
   }
 
   async #reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
-    const { events, client } = this.#context;
+    const { client } = this.#context;
     const pod = this.#pods.get(key);
     const node = pod?.spec.nodeName && isPodActive(pod) ? this.#nodes.get(pod.spec.nodeName) : undefined;
     const left = pod && node ? this.#timeLeft(key, pod, node) : undefined;
-    if (!pod || !node || left === undefined) {
-      if (this.#met.delete(key) && pod && isPodActive(pod))
-        events.event(pod, 'Normal', 'TaintManagerEviction', `Cancelling deletion of Pod ${key}`);
-      return undefined;
-    }
+    if (!pod || !node || left === undefined) return this.#cancel(key, pod);
     if (left > 0) return { requeueAfter: left };
     // The cache may be behind, in particular after this process was paused: the node may be back already.
     const current = await ifPresent(client.resource(nodeResource).get(node.metadata.name));
     if (!current || this.#timeLeft(key, pod, current) !== 0) return { requeueAfter: 1_000 };
     await this.#evict(key, pod);
     return undefined;
+  }
+
+  /** Forgets the deadline of a pod that may stay, has ended, or is gone. */
+  #cancel(key: ObjectKey, pod: Pod | undefined): undefined {
+    const { events } = this.#context;
+    if (this.#met.delete(key) && pod && isPodActive(pod))
+      events.event(pod, 'Normal', 'TaintManagerEviction', `Cancelling deletion of Pod ${key}`);
   }
 
   /** Returns the milliseconds left, or undefined if the pod may stay. */

@@ -162,15 +162,18 @@ export function planStatus(
   const told = readAmounts(status?.used);
   const used = new Map<string, Quantity>();
   let unsettled = false;
-  for (const name of Object.keys(hard)) {
+  // Resources that cannot be counted here keep their last reported value.
+  const amountOf = (name: string): Quantity | undefined => {
     const [real, before] = [observed.get(name), told.get(name)];
-    // Resources that cannot be counted here keep their last reported value.
-    const amount =
-      real && before && !settled
-        ? atLeast(real, subtractQuantities(before, gone.get(name) ?? zeroQuantity))
-        : (real ?? before);
-    if (amount) used.set(name, amount);
-    if (amount && real && compareQuantities(amount, real) > 0) unsettled = true;
+    if (!real || !before || settled) return real ?? before;
+    return atLeast(real, subtractQuantities(before, gone.get(name) ?? zeroQuantity));
+  };
+  for (const name of Object.keys(hard)) {
+    const amount = amountOf(name);
+    if (!amount) continue;
+    used.set(name, amount);
+    const real = observed.get(name);
+    if (real && compareQuantities(amount, real) > 0) unsettled = true;
   }
   const next = { hard, used: writeAmounts(used) };
   return isTold(next, status) ? { unsettled } : { status: next, unsettled };

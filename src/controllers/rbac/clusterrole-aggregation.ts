@@ -4,6 +4,7 @@
  */
 import { clusterRoleResource } from '../../api/rbac/v1/cluster-role.ts';
 import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
+import type { ClusterRole } from '../../api/rbac/v1/types.gen.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import {
@@ -21,6 +22,18 @@ export const clusterRoleAggregationRights: AccountRights = {
 
 export function clusterRoleAggregation({ client, informers }: ControllerContext): ControllerDefinition {
   const roles = informers.informerFor(clusterRoleResource).lister;
+
+  async function aggregate(role: ClusterRole, all: readonly ClusterRole[]): Promise<void> {
+    const rules = isTerminating(role) ? undefined : planAggregation(role, all);
+    if (!rules) return;
+    const { name, uid, resourceVersion } = role.metadata;
+    const body = { metadata: { uid, resourceVersion }, rules };
+    // A concurrent change arrives as an event.
+    await ifPresent(
+      tolerate(client.resource(clusterRoleResource).patch(name, '', 'merge', body), isConflict),
+    );
+  }
+
   return {
     name: 'clusterrole-aggregation',
     workers: 1,
@@ -29,15 +42,8 @@ export function clusterRoleAggregation({ client, informers }: ControllerContext)
       const all = roles.list();
       const failures: unknown[] = [];
       for (const role of all) {
-        const rules = isTerminating(role) ? undefined : planAggregation(role, all);
-        if (!rules) continue;
-        const { name, uid, resourceVersion } = role.metadata;
-        const body = { metadata: { uid, resourceVersion }, rules };
         try {
-          // A concurrent change arrives as an event.
-          await ifPresent(
-            tolerate(client.resource(clusterRoleResource).patch(name, '', 'merge', body), isConflict),
-          );
+          await aggregate(role, all);
         } catch (error) {
           // A role that cannot be written does not block the others.
           failures.push(error);

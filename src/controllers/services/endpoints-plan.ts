@@ -77,22 +77,8 @@ interface Serving {
  * headless Service, form a subset too.
  */
 function subsetsOf(slices: readonly EndpointSlice[]): EndpointSubset[] {
-  const all = new Map<string, Serving>();
-  for (const { ports, endpoints } of slices) {
-    for (const port of ports.length > 0 ? ports.flatMap(portOf) : [undefined]) {
-      const key = JSON.stringify([port]);
-      const { served } = all.get(key) ?? { served: new Map<string, Served>() };
-      all.set(key, { port, served });
-      for (const endpoint of endpoints) {
-        const address = addressOf(endpoint);
-        if (!address) continue;
-        const id = JSON.stringify([address.ip, address.targetRef?.uid]);
-        served.set(id, { address, ready: isReady(endpoint) && served.get(id)?.ready !== false });
-      }
-    }
-  }
   const groups = Map.groupBy(
-    [...all.values()].filter(({ served }) => served.size > 0),
+    servingOf(slices).filter(({ served }) => served.size > 0),
     ({ served }) =>
       [...served]
         .map(([id, { ready }]) => `${id} ${ready}`)
@@ -100,6 +86,28 @@ function subsetsOf(slices: readonly EndpointSlice[]): EndpointSubset[] {
         .join(),
   );
   return [...groups.values()].map(subsetOf).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+}
+
+function servingOf(slices: readonly EndpointSlice[]): Serving[] {
+  const all = new Map<string, Serving>();
+  for (const { ports, endpoints } of slices) {
+    for (const port of ports.length > 0 ? ports.flatMap(portOf) : [undefined]) {
+      const key = JSON.stringify([port]);
+      const { served } = all.get(key) ?? { served: new Map<string, Served>() };
+      all.set(key, { port, served });
+      addServed(served, endpoints);
+    }
+  }
+  return [...all.values()];
+}
+
+function addServed(served: Map<string, Served>, endpoints: EndpointSlice['endpoints']): void {
+  for (const endpoint of endpoints) {
+    const address = addressOf(endpoint);
+    if (!address) continue;
+    const id = JSON.stringify([address.ip, address.targetRef?.uid]);
+    served.set(id, { address, ready: isReady(endpoint) && served.get(id)?.ready !== false });
+  }
 }
 
 /** Returns the subset of a group of ports; all ports of a group are served by the same addresses. */

@@ -31,6 +31,9 @@ export const endpointsRights: AccountRights = {
   ],
 };
 
+const isPublished = (service: Service) =>
+  hasSelector(service) && service.spec.type !== 'ExternalName' && !isTerminating(service);
+
 export function endpointsController(context: ControllerContext): ControllerDefinition {
   const { client, clock, informers } = context;
   const services = informers.informerFor(serviceResource).lister;
@@ -44,13 +47,13 @@ export function endpointsController(context: ControllerContext): ControllerDefin
     if (!(await writes.settled(key, clock.now()))) return { requeueAfter: verifyAfter };
     const existing = informer.lister.get(key);
     if (existing && isTerminating(existing)) return undefined;
-    if (!service) return existing && isManaged(existing) ? remove(key, existing) : undefined;
-    const published = hasSelector(service) && service.spec.type !== 'ExternalName';
-    if (published && !isTerminating(service)) await publish(key, service, existing);
+    if (service) await publish(key, service, existing);
+    else if (existing && isManaged(existing)) await remove(key, existing);
     return undefined;
   }
 
   async function publish(key: ObjectKey, service: Service, existing: Endpoints | undefined): Promise<void> {
+    if (!isPublished(service)) return;
     const slices = slicesOf(key).filter((slice) => isOwnedBy(slice, service));
     // Every such Service soon gets a slice, an empty one if there are no pods.
     if (slices.length === 0) return;
@@ -61,7 +64,7 @@ export function endpointsController(context: ControllerContext): ControllerDefin
     if (written) writes.written(key, written, clock.now());
   }
 
-  async function remove(key: ObjectKey, endpoints: Endpoints): Promise<undefined> {
+  async function remove(key: ObjectKey, endpoints: Endpoints): Promise<void> {
     const { name, namespace, uid } = endpoints.metadata;
     await ifPresent(api.delete(name, namespace, { preconditions: { uid } }));
     writes.removed(key, endpoints, clock.now());

@@ -56,16 +56,14 @@ export function planSlices(
     const ports = slices[0]?.ports ?? [];
     desired.set(portsKey(ports), { ports, endpoints: [] });
   }
+  const changed = ({ slice, endpoints }: Kept) => {
+    const metadata = { ...slice.metadata, labels, ownerReferences: [owner] };
+    const next = { ...deepCopy(slice), endpoints, metadata };
+    return deepEqual(next, slice) ? [] : [annotated(next, trigger)];
+  };
   for (const [key, group] of desired) {
     const packed = pack(group.endpoints, byPorts.get(key) ?? []);
-    for (const { slice, endpoints } of packed.kept) {
-      const next = {
-        ...deepCopy(slice),
-        endpoints,
-        metadata: { ...slice.metadata, labels, ownerReferences: [owner] },
-      };
-      if (!deepEqual(next, slice)) plan.update.push(annotated(next, trigger));
-    }
+    plan.update.push(...packed.kept.flatMap(changed));
     plan.remove.push(...packed.emptied);
     for (const endpoints of packed.fresh)
       plan.create.push(annotated(newSlice(service, owner, labels, group.ports, endpoints), trigger));
@@ -103,8 +101,13 @@ function lastChange(
   return times.filter((time) => time > since).sort()[0];
 }
 
+interface Kept {
+  readonly slice: EndpointSlice;
+  readonly endpoints: Endpoint[];
+}
+
 interface Packing {
-  readonly kept: readonly { slice: EndpointSlice; endpoints: Endpoint[] }[];
+  readonly kept: readonly Kept[];
   readonly emptied: readonly EndpointSlice[];
   readonly fresh: readonly Endpoint[][];
 }

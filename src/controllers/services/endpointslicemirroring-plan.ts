@@ -96,23 +96,37 @@ const groupKey = (addressType: EndpointSlice['addressType'], ports: readonly End
 function groupsOf(subsets: readonly EndpointSubset[]) {
   const groups = new Map<string, Group>();
   let skipped = 0;
+  const groupOf = (addressType: Group['addressType'], ports: EndpointPort[]): Group => {
+    const key = groupKey(addressType, ports);
+    const group = groups.get(key) ?? { addressType, ports, endpoints: new Map<string, Endpoint>() };
+    groups.set(key, group);
+    return group;
+  };
   for (const subset of subsets) {
     const ports = portsOf(subset);
-    for (const { address, ready } of addressesOf(subset)) {
-      // A slice has one family: an IPv6 form of an IPv4 address belongs to the IPv4 slice.
-      const ip = canonicalAddress(address.ip) ?? address.ip;
-      const addressType = isIPv4(ip) ? 'IPv4' : 'IPv6';
-      const key = groupKey(addressType, ports);
-      const group = groups.get(key) ?? { addressType, ports, endpoints: new Map<string, Endpoint>() };
-      groups.set(key, group);
-      const id = packKey(ip, address.targetRef?.uid ?? '');
-      if (group.endpoints.has(id)) continue;
-      if (group.endpoints.size < maxAddressesPerSubset)
-        group.endpoints.set(id, endpointOf(ip, address, ready));
-      else skipped++;
+    for (const mirrored of addressesOf(subset)) {
+      const ip = canonicalAddress(mirrored.address.ip) ?? mirrored.address.ip;
+      if (!addEndpoint(groupOf(familyOf(ip), ports), ip, mirrored)) skipped++;
     }
   }
   return { groups, skipped };
+}
+
+/** Returns the family of a canonical address: an IPv6 form of an IPv4 address belongs to an IPv4 slice. */
+const familyOf = (ip: string): Group['addressType'] => (isIPv4(ip) ? 'IPv4' : 'IPv6');
+
+/** Adds an address to its group unless it is a member. Returns false if the group is full. */
+function addEndpoint({ endpoints }: Group, ip: string, { address, ready }: MirroredAddress): boolean {
+  const id = packKey(ip, address.targetRef?.uid ?? '');
+  if (endpoints.has(id)) return true;
+  if (endpoints.size >= maxAddressesPerSubset) return false;
+  endpoints.set(id, endpointOf(ip, address, ready));
+  return true;
+}
+
+interface MirroredAddress {
+  readonly address: EndpointAddress;
+  readonly ready: boolean;
 }
 
 const portsOf = ({ ports = [] }: EndpointSubset): EndpointPort[] =>
@@ -123,7 +137,7 @@ const portsOf = ({ ports = [] }: EndpointSubset): EndpointPort[] =>
     ...(appProtocol && { appProtocol }),
   }));
 
-const addressesOf = ({ addresses = [], notReadyAddresses = [] }: EndpointSubset) => [
+const addressesOf = ({ addresses = [], notReadyAddresses = [] }: EndpointSubset): MirroredAddress[] => [
   ...addresses.map((address) => ({ address, ready: true })),
   ...notReadyAddresses.map((address) => ({ address, ready: false })),
 ];

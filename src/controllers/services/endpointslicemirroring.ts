@@ -6,8 +6,8 @@
  * slices show that they had a Service: Endpoints that were never mirrored are left alone.
  */
 import { type Endpoints, endpointsResource } from '../../api/core/v1/service/endpoints.ts';
-import { serviceResource } from '../../api/core/v1/service/service.ts';
-import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
+import { type EndpointSlice, endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isOwnedBy, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { controllerReference } from '../../controller-runtime/claim.ts';
@@ -39,6 +39,9 @@ export const endpointSliceMirroringRights: AccountRights = {
   own: [['delete', 'core', 'endpoints']],
 };
 
+const isToBeMirrored = (endpoints: Endpoints, service: Service) =>
+  !isTerminating(endpoints) && isMirrored(endpoints, service);
+
 export function endpointSliceMirroringController(context: ControllerContext): ControllerDefinition {
   const { client, informers, events } = context;
   const services = informers.informerFor(serviceResource).lister;
@@ -51,15 +54,14 @@ export function endpointSliceMirroringController(context: ControllerContext): Co
     const endpoints = endpointsLister.get(key);
     const service = services.get(key);
     const existing = slicesOf(key).filter((slice) => !isTerminating(slice));
-    if (!service && endpoints && existing.some((slice) => isOwnedBy(slice, endpoints))) {
-      // User-written Endpoints must not be deleted because the cache does not show the Service yet.
-      if (await isThere(endpoints)) return undefined;
-      await remove(endpoints);
-    }
-    if (!endpoints || isTerminating(endpoints) || !service || !isMirrored(endpoints, service)) {
-      await writer.carryOut(key, { create: [], update: [], remove: existing });
-      return undefined;
-    }
+    if (!service && endpoints && existing.some((slice) => isOwnedBy(slice, endpoints)))
+      if (!(await removeOrphan(endpoints))) return undefined;
+    if (endpoints && service && isToBeMirrored(endpoints, service)) await mirror(key, endpoints, existing);
+    else await writer.carryOut(key, { create: [], update: [], remove: existing });
+    return undefined;
+  }
+
+  async function mirror(key: ObjectKey, endpoints: Endpoints, existing: readonly EndpointSlice[]) {
     const plan = planMirror(endpoints, controllerReference(endpointsResource, endpoints), existing);
     await writer.carryOut(key, plan);
     if (plan.skipped > 0)
@@ -70,14 +72,21 @@ export function endpointSliceMirroringController(context: ControllerContext): Co
         `A max of ${maxAddressesPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ` +
           `${plan.skipped} addresses were skipped`,
       );
-    return undefined;
   }
 
   const isThere = async ({ metadata: { name, namespace } }: Endpoints) =>
     (await ifPresent(client.resource(serviceResource).get(name, namespace))) !== undefined;
 
-  const remove = ({ metadata: { name, namespace, uid } }: Endpoints) =>
-    ifPresent(client.resource(endpointsResource).delete(name, namespace, { preconditions: { uid } }));
+  /**
+   * Deletes Endpoints whose Service is gone. Returns false if the Service exists: user-written Endpoints must
+   * not be deleted because the cache does not show the Service yet.
+   */
+  async function removeOrphan(endpoints: Endpoints): Promise<boolean> {
+    if (await isThere(endpoints)) return false;
+    const { name, namespace, uid } = endpoints.metadata;
+    await ifPresent(client.resource(endpointsResource).delete(name, namespace, { preconditions: { uid } }));
+    return true;
+  }
 
   return {
     name: 'endpointslicemirroring',

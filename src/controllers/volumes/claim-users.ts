@@ -51,14 +51,17 @@ export class LiveClaimUsers {
       const page = await this.#client
         .resource(podResource)
         .list({ namespace, limit: pageSize, ...(token && { continue: token }) });
-      for (const pod of page.items)
-        for (const key of claimKeysOf(pod)) {
-          const known = users.get(key);
-          if (known) known.push(pod);
-          else users.set(key, [pod]);
-        }
+      for (const pod of page.items) addUser(users, pod);
       token = page.metadata.continue;
     } while (token);
     return users;
+  }
+}
+
+function addUser(users: Map<ObjectKey, Pod[]>, pod: Pod): void {
+  for (const key of claimKeysOf(pod)) {
+    const known = users.get(key);
+    if (known) known.push(pod);
+    else users.set(key, [pod]);
   }
 }

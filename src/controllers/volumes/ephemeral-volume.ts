@@ -49,7 +49,10 @@ export function ephemeralVolumeController({
       throw new Error(
         `PVC ${namespace}/${name} was not created for pod ${namespace}/${pod.metadata.name} (pod is not owner)`,
       );
-    if (found || !template) return;
+    if (!found && template) await createClaim(pod, name, template);
+  }
+
+  async function createClaim(pod: Pod, name: string, template: PersistentVolumeClaimTemplate): Promise<void> {
     try {
       const draft = claimDraft(pod, name, template);
       await unlessNamespaceEnds(client.resource(persistentVolumeClaimResource).create(draft));

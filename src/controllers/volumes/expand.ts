@@ -4,11 +4,13 @@
  * more). Keys are claims.
  */
 
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import { isFullyBound, sizeOfClaim, sizeOfVolume } from '../../api/core/v1/volume/binding.ts';
 import { isOwn } from '../../api/core/v1/volume/chores.ts';
 import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
 import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persistent-volume-claim.ts';
 import { type AccountRights, read, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
+import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, objectKey } from '../../apimachinery/meta.ts';
 import { compareQuantities, parseQuantity } from '../../apimachinery/quantity.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
@@ -44,36 +46,44 @@ export function expandController({ client, events, informers }: ControllerContex
     ],
     async reconcile(key) {
       const claim = claims.get(key);
-      if (claim?.status?.phase !== 'Bound' || isTerminating(claim)) return undefined;
-      const wanted = sizeOfClaim(claim);
-      const has = parseQuantity(claim.status.capacity?.storage ?? '0');
-      const volume = volumes.get(claim.spec.volumeName ?? '');
-      if (compareQuantities(wanted, has) <= 0 || volume?.spec.claimRef?.uid !== claim.metadata.uid)
-        return undefined;
-      if (!isOwn(volume)) {
-        const message = 'waiting for an external controller to expand this PVC';
-        events.event(claim, 'Normal', 'ExternalExpanding', message);
-        return undefined;
-      }
-      const storage = claim.spec.resources.requests?.storage ?? '0';
-      // The volume is written first: if the process ends here, the step is repeated.
-      if (compareQuantities(sizeOfVolume(volume), wanted) < 0) {
-        const spec = { ...volume.spec, capacity: { ...volume.spec.capacity, storage } };
-        const next = client.resource(persistentVolumeResource).update({ ...volume, spec });
-        await ifPresent(tolerate(next, isConflict));
-        return undefined;
-      }
-      const { capacity } = volume.spec;
-      const status = { ...claim.status, capacity: { ...claim.status.capacity, ...capacity } };
-      const written = client.resource(persistentVolumeClaimResource).updateStatus({ ...claim, status });
-      if (!(await ifPresent(tolerate(written, isConflict)))) return undefined;
-      events.event(
-        claim,
-        'Normal',
-        'VolumeResizeSuccessful',
-        `volume ${volume.metadata.name} has ${storage}`,
-      );
+      const volume = claim && volumes.get(claim.spec.volumeName ?? '');
+      if (claim && volume?.spec.claimRef?.uid === claim.metadata.uid && isToBeExpanded(claim))
+        await expand(claim, volume);
       return undefined;
     },
   };
+
+  async function expand(claim: PersistentVolumeClaim, volume: PersistentVolume): Promise<void> {
+    if (!isOwn(volume)) {
+      const message = 'waiting for an external controller to expand this PVC';
+      events.event(claim, 'Normal', 'ExternalExpanding', message);
+      return;
+    }
+    // The volume is written first: if the process ends here, the step is repeated.
+    if (compareQuantities(sizeOfVolume(volume), sizeOfClaim(claim)) < 0) await expandVolume(claim, volume);
+    else await reportSize(claim, volume);
+  }
+
+  async function expandVolume(claim: PersistentVolumeClaim, volume: PersistentVolume): Promise<void> {
+    const spec = { ...volume.spec, capacity: { ...volume.spec.capacity, storage: requestOf(claim) } };
+    const next = client.resource(persistentVolumeResource).update({ ...volume, spec });
+    await ifPresent(tolerate(next, isConflict));
+  }
+
+  async function reportSize(claim: PersistentVolumeClaim, volume: PersistentVolume): Promise<void> {
+    const next = deepCopy(claim);
+    if (next.status) next.status.capacity = { ...next.status.capacity, ...volume.spec.capacity };
+    const written = client.resource(persistentVolumeClaimResource).updateStatus(next);
+    if (!(await ifPresent(tolerate(written, isConflict)))) return;
+    const message = `volume ${volume.metadata.name} has ${requestOf(claim)}`;
+    events.event(claim, 'Normal', 'VolumeResizeSuccessful', message);
+  }
+}
+
+const requestOf = ({ spec }: PersistentVolumeClaim) => spec.resources.requests?.storage ?? '0';
+
+function isToBeExpanded(claim: PersistentVolumeClaim): boolean {
+  if (claim.status?.phase !== 'Bound' || isTerminating(claim)) return false;
+  const has = parseQuantity(claim.status.capacity?.storage ?? '0');
+  return compareQuantities(sizeOfClaim(claim), has) > 0;
 }

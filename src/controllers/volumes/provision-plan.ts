@@ -21,7 +21,7 @@ import {
 import { shareFault } from '../../api/core/v1/volume/nfs-share.ts';
 import { nodeLabel, nodeOf } from '../../api/core/v1/volume/recycling.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
-import type { Draft, ObjectMeta } from '../../apimachinery/meta.ts';
+import { type Draft, isTerminating, type ObjectMeta } from '../../apimachinery/meta.ts';
 import { choreNode, nextNode } from './chore-node.ts';
 
 export type ProvisionStep =
@@ -144,16 +144,22 @@ export interface RemovalWorld {
 }
 
 export function planRemoval(volume: PersistentVolume, { hasNode, nodes }: RemovalWorld): RemovalStep {
-  const { metadata, spec, status } = volume;
   if (!isOwn(volume)) return { kind: 'none' };
-  const isDone = status?.phase === 'Released' || status?.phase === 'Failed';
-  const deletes = spec.persistentVolumeReclaimPolicy === 'Delete';
-  if (!metadata.deletionTimestamp) return { kind: isDone && deletes ? 'delete' : 'none' };
+  const deletes = volume.spec.persistentVolumeReclaimPolicy === 'Delete';
+  if (!isTerminating(volume)) return { kind: deletes && isDone(volume) ? 'delete' : 'none' };
+  const { metadata, status } = volume;
   if (!metadata.finalizers?.includes(folderFinalizer) || status?.phase === 'Bound') return { kind: 'none' };
-  if (!deletes || status?.reason === removedReason) return { kind: 'lift' };
+  return !deletes || status?.reason === removedReason
+    ? { kind: 'lift' }
+    : planFolderRemoval(volume, { hasNode, nodes });
+}
+
+function planFolderRemoval(volume: PersistentVolume, { hasNode, nodes }: RemovalWorld): RemovalStep {
   // The disk of a node is gone with the node; a share is not.
   return folderOfShare(volume) ? planFolderOfShare(volume, nodes) : { kind: hasNode ? 'none' : 'lift' };
 }
+
+const isDone = ({ status }: PersistentVolume) => status?.phase === 'Released' || status?.phase === 'Failed';
 
 function planFolderOfShare(volume: PersistentVolume, nodes: readonly Node[]): RemovalStep {
   const { status } = volume;

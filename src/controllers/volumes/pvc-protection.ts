@@ -56,17 +56,21 @@ export function pvcProtectionController({ client, informers }: ControllerContext
     ],
     async reconcile(key) {
       const claim = claims.get(key);
-      if (!claim) return undefined;
-      const isProtected = claim.metadata.finalizers?.includes(claimProtection) ?? false;
-      const write = (next: PersistentVolumeClaim) =>
-        ifPresent(tolerate(client.resource(persistentVolumeClaimResource).update(next), isConflict));
-      if (!isTerminating(claim)) {
-        // Admission adds the finalizer to every claim; a claim without it is older.
-        if (!isProtected) await write(withFinalizer(claim, claimProtection));
-      } else if (isProtected && !(await isUsed(claim))) await write(withoutFinalizer(claim, claimProtection));
+      const next = claim && (await changed(claim));
+      if (next)
+        await ifPresent(tolerate(client.resource(persistentVolumeClaimResource).update(next), isConflict));
       return undefined;
     },
   };
+
+  /** Returns the claim with or without its protection, or undefined if nothing changes. */
+  async function changed(claim: PersistentVolumeClaim): Promise<PersistentVolumeClaim | undefined> {
+    const isProtected = claim.metadata.finalizers?.includes(claimProtection) ?? false;
+    // Admission adds the finalizer to every claim; a claim without it is older.
+    if (!isTerminating(claim)) return isProtected ? undefined : withFinalizer(claim, claimProtection);
+    if (!isProtected || (await isUsed(claim))) return undefined;
+    return withoutFinalizer(claim, claimProtection);
+  }
 }
 
 /**

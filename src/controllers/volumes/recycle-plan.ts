@@ -29,6 +29,14 @@ export function planRecycle(volume: PersistentVolume, { nodes, users }: RecycleW
   if (volume.status?.reason === emptiedReason) return { kind: 'free', volume: freed(volume) };
   if (known === undefined && users.length > 0)
     return { kind: 'wait', message: `Volume is used by pods: ${users.join(',')}` };
+  return planEmptying(volume, nodes, known);
+}
+
+function planEmptying(
+  volume: PersistentVolume,
+  nodes: readonly Node[],
+  known: string | undefined,
+): RecycleStep {
   const found = choreNode(volume, nodes);
   if ('why' in found) return failed(volume, found.why);
   if (found.node !== known) return { kind: 'assign', node: found.node };

@@ -130,15 +130,12 @@ const startOf = ({ pod }: PodInfo): number => {
 
 /** Returns the pods whose eviction violates a budget, and the others, both in the given order. */
 function byBudgets(pods: readonly PodInfo[], budgets: readonly Budget[]): [PodInfo[], PodInfo[]] {
-  const left = budgets.map(({ allowed }) => allowed);
+  const left = new Map(budgets.map((budget) => [budget, budget.allowed]));
   const [violating, others]: [PodInfo[], PodInfo[]] = [[], []];
   for (const info of pods) {
-    let violates = false;
-    for (const [index, budget] of budgets.entries()) {
-      if (!isCharged(budget, info.pod)) continue;
-      left[index] = (left[index] ?? 0) - 1;
-      if ((left[index] ?? 0) < 0) violates = true;
-    }
+    const charged = budgets.filter((budget) => isCharged(budget, info.pod));
+    for (const budget of charged) left.set(budget, (left.get(budget) ?? 0) - 1);
+    const violates = charged.some((budget) => (left.get(budget) ?? 0) < 0);
     (violates ? violating : others).push(info);
   }
   return [violating, others];
@@ -163,13 +160,13 @@ const costs: readonly ((candidate: Candidate) => number)[] = [
     -Math.min(...victims.filter(({ priority }) => priority === victims[0]?.priority).map(startOf)),
 ];
 
-function cheapest(all: readonly Candidate[]): Candidate | undefined {
-  return all.reduce<Candidate | undefined>((best, one) => {
-    if (!best) return one;
-    for (const cost of costs) {
-      const difference = cost(one) - cost(best);
-      if (difference !== 0) return difference < 0 ? one : best;
-    }
-    return best;
-  }, undefined);
+const cheapest = (all: readonly Candidate[]): Candidate | undefined =>
+  all.reduce<Candidate | undefined>((best, one) => (best && !isCheaper(one, best) ? best : one), undefined);
+
+function isCheaper(one: Candidate, other: Candidate): boolean {
+  for (const cost of costs) {
+    const difference = cost(one) - cost(other);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
 }

@@ -65,11 +65,7 @@ export const interPodAffinity: Plugin<State, Gains> = {
       const domain = labelOf(node, query.topologyKey);
       if (domain !== undefined && counts().in(domain) + (changes.get(domain) ?? 0) > 0) return repelled;
     }
-    for (const { key, domains } of state.others) {
-      const domain = labelOf(node, key);
-      if (domain !== undefined && (domains.get(domain) ?? 0) > 0) return unwelcome;
-    }
-    return [];
+    return isWelcome(node, state) ? [] : unwelcome;
   },
 
   stateWith(state, { pod }, other, { node }, sign) {
@@ -169,6 +165,14 @@ function counted(query: CountQuery, cluster: Cluster): CountsWithChanges {
     return made;
   };
   return { query, counts, changes: none };
+}
+
+/** Returns true if no pod of the node's domains has an anti-affinity to the pod. */
+function isWelcome(node: Node, { others }: State): boolean {
+  return others.every(({ key, domains }) => {
+    const domain = labelOf(node, key);
+    return domain === undefined || (domains.get(domain) ?? 0) <= 0;
+  });
 }
 
 function isNear(node: Node, { near, nearItself }: State): boolean {

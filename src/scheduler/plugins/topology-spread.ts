@@ -124,10 +124,8 @@ export const topologySpread: Plugin<readonly Hard[], Soft> = {
       if (score > most) most = score;
       if (score < least) least = score;
     }
-    for (const [index, score] of scores.entries()) {
-      if (Number.isNaN(score)) scores[index] = 0;
-      else scores[index] = most === 0 ? maxScore : (maxScore * (most + least - score)) / most;
-    }
+    const normal = (score: number) => (most === 0 ? maxScore : (maxScore * (most + least - score)) / most);
+    for (const [index, score] of scores.entries()) scores[index] = Number.isNaN(score) ? 0 : normal(score);
   },
   weight: 2,
 };

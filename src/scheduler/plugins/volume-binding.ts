@@ -129,9 +129,12 @@ function claimFault(
   if (boundVolumeOf(claim) !== undefined) return undefined;
   if (isEphemeral(pod, claimName) && !isOwnClaim(pod, claim))
     return `PVC ${claim.metadata.namespace}/${claimName} was not created for pod ${claim.metadata.namespace}/${pod.metadata.name} (pod is not owner)`;
+  return waitsForPod(claim, volumes) ? undefined : 'pod has unbound immediate PersistentVolumeClaims';
+}
+
+function waitsForPod(claim: PersistentVolumeClaim, volumes: Cluster['volumes']): boolean {
   const wanted = className(claim);
-  const mode = wanted === '' ? undefined : volumes.storageClass(wanted)?.volumeBindingMode;
-  return mode === 'WaitForFirstConsumer' ? undefined : 'pod has unbound immediate PersistentVolumeClaims';
+  return wanted !== '' && volumes.storageClass(wanted)?.volumeBindingMode === 'WaitForFirstConsumer';
 }
 
 const isEphemeral = ({ metadata, spec }: Pod, claimName: string) =>

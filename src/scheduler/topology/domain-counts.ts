@@ -75,6 +75,7 @@ export class DomainCounts {
   /** Returns the minimum number of pods in any domain, including the changes; 0 if there is no domain. */
   minimum(changes?: Changes): number {
     let least = Number.POSITIVE_INFINITY;
+    /** Number of changed domains, by their number of pods before. */
     const changed = new Map<number, number>();
     for (const [domain, by] of changes ?? []) {
       const pods = this.#domains.get(domain)?.pods;
@@ -82,9 +83,15 @@ export class DomainCounts {
       changed.set(pods, (changed.get(pods) ?? 0) + 1);
       least = Math.min(least, pods + by);
     }
+    return this.#leastLevel(least, changed);
+  }
+
+  /** Returns the minimum of `least` and the numbers of pods that some unchanged domain has. */
+  #leastLevel(least: number, changed: ReadonlyMap<number, number>): number {
+    let found = least;
     for (const [pods, domains] of this.#levels)
-      if (pods < least && domains > (changed.get(pods) ?? 0)) least = pods;
-    return least === Number.POSITIVE_INFINITY ? 0 : least;
+      if (pods < found && domains > (changed.get(pods) ?? 0)) found = pods;
+    return found === Number.POSITIVE_INFINITY ? 0 : found;
   }
 
   matches(pod: Pod): boolean {

@@ -15,18 +15,14 @@ export function holdsRule(rule: Comparison, roots: Roots): boolean {
   if (rule.And !== undefined) return rule.And.every((inner) => holdsRule(inner, roots));
   if (rule.Or !== undefined) return rule.Or.some((inner) => holdsRule(inner, roots));
   if (rule.Not !== undefined) return !holdsRule(rule.Not, roots);
+  const [name = '', operand] = Object.entries(rule).find(([key]) => choiceOperators.has(key)) ?? [];
+  const operator = choiceOperators.get(name);
+  if (operator === undefined) throw stateError('States.Runtime', 'a Choice rule has no operator');
   const { Variable = '$' } = rule;
-  const value = look(Variable, roots);
-  for (const [name, operand] of Object.entries(rule)) {
-    const operator = choiceOperators.get(name);
-    if (operator === undefined) continue;
-    if (value === undefined && name !== 'IsPresent')
-      throw stateError('States.Runtime', `there is nothing at ${Variable}`);
-    if (roots.work && !roots.work.take(costOf([value], roots.work.left)))
-      throw stateError('States.Runtime', workProblem);
-    return operator.holds(value, operator.byPath ? there(operand, roots) : (operand as Json));
-  }
-  throw stateError('States.Runtime', 'a Choice rule has no operator');
+  const value = name === 'IsPresent' ? look(Variable, roots) : there(Variable, roots);
+  if (roots.work && !roots.work.take(costOf([value], roots.work.left)))
+    throw stateError('States.Runtime', workProblem);
+  return operator.holds(value, operator.byPath ? there(operand, roots) : (operand as Json));
 }
 
 function there(path: unknown, roots: Roots): Json {

@@ -84,14 +84,7 @@ function checkMachine(
   const states = isObject(value.States) ? value.States : {};
   const place: Place = { report, language, names: new Set(Object.keys(states)), outerVariables };
   checkFields(value, path, place, fields, fields === root ? 'a definition' : 'a nested machine');
-  if (Object.hasOwn(value, 'States') && !isObject(value.States)) {
-    report.invalid(`${path}.States`, value.States, 'must be an object of states by name');
-    return;
-  }
-  if (Object.hasOwn(value, 'States') && place.names.size === 0) {
-    report.required(`${path}.States`, 'needs a state at least');
-    return;
-  }
+  if (!hasStates(value, path, place)) return;
   const variables = new Set([...outerVariables, ...assignedIn(states, language)]);
   for (const [name, state] of Object.entries(states)) {
     const at = keyPath(`${path}.States`, name);
@@ -100,6 +93,17 @@ function checkMachine(
     else report.invalid(at, state, 'must be an object');
   }
   checkWays(value.StartAt, states, path, place);
+}
+
+/** Reports States that are no object or have no state; the check of fields reports missing States. */
+function hasStates(value: Value, path: string, { report, names }: Place): boolean {
+  if (!Object.hasOwn(value, 'States')) return true;
+  if (!isObject(value.States)) {
+    report.invalid(`${path}.States`, value.States, 'must be an object of states by name');
+    return false;
+  }
+  if (names.size === 0) report.required(`${path}.States`, 'needs a state at least');
+  return names.size > 0;
 }
 
 function checkName(name: string, at: string, { report, seen }: Whole): void {
@@ -123,15 +127,19 @@ function checkOne(
   const type = checkState(state, at, { ...place, language });
   const inner = (value: unknown, path: string, fields: Fields) =>
     checkMachine(value, path, whole, fields, variables, nesting + 1);
-  if (type === 'Parallel' && Object.hasOwn(state, 'Branches')) {
-    const branches: unknown = state.Branches;
-    if (!Array.isArray(branches) || branches.length === 0)
-      whole.report.invalid(`${at}.Branches`, branches, 'must be a list of machines, at least one');
-    else for (const [index, branch] of branches.entries()) inner(branch, `${at}.Branches[${index}]`, machine);
-  }
+  if (type === 'Parallel' && Object.hasOwn(state, 'Branches'))
+    for (const [index, branch] of branchesOf(state.Branches, at, whole).entries())
+      inner(branch, `${at}.Branches[${index}]`, machine);
   if (type === 'Map')
-    for (const key of ['ItemProcessor', 'Iterator'])
-      if (Object.hasOwn(state, key)) inner(state[key], `${at}.${key}`, processor);
+    for (const key of ['ItemProcessor', 'Iterator'].filter((one) => Object.hasOwn(state, one)))
+      inner(state[key], `${at}.${key}`, processor);
+}
+
+/** Returns the branches of a Parallel; reports a value that is not a list of machines. */
+function branchesOf(branches: unknown, at: string, { report }: Whole): readonly unknown[] {
+  if (Array.isArray(branches) && branches.length > 0) return branches;
+  report.invalid(`${at}.Branches`, branches, 'must be a list of machines, at least one');
+  return [];
 }
 
 function stateLanguage(state: Value, at: string, { language, report }: Whole): QueryLanguage {
@@ -152,9 +160,8 @@ function* assignedIn(states: Value, whole: QueryLanguage): Iterable<string> {
   for (const state of Object.values(states)) {
     if (!isObject(state)) continue;
     const language = state.QueryLanguage === 'JSONata' ? 'JSONata' : whole;
-    for (const holder of [state, ...rulesOf(state)])
-      if (isObject(holder.Assign))
-        for (const key of Object.keys(holder.Assign)) yield variableOf(key, language);
+    const assigned = [state, ...rulesOf(state)].map(({ Assign }) => Assign).filter(isObject);
+    for (const key of assigned.flatMap(Object.keys)) yield variableOf(key, language);
   }
 }
 

@@ -22,18 +22,20 @@ export function checkFields(value: Value, path: string, place: Place, fields: Fi
   for (const [key, inner] of Object.entries(value)) {
     const at = keyPath(path, key);
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
-    if (field === undefined) place.report.forbidden(at, `${what} has no such field`);
-    else if (field.refused !== undefined) place.report.forbidden(at, field.refused);
-    else if (field.language !== undefined && field.language !== place.language)
-      place.report.forbidden(
-        at,
-        `is for the query language ${field.language}, and this is ${place.language}`,
-      );
-    else field.check(inner, at, place);
+    const refusal = refusalOf(field, place, what);
+    if (refusal !== undefined) place.report.forbidden(at, refusal);
+    else field?.check(inner, at, place);
   }
   for (const [key, { required, language = place.language }] of Object.entries(fields))
     if (required && language === place.language && !Object.hasOwn(value, key))
       place.report.required(keyPath(path, key));
+}
+
+function refusalOf(field: Field | undefined, place: Place, what: string): string | undefined {
+  if (field === undefined) return `${what} has no such field`;
+  const { refused, language = place.language } = field;
+  if (refused !== undefined || language === place.language) return refused;
+  return `is for the query language ${language}, and this is ${place.language}`;
 }
 
 /** Checks that exactly one of the fields is present; with `atMost` none is allowed too. */

@@ -51,15 +51,17 @@ export function graphOf(machine: Machine): Graph {
 }
 
 function edgesOf(from: string, state: State): Edge[] {
-  const edges: Edge[] = [];
-  if (state.Type === 'Choice') {
-    for (const rule of state.Choices) edges.push({ from, to: rule.Next, label: labelOf(rule) });
-    if (state.Default !== undefined) edges.push({ from, to: state.Default, label: 'otherwise' });
-  }
+  const edges: Edge[] = state.Type === 'Choice' ? choicesOf(from, state) : [];
   if ('Next' in state && state.Next !== undefined) edges.push({ from, to: state.Next, label: '' });
   if ('Catch' in state)
     for (const { ErrorEquals, Next } of state.Catch ?? [])
       edges.push({ from, to: Next, label: `on ${ErrorEquals.join(', ')}` });
+  return edges;
+}
+
+function choicesOf(from: string, { Choices, Default }: Extract<State, { Type: 'Choice' }>): Edge[] {
+  const edges = Choices.map((rule) => ({ from, to: rule.Next, label: labelOf(rule) }));
+  if (Default !== undefined) edges.push({ from, to: Default, label: 'otherwise' });
   return edges;
 }
 

@@ -85,20 +85,25 @@ function select(selector: Selector, value: Json, found: Json[], search: Search):
   work(search);
   switch (selector.type) {
     case 'name':
-      push(found, isJsonObject(value) ? fieldOf(value, selector.name) : undefined);
-      return;
     case 'index':
-      push(found, isList(value) ? value.at(selector.index) : undefined);
+      push(found, childAt(value, selector));
       return;
     case 'slice':
-      if (isList(value)) for (const item of sliceOf(value, selector)) count(item, found, search);
+      countAll(isList(value) ? sliceOf(value, selector) : [], found, search);
       return;
     case 'all':
-      for (const child of childrenOf(value)) count(child, found, search);
+      countAll(childrenOf(value), found, search);
       return;
-    case 'filter':
-      for (const child of childrenOf(value)) if (passes(selector.test, child, search)) found.push(child);
+    case 'filter': {
+      const { test } = selector;
+      for (const child of childrenOf(value)) if (passes(test, child, search)) found.push(child);
+    }
   }
+}
+
+function childAt(value: Json, selector: Extract<Selector, { type: 'name' | 'index' }>): Json | undefined {
+  if (selector.type === 'name') return isJsonObject(value) ? fieldOf(value, selector.name) : undefined;
+  return isList(value) ? value.at(selector.index) : undefined;
 }
 
 function passes(test: Parameters<typeof holds>[0], child: Json, search: Search): boolean {
@@ -110,9 +115,11 @@ function push(found: Json[], value: Json | undefined): void {
   if (value !== undefined) found.push(value);
 }
 
-function count(value: Json, found: Json[], search: Search): void {
-  work(search);
-  found.push(value);
+function countAll(values: Iterable<Json>, found: Json[], search: Search): void {
+  for (const value of values) {
+    work(search);
+    found.push(value);
+  }
 }
 
 type Slice = Extract<Selector, { type: 'slice' }>;
@@ -120,11 +127,11 @@ type Slice = Extract<Selector, { type: 'slice' }>;
 /** Slices like Python: both ends may count from the end, and a negative step goes backwards. */
 function* sliceOf(list: readonly Json[], { from, to, by }: Slice): Iterable<Json> {
   const { length } = list;
-  const place = (at: number) => (at < 0 ? at + length : at);
   const [low, high] = by > 0 ? [0, length] : [-1, length - 1];
-  const within = (at: number) => Math.min(Math.max(at, low), high);
-  const start = from === undefined ? (by > 0 ? low : high) : within(place(from));
-  const end = to === undefined ? (by > 0 ? high : low) : within(place(to));
+  const [first, last] = by > 0 ? [low, high] : [high, low];
+  const within = (at: number) => Math.min(Math.max(at < 0 ? at + length : at, low), high);
+  const start = from === undefined ? first : within(from);
+  const end = to === undefined ? last : within(to);
   for (let at = start; by > 0 ? at < end : at > end; at += by) {
     const item = list[at];
     if (item !== undefined) yield item;

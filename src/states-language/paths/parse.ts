@@ -47,17 +47,17 @@ function readRoot(cursor: Cursor): Root {
 function readSteps(cursor: Cursor, root: Root): JsonPath {
   const steps: Step[] = [];
   for (;;) {
-    if (cursor.take('..')) steps.push({ selectors: readDeep(cursor), deep: true });
+    const deep = cursor.take('..');
+    if (deep || cursor.next === '[') steps.push({ selectors: readSelectors(cursor), deep });
     else if (cursor.take('.')) {
       const selector = readDotted(cursor);
       if (cursor.take('()')) return { root, steps, call: functionOf(cursor, selector) };
       steps.push({ selectors: [selector], deep: false });
-    } else if (cursor.next === '[') steps.push({ selectors: readBrackets(cursor), deep: false });
-    else return { root, steps };
+    } else return { root, steps };
   }
 }
 
-const readDeep = (cursor: Cursor): readonly Selector[] =>
+const readSelectors = (cursor: Cursor): readonly Selector[] =>
   cursor.next === '[' ? readBrackets(cursor) : [readDotted(cursor)];
 
 function readDotted(cursor: Cursor): Selector {
@@ -90,10 +90,13 @@ function readSelector(cursor: Cursor): Selector {
   if (cursor.next === "'" || cursor.next === '"') return { type: 'name', name: readQuoted(cursor) };
   const from = readInteger(cursor);
   cursor.blanks();
-  if (!cursor.take(':')) {
-    if (from === undefined) cursor.fail("expected a name in '…', an index, a slice, * or ?");
-    return { type: 'index', index: from };
-  }
+  if (cursor.take(':')) return readSlice(cursor, from);
+  if (from === undefined) cursor.fail("expected a name in '…', an index, a slice, * or ?");
+  return { type: 'index', index: from };
+}
+
+/** Reads a slice behind its first colon. */
+function readSlice(cursor: Cursor, from: number | undefined): Selector {
   cursor.blanks();
   const to = readInteger(cursor);
   cursor.blanks();

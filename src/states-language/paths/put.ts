@@ -1,5 +1,5 @@
 /** Stores a result at a reference path (ResultPath). */
-import { isJsonObject, isList, type Json } from '../json.ts';
+import { fieldOf, isJsonObject, isList, type Json } from '../json.ts';
 import type { JsonPath, Step } from './json-path.ts';
 
 /** The path does not exist and cannot be created. */
@@ -16,10 +16,10 @@ function put(document: Json | undefined, steps: readonly Step[], depth: number, 
   const selector = steps[depth]?.selectors[0];
   if (selector === undefined) return value;
   if (selector.type === 'name') {
+    const { name } = selector;
     const fields = document === undefined ? {} : document;
-    if (!isJsonObject(fields)) throw new PutProblem(`there is no object for the field ${selector.name}`);
-    const before = Object.hasOwn(fields, selector.name) ? fields[selector.name] : undefined;
-    return { ...fields, [selector.name]: put(before, steps, depth + 1, value) };
+    if (!isJsonObject(fields)) throw new PutProblem(`there is no object for the field ${name}`);
+    return { ...fields, [name]: put(fieldOf(fields, name), steps, depth + 1, value) };
   }
   const index = selector.type === 'index' ? selector.index : -1;
   if (!isList(document)) throw new PutProblem(`there is no list for the index ${index}`);

@@ -86,18 +86,10 @@ export async function advance(
 }
 
 async function carryOn(turn: Turn, before: readonly Command[]): Promise<Advanced> {
-  const { state, definition, ports } = turn;
-  if (state.root !== undefined) {
-    if (state.due !== undefined && state.due <= ports.now)
-      turn.end('TimedOut', { error: 'States.Timeout', cause: 'the TimeoutSeconds of the workflow are over' });
-    else for (const { way, branch } of [...branchesOf(state.root)]) fireDue(turn, way, branch);
-  }
-  if (state.root !== undefined) {
-    const outcome = await settle(turn, { machine: definition, branch: state.root, prefix: '' });
-    if (outcome !== undefined && 'failure' in outcome) turn.end('Failed', outcome.failure);
-    else if (outcome !== undefined) succeed(turn, outcome.output);
-    else limit(turn);
-  }
+  const { state } = turn;
+  if (state.root !== undefined) passTime(turn, state.root);
+  // The time may have ended the run.
+  if (state.root !== undefined) await settleRoot(turn, state.root);
   const commands = pending(state);
   return {
     state,
@@ -105,6 +97,21 @@ async function carryOn(turn: Turn, before: readonly Command[]): Promise<Advanced
     history: turn.history,
     more: commands.some(({ type }) => type === 'continue'),
   };
+}
+
+/** Ends a run whose time is over, or fires the timers that are due. */
+function passTime(turn: Turn, root: NonNullable<RunState['root']>): void {
+  const { state, ports } = turn;
+  if (state.due !== undefined && state.due <= ports.now)
+    turn.end('TimedOut', { error: 'States.Timeout', cause: 'the TimeoutSeconds of the workflow are over' });
+  else for (const { way, branch } of [...branchesOf(root)]) fireDue(turn, way, branch);
+}
+
+async function settleRoot(turn: Turn, root: NonNullable<RunState['root']>): Promise<void> {
+  const outcome = await settle(turn, { machine: turn.definition, branch: root, prefix: '' });
+  if (outcome !== undefined && 'failure' in outcome) turn.end('Failed', outcome.failure);
+  else if (outcome !== undefined) succeed(turn, outcome.output);
+  else limit(turn);
 }
 
 function succeed(turn: Turn, output: Json): void {

@@ -48,27 +48,32 @@ const resultOf = ({ outputs }: ChildrenWait): readonly Json[] => Object.values(o
 const childPrefix = ({ branch, prefix }: Frame, index: string | number) =>
   `${wayOf(prefix, branch)}.${index}.`;
 
+/** Returns the machine of a child: the only one of a Map, or the branch of a Parallel. */
+function machineOf(state: Parallel | MapState, index: number) {
+  const machine = machinesOf(state)[state.Type === 'Map' ? 0 : index];
+  if (machine === undefined) throw stateError('States.Runtime', 'the definition has changed');
+  return machine;
+}
+
 async function startChildren(
   turn: Turn,
   frame: Frame,
   state: Parallel | MapState,
   wait: ChildrenWait,
 ): Promise<void> {
-  const machines = machinesOf(state);
   const { items } = wait;
   const first = wait.started;
   while (wait.started < wait.total && Object.keys(wait.running).length < wait.limit && !turn.spent) {
     const index = wait.started;
-    const machine = machines[state.Type === 'Map' ? 0 : index];
-    if (machine === undefined) throw stateError('States.Runtime', 'the definition has changed');
+    const { StartAt } = machineOf(state, index);
     const value = items?.[index - first];
     if (state.Type === 'Map' && value !== undefined) {
       const given = await itemInput(turn, frame, state, { index, value });
-      wait.running[index] = startBranch(machine.StartAt, given, turn.ports.now, { index, value });
+      wait.running[index] = startBranch(StartAt, given, turn.ports.now, { index, value });
       turn.record('MapIterationStarted', { way: childPrefix(frame, index).slice(0, -1), detail: { index } });
     } else {
       const given = wait.input === undefined ? frame.branch.input : wait.input;
-      wait.running[index] = startBranch(machine.StartAt, given, turn.ports.now);
+      wait.running[index] = startBranch(StartAt, given, turn.ports.now);
     }
     wait.started++;
   }
@@ -101,23 +106,31 @@ async function settleChildren(
   wait: ChildrenWait,
   settle: Settle,
 ): Promise<Failure | undefined> {
-  const machines = machinesOf(state);
   for (const [index, branch] of Object.entries(wait.running)) {
-    const machine = machines[state.Type === 'Map' ? 0 : Number(index)];
-    if (machine === undefined) throw stateError('States.Runtime', 'the definition has changed');
+    const machine = machineOf(state, Number(index));
     const prefix = childPrefix(frame, index);
     const outcome = await settle(turn, { machine, branch, prefix, outer: frame });
     if (outcome === undefined) continue;
     delete wait.running[index];
-    if (state.Type === 'Map') {
-      const told = { way: prefix.slice(0, -1), detail: { index: Number(index) } };
-      turn.record('output' in outcome ? 'MapIterationSucceeded' : 'MapIterationFailed', told);
-    }
-    if ('output' in outcome) wait.outputs[index] = outcome.output;
-    else wait.failed++;
-    const failure = 'output' in outcome ? undefined : endOfAll(wait, outcome.failure);
+    const succeeded = 'output' in outcome;
+    if (state.Type === 'Map')
+      turn.record(succeeded ? 'MapIterationSucceeded' : 'MapIterationFailed', {
+        way: prefix.slice(0, -1),
+        detail: { index: Number(index) },
+      });
+    const failure = countOutcome(wait, index, outcome);
     if (failure) return failure;
   }
+  return undefined;
+}
+
+/** Counts the end of a child. Returns the failure that ends all children, or undefined. */
+function countOutcome(wait: ChildrenWait, index: string, outcome: NonNullable<Outcome>): Failure | undefined {
+  if ('failure' in outcome) {
+    wait.failed++;
+    return endOfAll(wait, outcome.failure);
+  }
+  wait.outputs[index] = outcome.output;
   return undefined;
 }
 

@@ -63,24 +63,24 @@ export async function enter(turn: Turn, frame: Frame, state: State): Promise<Ent
 }
 
 async function choose(query: Query, frame: Frame, state: Choice, input: Json): Promise<Move> {
-  const { OutputPath, Output, Assign, Default } = state;
   for (const rule of state.Choices)
     if (await holds(query, rule, input)) {
-      const leaving = {
-        ...(OutputPath !== undefined && { OutputPath }),
-        ...(rule.Output === undefined ? Output !== undefined && { Output } : { Output: rule.Output }),
-        ...(rule.Assign !== undefined && { Assign: rule.Assign }),
-      };
-      return { output: await passedOn(query, frame, leaving, input), next: rule.Next };
+      const output = await passedOn(query, frame, leavingBy(state, rule), input);
+      return { output, next: rule.Next };
     }
-  if (Default === undefined)
+  if (state.Default === undefined)
     throw stateError('States.NoChoiceMatched', 'no rule of the Choice holds, and it has no Default');
-  const leaving = {
+  return { output: await passedOn(query, frame, leavingBy(state, state), input), next: state.Default };
+}
+
+/** Returns the fields by which a Choice passes its input on. `way` is the rule that holds, or the Choice. */
+function leavingBy({ OutputPath, Output }: Choice, way: Pick<ChoiceRule, 'Output' | 'Assign'>) {
+  const output = way.Output ?? Output;
+  return {
     ...(OutputPath !== undefined && { OutputPath }),
-    ...(Output !== undefined && { Output }),
-    ...(Assign !== undefined && { Assign }),
+    ...(output !== undefined && { Output: output }),
+    ...(way.Assign !== undefined && { Assign: way.Assign }),
   };
-  return { output: await passedOn(query, frame, leaving, input), next: Default };
 }
 
 async function holds(query: Query, rule: ChoiceRule, input: Json): Promise<boolean> {

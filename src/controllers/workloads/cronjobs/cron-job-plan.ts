@@ -61,26 +61,32 @@ export function planCronJob(cronJob: CronJob, known: Known): CronJobPlan {
 
 /** Returns the status with the Jobs that still run and the time of the last success. */
 function review({ status: old = {} }: CronJob, { jobs, missing }: Known) {
-  const news: News[] = [];
-  const listed = new Set(old.active?.map(({ uid }) => uid));
-  const ended = new Set<string | undefined>();
-  let { lastSuccessfulTime } = old;
-  for (const job of jobs) {
-    const { name, uid } = job.metadata;
-    const condition = finishedCondition(job);
-    if (!condition && !listed.has(uid))
-      news.push(warning('UnexpectedJob', `Saw a job that the controller did not create or forgot: ${name}`));
-    if (!condition) continue;
-    ended.add(uid);
-    if (listed.has(uid))
-      news.push(normal('SawCompletedJob', `Saw completed job: ${name}, condition: ${condition.type}`));
-    if (condition.type === 'Complete')
-      lastSuccessfulTime = laterOf(lastSuccessfulTime, job.status?.completionTime);
-  }
-  for (const { uid = '', name } of old.active ?? [])
-    if (missing.has(uid)) news.push(normal('MissingJob', `Active job went missing: ${name}`));
-  const active = old.active?.filter(({ uid }) => !ended.has(uid) && !missing.has(uid ?? ''));
-  return { status: withActive({ ...old, lastSuccessfulTime }, active ?? []), news };
+  const listed = old.active ?? [];
+  const isListed = new Set(listed.map(({ uid }) => uid));
+  const ended = jobs.filter(finishedCondition);
+  const hasEnded = new Set<string | undefined>(ended.map(({ metadata }) => metadata.uid));
+  const lastSuccessfulTime = ended
+    .filter((job) => finishedCondition(job)?.type === 'Complete')
+    .reduce((time, { status }) => laterOf(time, status?.completionTime), old.lastSuccessfulTime);
+  const lost = listed.filter(({ uid = '' }) => missing.has(uid));
+  const active = listed.filter(({ uid }) => !hasEnded.has(uid) && !missing.has(uid ?? ''));
+  return {
+    status: withActive({ ...old, lastSuccessfulTime }, active),
+    news: [
+      ...jobs.flatMap((job) => newsOfJob(job, isListed.has(job.metadata.uid))),
+      ...lost.map(({ name }) => normal('MissingJob', `Active job went missing: ${name}`)),
+    ],
+  };
+}
+
+/** Returns the news about a job that exists. `isListed` is true if the status lists it as active. */
+function newsOfJob(job: Job, isListed: boolean): News[] {
+  const { name } = job.metadata;
+  const condition = finishedCondition(job);
+  if (condition && isListed)
+    return [normal('SawCompletedJob', `Saw completed job: ${name}, condition: ${condition.type}`)];
+  if (condition || isListed) return [];
+  return [warning('UnexpectedJob', `Saw a job that the controller did not create or forgot: ${name}`)];
 }
 
 /** Returns the later of two times in RFC 3339, of which either may be absent. */
@@ -126,29 +132,23 @@ type Due = Pick<CronJobPlan, 'start' | 'again' | 'missed' | 'news'>;
 function planDue(cronJob: CronJob, schedule: Schedule, status: CronJobPlan['status'], known: Known): Due {
   const { spec, metadata } = cronJob;
   const { now, since = 0, toldMissed } = known;
-  const zone = spec.timeZone ?? 'UTC';
+  const { timeZone: zone = 'UTC' } = spec;
   const before = Date.parse(status.lastScheduleTime ?? metadata.creationTimestamp);
   const anchor = Math.max(before, since);
   const oldest = now - (spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
   const latest = lastTime(schedule, { anchor, since: anchor, now }, zone);
   const next = nextTime(schedule, latest ?? Math.max(anchor, schedule.type === 'every' ? 0 : now), zone);
-  if (next === undefined && latest === undefined)
-    return idle(
-      undefined,
-      warning('InvalidSchedule', `invalid schedule: ${spec.schedule} : it is never due`),
-    );
   const again = next === undefined ? undefined : next + padding - now;
-  if (latest === undefined) return idle(again);
+  if (latest === undefined) return again === undefined ? neverDue(cronJob) : idle(again);
   // A due time before the deadline is not started any more.
-  if (latest < oldest)
-    return { ...idle(again, ...(latest === toldMissed ? [] : [missedOne(latest)])), missed: latest };
-  return {
-    ...idle(again),
-    ...startOrWait(cronJob, latest, status.active ?? [], () =>
-      missedMany(schedule, Math.max(anchor, oldest), now, zone),
-    ),
-  };
+  if (latest < oldest) return { ...idle(again, ...newsOfMissed(latest, toldMissed)), missed: latest };
+  const missed = () => missedMany(schedule, Math.max(anchor, oldest), now, zone);
+  return { ...idle(again), ...startOrWait(cronJob, latest, status.active ?? [], missed) };
 }
+
+/** Returns the news about a missed time, unless it was reported before. */
+const newsOfMissed = (at: number, reported: number | undefined): News[] =>
+  at === reported ? [] : [missedOne(at)];
 
 /** Returns the start of the Job that is due at `at`, if the Jobs that run allow it. */
 function startOrWait(
@@ -172,6 +172,9 @@ const idle = (again: number | undefined, ...news: readonly News[]): Due => ({
   missed: undefined,
   news,
 });
+
+const neverDue = ({ spec }: CronJob) =>
+  idle(undefined, warning('InvalidSchedule', `invalid schedule: ${spec.schedule} : it is never due`));
 
 /** Formats the time as Go's RFC1123Z. */
 const missedOne = (at: number): News =>

@@ -39,20 +39,19 @@ export function planRollout(daemons: Daemons): DaemonChanges {
  * limit.
  */
 function planReplacement(daemons: Daemons, nodes: readonly string[], maxUnavailable: number): DaemonChanges {
-  let unavailable = 0;
-  const broken: Pod[] = [];
-  const candidates: Pod[] = [];
-  for (const node of nodes) {
-    const on = podsOn(daemons, node);
-    const only = on && (on.old ?? on.new);
-    if (!on || !only || (on.old && on.new)) unavailable++;
-    else if (!isAvailable(daemons, only)) {
-      unavailable++;
-      if (on.old) broken.push(on.old);
-    } else if (on.old) candidates.push(on.old);
-  }
+  const states = nodes.map((node) => replacementOn(daemons, node));
+  const old = (wanted: boolean) => states.flatMap(({ isUp, pod }) => (pod && isUp === wanted ? [pod] : []));
+  const unavailable = states.filter(({ isUp }) => !isUp).length;
   const allowed = Math.max(0, maxUnavailable - unavailable);
-  return { create: [], remove: [...broken, ...candidates.slice(0, allowed)] };
+  return { create: [], remove: [...old(false), ...old(true).slice(0, allowed)] };
+}
+
+/** Returns the old pod to replace on a node, and whether the node's only pod is available. */
+function replacementOn(daemons: Daemons, node: string): { readonly isUp: boolean; readonly pod?: Pod } {
+  const on = podsOn(daemons, node);
+  const only = on && (on.old ?? on.new);
+  if (!only || (on.old && on.new)) return { isUp: false };
+  return { isUp: isAvailable(daemons, only), ...(on.old && { pod: on.old }) };
 }
 
 /** Plans a rollout that creates the new pod first and deletes the old one when the new one is available. */
@@ -62,25 +61,21 @@ function planSurge(
   maxSurge: number,
   wanted: number,
 ): DaemonChanges {
-  const remove: Pod[] = [];
-  /** Pods on nodes that should have none any more; they are deleted when enough others are available. */
-  const leaving: Pod[] = [];
-  const replacing: string[] = [];
-  const candidates: string[] = [];
-  let [surging, available] = [0, 0];
-  for (const node of nodes) {
-    const on = surgeOn(daemons, node);
-    if (on.isAvailable) available++;
-    if (on.step === 'surging') surging++;
-    else if (on.step === 'remove') remove.push(on.pod);
-    else if (on.step === 'leave') leaving.push(on.pod);
-    else if (on.step === 'replace') (on.isAvailable ? candidates : replacing).push(node);
-  }
-  const mayLeave = Math.max(0, available - wanted);
+  const states = nodes.map((node) => ({ node, ...surgeOn(daemons, node) }));
+  const podsAt = (step: 'remove' | 'leave') => states.flatMap((one) => (one.step === step ? [one.pod] : []));
+  const replaced = states.filter(({ step }) => step === 'replace');
+  const nodesOf = (some: readonly { readonly node: string }[]) => some.map(({ node }) => node);
+  const surging = states.filter(({ step }) => step === 'surging').length;
+  const available = states.filter(({ isAvailable: isUp }) => isUp).length;
   const maySurge = Math.max(0, maxSurge - surging);
+  // Pods on nodes that should have none any more are deleted when enough others are available.
+  const mayLeave = Math.max(0, available - wanted);
   return {
-    create: [...replacing, ...candidates.slice(0, maySurge)],
-    remove: [...remove, ...leaving.slice(0, mayLeave)],
+    create: [
+      ...nodesOf(replaced.filter((one) => !one.isAvailable)),
+      ...nodesOf(replaced.filter((one) => one.isAvailable)).slice(0, maySurge),
+    ],
+    remove: [...podsAt('remove'), ...podsAt('leave').slice(0, mayLeave)],
   };
 }
 

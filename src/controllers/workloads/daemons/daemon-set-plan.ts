@@ -81,19 +81,11 @@ export function planDaemons(daemons: Daemons, waitFor: (node: string) => number)
   const remove: Pod[] = [];
   const ended: EndedPod[] = [];
   for (const [node, { run, stay }] of daemons.fits) {
-    const there = daemons.pods.get(node);
-    const living = (there ?? []).filter((pod) => !isTerminating(pod));
+    const living = (daemons.pods.get(node) ?? []).filter((pod) => !isTerminating(pod));
+    if (run && needsPod(daemons, node, living, waitFor)) create.push(node);
     const running = living.filter((pod) => !isPodTerminal(pod));
-    const mayReplace = !living.some(hasFailed) || waitFor(node) <= 0;
-    // A terminating pod delays its replacement unless a node may have two pods. A failed pod is never
-    // replaced before the end of its back-off.
-    const none = allowsSurge(daemons.set) ? running.length === 0 && mayReplace : there === undefined;
-    if (run && none) create.push(node);
-    if (!stay) remove.push(...living);
-    else {
-      ended.push(...living.filter(isPodTerminal).map((pod) => ({ pod, node })));
-      remove.push(...tooMany(daemons, running));
-    }
+    remove.push(...(stay ? tooMany(daemons, running) : living));
+    if (stay) ended.push(...living.filter(isPodTerminal).map((pod) => ({ pod, node })));
   }
   const succeeded = ended.filter(({ pod }) => pod.status?.phase === 'Succeeded');
   const waiting = ended
@@ -111,6 +103,20 @@ export function planDaemons(daemons: Daemons, waitFor: (node: string) => number)
 }
 
 const hasFailed = ({ status }: Pod) => status?.phase === 'Failed';
+
+/**
+ * Returns true if the node needs a pod. A terminating pod delays its replacement unless a node may have two
+ * pods. A failed pod is never replaced before the end of its back-off.
+ */
+function needsPod(
+  { set, pods }: Daemons,
+  node: string,
+  living: readonly Pod[],
+  waitFor: (node: string) => number,
+): boolean {
+  if (!allowsSurge(set)) return !pods.has(node);
+  return living.every(isPodTerminal) && (!living.some(hasFailed) || waitFor(node) <= 0);
+}
 
 /** Returns the surplus pods among the running pods of a node. */
 const tooMany = (daemons: Daemons, running: readonly Pod[]) =>

@@ -103,14 +103,21 @@ function planRollout(
     const sized = resize(deployment, proportionalScale(deployment, newSet, old));
     return { actions: sized.length > 0 || !newSet ? sized : syncRevision(deployment, newSet, old) };
   }
-  if (strategy.type === 'Recreate') {
-    const shrinking = resize(
-      deployment,
-      old.filter((set) => set.spec.replicas > 0).map((set) => ({ set, replicas: 0 })),
-    );
-    if (shrinking.length > 0 || oldPodsRun(old, pods)) return { actions: shrinking };
-  }
-  if (!newSet) return createNewSet(deployment, old);
+  const shrinking = strategy.type === 'Recreate' ? stopOldSets(deployment, old, pods) : undefined;
+  if (shrinking) return { actions: shrinking };
+  return newSet ? planSizes(deployment, newSet, old) : createNewSet(deployment, old);
+}
+
+/** Returns the actions that stop all old pods, or undefined if none is left. */
+function stopOldSets(deployment: Deployment, old: readonly ReplicaSet[], pods: readonly Pod[]) {
+  const shrinking = resize(
+    deployment,
+    old.filter((set) => set.spec.replicas > 0).map((set) => ({ set, replicas: 0 })),
+  );
+  return shrinking.length > 0 || oldPodsRun(old, pods) ? shrinking : undefined;
+}
+
+function planSizes(deployment: Deployment, newSet: ReplicaSet, old: readonly ReplicaSet[]): Rollout {
   const replicas = newSetReplicas(deployment, newSet, old);
   const [sized] = resize(deployment, [{ set: newSet, replicas }]);
   const own = syncRevision(deployment, newSet, old, sized);

@@ -143,7 +143,16 @@ function nextProgress(
       message: `Found new replica set "${newSet.metadata.name}"`,
     };
   const settled = status.replicas === status.updatedReplicas && current?.reason === 'NewReplicaSetAvailable';
-  if (settled) return undefined;
+  return settled ? undefined : verdictOfRollout(deployment, status, newSet, current, now);
+}
+
+function verdictOfRollout(
+  deployment: Deployment,
+  status: DeploymentStatus,
+  newSet: ReplicaSet | undefined,
+  current: Condition | undefined,
+  now: number,
+): Verdict | undefined {
   const what = newSet ? `ReplicaSet "${newSet.metadata.name}"` : `Deployment "${deployment.metadata.name}"`;
   if (isComplete(deployment, status))
     return {

@@ -19,17 +19,27 @@ export const indexSetOf = (indexes: Iterable<number>): IndexSet =>
 
 export function union(a: IndexSet, b: IndexSet): IndexSet {
   const result: { first: number; last: number }[] = [];
-  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
-    const [one, other] = [a[i], b[j]];
-    const fromA = one !== undefined && (other === undefined || one.first <= other.first);
-    const next = (fromA ? one : other) as Interval;
-    if (fromA) i++;
-    else j++;
+  for (const next of merged(a, b)) {
     const last = result.at(-1);
     if (last && next.first <= last.last + 1) last.last = Math.max(last.last, next.last);
     else result.push({ ...next });
   }
   return result;
+}
+
+/** Yields the intervals of both sets, ordered by their first index. */
+function* merged(a: IndexSet, b: IndexSet): Iterable<Interval> {
+  let [i, j] = [0, 0];
+  for (;;) {
+    const [one, other] = [a[i], b[j]];
+    if (one && (!other || one.first <= other.first)) {
+      yield one;
+      i++;
+    } else if (other) {
+      yield other;
+      j++;
+    } else return;
+  }
 }
 
 export const sizeOf = (set: IndexSet): number =>

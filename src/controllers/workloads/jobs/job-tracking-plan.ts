@@ -3,7 +3,7 @@
  * finalizer until the status lists it (`uncountedTerminatedPods`; for an indexed Job the index). Then the
  * finalizer is removed, and listed pods that are no longer tracked are added to the counters. Pure.
  */
-import type { JobStatus } from '../../../api/batch/v1/types.gen.ts';
+import type { JobCondition, JobStatus } from '../../../api/batch/v1/types.gen.ts';
 import { podReady } from '../../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
@@ -18,7 +18,7 @@ import {
 } from './job-conditions-plan.ts';
 import { hasFailed, hasSucceeded, indexOf, isTracked } from './job-pods-plan.ts';
 import type { PodsWanted } from './job-pods-wanted-plan.ts';
-import type { JobView } from './job-view-plan.ts';
+import type { Indexes, JobView } from './job-view-plan.ts';
 
 /** Maximum number of pods listed in the status, so that it stays small and no Job delays the others. */
 const maxUncounted = 500;
@@ -40,11 +40,9 @@ export function planTracking(view: JobView, wanted: PodsWanted, done: boolean, n
   const { job } = view;
   const removed = done ? wanted.remove : [];
   const active = view.active.length - removed.length + (done ? wanted.create.length : 0);
-  // The remaining pods must be known before the Job may be marked as finished.
-  const end = view.end ? (done ? view.end : undefined) : completion(view, active);
+  const end = endNow(view, active, done);
   const { uncounted, release, more } = countEnded({ ...view, end });
   const suspension = end || view.end || isTerminating(job) ? undefined : suspensionOf(view, now);
-  const conditions = suspension?.conditions ?? job.status?.conditions ?? [];
   const status: JobStatus = {
     ...uncounted,
     ...indexCounts(view),
@@ -52,13 +50,19 @@ export function planTracking(view: JobView, wanted: PodsWanted, done: boolean, n
     active: active || undefined,
     ready: view.active.filter(podReady).length - removed.filter(podReady).length,
     terminating: view.ending.length + removed.length,
-    conditions: nonEmpty(
-      end
-        ? withJobCondition(conditions, jobCondition({ ...end, type: interimType[end.type] }, now))
-        : conditions,
-    ),
+    conditions: nonEmpty([...withEnd(suspension?.conditions ?? job.status?.conditions ?? [], end, now)]),
   };
   return { status, release, end, more, turned: suspension?.turned };
+}
+
+/** Returns the conditions with the one that announces the end while pods still have to be counted. */
+const withEnd = (conditions: readonly JobCondition[], end: Ending | undefined, now: number) =>
+  end ? withJobCondition(conditions, jobCondition({ ...end, type: interimType[end.type] }, now)) : conditions;
+
+/** Returns the end. The remaining pods must be known before the Job may be marked as finished. */
+function endNow(view: JobView, active: number, done: boolean): Ending | undefined {
+  if (!view.end) return completion(view, active);
+  return done ? view.end : undefined;
 }
 
 function completion({ job, succeeded }: JobView, active: number): Ending | undefined {
@@ -105,8 +109,8 @@ function countEnded(view: JobView) {
   const release: Pod[] = [];
   const count = () => named.succeeded.length + named.failed.length + named.indexes.length;
   let more = false;
-  for (const pod of inOrder(view)) {
-    if (!isTracked(pod) || !mayRelease(view, pod)) continue;
+  const ended = inOrder(view).filter((pod) => isTracked(pod) && mayRelease(view, pod));
+  for (const pod of ended) {
     release.push(pod);
     const { uid } = pod.metadata;
     const list = known.has(uid) ? undefined : listFor(view, pod);
@@ -128,12 +132,14 @@ const inOrder = ({ job, pods, indexes }: JobView) =>
 function listFor({ job, indexes, end }: JobView, pod: Pod): 'succeeded' | 'failed' | 'indexes' | undefined {
   const index = indexOf(pod, job);
   if (indexes && index === undefined) return undefined;
-  if (hasSucceeded(pod)) {
-    if (!indexes) return 'succeeded';
-    return includes(indexes.counted, index ?? -1) ? undefined : 'indexes';
-  }
+  if (hasSucceeded(pod)) return listForSuccess(indexes, index ?? -1);
   const isFailure = hasFailed(pod, job) || end?.type === 'Failed';
   return isFailure && failureCounts(job, pod) ? 'failed' : undefined;
+}
+
+function listForSuccess(indexes: Indexes | undefined, index: number) {
+  if (!indexes) return 'succeeded';
+  return includes(indexes.counted, index) ? undefined : 'indexes';
 }
 
 const uncountedOf = ({ succeeded, failed }: { succeeded: readonly string[]; failed: readonly string[] }) => ({

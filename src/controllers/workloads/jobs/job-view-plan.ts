@@ -59,10 +59,8 @@ export interface Indexes {
 /** Computes the view. `known` is the recorded back-off, if any. `pods` are all pods of the Job. */
 export function viewJob(job: Job, pods: readonly Pod[], known: Backoff | undefined, now: number): JobView {
   const { status = {}, spec } = job;
-  const counted = new Set([
-    ...(status.uncountedTerminatedPods?.succeeded ?? []),
-    ...(status.uncountedTerminatedPods?.failed ?? []),
-  ]);
+  const uncounted = { succeeded: [], failed: [], ...status.uncountedTerminatedPods };
+  const counted = new Set<string>([...uncounted.succeeded, ...uncounted.failed]);
   const isNew = (pod: Pod) =>
     isTracked(pod) && !counted.has(pod.metadata.uid) && (!isIndexed(job) || indexOf(pod, job) !== undefined);
   const fresh = pods.filter(isNew);
@@ -77,11 +75,9 @@ export function viewJob(job: Job, pods: readonly Pod[], known: Backoff | undefin
     ending: pods.filter(isEnding),
     succeeded: indexes
       ? sizeOf(indexes.succeeded)
-      : (status.succeeded ?? 0) + (status.uncountedTerminatedPods?.succeeded?.length ?? 0) + succeeded.length,
+      : (status.succeeded ?? 0) + uncounted.succeeded.length + succeeded.length,
     failed:
-      (status.failed ?? 0) +
-      (status.uncountedTerminatedPods?.failed?.length ?? 0) +
-      failed.filter((pod) => failureCounts(job, pod)).length,
+      (status.failed ?? 0) + uncounted.failed.length + failed.filter((pod) => failureCounts(job, pod)).length,
     startTime: isResumed(job) || !(status.startTime || spec.suspend) ? rfc3339(now) : status.startTime,
     indexes,
     backoff: notAhead(backoffAfter(known ?? backoffOfCounted(job, pods, isNew), succeeded, failed), now),
@@ -143,18 +139,23 @@ function isLater(pod: Pod, other: Pod): boolean {
 function endOf(view: Omit<JobView, 'end'>, now: number): Ending | undefined {
   const { job, pods, failed, indexes } = view;
   const { spec, status } = job;
-  const said = endingSaid(status?.conditions);
-  if (said) return said;
-  for (const pod of spec.podFailurePolicy ? pods : []) {
-    const verdict = hasFailed(pod, job) ? failureVerdict(job, pod) : undefined;
-    if (verdict?.action === 'FailJob') return failedBy('PodFailurePolicy', verdict.message);
-  }
+  const before = endingSaid(status?.conditions) ?? endByPolicy(job, pods);
+  if (before) return before;
   const limit = spec.backoffLimit ?? 6;
   if (failed > limit || restartsReach(job, pods, limit))
     return failedBy('BackoffLimitExceeded', 'Job has reached the specified backoff limit');
   if (deadlineIn(view, now) === 0)
     return failedBy('DeadlineExceeded', 'Job was active longer than specified deadline');
   return indexes && endOfIndexes(job, indexes);
+}
+
+function endByPolicy(job: Job, pods: readonly Pod[]): Ending | undefined {
+  if (!job.spec.podFailurePolicy) return undefined;
+  for (const pod of pods) {
+    const verdict = hasFailed(pod, job) ? failureVerdict(job, pod) : undefined;
+    if (verdict?.action === 'FailJob') return failedBy('PodFailurePolicy', verdict.message);
+  }
+  return undefined;
 }
 
 function endOfIndexes(job: Job, { succeeded, failed = [] }: Indexes): Ending | undefined {

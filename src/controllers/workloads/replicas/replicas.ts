@@ -43,6 +43,10 @@ export function replicasController<T extends Replicas>(
     if (!set) return undefined;
     const settled = (await pods.settled(key)) && (await ownWrites.settled(key, clock.now()));
     if (!settled) return { requeueAfter: verifyAfter };
+    return reconcileSet(set);
+  }
+
+  async function reconcileSet(set: T): Promise<ReconcileResult | undefined> {
     const owned = await pods.claim(set);
     const failure = isTerminating(set) ? undefined : await manage(set, owned);
     const now = clock.now();

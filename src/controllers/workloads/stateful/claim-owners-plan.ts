@@ -39,14 +39,17 @@ export function planOwners(
   const retains = whenDeleted === 'Retain' && whenScaled === 'Retain';
   if (!retains && others.some(({ controller }) => controller))
     return ours.length > 0 ? { owners: others, conflict: true } : undefined;
-  const wanted: OwnerReference[] = [];
-  const byPod = whenScaled === 'Delete' && surplus;
-  if (whenDeleted === 'Delete' && !byPod) wanted.push(controllerReference(statefulSetResource, set));
-  if (byPod) wanted.push(controllerReference(podResource, pod));
+  const wanted = wantedOwners(set, { pod, surplus });
   const same =
     ours.length === wanted.length &&
     ours.every((one) => one.controller && wanted.some(({ uid }) => uid === one.uid));
   return same ? undefined : { owners: [...others, ...wanted], conflict: false };
+}
+
+function wantedOwners(set: StatefulSet, { pod, surplus }: ClaimUser): OwnerReference[] {
+  const { whenDeleted, whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy;
+  if (whenScaled === 'Delete' && surplus) return [controllerReference(podResource, pod)];
+  return whenDeleted === 'Delete' ? [controllerReference(statefulSetResource, set)] : [];
 }
 
 /**

@@ -47,26 +47,28 @@ export class StatefulClaims {
     pod: string,
     drafts: readonly Draft<PersistentVolumeClaim>[],
   ): Promise<void> {
-    const { client, clock, events } = this.#context;
-    const claims = client.resource(persistentVolumeClaimResource);
     for (const draft of drafts) {
-      const { name = '', namespace } = draft.metadata;
-      const which = `Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name}`;
-      try {
-        const made = await claims.create(draft);
-        this.#writes.written(objectKey(set), made, clock.now());
-        events.event(set, 'Normal', 'SuccessfulCreate', `create ${which} success`);
-      } catch (error) {
-        if (isAlreadyExists(error)) {
-          const there = await ifPresent(claims.get(name, namespace));
-          if (there) this.#writes.written(objectKey(set), there, clock.now());
-          continue;
-        }
-        if (isNamespaceTerminating(error)) throw error;
-        const why = errorMessage(error);
-        events.event(set, 'Warning', 'FailedCreate', `create ${which} failed error: ${why}`);
-        throw new Error(`failed to create PVC ${name}: ${why}`);
-      }
+      const claim = await this.#createOne(set, pod, draft);
+      if (claim) this.#writes.written(objectKey(set), claim, this.#context.clock.now());
+    }
+  }
+
+  /** Returns the claim, or undefined if an existing one has been deleted in the meantime. */
+  async #createOne(set: StatefulSet, pod: string, draft: Draft<PersistentVolumeClaim>) {
+    const { client, events } = this.#context;
+    const claims = client.resource(persistentVolumeClaimResource);
+    const { name = '', namespace } = draft.metadata;
+    const which = `Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name}`;
+    try {
+      const made = await claims.create(draft);
+      events.event(set, 'Normal', 'SuccessfulCreate', `create ${which} success`);
+      return made;
+    } catch (error) {
+      if (isAlreadyExists(error)) return ifPresent(claims.get(name, namespace));
+      if (isNamespaceTerminating(error)) throw error;
+      const why = errorMessage(error);
+      events.event(set, 'Warning', 'FailedCreate', `create ${which} failed error: ${why}`);
+      throw new Error(`failed to create PVC ${name}: ${why}`);
     }
   }
 

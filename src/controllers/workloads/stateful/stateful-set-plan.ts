@@ -133,10 +133,8 @@ function stepsOf(members: Members, pod: Pod | undefined, ordinal: number): Step[
   // An ended pod is recreated, however it ended: an evicted pod may report success.
   if (isPodTerminal(pod)) return isTerminating(pod) ? [] : [remove(pod)];
   const steps: Step[] = [];
-  if (pod.status?.phase === 'Pending') {
-    const claims = missingClaims(members, pod, ordinal);
-    if (claims.length > 0) steps.push({ type: 'createClaims', pod: pod.metadata.name, claims });
-  }
+  const claims = pod.status?.phase === 'Pending' ? missingClaims(members, pod, ordinal) : [];
+  if (claims.length > 0) steps.push({ type: 'createClaims', pod: pod.metadata.name, claims });
   const ordered = set.spec.podManagementPolicy !== 'Parallel';
   if (ordered && !(isHealthy(pod) && isAvailable(members, pod))) return steps;
   steps.push(...claimSteps(members, pod, ordinal, false));
