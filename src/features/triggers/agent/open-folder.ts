@@ -120,16 +120,16 @@ async function listInto(
     const found = await Promise.all(some.map(async (name) => ({ name, file: await lookAt(folder, name) })));
     for (const { name, file } of found) if (file) files.set(below(path, name), file);
   }
-  for (const name of folders.sort()) {
+  for (const name of options.recursive ? folders.sort() : []) {
     await using inner = await openEntry(folder, name, directoryOnly);
     if (inner) await listInto(below(path, name), inner, options, files, counts);
   }
 }
 
-/** Returns the matching files and the folders to descend into; `known` is the count of files so far. */
+/** Returns the matching files and the folders; `known` is the count of files so far. */
 async function entriesOf(
   folder: FileHandle,
-  { isMeant, recursive, maxFiles = maxWatchedFiles }: ListOptions,
+  { isMeant, maxFiles = maxWatchedFiles }: ListOptions,
   known: number,
   counts: Counts,
 ): Promise<{ readonly names: string[]; readonly folders: string[] }> {
@@ -144,7 +144,7 @@ async function entriesOf(
     else if (known + names.push(entry.name) > maxFiles)
       throw tooMany(`files; at most ${maxFiles} are watched`);
   }
-  return { names, folders: recursive ? folders : [] };
+  return { names, folders };
 }
 
 function countEntry(counts: Counts): void {
