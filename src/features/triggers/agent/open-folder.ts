@@ -115,14 +115,23 @@ async function listInto(
   if (++counts.folders > maxFolders) throw tooMany(`folders; at most ${maxFolders} are watched`);
   await options.onFolder(path, folder);
   const { names, folders } = await entriesOf(folder, options, files.size, counts);
+  await lookAtAll(path, folder, names, files);
+  for (const name of options.recursive ? folders.sort() : []) {
+    await using inner = await openEntry(folder, name, directoryOnly);
+    if (inner) await listInto(below(path, name), inner, options, files, counts);
+  }
+}
+
+async function lookAtAll(
+  path: string,
+  folder: FileHandle,
+  names: readonly string[],
+  files: Map<string, FoundFile>,
+): Promise<void> {
   for (let at = 0; at < names.length; at += lookedAtOnce) {
     const some = names.slice(at, at + lookedAtOnce);
     const found = await Promise.all(some.map(async (name) => ({ name, file: await lookAt(folder, name) })));
     for (const { name, file } of found) if (file) files.set(below(path, name), file);
-  }
-  for (const name of options.recursive ? folders.sort() : []) {
-    await using inner = await openEntry(folder, name, directoryOnly);
-    if (inner) await listInto(below(path, name), inner, options, files, counts);
   }
 }
 
