@@ -84,26 +84,30 @@ export class FunctionChores {
   }
 
   async #lookAt({ id, image, version: name }: BuiltImage, used: ReadonlySet<string>): Promise<void> {
-    const { client, runtime, log, dataDir } = this.#options;
+    const { client } = this.#options;
     const namespace = parseFunctionImage(image)?.namespace;
     if (namespace === undefined || name === '') return;
     let version: FunctionVersion;
     try {
       version = await client.resource(functionVersionResource).get(name, namespace);
     } catch (error) {
-      if (!isNotFound(error) || used.has(id)) return;
-      try {
-        await runtime.removeImage(image);
-      } catch (problem) {
-        // A container was created from the image in the meantime.
-        if (problem instanceof RuntimeError && problem.reason === 'Conflict') return;
-        throw problem;
-      }
-      await rm(logPath(dataDir, image), { force: true });
-      log.info('removed the image of a function that is gone', { image });
+      if (isNotFound(error) && !used.has(id)) await this.#remove(image);
       return;
     }
     if (version.spec.image === image) await this.#report(version);
+  }
+
+  async #remove(image: string): Promise<void> {
+    const { runtime, log, dataDir } = this.#options;
+    try {
+      await runtime.removeImage(image);
+    } catch (error) {
+      // A container was created from the image in the meantime.
+      if (error instanceof RuntimeError && error.reason === 'Conflict') return;
+      throw error;
+    }
+    await rm(logPath(dataDir, image), { force: true });
+    log.info('removed the image of a function that is gone', { image });
   }
 
   async #report(version: FunctionVersion): Promise<void> {

@@ -169,16 +169,22 @@ export class FunctionImages implements ImageProvider {
     } catch (error) {
       await record.gaveUp(image);
       if (ended.aborted) throw ended.reason;
-      const failure = late.signal.aborted ? tooLate() : error;
-      const message = failureMessage(failure, log);
-      log.say(failure instanceof BuildError ? failure.message : errorMessage(failure));
-      events.event(pod, 'Warning', 'Failed', `Failed to build image ${JSON.stringify(image)}: ${message}`);
-      await this.#tell(version, log, { isBuilt: false, reason: reasonOf(failure), message });
-      if (failure instanceof ImageError) throw failure;
-      throw new ImageError('FunctionBuildFailed', message, { cause: failure });
+      throw await this.#failed(pod, version, log, late.signal.aborted ? tooLate() : error);
     } finally {
       timer.cancel();
     }
+  }
+
+  /** Reports the failure of a build, and returns the error of the image. */
+  async #failed(pod: Pod, version: FunctionVersion, log: BuildLog, failure: unknown): Promise<ImageError> {
+    const { image } = version.spec;
+    const message = failureMessage(failure, log);
+    log.say(failure instanceof BuildError ? failure.message : errorMessage(failure));
+    const what = `Failed to build image ${JSON.stringify(image)}: ${message}`;
+    this.#options.events.event(pod, 'Warning', 'Failed', what);
+    await this.#tell(version, log, { isBuilt: false, reason: reasonOf(failure), message });
+    if (failure instanceof ImageError) return failure;
+    return new ImageError('FunctionBuildFailed', message, { cause: failure });
   }
 
   /** Builds the image. An error after which the image is present, such as a lost answer, is ignored. */

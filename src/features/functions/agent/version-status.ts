@@ -19,13 +19,15 @@ export async function changeStatus(
 ): Promise<FunctionVersion> {
   const { name, namespace = '', uid } = metadata;
   const resource = client.resource(functionVersionResource);
-  for (let attempt = 1; ; attempt++) {
+  const changeOnce = async () => {
     const found = await resource.get(name, namespace);
     if (found.metadata.uid !== uid) throw new Error(`FunctionVersion ${name} is another one now`);
     const status = change(found.status);
-    if (deepEqual(status, found.status)) return found;
+    return deepEqual(status, found.status) ? found : resource.updateStatus({ ...found, status });
+  };
+  for (let attempt = 1; ; attempt++) {
     try {
-      return await resource.updateStatus({ ...found, status });
+      return await changeOnce();
     } catch (error) {
       if (!isConflict(error) || attempt >= attempts) throw error;
     }

@@ -40,34 +40,44 @@ export class WarmInstances {
    * does not respond.
    */
   async see(pod: Pod, { containers }: ObservedPod): Promise<string | undefined> {
+    const { uid, deletionTimestamp } = pod.metadata;
     const name = givenVersion(pod);
-    if (name === undefined && isWarm(pod)) this.#waiting.add(pod.metadata.uid);
-    if (name === undefined || pod.metadata.deletionTimestamp !== undefined) return undefined;
-    const { uid, namespace } = pod.metadata;
+    if (name === undefined && isWarm(pod)) this.#waiting.add(uid);
+    if (name === undefined || deletionTimestamp !== undefined) return undefined;
     const container = containers.find(({ state }) => state === 'running');
     if (!container || this.#told.get(uid) === container.id) return undefined;
+    const problem = await this.#give(pod, container.id, name).catch(problemOf);
+    if (problem !== undefined) return problem;
+    this.#told.set(uid, container.id);
+    this.#waiting.delete(uid);
+    return undefined;
+  }
+
+  /** Gives the version to the container unless it has it. Returns the problem of the version, if any. */
+  async #give(pod: Pod, container: string, name: string): Promise<string | undefined> {
     const { client, engine, events } = this.#options;
-    try {
-      const hasIt =
-        !this.#waiting.has(uid) && (await engine.hasFile(container.id, `/${ownFolder}/${givenFile}`));
-      if (!hasIt) {
-        const version = await client.resource(functionVersionResource).get(name, namespace);
-        const problem = givenProblem(pod, version, sha256);
-        if (problem !== undefined) return problem;
-        await engine.give(container.id, givenArchive(version));
-        events.event(pod, 'Normal', 'Given', `Became an instance of FunctionVersion ${name}`);
-      } else await engine.give(container.id);
-      this.#told.set(uid, container.id);
-      this.#waiting.delete(uid);
+    const { uid, namespace } = pod.metadata;
+    const hasIt = !this.#waiting.has(uid) && (await engine.hasFile(container, `/${ownFolder}/${givenFile}`));
+    if (hasIt) {
+      await engine.give(container);
       return undefined;
-    } catch (error) {
-      if (error instanceof BuildError || isNotFound(error)) return errorMessage(error);
-      throw error;
     }
+    const version = await client.resource(functionVersionResource).get(name, namespace);
+    const problem = givenProblem(pod, version, sha256);
+    if (problem !== undefined) return problem;
+    await engine.give(container, givenArchive(version));
+    events.event(pod, 'Normal', 'Given', `Became an instance of FunctionVersion ${name}`);
+    return undefined;
   }
 
   forget(uid: string): void {
     this.#told.delete(uid);
     this.#waiting.delete(uid);
   }
+}
+
+/** Returns the message of a version that cannot be given to an instance; throws other errors. */
+function problemOf(error: unknown): string {
+  if (error instanceof BuildError || isNotFound(error)) return errorMessage(error);
+  throw error;
 }

@@ -106,22 +106,22 @@ function entryFault(path: string, entry: Table, packages: Table): string | undef
     const fault = edgesFault(entry[table] ?? {}, table);
     if (fault !== undefined) return fault;
   }
-  if (path === '') return undefined;
+  return path === '' ? undefined : packageFault(path, entry, packages);
+}
+
+function packageFault(path: string, entry: Table, packages: Table): string | undefined {
   if (!below.test(path)) return 'is no folder below node_modules';
   if (entry.name !== undefined && !(typeof entry.name === 'string' && isPackageName(entry.name)))
     return 'has a name that is none of a package';
   // npm would download from an address in place of the version.
-  if (typeof entry.version !== 'string' || entry.version.length > 256 || !exact.test(entry.version))
-    return 'has no exact version';
-  if (
-    typeof entry.integrity === 'string' &&
-    entry.integrity.length <= 1000 &&
-    integrity.test(entry.integrity)
-  )
-    return undefined;
+  if (!isShort(entry.version, 256) || !exact.test(entry.version)) return 'has no exact version';
+  if (isShort(entry.integrity, 1000) && integrity.test(entry.integrity)) return undefined;
   const isBundled = entry.inBundle === true && entry.integrity === undefined && isBelowBundle(path, packages);
   return isBundled ? undefined : 'has no hash';
 }
+
+const isShort = (value: unknown, maxLength: number): value is string =>
+  typeof value === 'string' && value.length <= maxLength;
 
 function edgesFault(table: unknown, where: string): string | undefined {
   if (!isRecord(table)) return `has ${where} that cannot be read`;

@@ -71,27 +71,37 @@ function validateImage({ image = '', handler, files, binaryFiles }: Fn['spec']):
 }
 
 function validateProgram(spec: Fn['spec'], runtime: Runtime): StatusCause[] {
-  const { handler = '', files = {}, binaryFiles = {} } = spec;
-  const causes: StatusCause[] = [];
-  const match = /^([A-Za-z_][\w-]*(?:[./][A-Za-z_][\w-]*)*)\.([A-Za-z_$][\w$]*)$/.exec(handler);
-  if (!match) {
-    causes.push(invalidCause('spec.handler', handler, 'must be MODULE.FUNCTION, such as main.handler'));
-  }
+  const { files = {}, binaryFiles = {} } = spec;
   const paths = [...Object.keys(files), ...Object.keys(binaryFiles)];
-  if (paths.length === 0) causes.push(requiredCause('spec.files', 'the program of the function'));
-  else if (match && !candidates(match[1] ?? '', runtime).some((path) => Object.hasOwn(files, path))) {
-    const wanted = candidates(match[1] ?? '', runtime).join(' or ');
-    causes.push(invalidCause('spec.handler', handler, `spec.files has no ${wanted}`));
-  }
-  causes.push(...validateFiles(files, 'spec.files'), ...validateFiles(binaryFiles, 'spec.binaryFiles'));
+  const causes = [
+    ...validateHandler(spec, runtime, paths.length === 0),
+    ...validateFiles(files, 'spec.files'),
+    ...validateFiles(binaryFiles, 'spec.binaryFiles'),
+  ];
   for (const [path, content] of Object.entries(binaryFiles)) {
     if (Object.hasOwn(files, path)) causes.push(duplicateCause(`spec.binaryFiles[${path}]`, path));
     if (!isBase64(content)) {
       causes.push(invalidTogetherCause(`spec.binaryFiles[${path}]`, 'must be base64'));
     }
   }
-  causes.push(...crossedPaths(paths));
-  const all = Object.entries({ ...files, ...binaryFiles });
+  return [...causes, ...crossedPaths(paths), ...validateSize(Object.entries({ ...files, ...binaryFiles }))];
+}
+
+function validateHandler({ handler = '', files = {} }: Fn['spec'], runtime: Runtime, isEmpty: boolean) {
+  const causes: StatusCause[] = [];
+  const match = /^([A-Za-z_][\w-]*(?:[./][A-Za-z_][\w-]*)*)\.([A-Za-z_$][\w$]*)$/.exec(handler);
+  if (!match) {
+    causes.push(invalidCause('spec.handler', handler, 'must be MODULE.FUNCTION, such as main.handler'));
+  }
+  const wanted = match ? candidates(match[1] ?? '', runtime) : [];
+  if (isEmpty) causes.push(requiredCause('spec.files', 'the program of the function'));
+  else if (match && !wanted.some((path) => Object.hasOwn(files, path)))
+    causes.push(invalidCause('spec.handler', handler, `spec.files has no ${wanted.join(' or ')}`));
+  return causes;
+}
+
+function validateSize(all: readonly (readonly [path: string, text: string])[]): StatusCause[] {
+  const causes: StatusCause[] = [];
   if (all.length > maxFiles) {
     causes.push(invalidTogetherCause('spec.files', `may not be more than ${maxFiles} files`));
   }

@@ -2,6 +2,7 @@
 
 import { podCondition } from '../../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import type { ContainerStatus } from '../../../api/core/v1/types.gen.ts';
 
 export interface InstanceProblem {
   readonly reason: string;
@@ -21,13 +22,18 @@ export function problemOf(pod: Pod): InstanceProblem | undefined {
   if (scheduled?.status === 'False') {
     return { reason: scheduled.reason ?? 'Unschedulable', message: scheduled.message ?? '' };
   }
-  for (const { state, lastState } of pod.status?.containerStatuses ?? []) {
-    const ended = state?.terminated ?? lastState?.terminated;
-    if (ended && ended.exitCode !== 0) return startFailure(ended.exitCode, ended.message);
-    const { reason = '', message = '' } = state?.waiting ?? {};
-    if (waiting.test(reason)) return { reason, message: message.slice(-longest) };
+  for (const status of pod.status?.containerStatuses ?? []) {
+    const problem = containerProblem(status);
+    if (problem) return problem;
   }
   return undefined;
+}
+
+function containerProblem({ state, lastState }: ContainerStatus): InstanceProblem | undefined {
+  const ended = state?.terminated ?? lastState?.terminated;
+  if (ended && ended.exitCode !== 0) return startFailure(ended.exitCode, ended.message);
+  const { reason = '', message = '' } = state?.waiting ?? {};
+  return waiting.test(reason) ? { reason, message: message.slice(-longest) } : undefined;
 }
 
 function startFailure(exitCode: number, message = ''): InstanceProblem {

@@ -70,22 +70,24 @@ export async function specOf(flags: Flags): Promise<JsonObject> {
   const runtime = flags.oneOf('runtime', ['python', 'nodejs'] as const) ?? (source && runtimeOf(source));
   if (source && runtime === undefined)
     throw new Error(`--from: there is no program in ${from}: no main.py (Python) and no main.js (Node.js)`);
-  const handler = flags.text('handler');
   const env = flags.texts('env').map(variable);
-  const spec: JsonObject = {
-    ...(runtime !== undefined && { runtime }),
-    ...(handler !== undefined && { handler }),
+  const scale = Object.entries(numbers).map(([flag, field]) => [field, flags.whole(flag)] as const);
+  return definedIn({
+    runtime,
+    handler: flags.text('handler'),
     ...(source && filesOf(source)),
-    ...(image !== undefined && { image }),
-    ...(env.length > 0 && { env }),
-    ...(flags.given('public') && { public: flags.on('public') }),
-  };
-  for (const [flag, field] of Object.entries(numbers)) {
-    const value = flags.whole(flag);
-    if (value !== undefined) spec[field] = value;
-  }
-  return spec;
+    image,
+    env: env.length > 0 ? env : undefined,
+    public: flags.given('public') ? flags.on('public') : undefined,
+    ...Object.fromEntries(scale),
+  });
 }
+
+/** Returns the fields that have a value, in order. */
+const definedIn = (fields: Readonly<JsonObject>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 
 const filesOf = ({ files, binaryFiles }: Source) => ({
   files,

@@ -109,12 +109,17 @@ async function waitUntilReady(
     if (!object) throw new Error(`function/${target.name} was deleted`);
     if (numberAt(object, 'status', 'observedGeneration') < generation) continue;
     const ready = recordsAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === 'Ready');
-    if (ready && textAt(ready, 'status') === 'True') return io.out(`function/${target.name} can be called\n`);
+    if (isCallable(ready)) return io.out(`function/${target.name} can be called\n`);
     work.say(textAt(ready, 'message'));
-    const reason = textAt(ready, 'reason');
-    if (reason !== '' && reason !== 'Starting') throw new Error(textAt(ready, 'message'));
   }
   throw new Error(`function/${target.name} cannot be called yet, and the time to wait is over`);
+}
+
+/** Returns true if the condition Ready is True. Throws its message if the function cannot become ready. */
+function isCallable(ready: JsonObject | undefined): boolean {
+  if (textAt(ready, 'status') === 'True') return true;
+  if (!['', 'Starting'].includes(textAt(ready, 'reason'))) throw new Error(textAt(ready, 'message'));
+  return false;
 }
 
 const invoke: Verb = {

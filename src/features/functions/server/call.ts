@@ -133,13 +133,11 @@ function headersOf({ random }: CallServer, calls: FunctionCalls, asked: AskedCal
   const { headers, method, body, isDelivery } = asked;
   const { name, namespace = '' } = calls.function.metadata;
   const isWhole = body === undefined || Buffer.isBuffer(body);
-  const span = currentSpan();
   const own: Record<string, string> = {
     [callIdHeader]: idOfCall(headers, isDelivery) ?? random.uuid(),
     'function-name': name,
     'function-namespace': namespace,
-    // A recorded call continues in its own span, any other in its caller's trace.
-    ...(span?.context.sampled && { [traceparentHeader]: formatTraceparent(span.context) }),
+    ...traceHeaders(),
   };
   const given: Record<string, string> = {
     ...requestHeaders({ ...asked, upgrade: false }),
@@ -149,14 +147,31 @@ function headersOf({ random }: CallServer, calls: FunctionCalls, asked: AskedCal
   const fields: string[] = [];
   for (const field in given) {
     // The length of a buffered body is set below.
-    const isOfBody = isWhole && (field === 'content-length' || field === 'transfer-encoding');
-    const isForged = isOwnHeader(field) && !(field in own) && !(isDelivery && field !== onceHeader);
-    if (!isOfBody && !isForged) fields.push(field, given[field] ?? '');
+    const isLeftOut = (isWhole && isOfBody(field)) || (isForged(field, isDelivery) && !(field in own));
+    if (!isLeftOut) fields.push(field, given[field] ?? '');
   }
-  if (Buffer.isBuffer(body)) fields.push('content-length', String(body.length));
-  else if (body === undefined && !withoutRequestBody.includes(method)) fields.push('content-length', '0');
+  const length = lengthOf(body, method);
+  if (length !== undefined) fields.push('content-length', String(length));
   return fields;
 }
+
+/** Returns the trace: a recorded call continues in its own span, any other in its caller's trace. */
+function traceHeaders(): Record<string, string> {
+  const span = currentSpan();
+  return span?.context.sampled ? { [traceparentHeader]: formatTraceparent(span.context) } : {};
+}
+
+/** Returns the length of a buffered body; undefined for a stream, and where none is to be sent. */
+function lengthOf(body: AskedCall['body'], method: string): number | undefined {
+  if (Buffer.isBuffer(body)) return body.length;
+  return body === undefined && !withoutRequestBody.includes(method) ? 0 : undefined;
+}
+
+const isOfBody = (field: string) => field === 'content-length' || field === 'transfer-encoding';
+
+/** Returns true for a header of the cluster; a delivery may set all but the one of calls made once. */
+const isForged = (field: string, isDelivery: boolean) =>
+  isOwnHeader(field) && !(isDelivery && field !== onceHeader);
 
 /** Methods whose requests omit the length if they have no body (RFC 9110 §8.6). */
 const withoutRequestBody = ['DELETE', 'GET', 'HEAD', 'OPTIONS'];

@@ -32,12 +32,14 @@ const plainUrl = /^\/function\/[\w.~!$&'()*+,;=:@%/-]+(?:\?[\w.~!$&'()*+,;=:@%/?
 const plainHost = /^[\w.-]+(?::\d{1,5})?$/;
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
+const isPlain = ({ url = '', method = '', headers }: IncomingMessage) =>
+  methods.has(method) && plainUrl.test(url) && plainHost.test(headers.host ?? '');
+
 export const directCalls =
   (options: DirectCallsOptions): DirectServe =>
   (incoming, outgoing, way) => {
-    const { url = '', method = '', headers, rawHeaders } = incoming;
-    const isPlain = methods.has(method) && plainUrl.test(url) && plainHost.test(headers.host ?? '');
-    if (!isPlain || hasSeveralCredentials(rawHeaders)) return false;
+    const { url = '', method = '' } = incoming;
+    if (!isPlain(incoming) || hasSeveralCredentials(incoming.rawHeaders)) return false;
     const at = url.indexOf('?');
     const path = at < 0 ? url : url.slice(0, at);
     const address = callPath(path);
@@ -107,13 +109,19 @@ async function serve(
     if (outgoing.destroyed || outgoing.headersSent) return void outgoing.destroy();
     const refused = server.refuse(asked, error);
     settle(refused.status);
-    // The rest of a body is not read.
-    if (!incoming.complete && !(Number(incoming.headers['content-length']) <= maxKept))
-      outgoing.shouldKeepAlive = false;
-    if (refused instanceof WholeAnswer) sendWhole(outgoing, refused);
-    else outgoing.writeHead(refused.status).end();
+    sendRefused(refused, incoming, outgoing);
   }
 }
+
+function sendRefused(refused: Refused, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  // The rest of a body is not read.
+  if (!incoming.complete && !(Number(incoming.headers['content-length']) <= maxKept))
+    outgoing.shouldKeepAlive = false;
+  if (refused instanceof WholeAnswer) sendWhole(outgoing, refused);
+  else outgoing.writeHead(refused.status).end();
+}
+
+type Refused = ReturnType<DirectCallsOptions['server']['refuse']>;
 
 /**
  * Returns whether there are several Authorization headers: Node takes the first one, but joined headers match

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { isPodTerminal } from '../../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { newStatusError, StatusError } from '../../../apimachinery/status-error.ts';
-import type { Clock, Timer } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/log.ts';
 import { callIdHeader, onceHeader } from '../api/own-headers.ts';
 import type { CallOutcome, Place, PlacedCalls, SentCall } from '../api/placed-calls.ts';
@@ -81,30 +81,53 @@ class HeldPlace implements Place {
   }
 }
 
-async function send(
-  sent: SentCall,
-  { gateway, connections, clock }: PlacedCallsOptions,
-  signal: AbortSignal,
-): Promise<CallOutcome> {
+const remembersNone = 'the function has an image of its own, whose instances remember no calls';
+
+/** Returns the outcome of a call that an instance did not take. */
+function outcomeOfRefusal(why: string, isFirst: boolean): CallOutcome {
+  // An instance that ends takes no more calls, and so none that may still be on its way.
+  const isNever = isFirst || ['stopping', 'stuck'].includes(why);
+  return { type: isNever ? 'notMade' : 'unclear', why };
+}
+
+async function send(sent: SentCall, options: PlacedCallsOptions, signal: AbortSignal): Promise<CallOutcome> {
   const { namespace, function: name, place } = sent;
+  const { gateway } = options;
   const isFirst = place !== undefined;
   let held: HeldPlace | undefined;
-  let late: Timer | undefined;
   try {
     const calls = gateway.callsOf(namespace, name);
     const pod = gateway.podOf(namespace, name, sent.instance);
     if (!pod || isPodTerminal(pod)) {
       const why = `the instance ${sent.instance} that had the call is gone`;
-      return isFirst ? { type: 'notMade', why } : { type: 'lost', why };
+      return { type: isFirst ? 'notMade' : 'lost', why };
     }
-    if (!isFirst && !remembersCalls(calls)) {
-      return { type: 'lost', why: 'the function has an image of its own, whose instances remember no calls' };
-    }
+    if (!isFirst && !remembersCalls(calls)) return { type: 'lost', why: remembersNone };
     held = place instanceof HeldPlace ? place : new HeldPlace(calls, calls.begin(), instanceOf(calls, pod));
-    const told = gateway.metrics.begin(calls);
-    const { timeoutSeconds } = calls.function.spec;
-    const over = new AbortController();
-    late = clock.after(timeoutSeconds * 1000, () => over.abort(tooLate(timeoutSeconds)));
+    return await sendTo(held, calls, sent, options, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return afterError(error, isFirst && held === undefined);
+  } finally {
+    held?.call.end();
+    place?.release();
+  }
+}
+
+/** Sends the call to the instance. Rejects if it has no outcome within the function's timeout. */
+async function sendTo(
+  held: HeldPlace,
+  calls: FunctionCalls,
+  sent: SentCall,
+  { gateway, connections, clock }: PlacedCallsOptions,
+  signal: AbortSignal,
+): Promise<CallOutcome> {
+  const isFirst = sent.place !== undefined;
+  const told = gateway.metrics.begin(calls);
+  const { timeoutSeconds } = calls.function.spec;
+  const over = new AbortController();
+  const late = clock.after(timeoutSeconds * 1000, () => over.abort(tooLate(timeoutSeconds)));
+  try {
     const outcome = await exchange({
       agent: connections.agentOf(held.at),
       method: 'POST',
@@ -119,16 +142,9 @@ async function send(
       return await answerOf(outcome.answer);
     }
     if (isFirst) held.call.notTaken();
-    // An instance that ends takes no more calls, and so none that may still be on its way.
-    const isNever = isFirst || ['stopping', 'stuck'].includes(outcome.notTaken);
-    return { type: isNever ? 'notMade' : 'unclear', why: outcome.notTaken };
-  } catch (error) {
-    signal.throwIfAborted();
-    return afterError(error, isFirst && held === undefined);
+    return outcomeOfRefusal(outcome.notTaken, isFirst);
   } finally {
-    late?.cancel();
-    held?.call.end();
-    place?.release();
+    late.cancel();
   }
 }
 

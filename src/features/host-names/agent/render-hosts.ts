@@ -12,14 +12,18 @@ export function renderHostsFile(
 ): string {
   const [begin, end] = [`# minik8s begin ${owner}`, `# minik8s end ${owner}`];
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
-  const kept: string[] = [];
-  let inside = false;
-  for (const line of lines) {
-    if (line === begin) inside = lines.includes(end);
-    if (!inside && line !== begin && line !== end) kept.push(line);
-    if (line === end) inside = false;
-  }
   const block = names.length === 0 ? [] : [begin, ...names.map((name) => `${address}\t${name}`), end];
-  const all = [...kept, ...block];
+  const all = [...outsideOf(lines, begin, end), ...block];
   return all.length === 0 ? '' : `${all.join('\n')}\n`;
+}
+
+/** Returns the lines outside of blocks. A block without an end has only its first line. */
+function outsideOf(lines: readonly string[], begin: string, end: string): string[] {
+  let inside = false;
+  return lines.filter((line) => {
+    const isKept = !inside && line !== begin && line !== end;
+    if (line === begin) inside = lines.includes(end);
+    if (line === end) inside = false;
+    return isKept;
+  });
 }

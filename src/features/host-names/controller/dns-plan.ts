@@ -29,8 +29,13 @@ export interface DnsFacts {
   readonly now: string;
 }
 
-export function planDnsStatus(dns: Dns, facts: DnsFacts): DnsStatusPlan {
-  const { serviceOf, clusterDomain, holder, isWithinLimit, nodes, now } = facts;
+interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+function problemsOf(dns: Dns, facts: DnsFacts): readonly Problem[] {
+  const { serviceOf, clusterDomain, holder, isWithinLimit, nodes } = facts;
   const { host } = dns.spec;
   const refused = {
     reason: 'HostNotAllowed',
@@ -49,13 +54,18 @@ export function planDnsStatus(dns: Dns, facts: DnsFacts): DnsStatusPlan {
     return 'reason' in target ? [target] : [];
   });
   const unserved = notServed(nodes);
-  const problems = [
+  return [
     ...(isOwnName(host, clusterDomain) ? [refused] : []),
     ...(holder === dns.metadata.namespace ? [] : [taken]),
     ...(isWithinLimit ? [] : [excess]),
     ...missing,
     ...(unserved ? [unserved] : []),
   ];
+}
+
+export function planDnsStatus(dns: Dns, facts: DnsFacts): DnsStatusPlan {
+  const { now } = facts;
+  const problems = problemsOf(dns, facts);
   const [first] = problems;
   const said = first
     ? { reason: first.reason, message: problems.map(({ message }) => message).join('; ') }

@@ -99,9 +99,7 @@ function commands(field: string, list: readonly string[] = []): StatusCause[] {
   return list.length > maxItems ? [tooManyCause(`spec.${field}`, list.length, maxItems)] : causes;
 }
 
-function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): StatusCause[] {
-  if (files.length > maxFiles) return [tooManyCause('spec.files', files.length, maxFiles)];
-  if (filesFrom.length > maxItems) return [tooManyCause('spec.filesFrom', filesFrom.length, maxItems)];
+function listedFileCauses(files: NonNullable<Spec['files']>): StatusCause[] {
   const causes: StatusCause[] = [];
   const paths = new Set(files.map(({ path }) => path));
   const seen = new Set<string>();
@@ -115,6 +113,13 @@ function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): Statu
     if (file !== undefined) causes.push(invalidCause(`${at}.path`, path, `${file} is a file`));
     causes.push(...contentCauses(at, content, base64));
   }
+  return causes;
+}
+
+function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): StatusCause[] {
+  if (files.length > maxFiles) return [tooManyCause('spec.files', files.length, maxFiles)];
+  if (filesFrom.length > maxItems) return [tooManyCause('spec.filesFrom', filesFrom.length, maxItems)];
+  const causes = listedFileCauses(files);
   for (const [index, { configMapName, path }] of filesFrom.entries()) {
     const at = `spec.filesFrom[${index}]`;
     causes.push(...nameCauses(`${at}.configMapName`, configMapName, checkDns1123Subdomain));
@@ -177,8 +182,17 @@ function validateAsked(spec: Spec): StatusCause[] {
   const memory = spec.memory === undefined ? undefined : tryParseQuantity(spec.memory);
   if (memory && quantityValue(memory) < mebibyte)
     causes.push(invalidCause('spec.memory', spec.memory, 'must be at least 1Mi'));
-  causes.push(...told('spec.time', spec.time, timeProblem), ...told('spec.array', spec.array, arrayProblem));
-  const { arguments: options = [], modules = [] } = spec;
+  return [
+    ...causes,
+    ...told('spec.time', spec.time, timeProblem),
+    ...told('spec.array', spec.array, arrayProblem),
+    ...validateOptions(spec),
+    ...validateWorkDir(spec.workDir),
+  ];
+}
+
+function validateOptions({ arguments: options = [], modules = [] }: Spec): StatusCause[] {
+  const causes: StatusCause[] = [];
   if (options.length > maxItems) causes.push(tooManyCause('spec.arguments', options.length, maxItems));
   else
     for (const [i, option] of options.entries())
@@ -187,12 +201,15 @@ function validateAsked(spec: Spec): StatusCause[] {
   const rule = 'must be the name of a module, such as cuda/12.4';
   for (const [i, name] of modules.entries())
     causes.push(...shaped(`spec.modules[${i}]`, name, moduleName, rule));
-  const inside = spec.workDir?.split('/').some((part) => part === '..' || part === '.') ?? false;
-  const place =
-    "must be a path of letters, digits, '-', '_', '.', '@' and '+', without '.' and '..' as a part";
-  if (inside) causes.push(invalidCause('spec.workDir', spec.workDir, place));
-  else causes.push(...shaped('spec.workDir', spec.workDir, folder, place));
   return causes;
+}
+
+function validateWorkDir(workDir: string | undefined): StatusCause[] {
+  const rule =
+    "must be a path of letters, digits, '-', '_', '.', '@' and '+', without '.' and '..' as a part";
+  const hasDots = workDir?.split('/').some((part) => part === '..' || part === '.') ?? false;
+  if (hasDots) return [invalidCause('spec.workDir', workDir, rule)];
+  return shaped('spec.workDir', workDir, folder, rule);
 }
 
 function validateEnvironment({ environment = {} }: Spec): StatusCause[] {

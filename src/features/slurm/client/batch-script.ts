@@ -144,14 +144,31 @@ export function arrayTasks(array: string | undefined): readonly number[] | undef
   if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) throw wrong();
   const tasks = new Set<number>();
   for (const part of list.split(',')) {
-    const [, first, last = first, step = '1'] = arrayPart.exec(part) ?? [];
-    if (first === undefined || Number(step) === 0 || Number(last) < Number(first)) throw wrong();
-    for (let task = Number(first); task <= Number(last); task += Number(step)) {
-      tasks.add(task);
-      if (tasks.size > maxTasks) throw new UnusableSpec(`array: has more than ${maxTasks} tasks`);
-    }
+    const range = rangeOf(part);
+    if (range === undefined) throw wrong();
+    addTasks(tasks, range);
   }
   return [...tasks].sort((a, b) => a - b);
+}
+
+interface TaskRange {
+  readonly first: number;
+  readonly last: number;
+  readonly step: number;
+}
+
+function addTasks(tasks: Set<number>, { first, last, step }: TaskRange): void {
+  for (let task = first; task <= last; task += step) {
+    tasks.add(task);
+    if (tasks.size > maxTasks) throw new UnusableSpec(`array: has more than ${maxTasks} tasks`);
+  }
+}
+
+/** Parses a part of an array, such as `5-9:2`. Returns undefined if it has no task. */
+function rangeOf(part: string): TaskRange | undefined {
+  const [, first, last = first, step = '1'] = arrayPart.exec(part) ?? [];
+  if (first === undefined || Number(step) === 0 || Number(last) < Number(first)) return undefined;
+  return { first: Number(first), last: Number(last), step: Number(step) };
 }
 
 /** Maximum number of tasks. Slurm's own limit is 1001 unless MaxArraySize is larger. */

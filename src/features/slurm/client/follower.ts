@@ -65,13 +65,17 @@ export class Follower {
       }
       try {
         await this.#look(followed);
-        const waited = clock.monotonic() - this.#lastQueue;
-        if (waited >= queueMs || (this.#hurry && waited >= soonestQueueMs)) await this.#ask(followed);
+        if (this.#isQueueDue()) await this.#ask(followed);
       } catch (error) {
         if (!signal.aborted) log.warn('cannot ask the host after its jobs', { why: errorMessage(error) });
       }
       await sleep(clock, lookMs, signal).catch(() => undefined);
     }
+  }
+
+  #isQueueDue(): boolean {
+    const waited = this.#options.clock.monotonic() - this.#lastQueue;
+    return waited >= queueMs || (this.#hurry && waited >= soonestQueueMs);
   }
 
   #followed(): JobEntry[] {
@@ -111,9 +115,11 @@ export class Follower {
     const { code, stdout, stderr } = await host.run('ask', queueScript(followed.map(placeOf)));
     if (code !== 0) throw new Error(`squeue: ${stderr.trim() || `exit status ${code}`}`);
     const queue = Map.groupBy(queueLines(stdout), ({ id }) => id);
-    for (const entry of followed) entry.queue = queue.get(entry.status.jobID ?? '') ?? [];
+    for (const entry of followed) {
+      entry.queue = queue.get(entry.status.jobID ?? '') ?? [];
+      if (!isMissing(entry)) entry.unknownSince = undefined;
+    }
     const missing = followed.filter(isMissing);
-    for (const entry of followed) if (!missing.includes(entry)) entry.unknownSince = undefined;
     if (missing.length > 0) await this.#account(missing);
     const ended = followed.filter(({ job, tasks }) => lacksExitStatus(job.spec, tasks));
     if (ended.length > 0) await this.#look(ended);
@@ -140,13 +146,8 @@ export class Follower {
     const accounts = Map.groupBy(accountLines(answer.stdout), ({ id }) => id);
     for (const entry of missing) {
       entry.account = accounts.get(entry.status.jobID ?? '') ?? [];
-      if (!isMissing(entry)) {
-        entry.unknownSince = undefined;
-        continue;
-      }
-      entry.unknownSince ??= now;
-      const known = disabled && numbersOf(entry).every((number) => entry.looked.exited.has(number));
-      entry.forgotten = known || now - entry.unknownSince >= (disabled ? lostWithoutAccountingMs : lostMs);
+      if (isMissing(entry)) countMissing(entry, disabled, now);
+      else entry.unknownSince = undefined;
     }
   }
 }
@@ -156,6 +157,13 @@ const placeOf = ({ status }: JobEntry) => ({ id: status.jobID ?? '', folder: sta
 const numbersOf = ({ job }: JobEntry): string[] => (arrayTasks(job.spec.array) ?? ['-']).map(String);
 
 /** Returns true if a task of the job is neither in the queue nor in accounting. */
+/** Decides whether the cluster has forgotten a job that neither squeue nor sacct lists. */
+function countMissing(entry: JobEntry, isDisabled: boolean, now: number): void {
+  entry.unknownSince ??= now;
+  const known = isDisabled && numbersOf(entry).every((number) => entry.looked.exited.has(number));
+  entry.forgotten = known || now - entry.unknownSince >= (isDisabled ? lostWithoutAccountingMs : lostMs);
+}
+
 function isMissing(entry: JobEntry): boolean {
   const numbers = arrayTasks(entry.job.spec.array);
   if (numbers === undefined) return entry.tasks.length === 0;

@@ -133,8 +133,9 @@ export interface Looked {
 export function lookedAt(text: string): ReadonlyMap<string, Looked> {
   const found = new Map<string, { sizes: Map<string, number>; exited: Map<string, number> }>();
   for (const line of lines(text)) {
-    const [, size, folder, name] = /^(\d+)\|(.*)\/\.minik8s\/([^/]+)$/.exec(line) ?? [];
-    if (folder === undefined || name === undefined) continue;
+    const match = /^(\d+)\|(.*)\/\.minik8s\/([^/]+)$/.exec(line);
+    if (!match) continue;
+    const [, size, folder = '', name = ''] = match;
     const entry = found.get(folder) ?? { sizes: new Map(), exited: new Map() };
     found.set(folder, entry);
     const [, task, exit] = new RegExp(`^exited\\.(-|\\d+)\\.(${status})$`).exec(name) ?? [];

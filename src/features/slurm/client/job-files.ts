@@ -73,28 +73,34 @@ export class JobFiles {
     if (listed.code === folderGone) return { files: [], dropped: [], gone: true };
     if (listed.code !== 0) throw new Error(`cannot list ${workDir}: ${listed.stderr.trim()}`);
     const lost = await this.copyOutput(entry, true);
-    const log = entry.looked.sizes.get('build.log');
-    if (log !== undefined)
-      await this.#copy(entry, { kind: 'Build', path: 'build.log' }, `${controlFolder}/build.log`, {
-        size: log,
-        limit: maxBuildLog,
-        atEnd: true,
-      });
+    await this.#copyBuildLog(entry);
     const limit = tryParseQuantity(job.spec.resultsLimit ?? defaultResults)?.nano ?? 0n;
     const chosen = chooseResults(
       listedFiles(listed.stdout),
       job.spec.results ?? [],
       Number(limit / 1_000_000_000n),
     );
+    const { files, unread } = await this.#copyResults(entry, chosen.fetched);
+    return { files, dropped: [...chosen.dropped, ...unread, ...lost], gone: false };
+  }
+
+  async #copyBuildLog(entry: JobEntry): Promise<void> {
+    const size = entry.looked.sizes.get('build.log');
+    if (size === undefined) return;
+    const all = { size, limit: maxBuildLog, atEnd: true };
+    await this.#copy(entry, { kind: 'Build', path: 'build.log' }, `${controlFolder}/build.log`, all);
+  }
+
+  async #copyResults(entry: JobEntry, chosen: readonly FetchedFile[]) {
     const [files, unread]: [FetchedFile[], DroppedFile[]] = [[], []];
-    for (const { path, size } of chosen.fetched) {
+    for (const { path, size } of chosen) {
       const whole = { size, limit: Number.POSITIVE_INFINITY, atEnd: true };
       const { why, length } = await this.#copy(entry, { kind: 'Result', path }, path, whole);
       if (why !== undefined) unread.push({ path, size, reason: why });
       // The file may have become shorter since it was listed.
       else files.push({ path, size: length });
     }
-    return { files, dropped: [...chosen.dropped, ...unread, ...lost], gone: false };
+    return { files, unread };
   }
 
   /** Copies a file. Returns the stored length, and the reason if the rest cannot be read. */
@@ -110,13 +116,11 @@ export class JobFiles {
       const offset = stored.get(key) ?? 0;
       const piece = nextPiece(size, offset, limit, atEnd);
       if (piece === undefined) return { length: offset };
-      let bytes: Uint8Array;
-      try {
-        bytes = await this.#bytes(entry, below, piece);
-      } catch (error) {
-        if (!(error instanceof UnreadableFile)) throw error;
-        return { length: offset, why: `cannot be read: ${error.message}` };
-      }
+      const bytes = await this.#bytes(entry, below, piece).catch((error: unknown) => {
+        if (error instanceof UnreadableFile) return error;
+        throw error;
+      });
+      if (bytes instanceof UnreadableFile) return { length: offset, why: `cannot be read: ${bytes.message}` };
       if (bytes.length === 0) return { length: offset };
       await this.#store.appendFile(entry.job, file, offset, bytes);
       stored.set(key, offset + bytes.length);

@@ -38,10 +38,13 @@ export function nextStep(job: SlurmJob, status: SlurmJobStatus, now: number): St
   const stopping = conditionOf(status, 'Failed') !== undefined;
   if (!stopping && stopReason(job, status, now) !== undefined) return 'cancel';
   if (status.workDir === undefined) return 'prepare';
-  if (status.jobID !== undefined) return 'follow';
-  if (conditionOf(status, 'Uploaded')?.status !== 'True') return 'upload';
-  if ((job.spec.build ?? []).length > 0 && conditionOf(status, 'Built')?.status !== 'True') return 'build';
-  return 'submit';
+  return status.jobID === undefined ? stepToSubmit(job, status) : 'follow';
+}
+
+function stepToSubmit({ spec }: SlurmJob, status: SlurmJobStatus): Step {
+  const isTrue = (type: 'Uploaded' | 'Built') => conditionOf(status, type)?.status === 'True';
+  if (!isTrue('Uploaded')) return 'upload';
+  return (spec.build ?? []).length > 0 && !isTrue('Built') ? 'build' : 'submit';
 }
 
 export function stopReason(
@@ -139,32 +142,52 @@ export function observedStatus(
   const byNumber = tasksByNumber(tasks);
   const numbers = arrayTasks(job.spec.array) ?? ['-' as const];
   const states = numbers.map((number) => taskState(number, byNumber, looked, forgotten));
-  const counts: Record<string, number> = {};
-  for (const { state } of states) counts[state] = (counts[state] ?? 0) + 1;
+  const counts = countsOf(states.map((each) => each.state));
   const state = overall(Object.keys(counts)) ?? status.state;
   const known = tasks.find((task) => task.state === state) ?? tasks[0];
   const over = states.every((each) => isOver(each.state));
-  const codes = states.flatMap(({ exitCode }) => (exitCode === undefined ? [] : [exitCode]));
-  const [submitTime, startTime, endTime] = [
-    earliest(tasks.map((task) => task.submitTime)),
-    earliest(tasks.filter((task) => task.state !== 'PENDING').map((task) => task.startTime)),
-    over ? latest(tasks.map((task) => task.endTime)) : undefined,
-  ];
+  const times = timesOf(tasks, over);
   const next: SlurmJobStatus = {
     ...status,
-    phase: over || startTime === undefined ? status.phase : 'Running',
+    ...times,
+    ...outputSizes(status, looked),
+    ...(known?.nodes && { nodes: known.nodes }),
+    ...(over && exitOf(states)),
+    phase: over || times.startTime === undefined ? status.phase : 'Running',
     state,
     reason: known?.reason || undefined,
-    nodes: known?.nodes || status.nodes,
-    exitCode: over && codes.length > 0 ? Math.max(...codes) : status.exitCode,
-    submitTime: submitTime ?? status.submitTime,
-    startTime: startTime ?? status.startTime,
-    endTime: endTime ?? status.endTime,
     arrayTasks: job.spec.array === undefined ? undefined : counts,
-    outputBytes: Math.max(status.outputBytes ?? 0, sizeOf(looked, 'stdout')),
-    errorBytes: Math.max(status.errorBytes ?? 0, sizeOf(looked, 'stderr')),
   };
   return { status: next, verdict: over ? verdictOf(next, counts) : undefined };
+}
+
+const outputSizes = ({ outputBytes = 0, errorBytes = 0 }: SlurmJobStatus, looked: Observed['looked']) => ({
+  outputBytes: Math.max(outputBytes, sizeOf(looked, 'stdout')),
+  errorBytes: Math.max(errorBytes, sizeOf(looked, 'stderr')),
+});
+
+/** Returns the known times; a task that waits may have an estimated start, which does not count. */
+function timesOf(tasks: Observed['tasks'], over: boolean) {
+  const submitTime = earliest(tasks.map((task) => task.submitTime));
+  const startTime = earliest(tasks.filter((task) => task.state !== 'PENDING').map((task) => task.startTime));
+  const endTime = over ? latest(tasks.map((task) => task.endTime)) : undefined;
+  return {
+    ...(submitTime !== undefined && { submitTime }),
+    ...(startTime !== undefined && { startTime }),
+    ...(endTime !== undefined && { endTime }),
+  };
+}
+
+function countsOf(states: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const state of states) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+}
+
+/** Returns the highest exit code, if any is known. */
+function exitOf(states: readonly { readonly exitCode: number | undefined }[]) {
+  const codes = states.flatMap(({ exitCode }) => exitCode ?? []);
+  return codes.length > 0 ? { exitCode: Math.max(...codes) } : {};
 }
 
 /** Returns the bytes of all output files of one kind. */

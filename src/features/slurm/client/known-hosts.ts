@@ -15,12 +15,12 @@ export function hostKeys(text: string, host: string, port: number): HostKeys {
   const name = port === 22 ? host : `[${host}]:${port}`;
   const keys = new Map<string, string>();
   const revoked = new Set<string>();
-  for (const line of text.split(/\r?\n/)) {
-    const read = readLine(line);
-    if (!read || (read.patterns !== undefined && !matches(read.patterns, name))) continue;
-    if (read.mark === '@revoked') revoked.add(read.key);
+  const read = text.split(/\r?\n/).flatMap((line) => readLine(line) ?? []);
+  for (const { patterns = '*', mark, key, type } of read) {
+    if (!matches(patterns, name)) continue;
+    if (mark === '@revoked') revoked.add(key);
     // Keys of certificate authorities are ignored, because certificates are not supported.
-    else if (read.mark === undefined) keys.set(read.key, read.type);
+    else if (mark === undefined) keys.set(key, type);
   }
   for (const key of revoked) keys.delete(key);
   return {

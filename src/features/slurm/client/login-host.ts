@@ -105,32 +105,34 @@ export class LoginHost {
     return this.#opening;
   }
 
+  #opened(open: HostConnection, { host, user }: { readonly host: string; readonly user: string }) {
+    this.#current = open;
+    this.#away.reset();
+    this.#refused.reset();
+    this.#options.onState({
+      connected: true,
+      reason: 'Connected',
+      message: `connected to ${host} as ${user}`,
+    });
+    void open.over.then((why) => this.#lose(why));
+    return open;
+  }
+
   async #open(): Promise<HostConnection> {
-    const { connection, signal, onState, open: connect = SshConnection.open } = this.#options;
+    const { connection, signal, open: connect = SshConnection.open } = this.#options;
     for (;;) {
       signal.throwIfAborted();
       const changed = this.#changed.signal;
+      const either = AbortSignal.any([signal, changed]);
       try {
         const { value } = connection;
         if (typeof value === 'string') throw new ConnectionError('InvalidSecret', value);
         const open = await connect(value);
-        if (signal.aborted || changed.aborted) {
-          open.close();
-          continue;
-        }
-        this.#current = open;
-        this.#away.reset();
-        this.#refused.reset();
-        onState({
-          connected: true,
-          reason: 'Connected',
-          message: `connected to ${value.host} as ${value.user}`,
-        });
-        void open.over.then((why) => this.#lose(why));
-        return open;
+        if (!either.aborted) return this.#opened(open, value);
+        open.close();
       } catch (error) {
         if (signal.aborted) throw error;
-        await this.#restAfter(error, AbortSignal.any([signal, changed]));
+        await this.#restAfter(error, either);
       }
     }
   }

@@ -14,7 +14,7 @@ import { nextStep, withCondition } from './job-plan.ts';
 import { JobSteps } from './job-steps.ts';
 import type { JobStore } from './job-store.ts';
 import { type HostState, LoginHost, type LoginHostOptions } from './login-host.ts';
-import { isFinished } from './slurm-job.ts';
+import { isFinished, type SlurmJob } from './slurm-job.ts';
 import { ConnectionError } from './ssh.ts';
 import { problemOf } from './step-problem.ts';
 
@@ -87,22 +87,26 @@ class SlurmClient {
   }
 
   #read(): void {
-    const { store, clock, random } = this.#options;
-    const there = new Set<string>();
-    for (const job of store.jobs()) {
-      there.add(job.uid);
-      let entry = this.#entries.get(job.uid);
-      if (entry === undefined) {
-        entry = new JobEntry(job, clock.now(), random);
-        this.#entries.set(job.uid, entry);
-        if (this.#state && !isFinished(entry.status))
-          this.#connected(entry, this.#state).catch(() => undefined);
-        this.#watchDeadline(entry);
-      }
+    const jobs = this.#options.store.jobs();
+    for (const job of jobs) {
+      const entry = this.#entries.get(job.uid) ?? this.#add(job);
       const news = job.deleting !== entry.job.deleting || job.spec !== entry.job.spec;
       entry.job = job;
       if (news || entry.step === 'none') this.#drive(entry);
     }
+    this.#removeOthers(new Set(jobs.map(({ uid }) => uid)));
+  }
+
+  #add(job: SlurmJob): JobEntry {
+    const { clock, random } = this.#options;
+    const entry = new JobEntry(job, clock.now(), random);
+    this.#entries.set(job.uid, entry);
+    if (this.#state && !isFinished(entry.status)) this.#connected(entry, this.#state).catch(() => undefined);
+    this.#watchDeadline(entry);
+    return entry;
+  }
+
+  #removeOthers(there: ReadonlySet<string>): void {
     for (const [uid, entry] of this.#entries) {
       if (there.has(uid)) continue;
       entry.timer?.cancel();

@@ -115,35 +115,49 @@ async function listInto(
   if (++counts.folders > maxFolders) throw tooMany(`folders; at most ${maxFolders} are watched`);
   await options.onFolder(path, folder);
   const { names, folders } = await entriesOf(folder, options, files.size, counts);
-  for (let at = 0; at < names.length; at += lookedAtOnce) {
-    const some = names.slice(at, at + lookedAtOnce);
-    const found = await Promise.all(some.map((name) => lookAt(folder, name)));
-    for (const [index, file] of found.entries()) if (file) files.set(below(path, some[index] ?? ''), file);
-  }
-  for (const name of folders.sort()) {
+  await lookAtAll(path, folder, names, files);
+  for (const name of options.recursive ? folders.sort() : []) {
     await using inner = await openEntry(folder, name, directoryOnly);
     if (inner) await listInto(below(path, name), inner, options, files, counts);
   }
 }
 
-/** Returns the matching files and the folders to descend into; `known` is the count of files so far. */
+async function lookAtAll(
+  path: string,
+  folder: FileHandle,
+  names: readonly string[],
+  files: Map<string, FoundFile>,
+): Promise<void> {
+  for (let at = 0; at < names.length; at += lookedAtOnce) {
+    const some = names.slice(at, at + lookedAtOnce);
+    const found = await Promise.all(some.map(async (name) => ({ name, file: await lookAt(folder, name) })));
+    for (const { name, file } of found) if (file) files.set(below(path, name), file);
+  }
+}
+
+/** Returns the matching files and the folders; `known` is the count of files so far. */
 async function entriesOf(
   folder: FileHandle,
-  { isMeant, recursive, maxFiles = maxWatchedFiles }: ListOptions,
+  { isMeant, maxFiles = maxWatchedFiles }: ListOptions,
   known: number,
   counts: Counts,
 ): Promise<{ readonly names: string[]; readonly folders: string[] }> {
   const [names, folders]: [string[], string[]] = [[], []];
   // The directory is closed when all has been read.
   for await (const entry of await opendir(pathOf(folder))) {
-    if (++counts.entries > maxEntries) throw tooMany(`entries; at most ${maxEntries} are looked at`);
-    const isFile = entry.isFile() && isMeant(entry.name);
-    if (recursive && entry.isDirectory()) folders.push(entry.name);
-    else if (isFile && entry.name.includes(notUtf8)) counts.unnamed++;
-    else if (isFile) names.push(entry.name);
-    if (known + names.length > maxFiles) throw tooMany(`files; at most ${maxFiles} are watched`);
+    countEntry(counts);
+    if (entry.isDirectory()) folders.push(entry.name);
+    if (!entry.isFile() || !isMeant(entry.name)) continue;
+    // A name that is not UTF-8 cannot be reported.
+    if (entry.name.includes(notUtf8)) counts.unnamed++;
+    else if (known + names.push(entry.name) > maxFiles)
+      throw tooMany(`files; at most ${maxFiles} are watched`);
   }
   return { names, folders };
+}
+
+function countEntry(counts: Counts): void {
+  if (++counts.entries > maxEntries) throw tooMany(`entries; at most ${maxEntries} are looked at`);
 }
 
 const below = (path: string, name: string) => (path === '' ? name : `${path}/${name}`);

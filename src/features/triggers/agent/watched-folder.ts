@@ -166,18 +166,14 @@ export class WatchedFolder {
     told: Map<string, Mark>,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { watch } = this.#options;
     try {
       for (const change of changes) {
         signal.throwIfAborted();
-        if (watch.spec.types.includes(change.type)) {
-          // A request to the API server is not aborted: the event may be stored all the same.
-          const outcome = await this.#tell(folder, change);
-          if (outcome === 'full') return false;
-          if (outcome === 'changed') continue;
-        }
-        if (change.type === 'Deleted') told.delete(change.path);
-        else told.set(change.path, change.mark);
+        // A request to the API server is not aborted: the event may be stored all the same.
+        const outcome = await this.#tellWatched(folder, change);
+        if (outcome === 'full') return false;
+        if (outcome === 'changed') continue;
+        remember(told, change);
         if (++this.#unsaved >= toldBetweenWrites) await this.#save(told);
       }
       return true;
@@ -210,6 +206,12 @@ export class WatchedFolder {
     }
   }
 
+  /** Reports a change of a type that the trigger watches; other changes are only remembered. */
+  async #tellWatched(folder: FileHandle, change: FolderChange) {
+    const isWatched = this.#options.watch.spec.types.includes(change.type);
+    return isWatched ? this.#tell(folder, change) : undefined;
+  }
+
   #notes({ unnamed }: Listing): string {
     const notes: string[] = [];
     if (unnamed > 0) notes.push(`${unnamed} files have names that are no UTF-8, and are not told`);
@@ -233,4 +235,9 @@ export class WatchedFolder {
       log.warn('cannot say how a folder is watched', { name, error: errorMessage(error) });
     }
   }
+}
+
+function remember(told: Map<string, Mark>, change: FolderChange): void {
+  if (change.type === 'Deleted') told.delete(change.path);
+  else told.set(change.path, change.mark);
 }

@@ -32,21 +32,30 @@ function stepsOf(pattern: string): Step[] | undefined {
   const steps: Step[] = [];
   for (let at = 0; at < characters.length; at++) {
     const character = characters[at] as string;
-    if (character === '*') {
-      if (steps.at(-1) !== '*') steps.push('*');
-    } else if (character === '?') steps.push(() => true);
-    else if (character === '[') {
-      const isNot = characters[at + 1] === '!';
-      const from = at + (isNot ? 2 : 1);
-      // A bracket in the first place is a member of the set.
-      const end = characters.indexOf(']', from + 1);
-      if (end === -1) return undefined;
-      const isOne = oneOf(characters.slice(from, end));
-      steps.push((one) => isOne(one) !== isNot);
-      at = end;
-    } else steps.push((one) => one === character);
+    if (character === '[') {
+      const set = setAt(characters, at);
+      if (set === undefined) return undefined;
+      steps.push(set.step);
+      at = set.end;
+    } else if (character !== '*' || steps.at(-1) !== '*') steps.push(stepOf(character));
   }
   return steps;
+}
+
+function stepOf(character: string): Step {
+  if (character === '*') return '*';
+  return character === '?' ? () => true : (one) => one === character;
+}
+
+/** Returns the step of the set that begins at `at`, and the place of its closing bracket. */
+function setAt(characters: readonly string[], at: number): { step: Step; end: number } | undefined {
+  const isNot = characters[at + 1] === '!';
+  const from = at + (isNot ? 2 : 1);
+  // A bracket in the first place is a member of the set.
+  const end = characters.indexOf(']', from + 1);
+  if (end === -1) return undefined;
+  const isOne = oneOf(characters.slice(from, end));
+  return { step: (one) => isOne(one) !== isNot, end };
 }
 
 function oneOf(set: readonly string[]): (character: string) => boolean {

@@ -41,14 +41,16 @@ function validate({ spec }: TriggerEvent): StatusCause[] {
     causes.push(invalidCause('spec.time', spec.time, 'must be a time of RFC 3339'));
   if (Buffer.byteLength(JSON.stringify(spec.data ?? null)) > maxEventData)
     causes.push(tooLongCause('spec.data', maxEventData));
-  if (spec.depth < 0 || spec.depth > deepestEvent + 1)
-    causes.push(
-      invalidCause('spec.depth', spec.depth, `must be between 0 and ${deepestEvent + 1}, inclusive`),
-    );
-  if ((spec.chain?.length ?? 0) > maxChainLength || spec.chain?.some((name) => name.length > 200))
+  return [...causes, ...validateHistory(spec)];
+}
+
+function validateHistory({ depth, chain = [], replays }: TriggerEvent['spec']): StatusCause[] {
+  const causes: StatusCause[] = [];
+  if (depth < 0 || depth > deepestEvent + 1)
+    causes.push(invalidCause('spec.depth', depth, `must be between 0 and ${deepestEvent + 1}, inclusive`));
+  if (chain.length > maxChainLength || chain.some((name) => name.length > 200))
     causes.push(tooLongCause('spec.chain', maxChainLength));
-  if (spec.replays < 0)
-    causes.push(invalidCause('spec.replays', spec.replays, 'must be greater than or equal to 0'));
+  if (replays < 0) causes.push(invalidCause('spec.replays', replays, 'must be greater than or equal to 0'));
   return causes;
 }
 

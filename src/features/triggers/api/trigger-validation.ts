@@ -102,53 +102,57 @@ function validateObject(object: NonNullable<Spec['object']>): StatusCause[] {
   if (group !== undefined) causes.push(...nameCauses('spec.object.apiVersion', group, checkDns1123Subdomain));
   if (!kind.test(object.kind))
     causes.push(invalidCause('spec.object.kind', object.kind, 'must be the name of a kind, such as Pod'));
-  if (group === 'minik8s.io' && ownKinds.includes(object.kind))
-    causes.push(forbiddenCause('spec.object.kind', 'each event would make another one'));
-  if (group === 'minik8s.io' && object.kind === 'Function' && object.types.includes('Updated')) {
-    const rule = 'calls change the status of Functions: name Created, Deleted or both';
-    causes.push(forbiddenCause('spec.object.types', rule));
-  }
+  if (group === 'minik8s.io') causes.push(...validateOwnKind(object));
   if (object.namespace !== undefined && object.namespace !== '*')
     causes.push(...nameCauses('spec.object.namespace', object.namespace, checkDns1123Label));
   causes.push(...readable('spec.object.labelSelector', object.labelSelector, parseLabelSelector));
   return [...causes, ...readable('spec.object.fieldSelector', object.fieldSelector, parseFieldSelector)];
 }
 
-function validateFile(file: NonNullable<Spec['file']>): StatusCause[] {
-  const { claimName, path: within, folder, nodeSelector, pattern } = file;
+function validateOwnKind({ kind: name, types }: NonNullable<Spec['object']>): StatusCause[] {
+  if (ownKinds.includes(name))
+    return [forbiddenCause('spec.object.kind', 'each event would make another one')];
+  if (name !== 'Function' || !types.includes('Updated')) return [];
+  const rule = 'calls change the status of Functions: name Created, Deleted or both';
+  return [forbiddenCause('spec.object.types', rule)];
+}
+
+type FileSource = NonNullable<Spec['file']>;
+
+function validateFile(file: FileSource): StatusCause[] {
+  const { claimName, folder, pattern } = file;
   // A source that could not be decoded has no defaults.
   const causes = someOf('spec.file.types', file.types ?? changeTypes);
   if (claimName === undefined && folder === undefined)
     causes.push(requiredCause('spec.file', 'one of claimName and folder says what is watched'));
   if (claimName !== undefined && folder !== undefined)
     causes.push(forbiddenCause('spec.file.folder', 'it has no meaning beside claimName'));
-  if (claimName !== undefined)
-    causes.push(...nameCauses('spec.file.claimName', claimName, checkDns1123Subdomain));
+  causes.push(...validateClaim(file), ...validateFolder(file));
+  const fault = pattern === undefined ? undefined : patternFault(pattern);
+  if (pattern !== undefined && fault !== undefined)
+    causes.push(invalidCause('spec.file.pattern', pattern, fault));
+  return causes;
+}
+
+function validateClaim({ claimName, path: within }: FileSource): StatusCause[] {
+  const causes =
+    claimName === undefined ? [] : nameCauses('spec.file.claimName', claimName, checkDns1123Subdomain);
+  const rule = 'must be a path such as in/new, without a "/" at its ends, "." or ".."';
   if (within !== undefined && claimName === undefined)
     causes.push(forbiddenCause('spec.file.path', 'it is of the volume of claimName'));
-  else if (within !== undefined && !isPath(within))
-    causes.push(
-      invalidCause(
-        'spec.file.path',
-        within,
-        'must be a path such as in/new, without a "/" at its ends, "." or ".."',
-      ),
-    );
+  else if (within !== undefined && !isPath(within)) causes.push(invalidCause('spec.file.path', within, rule));
+  return causes;
+}
+
+function validateFolder({ folder, nodeSelector }: FileSource): StatusCause[] {
+  const causes: StatusCause[] = [];
+  const rule = 'must be an absolute path such as /srv/in, without "." or ".."';
   if (folder !== undefined && !(folder.startsWith('/') && isPath(folder.slice(1))))
-    causes.push(
-      invalidCause(
-        'spec.file.folder',
-        folder,
-        'must be an absolute path such as /srv/in, without "." or ".."',
-      ),
-    );
+    causes.push(invalidCause('spec.file.folder', folder, rule));
   if (nodeSelector !== undefined && folder === undefined)
     causes.push(
       forbiddenCause('spec.file.nodeSelector', 'it is of folder; a claim has its node by its volume'),
     );
-  const fault = pattern === undefined ? undefined : patternFault(pattern);
-  if (pattern !== undefined && fault !== undefined)
-    causes.push(invalidCause('spec.file.pattern', pattern, fault));
   return causes;
 }
 

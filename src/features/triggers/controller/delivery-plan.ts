@@ -48,6 +48,23 @@ const failedAt = ({ status }: TriggerEvent) => status?.failedTime ?? '';
 const byFailure = (a: TriggerEvent, b: TriggerEvent) =>
   failedAt(a) === failedAt(b) ? byAge(a, b) : failedAt(a) < failedAt(b) ? -1 : 1;
 
+/**
+ * Returns the events that are due, and the time of the next one. No pause is longer than `maxMs`: a later
+ * time was written by another clock, or before this clock was set back.
+ */
+function sortByTime(events: readonly TriggerEvent[], now: number, maxMs: number) {
+  const nowText = rfc3339(now);
+  const farthest = rfc3339(now + maxMs);
+  const due: TriggerEvent[] = [];
+  let next: string | undefined;
+  for (const event of events) {
+    const at = dueAt(event);
+    if (at <= nowText || at > farthest) due.push(event);
+    else if (next === undefined || at < next) next = at;
+  }
+  return { due, next };
+}
+
 export function planDeliveries(
   { spec }: Trigger,
   events: readonly TriggerEvent[],
@@ -60,16 +77,7 @@ export function planDeliveries(
   const common = { discard, pending: pending.length, deadLetters: dead.length - surplus };
   if (spec.suspend) return { ...common, start: [], waiting: 0, again: undefined };
   const idle = pending.filter((event) => !isBusy(event));
-  const nowText = rfc3339(now);
-  // No pause is longer. A later time was written by another clock, or before this clock was set back.
-  const farthest = rfc3339(now + maxPauseMs(spec));
-  const due: TriggerEvent[] = [];
-  let next: string | undefined;
-  for (const event of idle) {
-    const at = dueAt(event);
-    if (at <= nowText || at > farthest) due.push(event);
-    else if (next === undefined || at < next) next = at;
-  }
+  const { due, next } = sortByTime(idle, now, maxPauseMs(spec));
   const room = Math.max(0, Math.min(free, maxAtOnce - underWay));
   return {
     ...common,

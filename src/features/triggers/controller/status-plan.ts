@@ -40,28 +40,32 @@ export interface StatusFacts {
   readonly timestamp: string;
 }
 
-export function planStatus({ metadata, status = {} }: Trigger, facts: StatusFacts): TriggerStatus {
-  const { counts, problem, timestamp, pending, deadLetters, position } = facts;
-  const before = status.conditions ?? [];
+function conditionsOf(status: TriggerStatus, facts: StatusFacts) {
+  const { problem, waits, detail } = facts;
   const ready = problem
     ? ({ status: 'False', ...problem } as const)
-    : ({ status: 'True', reason: 'Active', message: activeMessage(facts.detail) } as const);
-  const isSameSource = position !== undefined && position.of === status.position?.of;
-  const known = isSameSource ? findCondition(before, 'EventsMissed')?.message : undefined;
-  const missed = facts.missed ?? known;
-  const conditions = [
-    timedCondition(before, { type: 'Ready', ...ready }, timestamp),
-    ...(facts.waits ? [timedCondition(before, { type: 'Backlogged', ...backlogged }, timestamp)] : []),
-    ...(missed === undefined
-      ? []
-      : [
-          timedCondition(
-            before,
-            { type: 'EventsMissed', status: 'True', reason: 'HistoryTooOld', message: missed },
-            timestamp,
-          ),
-        ]),
+    : ({ status: 'True', reason: 'Active', message: activeMessage(detail) } as const);
+  const missed = missedEvents(status, facts);
+  return [
+    { type: 'Ready', ...ready },
+    ...(waits ? [{ type: 'Backlogged', ...backlogged }] : []),
+    ...(missed === undefined ? [] : [missed]),
   ];
+}
+
+/** Returns the condition of missed events. It stays as long as the trigger has the same source. */
+function missedEvents(status: TriggerStatus, { missed, position }: StatusFacts) {
+  const isSameSource = position !== undefined && position.of === status.position?.of;
+  const known = isSameSource ? findCondition(status.conditions ?? [], 'EventsMissed')?.message : undefined;
+  const message = missed ?? known;
+  if (message === undefined) return undefined;
+  return { type: 'EventsMissed', status: 'True', reason: 'HistoryTooOld', message } as const;
+}
+
+export function planStatus({ metadata, status = {} }: Trigger, facts: StatusFacts): TriggerStatus {
+  const { counts, timestamp, pending, deadLetters, position } = facts;
+  const before = status.conditions ?? [];
+  const conditions = conditionsOf(status, facts).map((one) => timedCondition(before, one, timestamp));
   const lastTime = counts.lastTime ?? status.lastTime;
   return {
     ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),

@@ -145,6 +145,15 @@ const replayFlags = {
   all: { type: 'boolean', about: 'all dead letters of the trigger' },
 } as const satisfies FlagTable;
 
+async function replayOne(context: VerbContext, event: JsonObject): Promise<void> {
+  try {
+    await setGoing(context, event);
+    context.io.out(`triggerevent/${metadataOf(event).name} is delivered again\n`);
+  } catch (error) {
+    context.report(error);
+  }
+}
+
 const replay: Verb = {
   about: 'deliver dead letters again: those named, or all of a trigger',
   words: 'TRIGGER [EVENT...]',
@@ -159,14 +168,7 @@ const replay: Verb = {
     for (const name of names)
       if (!wanted.some((event) => metadataOf(event).name === name))
         report(new Error(`trigger/${trigger} has no dead letter ${JSON.stringify(name)}`));
-    for (const event of wanted) {
-      try {
-        await setGoing(context, event);
-        io.out(`triggerevent/${metadataOf(event).name} is delivered again\n`);
-      } catch (error) {
-        report(error);
-      }
-    }
+    for (const event of wanted) await replayOne(context, event);
     if (flags.on('all') && wanted.length === 0) io.out(`trigger/${trigger} has no dead letters\n`);
   },
 };

@@ -99,10 +99,13 @@ function faultOf({ metadata, spec }: TriggerEvent, watch: FolderWatch, node: str
   if (!deepEqual(metadata.ownerReferences, watch.metadata.ownerReferences)) return 'its owner is the trigger';
   const types = watch.spec.types.map((type) => `minik8s.io/file.${type.toLowerCase()}`);
   if (!types.includes(spec.type)) return `its type is one of ${types.join(', ')}`;
-  if (spec.depth !== 0 || spec.replays !== 0 || spec.chain !== undefined)
+  return faultOfSpec(spec, node);
+}
+
+function faultOfSpec({ depth, replays, chain, data }: TriggerEvent['spec'], node: string) {
+  if (depth !== 0 || replays !== 0 || chain !== undefined)
     return 'its depth and its replays are 0, and it has no chain';
-  if (!isRecord(spec.data) || spec.data.node !== node) return 'data.node is the name of the node';
-  return undefined;
+  return !isRecord(data) || data.node !== node ? 'data.node is the name of the node' : undefined;
 }
 
 /**

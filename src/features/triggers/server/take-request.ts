@@ -14,7 +14,7 @@ import { findObject } from '../../../apiserver/stored-object.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import { requestHeaders } from '../../../kube-apiserver/forwarding/headers.ts';
 import { isOwnHeader } from '../../functions/api/own-headers.ts';
-import { triggerResource } from '../api/trigger.ts';
+import { type Trigger, triggerResource } from '../api/trigger.ts';
 import { maxEventData } from '../api/trigger-event.ts';
 import type { Happening } from '../api/trigger-event-draft.ts';
 import { bodyData } from './body-data.ts';
@@ -32,16 +32,20 @@ const unsaid = new Set(['cookie', 'connection', 'content-length', 'transfer-enco
 /** Maximum size of a body in bytes, so that its data fit into an event. */
 const maxBody = maxEventData / 2;
 
+/** Throws if the trigger takes no events by this method now. */
+function requireOpen({ spec: { http, suspend } }: Trigger, method: string): void {
+  const methods: readonly string[] = http?.methods ?? ['POST'];
+  if (!methods.includes(method)) throw methodNotAllowed();
+  if (suspend) throw newStatusError('ServiceUnavailable', 'the trigger is suspended: it takes no events');
+}
+
 export const takeRequest =
   (intake: Intake): Handler =>
   async (scope) => {
     const { info, request, server, user } = scope;
     const trigger = await findObject(server, triggerResource, info.namespace, info.name);
     if (!trigger || isTerminating(trigger)) throw newNotFound(triggerResource, info.name);
-    const { http, suspend } = trigger.spec;
-    const methods: readonly string[] = http?.methods ?? ['POST'];
-    if (!methods.includes(request.method)) throw methodNotAllowed();
-    if (suspend) throw newStatusError('ServiceUnavailable', 'the trigger is suspended: it takes no events');
+    requireOpen(trigger, request.method);
     const key = keyOf(scope);
     if (user.name === anonymousUser) checkRequestsOfStrangers(server.cache, info.namespace, info.name);
     const body = await eventBody(scope);
@@ -52,7 +56,7 @@ export const takeRequest =
         'request',
         ...(key === undefined ? [server.random.uuid()] : [key, user.name, digestOf(scope, body)]),
       ],
-      type: http ? 'minik8s.io/http.request' : 'minik8s.io/test',
+      type: trigger.spec.http ? 'minik8s.io/http.request' : 'minik8s.io/test',
       source: `/namespaces/${info.namespace}/triggers/${info.name}`,
       time: rfc3339(server.clock.now()),
       ...dataOf(scope, body),

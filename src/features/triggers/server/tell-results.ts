@@ -31,29 +31,39 @@ export const tellResults =
     const { namespace, name } = scope.info;
     const triggers = intake.triggersOfResults(namespace, name);
     if (triggers.length === 0) return call(scope);
+    const report = (result: Result) => tell(intake, triggers, scope, result);
     let answer: Response;
     try {
       answer = await call(scope);
     } catch (error) {
       const result = scope.signal.aborted ? undefined : resultOfError(error);
-      if (result) await tell(intake, triggers, scope, result);
+      if (result) await report(result);
       throw error;
     }
-    const { status, headers } = answer;
-    const beginning = await beginningOf(answer.body);
-    const passed = new Response(beginning.body, { status, headers });
-    if (scope.signal.aborted) return passed;
-    try {
-      await tell(intake, triggers, scope, resultOf(answer, beginning));
-    } catch (error) {
-      // The rest of the answer is not read, so the instance can stop.
-      await passed.body?.cancel();
-      throw error;
-    }
-    // Disconnecting is the only way to show that the answer is incomplete.
-    if (beginning.isCut) scope.hangUp?.();
-    return passed;
+    return passOn(answer, scope, report);
   };
+
+/** Reports the result, and returns the answer with all of its body. */
+async function passOn(
+  answer: Response,
+  scope: Parameters<Handler>[0],
+  report: (result: Result) => Promise<unknown>,
+): Promise<Response> {
+  const { status, headers } = answer;
+  const beginning = await beginningOf(answer.body);
+  const passed = new Response(beginning.body, { status, headers });
+  if (scope.signal.aborted) return passed;
+  try {
+    await report(resultOf(answer, beginning));
+  } catch (error) {
+    // The rest of the answer is not read, so the instance can stop.
+    await passed.body?.cancel();
+    throw error;
+  }
+  // Disconnecting is the only way to show that the answer is incomplete.
+  if (beginning.isCut) scope.hangUp?.();
+  return passed;
+}
 
 /** Returns undefined if the function does not exist: nothing was called. */
 function resultOfError(error: unknown): Result | undefined {

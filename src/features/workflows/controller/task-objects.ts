@@ -121,13 +121,11 @@ export class TaskObjects {
       await client.create(draft);
     } catch (error) {
       if (isAlreadyExists(error)) return undefined;
-      const code = error instanceof StatusError ? error.status.code : undefined;
-      if (code !== 422 && code !== 403) throw error;
+      if (!isRefusal(error)) throw error;
       // The quota may be used up by this very object, which the cache does not show yet.
       const there = await ifPresent(client.get(of.name, of.namespace));
       if (there && isOwn(there, of)) return undefined;
-      const why = error instanceof Error ? error.message : String(error);
-      return failed(of.task.id, taskErrors.refused, why);
+      return failed(of.task.id, taskErrors.refused, error.message);
     }
     return undefined;
   }
@@ -144,20 +142,21 @@ export class TaskObjects {
 
   /** Stops and releases all objects of the run whose tasks are not in `waited`. */
   async release(uid: string, waited: ReadonlySet<string>): Promise<void> {
-    for (const child of this.childrenOf(uid)) {
-      if (waited.has(child.spec.parent?.task ?? '')) continue;
+    const runs = this.childrenOf(uid).filter(({ spec }) => !waited.has(spec.parent?.task ?? ''));
+    for (const child of runs) {
       if (!hasEnded(child) && !child.spec.stop) await this.#stopRun(child);
       await this.#letGo(workflowRunResource, child);
     }
-    for (const job of this.#jobs.lister.byIndex(byRun, uid)) {
-      if (waited.has(taskOfJob(job).task ?? '')) continue;
-      const { name, namespace, uid: own } = job.metadata;
-      if (!endOfJob(job)) {
-        const options = { preconditions: { uid: own }, propagationPolicy: 'Background' } as const;
-        await ifPresent(this.#context.client.resource(jobResource).delete(name, namespace, options));
-      }
+    const ofRun = this.#jobs.lister.byIndex(byRun, uid);
+    for (const job of ofRun.filter((one) => !waited.has(taskOfJob(one).task ?? ''))) {
+      if (!endOfJob(job)) await this.#stopJob(job);
       await this.#letGo(jobResource, job);
     }
+  }
+
+  async #stopJob({ metadata: { name, namespace, uid } }: Job): Promise<void> {
+    const options = { preconditions: { uid }, propagationPolicy: 'Background' } as const;
+    await ifPresent(this.#context.client.resource(jobResource).delete(name, namespace, options));
   }
 
   letGoRun(child: WorkflowRun): Promise<void> {
@@ -231,3 +230,7 @@ const taken = ({ task, namespace, name }: TaskOf): RunEvent =>
 
 export const isGone = (run: WorkflowRun | undefined, uid: string): boolean =>
   run === undefined || run.metadata.uid !== uid || (isTerminating(run) && hasEnded(run));
+
+/** Returns true for an object that validation, a quota or the rights of the account refuse. */
+const isRefusal = (error: unknown): error is StatusError =>
+  error instanceof StatusError && (error.status.code === 422 || error.status.code === 403);

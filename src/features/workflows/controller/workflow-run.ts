@@ -215,21 +215,27 @@ class Runs {
   }
 
   async #drive(key: ObjectKey, given: WorkflowRun): Promise<ReconcileResult | undefined> {
-    let run = given;
-    if (run.status?.startTime === undefined && !hasEnded(run)) {
-      const begun = await this.#begin(key, run);
-      if (!begun) return undefined;
-      run = begun;
-    }
+    const isNew = given.status?.startTime === undefined && !hasEnded(given);
+    let run = isNew ? await this.#begin(key, given) : given;
+    if (!run) return undefined;
     for (let round = 0; round < maxRounds; round++) {
       const state = this.#live.stateOf(key, run);
-      const next = state && (await this.#further(run, state));
-      if (next) run = await this.#writer.store(key, run, next);
-      else if (!state && chunksOf(run.status?.history ?? [], true).chunks.length > 0)
-        run = await this.#writer.trim(key, run);
-      else return this.#act(key, run, state);
+      const written = await this.#writeNext(key, run, state);
+      if (!written) return this.#act(key, run, state);
+      run = written;
     }
     return { requeueAfter: 0 };
+  }
+
+  /** Stores the next state, or trims the history of an ended run. Returns undefined if neither is needed. */
+  async #writeNext(
+    key: ObjectKey,
+    run: WorkflowRun,
+    state: RunState | undefined,
+  ): Promise<WorkflowRun | undefined> {
+    if (!state) return hasChunks(run) ? this.#writer.trim(key, run) : undefined;
+    const next = await this.#further(run, state);
+    return next && this.#writer.store(key, run, next);
   }
 
   // ---- start of a run
@@ -348,6 +354,24 @@ class Runs {
 
   // ---- execution of stored commands
 
+  #end(key: ObjectKey, run: WorkflowRun, state: RunState | undefined) {
+    if (!state || state.stopping.length === 0) {
+      this.#live.leave(key, run);
+      this.#forgetTasks(run.metadata.uid);
+    }
+    return this.#leave(run);
+  }
+
+  async #beginTasks(run: WorkflowRun, tasks: readonly Task[]): Promise<void> {
+    const { uid, namespace = '' } = run.metadata;
+    const settled: [Task, RunEvent][] = [];
+    for (const task of tasks) {
+      const event = await this.#begun(run, task);
+      if (event) settled.push([task, event]);
+    }
+    for (const [task, event] of settled) this.#functions.settle(uid, namespace, task, event);
+  }
+
   async #act(
     key: ObjectKey,
     run: WorkflowRun,
@@ -357,21 +381,9 @@ class Runs {
     const commands = state ? pending(state) : [];
     const tasks = tasksOf(commands);
     await this.#objects.release(uid, new Set(tasks.map(({ id }) => id)));
-    if (hasEnded(run)) {
-      if (!state || state.stopping.length === 0) {
-        this.#live.leave(key, run);
-        this.#forgetTasks(uid);
-      }
-      return this.#leave(run);
-    }
+    if (hasEnded(run)) return this.#end(key, run, state);
     this.#live.follow(key, uid);
-    const settled: [Task, RunEvent][] = [];
-    for (const task of tasks) {
-      const event = await this.#begun(run, task);
-      if (event) settled.push([task, event]);
-    }
-    for (const [task, event] of settled)
-      this.#functions.settle(uid, run.metadata.namespace ?? '', task, event);
+    await this.#beginTasks(run, tasks);
     const timer = commands.find((one) => one.type === 'setTimer');
     return timer ? { requeueAfter: Math.max(0, timer.due - this.#context.clock.now()) } : undefined;
   }
@@ -405,3 +417,5 @@ class Runs {
     return undefined;
   }
 }
+
+const hasChunks = ({ status }: WorkflowRun) => chunksOf(status?.history ?? [], true).chunks.length > 0;

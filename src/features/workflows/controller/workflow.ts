@@ -12,7 +12,7 @@ import {
   watched,
 } from '../../../controller-runtime/definition.ts';
 import { ifPresent } from '../../../controller-runtime/if-present.ts';
-import { workflowResource } from '../api/workflow.ts';
+import { type Workflow, workflowResource } from '../api/workflow.ts';
 import { workflowRunResource } from '../api/workflow-run.ts';
 import { keepDefinition, revisionLabel } from './definitions.ts';
 import { planWorkflow } from './workflow-plan.ts';
@@ -61,6 +61,10 @@ export function workflowController(context: ControllerContext): ControllerDefini
     const left = (looked.get(key) ?? Number.NEGATIVE_INFINITY) + restMs - clock.monotonic();
     if (left > 0) return { requeueAfter: left };
     looked.set(key, clock.monotonic());
+    return reconcileWorkflow(key, workflow);
+  }
+
+  async function reconcileWorkflow(key: ObjectKey, workflow: Workflow): Promise<ReconcileResult | undefined> {
     const { name: current } = await keepDefinition(client, revisions.lister, workflow);
     const now = clock.now();
     const plan = planWorkflow(workflow, {

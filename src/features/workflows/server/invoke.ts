@@ -45,18 +45,29 @@ export const invokeWorkflow =
   async (scope) => {
     const { info, server, request } = scope;
     const { namespace, name } = info;
-    const workflow = server.cache.get(storageKey(workflowResource, namespace, name))?.object as
-      | Workflow
-      | undefined;
-    if (!workflow || isTerminating(workflow)) throw newNotFound(workflowResource, name);
+    const workflow = workflowOf(scope);
     const patience = patienceOf(scope) * 1000;
     const input = await inputOfRequest(scope);
     if (scope.user.name === anonymousUser) checkRunsOfStrangers(server.cache, namespace, name);
     const run = await begin(scope, runs, workflow, input);
-    const isAsync = /(^|[\s,;])respond-async($|[\s,;=])/i.test(request.headers.get('prefer') ?? '');
-    const ended = hasEnded(run) ? run : isAsync ? undefined : await ends.of(run, patience, scope.signal);
+    if (hasEnded(run)) return answerOf(run);
+    const ended = isAsync(request) ? undefined : await ends.of(run, patience, scope.signal);
     return ended ? answerOf(ended) : goesOn(run);
   };
+
+/** Returns the workflow of the request. Throws a StatusError if there is none, or it is terminating. */
+function workflowOf({ info: { namespace, name }, server }: Scope): Workflow {
+  const found = server.cache.get(storageKey(workflowResource, namespace, name))?.object;
+  const workflow = found as Workflow | undefined;
+  if (!workflow || isTerminating(workflow)) throw newNotFound(workflowResource, name);
+  return workflow;
+}
+
+type Scope = Parameters<Handler>[0];
+
+/** Returns true if the client prefers an answer before the run ends (RFC 7240). */
+const isAsync = ({ headers }: Request) =>
+  /(^|[\s,;])respond-async($|[\s,;=])/i.test(headers.get('prefer') ?? '');
 
 function patienceOf({ query }: RequestScope): number {
   const text = query.get('timeoutSeconds');

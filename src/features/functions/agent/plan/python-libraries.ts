@@ -22,7 +22,11 @@ function isRequirement(line: string): boolean {
   if (!hashes.every((one) => hash.test(one))) return false;
   const semicolon = package_.indexOf(';');
   if (semicolon >= 0 && !marker.test(package_.slice(semicolon + 1))) return false;
-  const wanted = (semicolon < 0 ? package_ : package_.slice(0, semicolon)).trim();
+  return isPackage((semicolon < 0 ? package_ : package_.slice(0, semicolon)).trim());
+}
+
+/** Returns true for `NAME[EXTRAS]VERSIONS`; the extras and the versions may be absent. */
+function isPackage(wanted: string): boolean {
   const end = wanted.search(/[^A-Za-z0-9._-]/);
   if (end < 0) return name.test(wanted);
   if (!name.test(wanted.slice(0, end))) return false;

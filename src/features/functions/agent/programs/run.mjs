@@ -431,15 +431,20 @@ function headersOf(headers) {
   let type;
   for (const [name, value] of Object.entries(headers)) {
     const values = [value].flat().map(String);
-    if (!token.test(name) || !values.every((one) => headerValue.test(one)))
-      throw new InvalidResult(`the header ${JSON.stringify(name).slice(0, 100)} is not valid`);
-    const lower = name.toLowerCase();
-    if (keptHeaders.has(lower) || lower.startsWith('function-'))
-      throw new InvalidResult(`the header ${name} cannot be set by a function`);
-    if (lower === 'content-type') type = values.join(', ');
+    requireHeader(name, values);
+    if (name.toLowerCase() === 'content-type') type = values.join(', ');
     else kept[name] = values;
   }
   return { kept, type };
+}
+
+/** Throws InvalidResult if a function may not set the header. */
+function requireHeader(name, values) {
+  if (!token.test(name) || !values.every((one) => headerValue.test(one)))
+    throw new InvalidResult(`the header ${JSON.stringify(name).slice(0, 100)} is not valid`);
+  const lower = name.toLowerCase();
+  if (keptHeaders.has(lower) || lower.startsWith('function-'))
+    throw new InvalidResult(`the header ${name} cannot be set by a function`);
 }
 
 function within(answer) {
@@ -588,40 +593,47 @@ function admit(headers) {
 }
 
 async function serve(handler, request, response, expects) {
-  let admitted;
-  let isRead = false;
-  // True once a client that waits for permission to send (100-continue) has it.
-  let maySend = !expects;
+  // maySend is true once a client that waits for permission to send (100-continue) has it.
+  const state = { admitted: undefined, isRead: false, maySend: !expects };
   try {
-    const { headers } = request;
-    requireReadable(headers);
-    try {
-      admitted = admit(headers);
-    } catch (refused) {
-      if (!expects) await readBody(request, false);
-      isRead = !expects;
-      throw refused;
-    }
+    requireReadable(request.headers);
+    state.admitted = await admitOrRead(request, expects, state);
     if (expects) response.writeContinue();
-    maySend = true;
-    const body = await readBody(request, !admitted.again);
-    isRead = true;
-    const answer = admitted.again
-      ? await admitted.again()
-      : await callHandler(handler, request, body, underWay.get(admitted.key), admitted.claimed);
-    send(response, answer);
+    state.maySend = true;
+    send(response, await answerToCall(handler, request, state));
   } catch (error) {
-    if (!isRead && maySend && error instanceof Refused) sendEarly(request, response, error.answer);
-    else sendRefusal(response, error, !isRead);
+    const isEarly = !state.isRead && state.maySend && error instanceof Refused;
+    if (isEarly) sendEarly(request, response, error.answer);
+    else sendRefusal(response, error, !state.isRead);
   } finally {
-    const { key, claimed } = admitted ?? {};
-    if (claimed && !claimed.isCalled) drop(claimed);
-    if (key !== undefined) {
-      // A call is in progress until its answer has been sent.
-      if (response.writableFinished || response.destroyed) end(key);
-      else response.once('close', () => end(key));
-    }
+    if (state.admitted) release(state.admitted, response);
   }
+}
+
+/** Admits the call. The body of a refused call is read, unless its client waits for permission to send it. */
+async function admitOrRead(request, expects, state) {
+  try {
+    return admit(request.headers);
+  } catch (refused) {
+    if (!expects) await readBody(request, false);
+    state.isRead = !expects;
+    throw refused;
+  }
+}
+
+async function answerToCall(handler, request, state) {
+  const { again, key, claimed } = state.admitted;
+  const body = await readBody(request, !again);
+  state.isRead = true;
+  return again ? again() : callHandler(handler, request, body, underWay.get(key), claimed);
+}
+
+function release({ key, claimed }, response) {
+  if (claimed && !claimed.isCalled) drop(claimed);
+  if (key === undefined) return;
+  // A call is in progress until its answer has been sent.
+  if (response.writableFinished || response.destroyed) end(key);
+  else response.once('close', () => end(key));
 }
 
 function stop(server) {

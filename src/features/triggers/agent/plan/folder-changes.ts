@@ -54,10 +54,13 @@ export function planChanges(told: Marks, found: Marks, before: Resting, { begun,
   const changes: FolderChange[] = [];
   const resting = new Map<string, Rest>();
   let again: number | undefined;
+  const restsSince = (path: string, mark: Mark | undefined) => {
+    const rest = before.get(path);
+    return rest && isSame(rest.mark, mark) ? rest.since : ended;
+  };
   const look = (path: string, old: Mark | undefined, mark: Mark | undefined) => {
     if (isSame(old, mark)) return;
-    const rest = before.get(path);
-    const since = rest && isSame(rest.mark, mark) ? rest.since : ended;
+    const since = restsSince(path, mark);
     const is = mark ?? old;
     resting.set(path, { mark, since });
     if (begun < since + restMs) {
