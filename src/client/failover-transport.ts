@@ -60,17 +60,22 @@ class FailoverTransport implements Transport {
   async request(request: ApiRequest): Promise<ApiResponse> {
     const failures = new Map<Server, TransportError>();
     for (;;) {
-      const server = failures.has(this.#used) ? this.#after(this.#used, failures) : this.#used;
+      const server = this.#untried(failures);
       if (server === undefined) throw allFailed([...failures.values()]);
       try {
         return await this.#ask(server, request);
       } catch (error) {
-        if (!isTransportError(error) || this.#closed) throw error;
-        this.#leave(server, error);
-        if (!error.unsent && request.method !== 'GET') throw error;
-        failures.set(server, error);
+        failures.set(server, this.#leaveAfter(error, server, request));
       }
     }
+  }
+
+  /** Leaves the server and returns the error; throws it if the request must not move to the next server. */
+  #leaveAfter(error: unknown, server: Server, request: ApiRequest): TransportError {
+    if (!isTransportError(error) || this.#closed) throw error;
+    this.#leave(server, error);
+    if (!error.unsent && request.method !== 'GET') throw error;
+    return error;
   }
 
   close(): void {
@@ -97,6 +102,10 @@ class FailoverTransport implements Transport {
       if (isTransportError(error)) this.#leave(server, error);
       throw error;
     }
+  }
+
+  #untried(failed: ReadonlyMap<Server, unknown>): Server | undefined {
+    return failed.has(this.#used) ? this.#after(this.#used, failed) : this.#used;
   }
 
   /** Returns the next server of the list that has not failed; undefined when all have. */

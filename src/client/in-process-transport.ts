@@ -94,24 +94,32 @@ function readBody(
     cancel(signal.reason);
     release();
   });
-  return {
-    async *[Symbol.asyncIterator]() {
-      let finished = false;
-      try {
-        for (;;) {
-          const { done, value } = await reader.read();
-          if (signal.aborted) throw signal.reason;
-          if (done) {
-            finished = true;
-            return;
-          }
-          yield value;
-        }
-      } finally {
-        unlink();
-        if (!finished) cancel('the reader stopped');
-        release();
-      }
-    },
+  const end = (isComplete: boolean) => {
+    unlink();
+    if (!isComplete) cancel('the reader stopped');
+    release();
   };
+  return { [Symbol.asyncIterator]: () => chunksOf(reader, signal, end) };
+}
+
+/** Yields the chunks. Calls `end` once they have been read, or the reader stops earlier. */
+async function* chunksOf(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  signal: AbortSignal,
+  end: (isComplete: boolean) => void,
+): AsyncGenerator<Uint8Array> {
+  let isComplete = false;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (signal.aborted) throw signal.reason;
+      if (done) {
+        isComplete = true;
+        return;
+      }
+      yield value;
+    }
+  } finally {
+    end(isComplete);
+  }
 }

@@ -1,7 +1,6 @@
 /**
- * kubeconfig files: parsed, merged as kubectl merges the files of $KUBECONFIG, resolved to a single
- * connection, written. Pure, except for `loadKubeconfig` and `resolveContext`, which read files. Unknown
- * fields are kept.
+ * Parses and writes kubeconfig files, and merges them as kubectl merges the files of $KUBECONFIG. Unknown
+ * fields are kept. Pure, except for the functions that read files.
  */
 import { dirname, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -42,33 +41,6 @@ export interface Kubeconfig {
   readonly currentContext: string;
   /** Files from which the configuration was read, for messages. */
   readonly files?: readonly string[];
-}
-
-/** All parameters of a connection, with file contents in place of paths; certificates and keys are PEM. */
-export interface ResolvedContext {
-  readonly context: string;
-  readonly server: string;
-  readonly namespace: string;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly token?: string;
-  readonly insecureSkipTlsVerify?: boolean;
-  readonly tlsServerName?: string;
-}
-
-/** Command line options that override the kubeconfig; files are paths. */
-export interface ConnectionOverrides {
-  /** Name of a cluster entry of the kubeconfig. */
-  readonly cluster?: string;
-  readonly user?: string;
-  readonly server?: string;
-  readonly certificateAuthority?: string;
-  readonly insecureSkipTlsVerify?: boolean;
-  readonly tlsServerName?: string;
-  readonly token?: string;
-  readonly clientCertificate?: string;
-  readonly clientKey?: string;
 }
 
 export const empty: Kubeconfig = { clusters: {}, users: {}, contexts: {}, currentContext: '' };
@@ -131,161 +103,6 @@ export function loadKubeconfig(files: readonly string[]): Kubeconfig | undefined
   return { ...mergeKubeconfigs(found.map(({ config }) => config)), files: found.map(({ file }) => file) };
 }
 
-/**
- * Returns the connection of a context; default: the current context. No context is required where the
- * overrides name a server or a cluster. Throws UsageError.
- */
-export function resolveContext(
-  config: Kubeconfig,
-  context = config.currentContext,
-  overrides: ConnectionOverrides = {},
-): ResolvedContext {
-  const entry = contextEntry(config, context, overrides);
-  const cluster = overriddenCluster(clusterEntry(config, context, entry, overrides), overrides);
-  const user = overriddenUser(userEntry(config, context, entry, overrides), overrides);
-  if (user.exec || user['auth-provider']) {
-    throw new UsageError(
-      `kubeconfig: user ${entry.user} needs a plugin; only tokens and certificates are supported`,
-    );
-  }
-  const ca = material(cluster['certificate-authority-data'], cluster['certificate-authority']);
-  const cert = material(user['client-certificate-data'], user['client-certificate']);
-  const key = material(user['client-key-data'], user['client-key']);
-  const token = user.token ?? (user.tokenFile && readRequired(user.tokenFile).trim());
-  return {
-    context,
-    server: cluster.server,
-    namespace: entry.namespace || 'default',
-    ...(ca && { ca }),
-    ...(cert && { cert }),
-    ...(key && { key }),
-    ...(token && { token }),
-    ...(cluster['insecure-skip-tls-verify'] && { insecureSkipTlsVerify: true }),
-    ...(cluster['tls-server-name'] && { tlsServerName: cluster['tls-server-name'] }),
-  };
-}
-
-function contextEntry(
-  config: Kubeconfig,
-  context: string,
-  { cluster, server }: ConnectionOverrides,
-): ContextEntry {
-  if (!context && (server || cluster)) return {};
-  const names = Object.keys(config.contexts);
-  const from = config.files ? ` ${config.files.join(', ')}` : '';
-  if (names.length === 0)
-    throw new UsageError(
-      `kubeconfig${from}: no contexts are defined; name another file with --kubeconfig or $KUBECONFIG`,
-    );
-  if (!context)
-    throw new UsageError(
-      `kubeconfig${from}: no context is current; choose one of ${listed(names)} with --context`,
-    );
-  const entry = own(config.contexts, context);
-  if (!entry)
-    throw new UsageError(
-      `kubeconfig${from}: there is no context ${JSON.stringify(context)}; contexts: ${listed(names)}`,
-    );
-  return entry;
-}
-
-/** Maximum number of names in an error message. */
-const maxListed = 5;
-
-const listed = (names: readonly string[]) =>
-  names.length > maxListed
-    ? `${names.slice(0, maxListed).join(', ')} and ${names.length - maxListed} more`
-    : names.join(', ');
-
-function clusterEntry(
-  config: Kubeconfig,
-  context: string,
-  entry: ContextEntry,
-  { cluster, server }: ConnectionOverrides,
-): ClusterEntry {
-  const found = own(config.clusters, cluster ?? entry.cluster);
-  if (!found && cluster !== undefined)
-    throw new UsageError(`kubeconfig: there is no cluster ${JSON.stringify(cluster)}`);
-  if (found?.server || server) return found ?? {};
-  throw new UsageError(
-    cluster === undefined
-      ? `kubeconfig: context ${JSON.stringify(context)} does not name a cluster with a server`
-      : `kubeconfig: cluster ${JSON.stringify(cluster)} has no server`,
-  );
-}
-
-function userEntry(
-  config: Kubeconfig,
-  context: string,
-  entry: ContextEntry,
-  { user }: ConnectionOverrides,
-): UserEntry {
-  const name = user ?? entry.user;
-  const found = name ? own(config.users, name) : {};
-  if (found) return found;
-  throw new UsageError(
-    user === undefined
-      ? `kubeconfig: context ${JSON.stringify(context)} names an unknown user ${name}`
-      : `kubeconfig: there is no user ${JSON.stringify(user)}`,
-  );
-}
-
-/**
- * Applies overrides to a cluster. A CA option, or skipping verification, replaces both CA fields; another
- * server drops the entry's TLS server name.
- */
-function overriddenCluster(
-  entry: ClusterEntry,
-  { certificateAuthority, insecureSkipTlsVerify, server, tlsServerName }: ConnectionOverrides,
-): ClusterEntry & { readonly server: string } {
-  if (certificateAuthority !== undefined && insecureSkipTlsVerify)
-    throw new UsageError('--insecure-skip-tls-verify verifies nothing: leave --certificate-authority out');
-  const {
-    'certificate-authority': _file,
-    'certificate-authority-data': _data,
-    'insecure-skip-tls-verify': _skip,
-    ...unverified
-  } = entry;
-  const { 'tls-server-name': name, ...rest } =
-    certificateAuthority !== undefined || insecureSkipTlsVerify ? unverified : entry;
-  const checked = tlsServerName ?? (server === undefined ? name : undefined);
-  return {
-    ...rest,
-    server: server ?? entry.server ?? '',
-    ...(certificateAuthority !== undefined && { 'certificate-authority': certificateAuthority }),
-    ...(insecureSkipTlsVerify && { 'insecure-skip-tls-verify': true }),
-    ...(checked !== undefined && { 'tls-server-name': checked }),
-  };
-}
-
-/**
- * Applies overrides to a user. A token or a certificate option drops the entry's credentials of other kinds,
- * since servers prefer certificates.
- */
-function overriddenUser(
-  entry: UserEntry,
-  { clientCertificate, clientKey, token }: ConnectionOverrides,
-): UserEntry {
-  if (token === undefined && clientCertificate === undefined && clientKey === undefined) return entry;
-  const { 'client-key': keyFile, 'client-key-data': keyData } = entry;
-  const key =
-    clientKey === undefined
-      ? { 'client-key': keyFile, 'client-key-data': keyData }
-      : { 'client-key': clientKey };
-  const certificate =
-    clientCertificate === undefined
-      ? {
-          'client-certificate': entry['client-certificate'],
-          'client-certificate-data': entry['client-certificate-data'],
-        }
-      : { 'client-certificate': clientCertificate };
-  const known = clientCertificate === undefined && clientKey === undefined ? {} : { ...certificate, ...key };
-  return defined({ ...known, ...(token !== undefined && { token }) });
-}
-
-const defined = (entry: { readonly [K in keyof UserEntry]: UserEntry[K] | undefined }): UserEntry =>
-  Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
-
 /** Returns the text of a kubeconfig file. */
 export function formatKubeconfig(config: Kubeconfig): string {
   const list = (entries: Readonly<Record<string, object>>, field: string) =>
@@ -298,35 +115,6 @@ export function formatKubeconfig(config: Kubeconfig): string {
     contexts: list(config.contexts, 'context'),
     'current-context': config.currentContext,
   });
-}
-
-/**
- * Returns a kubeconfig with one cluster, user and context, all called `name`; certificates and key are PEM.
- */
-export function singleKubeconfig(
-  name: string,
-  to: Omit<ResolvedContext, 'context' | 'namespace'>,
-): Kubeconfig {
-  const base64 = (pem: string) => Buffer.from(pem).toString('base64');
-  return {
-    clusters: {
-      [name]: {
-        server: to.server,
-        ...(to.ca && { 'certificate-authority-data': base64(to.ca) }),
-        ...(to.insecureSkipTlsVerify && { 'insecure-skip-tls-verify': true }),
-        ...(to.tlsServerName && { 'tls-server-name': to.tlsServerName }),
-      },
-    },
-    users: {
-      [name]: {
-        ...(to.token && { token: to.token }),
-        ...(to.cert && { 'client-certificate-data': base64(to.cert) }),
-        ...(to.key && { 'client-key-data': base64(to.key) }),
-      },
-    },
-    contexts: { [name]: { cluster: name, user: name } },
-    currentContext: name,
-  };
 }
 
 const textFields = new Set([
@@ -344,10 +132,6 @@ const textFields = new Set([
   'user',
   'namespace',
 ]);
-
-/** Returns an own entry: a name from a file may be one that every object inherits. */
-const own = <T>(entries: Readonly<Record<string, T>>, name: string | undefined): T | undefined =>
-  name !== undefined && Object.hasOwn(entries, name) ? entries[name] : undefined;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -392,19 +176,8 @@ function absolute(
   return entries;
 }
 
-/** Returns inline data or the content of a file; inline data takes precedence, as in client-go. */
-function material(data: string | undefined, file: string | undefined): string | undefined {
-  if (data) return Buffer.from(data, 'base64').toString('utf8');
-  return file ? readRequired(file) : undefined;
-}
-
-function readRequired(file: string): string {
-  const text = readOptional(file);
-  if (text === undefined) throw new UsageError(`kubeconfig: ${file} does not exist`);
-  return text;
-}
-
-function readOptional(file: string): string | undefined {
+/** Reads a file that a kubeconfig names; undefined if it does not exist. */
+export function readOptional(file: string): string | undefined {
   try {
     return readBoundedSync(file);
   } catch (error) {

@@ -30,19 +30,8 @@ export interface RetryOptions {
   readonly signal?: AbortSignal;
 }
 
-export function createRequester(
-  transport: Transport,
-  { clock, random, signal }: RetryOptions = {},
-): Requester {
-  const open = async (request: ApiRequest): Promise<ApiResponse> => {
-    for (let attempt = 0; ; attempt++) {
-      const outcome = await tryOnce(transport, request);
-      if (outcome.response) return outcome.response;
-      if (!clock || outcome.retryMs === undefined || attempt === maxRetries) throw outcome.error;
-      const ms = outcome.retryMs * (1 + (random?.next() ?? 0));
-      await sleep(clock, ms, request.signal ?? signal);
-    }
-  };
+export function createRequester(transport: Transport, options: RetryOptions = {}): Requester {
+  const open = (request: ApiRequest) => openWithRetries(transport, request, options);
   return {
     open,
     async json(request) {
@@ -82,6 +71,20 @@ async function tryOnce(transport: Transport, request: ApiRequest): Promise<Outco
   );
   const again = seconds !== undefined && (status === 429 || status >= 500);
   return { error, retryMs: again ? seconds * 1_000 : undefined };
+}
+
+async function openWithRetries(
+  transport: Transport,
+  request: ApiRequest,
+  { clock, random, signal }: RetryOptions,
+): Promise<ApiResponse> {
+  for (let attempt = 0; ; attempt++) {
+    const outcome = await tryOnce(transport, request);
+    if (outcome.response) return outcome.response;
+    if (!clock || outcome.retryMs === undefined || attempt === maxRetries) throw outcome.error;
+    const ms = outcome.retryMs * (1 + (random?.next() ?? 0));
+    await sleep(clock, ms, request.signal ?? signal);
+  }
 }
 
 /**

@@ -18,11 +18,8 @@ export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
       const last = chunk.subarray(start, end);
       start = end + 1;
-      const line = pieces.length
-        ? Buffer.concat([...pieces, last])
-        : Buffer.from(last.buffer, last.byteOffset, last.length);
+      const text = joined(pieces, last).toString('utf8');
       pieces = [];
-      const text = line.toString('utf8');
       if (text.trim()) yield text;
     }
     if (start < chunk.length) pieces.push(chunk.subarray(start));
@@ -30,6 +27,11 @@ export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
   if (Buffer.concat(pieces).toString('utf8').trim())
     throw new Error('the watch was cut in the middle of an event');
 }
+
+const joined = (pieces: readonly Uint8Array[], last: Uint8Array): Buffer =>
+  pieces.length > 0
+    ? Buffer.concat([...pieces, last])
+    : Buffer.from(last.buffer, last.byteOffset, last.length);
 
 /**
  * Yields the events of a watch. Throws the StatusError of an ERROR event. `what` names the request in errors.

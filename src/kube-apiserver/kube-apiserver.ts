@@ -49,28 +49,29 @@ export interface KubeApiServer extends ApiServer {
   readonly signSecretToken: SignSecretToken;
 }
 
+/** Returns the settings of the server, with their defaults. */
+const settingsOf = (options: KubeApiServerOptions) => ({
+  serviceCIDR: options.serviceCIDR ?? '10.96.0.0/16',
+  clusterCIDR: options.clusterCIDR ?? '10.244.0.0/16',
+  externalIPRanges: options.externalIPRanges ?? [],
+  clusterDomain: options.clusterDomain ?? 'cluster.local',
+  nodePorts: options.nodePorts ?? ([30000, 32767] as const),
+  defaultTolerations: options.defaultTolerations ?? defaultTolerations,
+  limitedResources: options.limitedResources ?? [],
+  podSecurity: options.podSecurity ?? usualConfiguration,
+  nodeConnection: options.nodeConnection,
+  hasOtherRules: options.authorize !== undefined,
+  readCertificateRequest: options.readCertificateRequest,
+  mayRegister: options.mayRegister ?? (() => true),
+  podRangeProblem:
+    options.podRangeProblem ?? (() => 'the controllers of this cluster assign the pod ranges of nodes'),
+});
+
 export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServer {
   const { store, cache, clock, log, features, issuer: { keyAgeMs = defaultKeyAgeMs } = {} } = options;
   const issuer = issuerOf(options.issuer ?? {});
   const accountKeys = new AccountKeys({ store, clock, log, ageMs: keyAgeMs });
-  const own = {
-    issuer,
-    accountKeys,
-    serviceCIDR: options.serviceCIDR ?? '10.96.0.0/16',
-    clusterCIDR: options.clusterCIDR ?? '10.244.0.0/16',
-    externalIPRanges: options.externalIPRanges ?? [],
-    clusterDomain: options.clusterDomain ?? 'cluster.local',
-    nodePorts: options.nodePorts ?? ([30000, 32767] as const),
-    defaultTolerations: options.defaultTolerations ?? defaultTolerations,
-    limitedResources: options.limitedResources ?? [],
-    podSecurity: options.podSecurity ?? usualConfiguration,
-    nodeConnection: options.nodeConnection,
-    hasOtherRules: options.authorize !== undefined,
-    readCertificateRequest: options.readCertificateRequest,
-    mayRegister: options.mayRegister ?? (() => true),
-    podRangeProblem:
-      options.podRangeProblem ?? (() => 'the controllers of this cluster assign the pod ranges of nodes'),
-  };
+  const own = { issuer, accountKeys, ...settingsOf(options) };
   const server: ApiServer = createApiServer({
     ...options,
     authenticate: unionAuthenticator([

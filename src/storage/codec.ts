@@ -140,15 +140,23 @@ export function withRevision(bytes: Buffer, revision: number): Buffer {
 export function metadataBytes(bytes: Buffer): Buffer {
   const start = bytes.indexOf(metadataMark) + metadataMark.length - 1;
   let depth = 0;
-  let inString = false;
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at];
-    if (byte === quote) inString = !inString;
-    else if (byte === backslash) at++;
-    else if (!inString && byte === openingBrace) depth++;
-    else if (!inString && byte === closingBrace && --depth === 0) return bytes.subarray(start, at + 1);
+    if (byte === quote) at = endOfString(bytes, at);
+    else if (byte === openingBrace) depth++;
+    else if (byte === closingBrace && --depth === 0) return bytes.subarray(start, at + 1);
   }
   throw new SyntaxError('the stored value is not a Kubernetes object: metadata has no end');
+}
+
+/** Returns the position of the closing quotation mark of the string that begins at `start`. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let at = start + 1; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) return at;
+    if (byte === backslash) at++;
+  }
+  return bytes.length;
 }
 
 /**

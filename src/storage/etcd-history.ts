@@ -30,7 +30,6 @@ export async function findInHistory(
 ): Promise<number | undefined> {
   // A fence earlier than a revision seen before: this database is another one, wiped or restored.
   if (fence <= before) throw new RpcError('compacted', 'etcd lost the history to read back');
-  const judge = judgeOf(write, fence);
   const stream = await rpc.openWatch();
   const timer = clock.after(Math.max(deadline - clock.now(), 1), () => stream.cancel());
   try {
@@ -44,18 +43,25 @@ export async function findInHistory(
         watch_id: 1,
       },
     });
-    for await (const response of stream.responses) {
-      if (response.canceled) throw historyGone(response);
-      for (const event of response.events) {
-        const verdict = judge(event);
-        if (verdict !== 'unclear') return verdict === 'ours' ? event.kv.mod_revision : undefined;
-      }
-    }
-    throw new RpcError('unanswered', 'the connection ended while reading back a write');
+    return await readHistory(stream.responses, judgeOf(write, fence));
   } finally {
     timer.cancel();
     stream.cancel();
   }
+}
+
+async function readHistory(
+  responses: AsyncIterable<WatchResponse>,
+  judge: (event: HistoryEvent) => Verdict,
+): Promise<number | undefined> {
+  for await (const response of responses) {
+    if (response.canceled) throw historyGone(response);
+    for (const event of response.events) {
+      const verdict = judge(event);
+      if (verdict !== 'unclear') return revisionAfter(verdict, event);
+    }
+  }
+  throw new RpcError('unanswered', 'the connection ended while reading back a write');
 }
 
 function historyGone(response: WatchResponse): RpcError {
@@ -64,13 +70,18 @@ function historyGone(response: WatchResponse): RpcError {
   return new RpcError('refused', `etcd canceled the read-back: ${response.cancel_reason}`);
 }
 
+const revisionAfter = (verdict: Verdict, { kv }: HistoryEvent) =>
+  verdict === 'ours' ? kv.mod_revision : undefined;
+
 type HistoryEvent = WatchResponse['events'][number];
+
+type Verdict = 'ours' | 'never' | 'unclear';
 
 /**
  * Returns a function that judges each event up to the fence, in order: whether it is the write, or shows that
  * the write was never applied.
  */
-function judgeOf(write: MarkedWrite, fence: number): (event: HistoryEvent) => 'ours' | 'never' | 'unclear' {
+function judgeOf(write: MarkedWrite, fence: number): (event: HistoryEvent) => Verdict {
   const key = Buffer.from(write.key);
   const goneKey = markerKey(write.key, 'gone');
   /** Revision of the write's own deletion, once its mark was seen. */
@@ -80,12 +91,17 @@ function judgeOf(write: MarkedWrite, fence: number): (event: HistoryEvent) => 'o
     const revision = kv.mod_revision;
     if (revision >= fence) return 'never';
     if (kv.key.equals(goneKey) && kv.value.equals(write.mark)) marked = revision;
-    if (!kv.key.equals(key)) return 'unclear';
-    if (write.value === undefined ? revision === marked : isPut(write.value, write.expected, event))
-      return 'ours';
-    // Another writer made the first change after the expected revision, so this write's comparison failed.
-    return write.expected === 0 ? 'unclear' : 'never';
+    return kv.key.equals(key) ? judgeChange(write, event, marked) : 'unclear';
   };
+}
+
+/** Judges a change of the write's key; `marked` is the revision of the write's own deletion. */
+function judgeChange(write: MarkedWrite, event: HistoryEvent, marked: number): Verdict {
+  const isOwn =
+    write.value === undefined ? event.kv.mod_revision === marked : isPut(write.value, write.expected, event);
+  if (isOwn) return 'ours';
+  // Another writer made the first change after the expected revision, so this write's comparison failed.
+  return write.expected === 0 ? 'unclear' : 'never';
 }
 
 function isPut(value: Buffer, expected: number, { type, kv }: HistoryEvent): boolean {

@@ -53,7 +53,6 @@ export interface Ranges {
 
 /** Returns the keys that start with `prefix`, as selected by `options`. */
 export async function listPages(ranges: Ranges, prefix: string, options: ListOptions): Promise<ListResult> {
-  const rangeEnd = prefixEnd(prefix);
   const wanted = options.limit ?? Number.POSITIVE_INFINITY;
   const items: StoredValue[] = [];
   let startAfter = options.startAfter;
@@ -64,15 +63,15 @@ export async function listPages(ranges: Ranges, prefix: string, options: ListOpt
     const limit = Math.min(wanted - items.length, page);
     const response = await orFailure(
       rangeFor(ranges, limit)(`listing ${prefix}`, {
-        key: startAfter === undefined ? Buffer.from(prefix) : Buffer.from(`${startAfter}\0`),
-        range_end: rangeEnd,
+        key: firstKey(prefix, startAfter),
+        range_end: prefixEnd(prefix),
         limit,
         revision,
       }),
       limit,
     );
     if (typeof response === 'string') {
-      if (response === 'too slow') targetBytes = Math.max(targetBytes / pageShrinkage, minPageBytes);
+      targetBytes = targetAfter(response, targetBytes);
       page = Math.ceil(limit / pageShrinkage);
       continue;
     }
@@ -85,6 +84,13 @@ export async function listPages(ranges: Ranges, prefix: string, options: ListOpt
     page = nextPage(response.kvs, targetBytes);
   }
 }
+
+const firstKey = (prefix: string, startAfter: string | undefined) =>
+  Buffer.from(startAfter === undefined ? prefix : `${startAfter}\0`);
+
+/** Returns the target size of the next page after one that failed. */
+const targetAfter = (failure: 'too slow' | 'too long', targetBytes: number) =>
+  failure === 'too slow' ? Math.max(targetBytes / pageShrinkage, minPageBytes) : targetBytes;
 
 /** Resolves to the reason if a smaller page may succeed; rejects if not. */
 async function orFailure(

@@ -237,17 +237,21 @@ export function readFullMembers(message: Buffer): FullMember[] {
       reader.skip(wire);
       continue;
     }
-    const alarm = reader.within(wire);
-    let [member, type] = [0n, 0];
-    while (!alarm.done) {
-      const { field: inner, wire: innerWire } = alarm.tag();
-      if (inner === 1) member = alarm.uint64(innerWire);
-      else if (inner === 2) type = alarm.int32(innerWire);
-      else alarm.skip(innerWire);
-    }
+    const { member, type } = readAlarm(reader.within(wire));
     if (type === alarmNoSpace) members.push(member);
   }
   return members;
+}
+
+function readAlarm(reader: WireReader) {
+  let [member, type] = [0n, 0];
+  while (!reader.done) {
+    const { field, wire } = reader.tag();
+    if (field === 1) member = reader.uint64(wire);
+    else if (field === 2) type = reader.int32(wire);
+    else reader.skip(wire);
+  }
+  return { member, type };
 }
 
 /** Defaults of a message that omits its header. */

@@ -122,40 +122,62 @@ function toStoreEvent(event: WatchResponse['events'][number]): StoreEvent {
 /** Watches etcd; see Store.watch. */
 export async function* watchEtcd(options: WatchOptions): AsyncGenerator<WatchBatch> {
   const { clock, log, prefix, signal } = options;
-  if (!prefix.endsWith('/')) throw new RangeError(`a watch needs a prefix that ends in "/", not ${prefix}`);
+  requireFolder(prefix);
   const assembler = new WatchAssembler(prefix, options.after);
   const backoff = new Backoff(retry);
-  /** A short outage is not logged; a longer one is, once. */
-  let told = false;
+  const outage = new OutageLog(log);
   while (!signal.aborted) {
     let lost: RpcError | undefined;
     try {
       for await (const batch of oneStream(options, assembler)) {
         backoff.reset();
-        told = false;
+        outage.end();
         yield batch;
       }
     } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      lost = error;
+      lost = requireRpcError(error);
     } finally {
       options.onStream(undefined);
     }
     if (signal.aborted) return;
     const delayMs = backoff.next();
-    if (lost) {
-      const staysAway: boolean = delayMs === retry.maxMs && !told;
-      told ||= staysAway;
-      reportLoss(log, staysAway, assembler.delivered, lost);
-    }
+    if (lost) outage.report(lost, assembler.delivered, delayMs === retry.maxMs);
     await sleep(clock, delayMs, signal).catch(() => undefined);
   }
 }
 
-function reportLoss(log: Logger, staysAway: boolean, after: number, error: RpcError): void {
-  const fields = { after, error: errorMessage(error) };
-  if (staysAway) log.warn('etcd cannot be reached, trying again', fields);
-  else log.debug('the watch stream was lost, resuming', fields);
+function requireFolder(prefix: string): void {
+  if (!prefix.endsWith('/')) throw new RangeError(`a watch needs a prefix that ends in "/", not ${prefix}`);
+}
+
+function requireRpcError(error: unknown): RpcError {
+  if (error instanceof RpcError) return error;
+  throw error;
+}
+
+/** Logs lost streams. Only an outage that is long is reported as a warning, and only once. */
+class OutageLog {
+  readonly #log: Logger;
+  #isReported = false;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  report(error: RpcError, after: number, isLong: boolean): void {
+    const fields = { after, error: errorMessage(error) };
+    if (!isLong || this.#isReported) {
+      this.#log.debug('the watch stream was lost, resuming', fields);
+      return;
+    }
+    this.#isReported = true;
+    this.#log.warn('etcd cannot be reached, trying again', fields);
+  }
+
+  /** Must be called when a stream delivers again. */
+  end(): void {
+    this.#isReported = false;
+  }
 }
 
 async function* oneStream(options: WatchOptions, assembler: WatchAssembler): AsyncGenerator<WatchBatch> {

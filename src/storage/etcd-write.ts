@@ -37,6 +37,7 @@ import {
 import { mismatch } from './memory.ts';
 import {
   ClaimLostError,
+  type Claims,
   ClaimTakenError,
   KeyExistsError,
   RevisionMismatchError,
@@ -100,7 +101,7 @@ class EtcdWriter implements Writer {
     let owners: ReadonlyMap<string, string> = new Map();
     for (;;) {
       const before = options.lastRevision();
-      const outcome = await attempt(options, write, this.#fences.get(fenceName) ?? 0, owners);
+      const outcome = await attempt(options, write, this.#knownFence(fenceName), owners);
       if (outcome.type === 'done') return outcome.revision;
       if (outcome.type === 'unanswered') {
         const revision = await this.#readBack(write, before, deadline, outcome.error);
@@ -115,6 +116,10 @@ class EtcdWriter implements Writer {
         throw new StoreUnavailableError(`the write of ${write.key} conflicted with other writes too often`);
       owners = found.owners;
     }
+  }
+
+  #knownFence(name: string): number {
+    return this.#fences.get(name) ?? 0;
   }
 
   /**
@@ -265,14 +270,17 @@ function refuse(write: Write, found: Found): void {
   if (expected !== 0 && found.current?.revision !== expected) {
     throw new RevisionMismatchError(mismatch(key, expected, found.current), found.current);
   }
-  for (const claim of write.claims.acquire ?? []) {
-    const owner = found.owners.get(claim.key);
-    if (owner !== undefined && owner !== claim.owner) {
+  refuseClaims(write.claims, found.owners);
+}
+
+function refuseClaims({ acquire = [], holding = [] }: Claims, owners: ReadonlyMap<string, string>): void {
+  for (const claim of acquire) {
+    const owner = owners.get(claim.key);
+    if (owner !== undefined && owner !== claim.owner)
       throw new ClaimTakenError(`${claim.key} is taken by ${owner}`, claim.key);
-    }
   }
-  for (const claim of write.claims.holding ?? []) {
-    const owner = found.owners.get(claim.key);
+  for (const claim of holding) {
+    const owner = owners.get(claim.key);
     if (owner !== claim.owner) throw new ClaimLostError(claim, owner);
   }
 }

@@ -59,12 +59,8 @@ async function* pages(store: Store, prefix: string, signal: AbortSignal): AsyncG
   let startAfter: string | undefined;
   for (;;) {
     signal.throwIfAborted();
-    let page: ListResult;
-    try {
-      page = await store.list(prefix, { limit, ...(startAfter !== undefined && { startAfter }) });
-    } catch (error) {
-      // The page took several calls, and a compaction came between them.
-      if (!(error instanceof CompactedError) || limit === 1) throw error;
+    const page = await readPage(store, prefix, limit, startAfter);
+    if (page === 'compacted') {
       limit = Math.ceil(limit / growth);
       continue;
     }
@@ -72,6 +68,24 @@ async function* pages(store: Store, prefix: string, signal: AbortSignal): AsyncG
     if (!page.more || page.items.length === 0) return;
     startAfter = page.items.at(-1)?.key;
     limit = nextLimit(page.items);
+  }
+}
+
+/**
+ * Reads one page. Resolves to `compacted` if a compaction came between its calls, and a smaller page may
+ * succeed.
+ */
+async function readPage(
+  store: Store,
+  prefix: string,
+  limit: number,
+  startAfter: string | undefined,
+): Promise<ListResult | 'compacted'> {
+  try {
+    return await store.list(prefix, { limit, ...(startAfter !== undefined && { startAfter }) });
+  } catch (error) {
+    if (error instanceof CompactedError && limit > 1) return 'compacted';
+    throw error;
   }
 }
 

@@ -1,6 +1,10 @@
-/** Readers that wait until the watch cache has applied a revision. */
-import { type Clock, nextTurn, type Timer } from '../base/clock.ts';
+/**
+ * Readers that wait until the watch cache has applied a revision. They resume in pieces: thousands of reads
+ * that wait for one event must not be one turn of the event loop.
+ */
+import type { Clock, Timer } from '../base/clock.ts';
 import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
+import { inTurns, type NextPiece } from '../base/event-loop/pieces.ts';
 import { type Store, StoreUnavailableError } from './store.ts';
 
 /**
@@ -10,11 +14,6 @@ const firstProgressMs = 2;
 /** Factor by which the interval grows, up to the maximum, while the store has not reached the revision. */
 const progressGrowth = 4;
 const maxProgressMs = 100;
-/**
- * Number of waiting readers that resume in one turn of the event loop: thousands of reads that wait for one
- * event would hold the loop until all are answered.
- */
-const readersOfOneTurn = 16;
 
 interface Waiter {
   readonly revision: number;
@@ -26,7 +25,7 @@ interface Waiter {
 export class RevisionWaits {
   readonly #clock: Clock;
   readonly #store: Pick<Store, 'requestProgress'>;
-  readonly #loopMeter: LoopMeter | undefined;
+  readonly #nextPiece: NextPiece;
   readonly #waiters = new Set<Waiter>();
   #timer: Timer | undefined;
   #isStopped = false;
@@ -34,23 +33,25 @@ export class RevisionWaits {
   constructor(clock: Clock, store: Pick<Store, 'requestProgress'>, loopMeter?: LoopMeter) {
     this.#clock = clock;
     this.#store = store;
-    this.#loopMeter = loopMeter;
+    this.#nextPiece = inTurns(clock, loopMeter);
   }
 
   /**
-   * Resolves when a revision that was not reached yet is reached. Rejects with the signal's reason, and with
-   * StoreUnavailableError after `stop`.
+   * Resolves when a revision that was not reached yet is reached, and the reader may work. Rejects with the
+   * signal's reason, and with StoreUnavailableError after `stop`.
    */
-  wait(revision: number, signal: AbortSignal | undefined): Promise<void> {
-    if (signal?.aborted) return Promise.reject(signal.reason);
-    if (this.#isStopped) return Promise.reject(newStopped());
+  async wait(revision: number, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#isStopped) throw newStopped();
     if (!this.#timer) this.#awaitProgress(firstProgressMs);
-    return addWaiter(this.#waiters, revision, signal);
+    await addWaiter(this.#waiters, revision, signal);
+    await this.#nextPiece();
+    signal?.throwIfAborted();
   }
 
   /** Must be called whenever the cache's revision has changed. */
   reached(revision: number): void {
-    void this.#resume([...this.#waiters].filter((waiter) => waiter.revision <= revision));
+    for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.resolve();
     this.#timer?.cancel();
     this.#timer = undefined;
     // A waiter that arrived after a progress request gets one of its own, without the longer interval of
@@ -58,24 +59,13 @@ export class RevisionWaits {
     if (this.#waiters.size > 0) this.#awaitProgress(firstProgressMs);
   }
 
-  /** Rejects everyone that waits and returns the reason. */
+  /** Rejects all waiting readers and returns the reason. */
   stop(): StoreUnavailableError {
     this.#isStopped = true;
     this.#timer?.cancel();
     const reason = newStopped();
-    for (const waiter of [...this.#waiters]) waiter.reject(reason);
+    for (const waiter of this.#waiters) waiter.reject(reason);
     return reason;
-  }
-
-  async #resume(reached: readonly Waiter[]): Promise<void> {
-    for (const waiter of reached) this.#waiters.delete(waiter);
-    for (const [at, waiter] of reached.entries()) {
-      if (at > 0 && at % readersOfOneTurn === 0) {
-        await nextTurn(this.#clock);
-        this.#loopMeter?.turned();
-      }
-      waiter.resolve();
-    }
   }
 
   #awaitProgress(ms: number): void {

@@ -128,19 +128,33 @@ export function isBeyondShare(
   { isLease, before, after }: Pick<PlannedWrite, 'isLease' | 'before' | 'after'>,
 ): boolean {
   if (quota === undefined || (isLease && after <= maxLease)) return false;
-  const isSmall = before > 0 && after <= before + maxGrowth;
-  return !isSmall && bytes - before + after > quota * namespacePart;
+  return !addsLittle({ before, after }) && bytes - before + after > quota * namespacePart;
 }
 
 /** Returns whether the write has to wait for room. */
 export function lacksRoom(level: RoomLevel, write: PlannedWrite): boolean {
-  const { isLease, isDeleting, isDeletion, isStatus, before, after } = write;
-  if (level === 'free' || (isLease && after <= maxLease)) return false;
-  const addsLittle = before > 0 && after <= before + maxGrowth;
-  if (isDeletion && addsLittle) return false;
-  if (isDeleting && isStatus && addsLittle && after <= maxStatusUpdated) return false;
-  if (level === 'exhausted') return true;
-  if (level === 'critical')
-    return !isStatus || before === 0 || after > before + maxStatusGrowth || after > maxStatusUpdated;
-  return !addsLittle || after > maxUpdated;
+  switch (level) {
+    case 'free':
+      return false;
+    case 'exhausted':
+      return !isAlwaysAllowed(write);
+    case 'critical':
+      return !isAlwaysAllowed(write) && !isSmallStatus(write);
+    default:
+      return !isAlwaysAllowed(write) && !(addsLittle(write) && write.after <= maxUpdated);
+  }
 }
+
+/** Returns whether the write makes room or keeps the cluster alive: deletions and Leases do. */
+function isAlwaysAllowed(write: PlannedWrite): boolean {
+  const { isLease, isDeleting, isDeletion, isStatus, after } = write;
+  if (isLease && after <= maxLease) return true;
+  if (isDeletion) return addsLittle(write);
+  return isDeleting && isStatus && addsLittle(write) && after <= maxStatusUpdated;
+}
+
+const addsLittle = ({ before, after }: Pick<PlannedWrite, 'before' | 'after'>) =>
+  before > 0 && after <= before + maxGrowth;
+
+const isSmallStatus = ({ isStatus, before, after }: PlannedWrite) =>
+  isStatus && before > 0 && after <= before + maxStatusGrowth && after <= maxStatusUpdated;

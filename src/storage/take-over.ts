@@ -89,7 +89,7 @@ async function identity(directory: string): Promise<string> {
  * reason.
  */
 export async function takeOverData(options: TakeOverOptions): Promise<void> {
-  const { dataDir, log, signal } = options;
+  const { dataDir, log } = options;
   const data = dataOf(dataDir);
   const isMountPoint = await removeIfEmpty(data);
   if (!(await isThere(data)) && (await isThere(readyOf(dataDir)))) return void (await changePlaces(options));
@@ -99,17 +99,22 @@ export async function takeOverData(options: TakeOverOptions): Promise<void> {
   const version = await earlierVersion(options);
   if (isMountPoint) throw cannotBeMountPoint(dataDir);
   log.info('taking over the data of an earlier etcd', { version });
+  await copyOrRemove(options, version);
+  const kept = [await changePlaces(options), options.earlierBinary].filter(Boolean).join(' and ');
+  log.info('the data are those of this etcd now; delete what was kept when you like', { kept });
+}
+
+/** Copies the data; removes the copy if that fails. */
+async function copyOrRemove(options: TakeOverOptions, version: string): Promise<void> {
+  const { dataDir, signal } = options;
   try {
     await copyData(options);
   } catch (error) {
     for (const copy of [newOf(dataDir), readyOf(dataDir)]) await rm(copy, { recursive: true, force: true });
     signal.throwIfAborted();
-    throw new Error(`the data of etcd ${version} in ${data} were not taken over and are as they were`, {
-      cause: error,
-    });
+    const why = `the data of etcd ${version} in ${dataOf(dataDir)} were not taken over and are as they were`;
+    throw new Error(why, { cause: error });
   }
-  const kept = [await changePlaces(options), options.earlierBinary].filter(Boolean).join(' and ');
-  log.info('the data are those of this etcd now; delete what was kept when you like', { kept });
 }
 
 /**

@@ -1,7 +1,8 @@
 /** Transport to the API server of a measured cluster, as its administrator. */
 import { systemClock } from '../../src/base/clock.ts';
 import { createHttpsTransport } from '../../src/client/https-transport.ts';
-import { loadKubeconfig, resolveContext } from '../../src/client/kubeconfig.ts';
+import { loadKubeconfig } from '../../src/client/kubeconfig.ts';
+import { resolveContext } from '../../src/client/kubeconfig-connection.ts';
 import type { Transport } from '../../src/client/transport.ts';
 
 export function adminTransport(kubeconfig: string): Transport {

@@ -2,13 +2,12 @@
 import type { Clock } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Headers } from '../../client/https-transport.ts';
+import { empty, type Kubeconfig } from '../../client/kubeconfig.ts';
 import {
   type ConnectionOverrides,
-  empty,
-  type Kubeconfig,
   type ResolvedContext,
   resolveContext,
-} from '../../client/kubeconfig.ts';
+} from '../../client/kubeconfig-connection.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../../client/transport.ts';
 import { connectionFlags, type Flags } from '../flags/flags.ts';
 import type { Io } from '../io.ts';

@@ -1,6 +1,6 @@
 /** Explains why a server may have rejected the client's credentials, from data of the client alone. Pure. */
 import { X509Certificate } from 'node:crypto';
-import type { ResolvedContext } from '../../client/kubeconfig.ts';
+import type { ResolvedContext } from '../../client/kubeconfig-connection.ts';
 
 /**
  * Returns the certain or possible reason why a server answered 401 to the credentials; the server itself

@@ -22,18 +22,21 @@ export async function restrictEvent(
   node: string,
   { object, old }: Admission,
 ): Promise<string | undefined> {
-  const name = JSON.stringify(node);
   for (const event of [object, old] as readonly (Event | undefined)[]) {
-    if (!event) continue;
-    if (event.source.host !== node || (event.reportingInstance && event.reportingInstance !== node)) {
-      return `node ${name} is not the source of this event`;
-    }
-    if (!(await isItsOwn(server, node, event)))
-      return `node ${name} may only report about itself and its pods`;
+    const problem = event && (await reportProblem(server, node, event));
+    if (problem !== undefined) return problem;
   }
   if (object && Buffer.byteLength(JSON.stringify(object)) > maxEventBytes) {
     return `an event that a node writes may have at most ${maxEventBytes} bytes: shorten its message`;
   }
+  return undefined;
+}
+
+async function reportProblem(server: Reader, node: string, event: Event): Promise<string | undefined> {
+  const name = JSON.stringify(node);
+  if (event.source.host !== node || (event.reportingInstance && event.reportingInstance !== node))
+    return `node ${name} is not the source of this event`;
+  if (!(await isItsOwn(server, node, event))) return `node ${name} may only report about itself and its pods`;
   return undefined;
 }
 

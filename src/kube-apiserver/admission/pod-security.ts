@@ -7,6 +7,7 @@ import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.t
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { kubernetesLevel } from '../../apimachinery/kubernetes-level.ts';
+import type { Labels } from '../../apimachinery/labels.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newInternalError, newInvalid } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
@@ -48,36 +49,45 @@ export function podSecurity(server: Server): AdmissionPlugin {
   const audit = new PodSecurityAudit(server);
   return {
     name: 'PodSecurity',
-    validate(admission) {
-      const { definition, operation, subresource } = admission;
-      if (operation === 'delete') return undefined;
-      const { group, plural } = definition;
-      const kind = group === '' ? plural : undefined;
-      if (kind === 'pods') return harmless.has(subresource) ? undefined : checkPod(server, admission, audit);
-      if (subresource !== '') return undefined;
-      if (kind === 'namespaces') return checkNamespace(server, admission);
-      if (hasTemplate(definition)) return checkTemplate(server, admission, audit);
-    },
+    validate: (admission) => check(server, admission, audit),
   };
 }
 
+function check(server: Server, admission: Admission, audit: PodSecurityAudit): Promise<void> | undefined {
+  const { definition, operation, subresource } = admission;
+  if (operation === 'delete') return undefined;
+  const kind = definition.group === '' ? definition.plural : undefined;
+  if (kind === 'pods') return harmless.has(subresource) ? undefined : checkPod(server, admission, audit);
+  if (subresource !== '') return undefined;
+  if (kind === 'namespaces') return checkNamespace(server, admission);
+  return hasTemplate(definition) ? checkTemplate(server, admission, audit) : undefined;
+}
+
 async function checkNamespace(server: Server, admission: Admission): Promise<void> {
-  const { definition, name, warn } = admission;
+  const { name, warn } = admission;
   const { defaults, exemptions } = server.podSecurity;
-  const namespace = admission.object as Namespace;
-  const { labels = {} } = namespace.metadata;
-  const { policy, causes } = policyOf(labels, defaults);
-  const old = admission.old && policyOf(admission.old.metadata.labels ?? {}, defaults);
-  if (causes.length > 0 && !(old && deepEqual(causes, old.causes)))
-    throw newInvalid(definition, name, causes);
-  if (old && !isTighter(policy.enforce, old.policy.enforce)) return;
+  const { labels = {} } = (admission.object as Namespace).metadata;
+  const { policy, old } = validPolicies(admission, labels, defaults);
+  if (old && !isTighter(policy.enforce, old.enforce)) return;
   if (exemptions.namespaces.includes(name)) {
-    if (isPrivileged(policy) || isEquivalent(policy, defaults)) return;
-    const ignored = `and the policy (${saidBy(labels, policy)}) will be ignored`;
-    warn?.(`namespace ${JSON.stringify(name)} is exempt from Pod Security, ${ignored}`);
+    if (!isPrivileged(policy) && !isEquivalent(policy, defaults)) warn?.(ignoredPolicy(name, labels, policy));
     return;
   }
   if (old) for (const warning of await warningsOfPods(server, name, policy.enforce)) warn?.(warning);
+}
+
+/** Returns the policies of the new and of the old labels. Throws if the new ones have faults that are new. */
+function validPolicies(admission: Admission, labels: Labels, defaults: Policy) {
+  const { policy, causes } = policyOf(labels, defaults);
+  const old = admission.old && policyOf(admission.old.metadata.labels ?? {}, defaults);
+  if (causes.length > 0 && !(old && deepEqual(causes, old.causes)))
+    throw newInvalid(admission.definition, admission.name, causes);
+  return { policy, old: old?.policy };
+}
+
+function ignoredPolicy(namespace: string, labels: Labels, policy: Policy): string {
+  const ignored = `and the policy (${saidBy(labels, policy)}) will be ignored`;
+  return `namespace ${JSON.stringify(namespace)} is exempt from Pod Security, ${ignored}`;
 }
 
 /** Returns whether pods that were allowed may be rejected now. */

@@ -21,17 +21,21 @@ export const priority = (server: Reader): AdmissionPlugin => ({
     if (operation === 'create') return setPriority(server, admission, object as Pod);
     if (old) keepPriority((object as Pod).spec, (old as Pod).spec);
   },
-  validate({ definition, operation, subresource, name, object }) {
-    if (!isKind(definition, priorityClassResource.group, priorityClassResource.plural)) return;
-    if (operation === 'delete' && systemClasses.has(name))
-      throw newForbidden(definition, name, 'this is a system priority class and cannot be deleted');
-    if (subresource !== '' || !(object as PriorityClass | undefined)?.globalDefault) return;
-    const other = defaultClass(server);
-    if (!other || (operation === 'update' && other.metadata.name === name)) return;
-    const why = `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`;
-    throw newForbidden(definition, name, why);
+  validate(admission) {
+    const { group, plural } = priorityClassResource;
+    if (isKind(admission.definition, group, plural)) checkClass(server, admission);
   },
 });
+
+function checkClass(server: Reader, { definition, operation, subresource, name, object }: Admission): void {
+  if (operation === 'delete' && systemClasses.has(name))
+    throw newForbidden(definition, name, 'this is a system priority class and cannot be deleted');
+  if (subresource !== '' || !(object as PriorityClass | undefined)?.globalDefault) return;
+  const other = defaultClass(server);
+  if (!other || (operation === 'update' && other.metadata.name === name)) return;
+  const why = `PriorityClass ${other.metadata.name} is already marked as default. Only one default can exist`;
+  throw newForbidden(definition, name, why);
+}
 
 const isKind = (ref: Pick<ResourceRef, 'group' | 'plural'>, group: string, plural: string) =>
   ref.group === group && ref.plural === plural;

@@ -103,10 +103,7 @@ export class QuotaCharges {
       }
       for (const [{ outcome }, refusal] of refusals) outcome.resolve({ refusal });
       const lost = await this.#write(current, uses);
-      if (lost.length === 0) {
-        for (const { outcome } of fitting) outcome.resolve({});
-        return;
-      }
+      if (lost.length === 0) return accept(fitting);
       // The other quotas have been charged.
       [current, open] = [{ known: lost, fresh: true }, fitting];
     }
@@ -164,6 +161,10 @@ const knownOf = ({ value, revision }: StoredValue): Known => ({
   use: useOf(decodeObject(value, revision) as ResourceQuota),
   revision,
 });
+
+function accept(writes: readonly Waiting[]): void {
+  for (const { outcome } of writes) outcome.resolve({});
+}
 
 /** Decides the writes one after another, each with what the previous ones leave. */
 function decideAll({ known }: Quotas, batch: readonly Waiting[]) {

@@ -17,7 +17,7 @@ import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { LabelSelector } from '../../apimachinery/schema.ts';
 import { maxSelectorTerms } from '../../apimachinery/selector-length.ts';
 import { newInvalid } from '../../apimachinery/status-error.ts';
-import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { KubeContext } from '../context.ts';
 
 /** Number of terms up to which a selector does not count, so that ordinary objects have no limit. */
@@ -48,24 +48,31 @@ const counters = new Map<string, (selector: unknown) => number>([
 
 export const selectorTermLimit = ({ cache }: Pick<KubeContext, 'cache'>): AdmissionPlugin => ({
   name: 'SelectorTermLimit',
-  validate({ definition, namespace, name, object, old }) {
-    const { plural, group } = definition;
+  validate(admission) {
+    const { plural, group } = admission.definition;
     const count = counters.get(group === '' ? plural : `${plural}.${group}`);
-    if (!count || !object) return;
-    const termsOf = (one: KubeObject) => count((one as Selecting).spec?.selector);
-    const terms = termsOf(object);
-    // Other changes of an object whose selector is too long are allowed.
-    if (terms <= fewTerms || (old && terms <= termsOf(old))) return;
-    const refuse = (sum: number, limit: number) =>
-      newInvalid(definition, name, [tooManyCause('spec.selector', sum, limit)]);
-    if (terms > maxSelectorTerms) throw refuse(terms, maxSelectorTerms);
-    const sum = cache
-      .list(storagePrefix(definition, namespace))
-      .map(({ object: stored }) => stored)
-      .filter(({ metadata }) => metadata.uid !== old?.metadata.uid)
-      .map(termsOf)
-      .filter((each) => each > fewTerms)
-      .reduce((all, each) => all + each, terms);
-    if (sum > maxNamespaceTerms) throw refuse(sum, maxNamespaceTerms);
+    if (count) check(cache, admission, (object) => count((object as Selecting).spec?.selector));
   },
 });
+
+function check(
+  cache: KubeContext['cache'],
+  { definition, namespace, name, object, old }: Admission,
+  termsOf: (object: KubeObject) => number,
+): void {
+  if (!object) return;
+  const terms = termsOf(object);
+  // Other changes of an object whose selector is too long are allowed.
+  if (terms <= fewTerms || (old && terms <= termsOf(old))) return;
+  const refuse = (sum: number, limit: number) =>
+    newInvalid(definition, name, [tooManyCause('spec.selector', sum, limit)]);
+  if (terms > maxSelectorTerms) throw refuse(terms, maxSelectorTerms);
+  const sum = cache
+    .list(storagePrefix(definition, namespace))
+    .map(({ object: stored }) => stored)
+    .filter(({ metadata }) => metadata.uid !== old?.metadata.uid)
+    .map(termsOf)
+    .filter((each) => each > fewTerms)
+    .reduce((all, each) => all + each, terms);
+  if (sum > maxNamespaceTerms) throw refuse(sum, maxNamespaceTerms);
+}

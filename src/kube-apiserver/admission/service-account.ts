@@ -30,19 +30,23 @@ type Reader = Pick<ServerContext, 'cache' | 'clock' | 'random' | 'store' | 'turn
 export const serviceAccounts = (server: Reader): AdmissionPlugin => ({
   name: 'ServiceAccount',
   async mutate(admission) {
-    const { definition, operation, subresource, name, object } = admission;
+    const { definition, operation, subresource } = admission;
     if (definition.group !== '' || definition.plural !== 'pods') return;
     if (subresource === 'ephemeralcontainers' && operation === 'update')
       return checkEphemeral(server, admission);
-    if (subresource !== '' || operation !== 'create') return;
-    const pod = object as Pod;
-    if (pod.metadata.annotations?.[mirrorAnnotation] !== undefined) return checkMirror(pod, admission);
-    const account = await accountOf(server, admission, pod);
-    useAccount(pod, account, server.random);
-    const problem = secretProblem(pod, account);
-    if (problem) throw newForbidden(definition, name, problem);
+    if (subresource === '' && operation === 'create') return setAccount(server, admission);
   },
 });
+
+async function setAccount(server: Reader, admission: Admission): Promise<void> {
+  const { definition, name, object } = admission;
+  const pod = object as Pod;
+  if (pod.metadata.annotations?.[mirrorAnnotation] !== undefined) return checkMirror(pod, admission);
+  const account = await accountOf(server, admission, pod);
+  useAccount(pod, account, server.random);
+  const problem = secretProblem(pod, account);
+  if (problem) throw newForbidden(definition, name, problem);
+}
 
 /** Gives the pod the account, with its token and its secrets for images. */
 function useAccount({ spec }: Pod, account: ServiceAccount, random: Reader['random']): void {

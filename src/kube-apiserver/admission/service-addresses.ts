@@ -18,7 +18,7 @@ import { type Service, serviceResource } from '../../api/core/v1/service/service
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
-import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import { waitForNow } from '../../apiserver/reads/freshness.ts';
 import { canonicalAddress, hasAddress, rangeAround } from '../../base/addresses.ts';
 import type { CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
@@ -45,34 +45,45 @@ export const serviceAddresses = (server: Parts): AdmissionPlugin =>
 
 const plugin = (server: Parts, byPort: CacheIndex): AdmissionPlugin => ({
   name: 'ServiceExternalAddresses',
-  async validate({ definition, namespace, name, subresource, object, old }) {
-    if (definition.group !== serviceResource.group || definition.plural !== serviceResource.plural) return;
-    if (!object) return;
-    const [service, before] = [object as Service, old as Service | undefined];
-    requireFewPorts(name, service, before);
-    // The role `edit` cannot set the addresses of a load balancer.
-    if (subresource !== 'status') await refuseTaken(server, byPort, namespace, service, before);
-    const external = newOnes(externalIPsOf(service), before && externalIPsOf(before));
-    const taken = newOnes(takenIngressOf(service), before && takenIngressOf(before));
-    if (external.length === 0 && taken.length === 0) return;
-    requireAllowed(name, external, server.externalIPRanges);
-    const problemOf = reservedReader({
-      ranges: [
-        { range: server.serviceCIDR, what: 'the range of Services' },
-        { range: server.clusterCIDR, what: 'the range of pods' },
-        ...podRanges(server),
-      ],
-      machines: machines(server),
-    });
-    const causes = [...external, ...taken].flatMap(({ path, address }): StatusCause[] => {
-      const whose = problemOf(address);
-      return whose === undefined
-        ? []
-        : [invalidCause(path, address, `belongs to ${whose}: no Service may use it`)];
-    });
-    if (causes.length > 0) throw newInvalid(definition, name, causes);
+  async validate(admission) {
+    const { group, plural } = admission.definition;
+    if (group === serviceResource.group && plural === serviceResource.plural)
+      await check(server, byPort, admission);
   },
 });
+
+async function check(server: Parts, byPort: CacheIndex, admission: Admission): Promise<void> {
+  const { definition, namespace, name, subresource, object, old } = admission;
+  if (!object) return;
+  const [service, before] = [object as Service, old as Service | undefined];
+  requireFewPorts(name, service, before);
+  // The role `edit` cannot set the addresses of a load balancer.
+  if (subresource !== 'status') await refuseTaken(server, byPort, namespace, service, before);
+  const external = newOnes(externalIPsOf(service), before && externalIPsOf(before));
+  const taken = newOnes(takenIngressOf(service), before && takenIngressOf(before));
+  if (external.length === 0 && taken.length === 0) return;
+  requireAllowed(name, external, server.externalIPRanges);
+  const causes = reservedCauses(server, [...external, ...taken]);
+  if (causes.length > 0) throw newInvalid(definition, name, causes);
+}
+
+/** Returns a cause for each address of the cluster or its machines. */
+function reservedCauses(server: Parts, addresses: ReturnType<typeof newOnes>): StatusCause[] {
+  const problemOf = reservedReader({
+    ranges: [
+      { range: server.serviceCIDR, what: 'the range of Services' },
+      { range: server.clusterCIDR, what: 'the range of pods' },
+      ...podRanges(server),
+    ],
+    machines: machines(server),
+  });
+  return addresses.flatMap(({ path, address }): StatusCause[] => {
+    const whose = problemOf(address);
+    return whose === undefined
+      ? []
+      : [invalidCause(path, address, `belongs to ${whose}: no Service may use it`)];
+  });
+}
 
 /** Rejects more external ports than a Service may have, unless it had as many before. */
 function requireFewPorts(name: string, service: Service, before: Service | undefined): void {

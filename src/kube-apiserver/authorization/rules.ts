@@ -29,29 +29,30 @@ export function rulesOf(
   user: UserInfo,
   namespace: string,
 ): SubjectRulesReviewStatus {
-  const resourceRules: ResourceRule[] = [];
-  const nonResourceRules: NonResourceRule[] = [];
-  const problems = new Set<string>();
-  let left = maxListed;
-  for (const { rules, problem } of policy.grantsOf(user, namespace)) {
-    if (problem !== undefined) problems.add(problem);
-    for (const { rule } of rules.slice(0, left)) {
-      resourceRules.push(...resourceRulesOf(rule));
-      nonResourceRules.push(...nonResourceRulesOf(rule));
-    }
-    left -= rules.length;
-    if (left < 0) break;
-  }
+  const { rules, problems, isCut } = listRules(policy.grantsOf(user, namespace));
   const dependsOnObject = isAuthorizedByObject(user, hasOtherRules);
   if (dependsOnObject) problems.add(byObject);
-  const isCut = left < 0;
   if (isCut) problems.add(`only the first ${maxListed} rules are listed`);
   return {
-    resourceRules,
-    nonResourceRules,
+    resourceRules: rules.flatMap(resourceRulesOf),
+    nonResourceRules: rules.flatMap(nonResourceRulesOf),
     incomplete: dependsOnObject || isCut,
     ...(problems.size > 0 && { evaluationError: inWords([...problems]) }),
   };
+}
+
+/** Returns the first rules of the grants, and whether there are more. */
+function listRules(grants: ReturnType<KubeContext['policy']['grantsOf']>) {
+  const listed: PolicyRule[] = [];
+  const problems = new Set<string>();
+  let left = maxListed;
+  for (const { rules, problem } of grants) {
+    if (problem !== undefined) problems.add(problem);
+    for (const { rule } of rules.slice(0, left)) listed.push(rule);
+    left -= rules.length;
+    if (left < 0) break;
+  }
+  return { rules: listed, problems, isCut: left < 0 };
 }
 
 function resourceRulesOf({ verbs, apiGroups, resources = [], resourceNames }: PolicyRule): ResourceRule[] {

@@ -99,36 +99,33 @@ function refuseTaken(service: Service, taken: ReadonlySet<string>, own: Readonly
 }
 
 function checkRanges(server: Parts, service: Service, previous: ServiceSpec | undefined): void {
-  const { spec } = service;
-  const causes: StatusCause[] = [];
+  const causes = [
+    ...clusterIPCauses(server.serviceCIDR, service.spec, previous),
+    ...nodePortCauses(server.nodePorts, service.spec, previous),
+  ];
+  if (causes.length > 0) throw invalid(service, causes);
+}
+
+function clusterIPCauses(range: string, spec: ServiceSpec, previous: ServiceSpec | undefined): StatusCause[] {
   const { clusterIP } = spec;
-  if (needsIP(spec) && clusterIP && clusterIP !== previous?.clusterIP) {
-    const inside = positionIn(parseRange(server.serviceCIDR), clusterIP) !== undefined;
-    if (!inside) {
-      causes.push(
-        invalidCause(
-          'spec.clusterIPs',
-          [clusterIP],
-          `failed to allocate IP ${clusterIP}: the provided IP is not in the valid range. The range of valid IPs is ${server.serviceCIDR}`,
-        ),
-      );
-    }
-  }
-  const [first, last] = server.nodePorts;
+  if (!needsIP(spec) || !clusterIP || clusterIP === previous?.clusterIP) return [];
+  if (positionIn(parseRange(range), clusterIP) !== undefined) return [];
+  const why = `the provided IP is not in the valid range. The range of valid IPs is ${range}`;
+  return [invalidCause('spec.clusterIPs', [clusterIP], `failed to allocate IP ${clusterIP}: ${why}`)];
+}
+
+function nodePortCauses(
+  [first, last]: Parts['nodePorts'],
+  spec: ServiceSpec,
+  previous: ServiceSpec | undefined,
+): StatusCause[] {
+  const why = `provided port is not in the valid range. The range of valid ports is ${first}-${last}`;
   // A node port from another range is kept if the Service already had it.
   const own = claimsOf(previous);
-  for (const [index, { nodePort }] of (spec.ports ?? []).entries()) {
-    if (nodePort && (nodePort < first || nodePort > last) && !own.has(portClaim(nodePort))) {
-      causes.push(
-        invalidCause(
-          `spec.ports[${index}].nodePort`,
-          nodePort,
-          `provided port is not in the valid range. The range of valid ports is ${first}-${last}`,
-        ),
-      );
-    }
-  }
-  if (causes.length > 0) throw invalid(service, causes);
+  return (spec.ports ?? []).flatMap(({ nodePort }, index) => {
+    if (!nodePort || (nodePort >= first && nodePort <= last) || own.has(portClaim(nodePort))) return [];
+    return [invalidCause(`spec.ports[${index}].nodePort`, nodePort, why)];
+  });
 }
 
 type IsBusy = (claim: string) => boolean;

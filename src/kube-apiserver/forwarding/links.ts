@@ -24,7 +24,10 @@ export function throughProxy(link: string, { prefix, requestHost, backendHosts }
   if (!path.startsWith('/') || (scheme !== undefined && host === undefined)) return link;
   const isOwn = host !== '' && host === requestHost;
   if (host && !isOwn && !backendHosts.includes(host)) return link;
-  const origin = isOwn ? `${scheme === undefined ? '' : `${scheme}:`}//${host}` : '';
+  const origin = isOwn ? originOf(scheme, host) : '';
   const isThere = path === prefix || path.startsWith(`${prefix}/`);
   return `${origin}${isThere ? '' : prefix}${path}${more}`;
 }
+
+const originOf = (scheme: string | undefined, host: string | undefined) =>
+  scheme === undefined ? `//${host}` : `${scheme}://${host}`;

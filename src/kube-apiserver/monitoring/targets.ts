@@ -104,26 +104,27 @@ export const sliceTargets = (
   targets: ofEndpoints(slice, podOf),
 });
 
+/** Returns the name of the pod of the slice's namespace that the endpoint refers to. */
+const podNameOf = ({ targetRef }: Endpoint, namespace: string | undefined) =>
+  targetRef?.kind === 'Pod' && targetRef.namespace === namespace ? targetRef.name : undefined;
+
 function* ofEndpoints(
   { metadata, endpoints, ports }: EndpointSlice,
   podOf: (name: string) => Pod | undefined,
 ): Generator<Target> {
   for (const endpoint of endpoints) {
-    const { targetRef } = endpoint;
-    const isPod = targetRef?.kind === 'Pod' && targetRef.namespace === metadata.namespace;
-    const pod = isPod && targetRef.name ? podOf(targetRef.name) : undefined;
+    const podName = podNameOf(endpoint, metadata.namespace);
+    const pod = podName ? podOf(podName) : undefined;
     const own = { ...endpointLabels(endpoint), ...(pod && podLabels(pod)) };
     for (const port of ports) {
       const labels = { ...own, ...slicePortLabels(port), ...ofSamePort(pod, port.port) };
-      for (const address of endpoint.addresses) {
-        yield {
-          address: port.port === undefined ? bracketed(address) : hostAndPort(address, port.port),
-          labels,
-        };
-      }
+      for (const host of endpoint.addresses) yield { address: addressOf(host, port), labels };
     }
   }
 }
+
+const addressOf = (host: string, { port }: EndpointPort) =>
+  port === undefined ? bracketed(host) : hostAndPort(host, port);
 
 const meta = (name: string) => `__meta_kubernetes_${name}`;
 

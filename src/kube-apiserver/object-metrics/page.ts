@@ -47,25 +47,31 @@ export class ObjectMetricsPage {
   }
 
   async *#pieces(): AsyncGenerator<Buffer> {
-    const { cache, turns } = this.#server;
     let text = '';
+    for await (const { family, place, lines } of this.#families()) {
+      text += headOf(family, lines);
+      for (const { labels, ends } of lines) {
+        text += linesText(`${family.name}{${labels}`, ends[place]);
+        if (text.length < pieceLength) continue;
+        yield Buffer.from(text);
+        text = '';
+        await this.#server.turns.next();
+      }
+    }
+    if (text !== '') yield Buffer.from(text);
+  }
+
+  /** Yields each family with the objects that have lines of it, which are in `ends` at `place`. */
+  async *#families() {
+    const { cache, turns } = this.#server;
     for (const metrics of this.#kinds) {
       await turns.next();
       const lines = await this.#linesOf(metrics, cache.list(storagePrefix(metrics.ref)));
       for (const [place, family] of metrics.families.entries()) {
-        const told = lines.filter(({ ends }) => ends[place] !== undefined);
-        text += headOf(family, told);
-        for (const { labels, ends } of told) {
-          text += linesText(`${family.name}{${labels}`, ends[place]);
-          if (text.length < pieceLength) continue;
-          yield Buffer.from(text);
-          text = '';
-          await turns.next();
-        }
+        yield { family, place, lines: lines.filter(({ ends }) => ends[place] !== undefined) };
         if (lines.length > fewItems) await turns.next();
       }
     }
-    if (text !== '') yield Buffer.from(text);
   }
 
   /** Returns the current lines of all objects of one kind, in the order of their keys. */

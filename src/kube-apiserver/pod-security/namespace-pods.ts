@@ -44,18 +44,19 @@ export function* namespaceWarnings(check: NamespaceCheck): Steps<string[]> {
     if (progress.checked === maxPods || check.isOver()) break;
     yield;
   }
-  const total = check.total - progress.exempt;
-  const warnings: string[] = [];
-  if (progress.checked < total) {
-    const first = `first ${progress.checked} of ${total} existing pods`;
-    warnings.push(`new PodSecurity enforce level only checked against the ${first}`);
-  }
+  const warnings = uncheckedWarnings(progress.checked, check.total - progress.exempt);
   if (found.size === 0) return warnings;
   const quotedLevel = JSON.stringify(written(enforce));
   warnings.push(
     `existing pods in namespace "${namespace}" violate the new PodSecurity enforce level ${quotedLevel}`,
   );
   return [...warnings, ...[...found].map(toWarning).sort()];
+}
+
+function uncheckedWarnings(checked: number, total: number): string[] {
+  if (checked >= total) return [];
+  const first = `first ${checked} of ${total} existing pods`;
+  return [`new PodSecurity enforce level only checked against the ${first}`];
 }
 
 /**
@@ -70,12 +71,16 @@ function* inOrder(
   const alike: Pod[] = [];
   for (const pod of pods) {
     const controller = controllerOf(pod)?.uid;
-    const isExempted = isExempt(pod);
-    const isFirst = controller === undefined || !seen.has(controller);
-    if (isExempted) progress.exempt++;
-    else if (!isFirst) alike.push(pod);
-    else if (controller !== undefined) seen.add(controller);
-    yield isExempted || !isFirst ? undefined : pod;
+    if (isExempt(pod)) {
+      progress.exempt++;
+      yield undefined;
+    } else if (controller !== undefined && seen.has(controller)) {
+      alike.push(pod);
+      yield undefined;
+    } else {
+      if (controller !== undefined) seen.add(controller);
+      yield pod;
+    }
   }
   yield* alike;
 }

@@ -23,10 +23,9 @@ const rulesInOneStep = 5_000;
 
 function* decide(policy: Policy, request: AccessRequest): Steps<Decision> {
   const question = questionOf(request);
-  const namespace = request.type === 'resource' ? request.namespace : '';
   const problems = new Set<string>();
   let seen = 0;
-  for (const { rules, problem, source } of policy.grantsOf(request.user, namespace)) {
+  for (const { rules, problem, source } of policy.grantsOf(request.user, namespaceOf(request))) {
     if (problem !== undefined) problems.add(problem);
     for (const rule of rules) if (rule.allows(question)) return allowedBy(source);
     seen += rules.length;
@@ -34,8 +33,15 @@ function* decide(policy: Policy, request: AccessRequest): Steps<Decision> {
     seen = 0;
     yield;
   }
-  return { allowed: false, reason: problems.size > 0 ? `RBAC: ${inWords([...problems])}` : '' };
+  return deniedBy([...problems]);
 }
+
+const namespaceOf = (request: AccessRequest) => (request.type === 'resource' ? request.namespace : '');
+
+const deniedBy = (problems: readonly string[]): Decision => ({
+  allowed: false,
+  reason: problems.length > 0 ? `RBAC: ${inWords(problems)}` : '',
+});
 
 /**
  * Returns an allowing decision. The reason is computed on access, because it is rarely read, and finding the

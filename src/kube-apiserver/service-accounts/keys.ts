@@ -134,22 +134,27 @@ export class AccountKeys {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const { store, clock } = this.#options;
+    const { clock } = this.#options;
     const backoff = new Backoff(retry);
     await keepDoing({ clock, signal }, async () => {
       const before = this.#revision;
-      try {
-        for await (const { events } of store.watch(prefix, before, signal))
-          for (const event of events) await this.#apply(event);
-      } catch (error) {
-        if (signal.aborted) return undefined;
-        // Missed changes are in the current value; an unavailable store is retried.
-        this.#log.debug('the watch of the keys ended', { error: errorMessage(error) });
-        await this.#tolerate('read', () => this.open());
-      }
+      await this.#watch(before, signal);
       if (this.#revision > before) backoff.reset();
       return backoff.next();
     });
+  }
+
+  /** Applies changes until the watch ends, and reads the keys again if it failed. */
+  async #watch(after: number, signal: AbortSignal): Promise<void> {
+    try {
+      for await (const { events } of this.#options.store.watch(prefix, after, signal))
+        for (const event of events) await this.#apply(event);
+    } catch (error) {
+      if (signal.aborted) return;
+      // Missed changes are in the current value; an unavailable store is retried.
+      this.#log.debug('the watch of the keys ended', { error: errorMessage(error) });
+      await this.#tolerate('read', () => this.open());
+    }
   }
 
   async #apply(event: StoreEvent): Promise<void> {

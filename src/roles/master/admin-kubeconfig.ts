@@ -1,7 +1,8 @@
 /** The administrator's kubeconfig: `<data-dir>/admin.conf`, readable by its owner alone. */
 import { join } from 'node:path';
 import { errorMessage, type Logger } from '../../base/log.ts';
-import { formatKubeconfig, singleKubeconfig } from '../../client/kubeconfig.ts';
+import { formatKubeconfig } from '../../client/kubeconfig.ts';
+import { singleKubeconfig } from '../../client/kubeconfig-connection.ts';
 import { replaceFile } from '../../os/replace-file.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import type { CertificateManager } from '../certificate-manager.ts';

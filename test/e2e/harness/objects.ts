@@ -6,12 +6,8 @@ import { parseArgs } from 'node:util';
 import { systemClock } from '../../../src/base/clock.ts';
 import { type ApiResources, discover, findResource, preferred } from '../../../src/cli/objects/discovery.ts';
 import { createHttpsTransport } from '../../../src/client/https-transport.ts';
-import {
-  empty,
-  loadKubeconfig,
-  type ResolvedContext,
-  resolveContext,
-} from '../../../src/client/kubeconfig.ts';
+import { empty, loadKubeconfig } from '../../../src/client/kubeconfig.ts';
+import { type ResolvedContext, resolveContext } from '../../../src/client/kubeconfig-connection.ts';
 import { createRequester } from '../../../src/client/requester.ts';
 import { collectionPath, listQuery, objectPath } from '../../../src/client/resource-path.ts';
 import { isTransportError } from '../../../src/client/transport-error.ts';

@@ -139,7 +139,7 @@ test('a write to a server that refuses connections goes to the next, once', asyn
   assert.deepEqual([two.requests, three.requests], [['POST /x'], []]);
 });
 
-test('a write that may have been received is not repeated; the next request goes elsewhere', async () => {
+test('a write that may have been received is not repeated, and the next request uses another server', async () => {
   one.mode = 'drop';
   await assert.rejects(send('POST'), (error) => {
     assert.ok(isTransportError(error));
@@ -156,7 +156,7 @@ test('a read whose connection is lost is repeated on another server', async () =
   assert.equal(await send(), 'three');
 });
 
-test('an answer is an answer: nothing is repeated after an HTTP error', async () => {
+test('a request is not repeated after an HTTP error', async () => {
   one.mode = 'fail';
   const { status, body } = await transport.request({ method: 'GET', path: '/x' });
   for await (const _ of body);
@@ -175,7 +175,7 @@ test('a stream that breaks fails, and is opened on another server next', async (
   assert.equal(String((await again.body[Symbol.asyncIterator]().next()).value), 'two\n');
 });
 
-test('a server that says nothing is asked for its health, and left when it does not answer that either', async () => {
+test('a silent server gets a health check, and is left when that gets no answer', async () => {
   one.mode = 'stream';
   const stream = await transport.request({ method: 'GET', path: '/watch' });
   const chunks = stream.body[Symbol.asyncIterator]();
@@ -195,7 +195,7 @@ test('a server that says nothing is asked for its health, and left when it does 
   assert.equal(await send('POST'), 'two');
 });
 
-test('a server that is slow and healthy is waited for', async () => {
+test('a slow server that passes its health check is not left', async () => {
   one.mode = 'hang';
   const slow = send('GET', '/slow');
   await until('the request', () => one.requests.length === 1);
@@ -224,7 +224,7 @@ test('when no server answers the error names all of them and why', async () => {
   assert.equal(await send('POST'), 'two');
 });
 
-test('an abort is no reason to leave a server', async () => {
+test('an aborted request does not leave its server', async () => {
   one.mode = 'hang';
   const abort = new AbortController();
   const request = transport.request({ method: 'GET', path: '/x', signal: abort.signal });

@@ -159,7 +159,7 @@ test('HTTP/2: a silent connection is left, an active one is not', async () => {
 });
 
 function suite(connect: Connect): void {
-  test('a client certificate says who asks, and one connection serves many requests', async () => {
+  test('a client certificate authenticates, and one connection serves many requests', async () => {
     handler = (request, response) => {
       const { subject } = (request.socket as TLSSocket).getPeerCertificate();
       response.end(`${request.method} ${request.url} ${subject?.CN}`);
@@ -173,7 +173,7 @@ function suite(connect: Connect): void {
     assert.equal(clock.pending, 0);
   });
 
-  test('a token is sent with each request as it is then, the body with its length', async () => {
+  test('each request has the current token and the length of its body', async () => {
     handler = (request, response) => {
       let body = '';
       request.on('data', (chunk) => {
@@ -206,7 +206,7 @@ function suite(connect: Connect): void {
     assert.match(await text(await post()), /Bearer second/);
   });
 
-  test('what cannot be reached is said in one line that names the server and no secret', async () => {
+  test('the error of an unreachable server is one line with the server and without secrets', async () => {
     const plain = await listen(http.createServer((_, response) => response.end('plain')));
     const now = Date.now();
     const cases: readonly [Partial<HttpsTransportOptions>, string, string][] = [
@@ -245,13 +245,13 @@ function suite(connect: Connect): void {
     assert.equal(clock.pending, 0);
   });
 
-  test('the certificate may be for another name, or not be looked at', async () => {
+  test('the certificate is verified for tlsServerName, or not at all if that is requested', async () => {
     handler = (_, response) => response.end('hello');
     assert.equal(await get(connect({ tlsServerName: 'api.test' })), 'hello');
     assert.equal(await get(connect({ ca: other.certificate, insecureSkipTlsVerify: true })), 'hello');
   });
 
-  test('bad server addresses are refused when the transport is made', () => {
+  test('invalid server addresses are rejected when the transport is created', () => {
     for (const server of ['127.0.0.1', 'ftp://x', ''])
       assert.throws(() => connect({ server }), /write https:\/\/host:port/);
     assert.throws(

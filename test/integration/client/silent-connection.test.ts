@@ -106,7 +106,7 @@ async function watch({ transport }: Line): Promise<{ end: unknown }> {
   return state;
 }
 
-describe('an agent whose server is gone without a word', () => {
+describe('an agent whose server has become silent', () => {
   const clock = new FakeClock();
   let line: Line;
   before(async () => {
@@ -141,7 +141,7 @@ describe('an agent whose server is gone without a word', () => {
   });
 });
 
-describe('a server whose agent is gone without a word', () => {
+describe('a server whose agent has become silent', () => {
   const clock = new FakeClock();
   let line: Line;
   before(async () => {

@@ -87,7 +87,7 @@ test('later starts do not wait for an answer', limit, async () => {
   await etcd.stop();
 });
 
-test('a first start that comes to nothing is told, and its data are made anew', limit, async () => {
+test('a failed first start is logged, and its data are created again', limit, async () => {
   await using world = new World();
   world.program('etcd', { version, leaderless: true });
   const clock = new FakeClock();
@@ -126,7 +126,7 @@ test('the signal ends a first start, with its reason', limit, async () => {
   assert.equal(isRunning(world.starts()[0]?.pid ?? assert.fail()), false);
 });
 
-test('the signal ends it as stop does', limit, async () => {
+test('an abort ends etcd as stop does', limit, async () => {
   await using world = new World();
   const etcd = await world.start();
   const pid = etcd.pid() ?? assert.fail();
@@ -146,7 +146,7 @@ test('the signal ends a start that has come to nothing yet, with its reason', li
   for (const { pid } of world.starts()) assert.equal(isRunning(pid), false);
 });
 
-test('one that does not end is killed after 5 s', limit, async () => {
+test('an etcd that does not end is killed after 5 s', limit, async () => {
   await using world = new World();
   await world.serveOnce();
   world.program('etcd', { version, deaf: true });
@@ -164,35 +164,39 @@ test('one that does not end is killed after 5 s', limit, async () => {
   await stopping;
 });
 
-test('it is started again, later and later while it ends soon, at once after a good run', limit, async () => {
-  await using world = new World();
-  await world.serveOnce();
-  const clock = new FakeClock();
-  const etcd = await world.start(clock);
-  const delays: (number | undefined)[] = [];
-  const kill = async () => {
-    const pid = etcd.pid() ?? assert.fail();
-    process.kill(pid, 'SIGKILL');
-    await until(() => etcd.pid() === undefined && clock.nextIn !== undefined);
-    delays.push(clock.nextIn);
-    await clock.advance(clock.nextIn ?? 0);
-    await until(() => etcd.pid() !== undefined);
-    assert.notEqual(etcd.pid(), pid);
-  };
-  for (let n = 0; n < 9; n++) await kill();
-  assert.deepEqual(delays, [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000]);
-  await clock.advance(10_000);
-  await kill();
-  assert.equal(delays.at(-1), 5000, 'of just ten seconds');
-  await clock.advance(10_001);
-  await kill();
-  assert.equal(delays.at(-1), 50);
-  const lines = world.log.of('error');
-  assert.equal(lines.length, 11);
-  assert.deepEqual(lines[1]?.fields, { outcome: 'killed by SIGKILL', delayMs: 100, lastLine: '' });
-  await etcd.stop();
-  assert.equal(clock.pending, 0);
-});
+test(
+  'etcd is restarted at growing intervals while it ends soon, and at once after a long run',
+  limit,
+  async () => {
+    await using world = new World();
+    await world.serveOnce();
+    const clock = new FakeClock();
+    const etcd = await world.start(clock);
+    const delays: (number | undefined)[] = [];
+    const kill = async () => {
+      const pid = etcd.pid() ?? assert.fail();
+      process.kill(pid, 'SIGKILL');
+      await until(() => etcd.pid() === undefined && clock.nextIn !== undefined);
+      delays.push(clock.nextIn);
+      await clock.advance(clock.nextIn ?? 0);
+      await until(() => etcd.pid() !== undefined);
+      assert.notEqual(etcd.pid(), pid);
+    };
+    for (let n = 0; n < 9; n++) await kill();
+    assert.deepEqual(delays, [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000]);
+    await clock.advance(10_000);
+    await kill();
+    assert.equal(delays.at(-1), 5000, 'of just ten seconds');
+    await clock.advance(10_001);
+    await kill();
+    assert.equal(delays.at(-1), 50);
+    const lines = world.log.of('error');
+    assert.equal(lines.length, 11);
+    assert.deepEqual(lines[1]?.fields, { outcome: 'killed by SIGKILL', delayMs: 100, lastLine: '' });
+    await etcd.stop();
+    assert.equal(clock.pending, 0);
+  },
+);
 
 test('stop does not wait for the next start', limit, async () => {
   await using world = new World();
@@ -206,7 +210,7 @@ test('stop does not wait for the next start', limit, async () => {
   assert.equal(world.starts().length, 2);
 });
 
-test('what an administrator has to do is said once, until it has served for a while', limit, async () => {
+test("an administrator's task is logged once, until etcd has served for a while", limit, async () => {
   await using world = new World();
   await world.serveOnce();
   world.program('etcd', dying(fullDisk));
@@ -242,7 +246,7 @@ test('what an administrator has to do is said once, until it has served for a wh
   await etcd.stop();
 });
 
-test('a program that cannot be run is told before anything is made', limit, async () => {
+test('a program that cannot be run is reported before any data are created', limit, async () => {
   await using world = new World();
   writeFileSync(join(world.directory, 'etcd'), '', { mode: 0o600 });
   await assert.rejects(world.start(), /\/etcd cannot be run$/);
@@ -272,7 +276,7 @@ async function leftover(world: World, by: string): Promise<number> {
   return Number(line.toString());
 }
 
-test('what a killed master left is ended; what a living one runs is left alone', limit, async () => {
+test('the etcd of a killed master is ended, that of a running master is not', limit, async () => {
   await using world = new World();
   const orphan = await leftover(world, 'another');
   await until(() => isRunning(orphan));

@@ -6,7 +6,7 @@ import { Status } from '../../fixtures/etcd-wire.ts';
 import { bytes, pair, unavailable, WireWorld } from './wire-world.ts';
 
 describe('a call', () => {
-  it('is asked and answered as it is', async () => {
+  it('carries its request and its answer unchanged', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     const store = await world.store();
@@ -35,7 +35,7 @@ describe('a call', () => {
     );
   });
 
-  it('has the time that it may take, 5 s if nobody says', async () => {
+  it('has a timeout of 5 s by default', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     await world.store();
@@ -49,7 +49,7 @@ describe('a call', () => {
     ]);
   });
 
-  it('that fails is made once for each time the store asks, however often that is', async () => {
+  it('reaches etcd once for each attempt of the store', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     const store = await world.store();

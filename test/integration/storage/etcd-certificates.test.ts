@@ -74,7 +74,7 @@ function recordNames(wire: EtcdWire): void {
   wire.onSession = ({ socket }) => names.push((socket as TLSSocket).servername);
 }
 
-test('a server is known by its host name', async () => {
+test('a server is verified by its host name', async () => {
   await using wire = await etcdAt('localhost', ['localhost']);
   recordNames(wire);
   await connect([`https://localhost:${wire.port}`]);
@@ -87,7 +87,7 @@ for (const [address, url] of [
   ['127.0.0.1', '127.0.0.1'],
   ['::1', '[::1]'],
 ] as const) {
-  test(`a server is known by its address: ${address}`, async () => {
+  test(`a server is verified by its address: ${address}`, async () => {
     await using wire = await etcdAt(address, [address]);
     await connect([`https://${url}:${wire.port}`]);
     await using other = await etcdAt(address, ['127.0.0.9']);
@@ -95,7 +95,7 @@ for (const [address, url] of [
   });
 }
 
-test('where addresses are given, a certificate for any of the endpoints will do', async () => {
+test('with endpoints that are addresses, a certificate for any of them is valid', async () => {
   await using wire = await etcdAt('127.0.0.1', ['127.0.0.1']);
   const endpoints = [`https://127.0.0.1:${wire.port}`, 'https://etcd.example:2379'];
   await connect(endpoints);
@@ -104,14 +104,14 @@ test('where addresses are given, a certificate for any of the endpoints will do'
   await connect([`https://127.0.0.1:${other.port}`, 'https://etcd.example:2379']);
 });
 
-test('no server is asked for an address as its name, which TLS does not know', async () => {
+test('no address is sent as a server name, which TLS forbids', async () => {
   await using wire = await etcdAt('127.0.0.1', ['127.0.0.1']);
   recordNames(wire);
   await connect([`https://127.0.0.1:${wire.port}`]);
   assert.deepEqual([...new Set(names)], ['etcd']);
 });
 
-test('who is no server of the authority is not trusted', async () => {
+test('a server whose certificate is from another authority is rejected', async () => {
   const stranger = await createAuthority('etcd-test', from, to);
   const file = join(makeDirectory('minik8s-store-'), 'ca');
   writeFileSync(file, stranger.certificate);
@@ -120,7 +120,7 @@ test('who is no server of the authority is not trusted', async () => {
   await assert.rejects(connect(endpoints, { tls: { ca: file } }), StoreUnavailableError);
 });
 
-test('a client shows its certificate where it has one', async () => {
+test('a client sends its certificate if it has one', async () => {
   await using wire = await etcdAt('127.0.0.1', ['127.0.0.1'], { asks: true });
   const endpoints = [`https://127.0.0.1:${wire.port}`];
   await assert.rejects(connect(endpoints), StoreUnavailableError);

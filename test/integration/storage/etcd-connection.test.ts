@@ -9,7 +9,7 @@ import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { settled, unavailable, WireWorld } from './wire-world.ts';
 
 describe('connecting', () => {
-  it('is given up after 15 s, if nobody says', async () => {
+  it('is given up after 15 s by default', async () => {
     for (const [settleMs, after] of [
       [undefined, 15_000],
       [1000, 1000],
@@ -27,7 +27,7 @@ describe('connecting', () => {
     }
   });
 
-  it('that is refused leaves no connection, and a store that is closed neither', async () => {
+  it('leaves no socket after a rejection or the close of the store', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     wire.answer = () => {
@@ -42,7 +42,7 @@ describe('connecting', () => {
     await until(() => wire.sessions.size === 0);
   });
 
-  it('goes through no proxy that the environment names', async () => {
+  it('does not use a proxy of the environment', async () => {
     const names = ['grpc_proxy', 'no_grpc_proxy', 'no_proxy'] as const;
     const before = names.map((name) => process.env[name]);
     for (const name of names) delete process.env[name];
@@ -62,7 +62,7 @@ describe('connecting', () => {
 });
 
 describe('a silent connection', () => {
-  it('is probed after 6 s and given up after 3 s more, if nobody says', async () => {
+  it('is probed after 6 s and given up after 3 s more by default', async () => {
     await using world = new WireWorld();
     const pass = async (ms: number) => {
       await world.network.advance(ms);
@@ -89,7 +89,7 @@ describe('a silent connection', () => {
     await until(() => wire.watches.length === 0);
   });
 
-  it('is probed as often as somebody says', async () => {
+  it('is probed at the configured interval', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     world.watch(await world.store({ keepaliveMs: 2000 }));
@@ -100,7 +100,7 @@ describe('a silent connection', () => {
 });
 
 describe('a watch', () => {
-  it('asks for a leader, as no other call does', async () => {
+  it('requires a leader, as no other call does', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     const store = await world.store();
@@ -111,7 +111,7 @@ describe('a watch', () => {
     for (const { headers } of wire.calls) assert.equal(headers.hasleader, undefined);
   });
 
-  it('is told what is written, and goes on when its stream breaks', async () => {
+  it('gets writes, and continues when its stream breaks', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     const { values } = world.watch(await world.store());
@@ -128,7 +128,7 @@ describe('a watch', () => {
     assert.deepEqual(values, ['A', 'B']);
   });
 
-  it('that breaks again and again says why', async () => {
+  it('that breaks repeatedly logs the reason', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     const log = new RecordingLogger();
@@ -149,7 +149,7 @@ describe('a watch', () => {
     ]);
   });
 
-  it('is asked how far it has come', async () => {
+  it('answers a progress request', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     const store = await world.store();
@@ -163,7 +163,7 @@ describe('a watch', () => {
     assert.ok(wire.watches[0]?.requests[1]?.progress_request);
   });
 
-  it('that nobody wants any more ends in etcd too', async () => {
+  it('that is aborted ends in etcd too', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     const { stop, ended } = world.watch(await world.store());

@@ -17,7 +17,7 @@ describe('with several endpoints', () => {
     return { one, other, store, watch };
   }
 
-  it('one is used, which chance decides', async () => {
+  it('uses one, chosen at random', async () => {
     await using world = new WireWorld();
     const [one, other] = [await world.etcd(), await world.etcd()];
     await world.store({ random: beginAt(0.49) });
@@ -26,7 +26,7 @@ describe('with several endpoints', () => {
     assert.deepEqual([one.calls.length, other.calls.length], [2, 2]);
   });
 
-  it('the next one is used when a call gets no answer, and watches move there', async () => {
+  it('switches to the next one, with all watches, when a call gets no answer', async () => {
     await using world = new WireWorld();
     const { one, other, store, watch } = await two(world);
     one.answer = unavailable;
@@ -42,7 +42,7 @@ describe('with several endpoints', () => {
     assert.equal(one.calls.length, before);
   });
 
-  it('the next one is used when a watch breaks', async () => {
+  it('switches to the next one when a watch breaks', async () => {
     await using world = new WireWorld();
     const { one, other, store } = await two(world);
     one.watches[0]?.fail(14, 'etcdserver: no leader');
@@ -52,7 +52,7 @@ describe('with several endpoints', () => {
     assert.equal(one.calls.length, before);
   });
 
-  it('the same one is used on when it refuses a call, and when a watch is not wanted any more', async () => {
+  it('stays with one that rejects a call, and after the end of a watch', async () => {
     await using world = new WireWorld();
     const { one, other, store, watch } = await two(world);
     one.answer = () => {

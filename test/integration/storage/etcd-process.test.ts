@@ -58,7 +58,7 @@ const accepts = (socketPath: string) =>
     socket.once('error', () => resolve(false));
   });
 
-test('it serves on a socket in its directory, and ends when it is asked to', limit, async () => {
+test('etcd serves on a socket in its directory, and ends on request', limit, async () => {
   await using world = new ProgramWorld();
   const { abort, ended, pid } = begin(world);
   assert.deepEqual(await serving(world), { revision: '1', keys: '0' });
@@ -67,7 +67,7 @@ test('it serves on a socket in its directory, and ends when it is asked to', lim
   assert.equal(isRunning(await pid), false);
 });
 
-test('sockets that a killed one left are in nobody’s way', limit, async () => {
+test('etcd starts despite the sockets that a killed one left', limit, async () => {
   await using world = new ProgramWorld();
   mkdirSync(world.dataDir);
   for (const name of ['client:0', 'peer:0']) writeFileSync(join(world.dataDir, name), '');
@@ -125,7 +125,7 @@ test(
   },
 );
 
-test('a Ctrl-C is not for it: it has a process group of its own', limit, async () => {
+test('etcd has a process group of its own, so Ctrl-C does not end it', limit, async () => {
   await using world = new ProgramWorld();
   const { abort, ended, pid } = begin(world);
   const stat = readFileSync(`/proc/${await pid}/stat`, 'utf8');
@@ -134,7 +134,7 @@ test('a Ctrl-C is not for it: it has a process group of its own', limit, async (
   await ended;
 });
 
-test('when the process that started it is killed, it is asked to end', limit, async () => {
+test('etcd ends when the process that started it is killed', limit, async () => {
   await using world = new ProgramWorld();
   mkdirSync(world.dataDir);
   const source = join(import.meta.dirname, '../../../src');
@@ -160,7 +160,7 @@ test('when the process that started it is killed, it is asked to end', limit, as
   assert.deepEqual(world.runs('etcd').at(-1), { pid, heard: 'SIGTERM' });
 });
 
-test('one that does not end when it is asked to is killed, and not before its time', limit, async () => {
+test('an etcd that does not end is killed, and not before the timeout', limit, async () => {
   await using world = new ProgramWorld();
   const clock = new FakeClock();
   const { abort, ended, pid } = begin(world, { clock, behaviour: { version, deaf: true } });
@@ -175,7 +175,7 @@ test('one that does not end when it is asked to is killed, and not before its ti
   assert.equal(clock.pending, 0);
 });
 
-test('nothing of a run is left when it is over', limit, async () => {
+test('a run leaves no timers and no open files', limit, async () => {
   await using world = new ProgramWorld();
   const clock = new FakeClock();
   const asked = begin(world, { clock });
@@ -200,7 +200,7 @@ test('nothing of a run is left when it is over', limit, async () => {
   );
 });
 
-test('one that cannot be started is told, and nothing of it is left', limit, async () => {
+test('a failed start is reported and leaves nothing', limit, async () => {
   await using world = new ProgramWorld();
   mkdirSync(world.dataDir);
   const source = join(import.meta.dirname, '../../../src');
@@ -225,7 +225,7 @@ test('one that cannot be started is told, and nothing of it is left', limit, asy
   assert.deepEqual(world.runs('etcd'), []);
 });
 
-test('one that is not wanted any more before it has begun is asked to end', limit, async () => {
+test('a start that is aborted ends etcd', limit, async () => {
   await using world = new ProgramWorld();
   mkdirSync(world.dataDir);
   const ended = await runEtcd(
@@ -266,32 +266,36 @@ test('a socket whose path is too long is reached through the open directory', ()
   assert.equal(socketAddress(ofLength(108), 7), '/proc/self/fd/7/client:0');
 });
 
-test('who asks too early asks again, until the limit, and is told the last answer', limit, async () => {
-  await using world = new ProgramWorld();
-  const { abort, ended } = begin(world, { behaviour: { version, leaderless: true } });
-  const clock = new FakeClock();
-  const began = clock.now();
-  const { signal } = new AbortController();
-  const socketPath = socketAddress(world.dataDir, 0);
-  // The socket exists a moment before the process listens on it.
-  await until(() => accepts(socketPath));
-  let [told, toldAt] = ['', 0];
-  untilServing({ socketPath, clock, limitMs: 50, signal }).catch((error: Error) => {
-    [told, toldAt] = [error.message, clock.now()];
-  });
-  for (let waits = 0; told === ''; waits++) {
-    await until(() => told !== '' || clock.pending > 0);
-    if (told === '') assert.equal(clock.nextIn, 20);
-    await clock.advance(20);
-    assert.ok(waits < 10);
-  }
-  assert.equal(told, 'etcd did not begin to serve: {"error":"etcdserver: no leader"}');
-  assert.equal(toldAt - began, 60, 'asked at 0, 20, 40 and 60 ms');
-  abort.abort();
-  await ended;
-});
+test(
+  'the wait for etcd to serve repeats its call until the timeout, and rejects with the last answer',
+  limit,
+  async () => {
+    await using world = new ProgramWorld();
+    const { abort, ended } = begin(world, { behaviour: { version, leaderless: true } });
+    const clock = new FakeClock();
+    const began = clock.now();
+    const { signal } = new AbortController();
+    const socketPath = socketAddress(world.dataDir, 0);
+    // The socket exists a moment before the process listens on it.
+    await until(() => accepts(socketPath));
+    let [told, toldAt] = ['', 0];
+    untilServing({ socketPath, clock, limitMs: 50, signal }).catch((error: Error) => {
+      [told, toldAt] = [error.message, clock.now()];
+    });
+    for (let waits = 0; told === ''; waits++) {
+      await until(() => told !== '' || clock.pending > 0);
+      if (told === '') assert.equal(clock.nextIn, 20);
+      await clock.advance(20);
+      assert.ok(waits < 10);
+    }
+    assert.equal(told, 'etcd did not begin to serve: {"error":"etcdserver: no leader"}');
+    assert.equal(toldAt - began, 60, 'asked at 0, 20, 40 and 60 ms');
+    abort.abort();
+    await ended;
+  },
+);
 
-test('who gets no answer at all does not wait for it', limit, async () => {
+test('the wait for etcd to serve ends at the timeout even if a call gets no answer', limit, async () => {
   await using world = new ProgramWorld();
   mkdirSync(world.dataDir);
   const socketPath = socketAddress(world.dataDir, 0);
@@ -308,7 +312,7 @@ test('who gets no answer at all does not wait for it', limit, async () => {
   }
 });
 
-test('who does not want to know any more is let go, with the reason', limit, async () => {
+test('the wait for etcd to serve rejects with the reason of its signal', limit, async () => {
   await using world = new ProgramWorld();
   mkdirSync(world.dataDir);
   const reason = new Error('not wanted any more');

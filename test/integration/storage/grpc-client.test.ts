@@ -82,7 +82,7 @@ async function answeredBy(world: World, take: (stream: ServerHttp2Stream) => voi
 }
 
 describe('a call of gRPC', () => {
-  it('ends when its time is over, at the server too', async () => {
+  it('fails at its deadline, and the connection serves the next call', async () => {
     await using world = new World();
     const wire = await world.etcd();
     const letGo = held(wire);
@@ -143,7 +143,7 @@ describe('a call of gRPC', () => {
 });
 
 describe('a connection of gRPC', () => {
-  it('is made once for all who wait for it, and not again at once when that failed', async () => {
+  it('is made once for all waiting calls, and again only after the backoff when it failed', async () => {
     await using world = new World();
     const { count } = await world.sockets((socket) => socket.destroy());
     const client = world.client();
@@ -163,7 +163,7 @@ describe('a connection of gRPC', () => {
     }
   });
 
-  it('says why there is none', async () => {
+  it('fails its calls with the reason why it cannot be made', async () => {
     await using world = new World();
     const client = world.client();
     await fails(call(client), /^14 UNAVAILABLE: connect ENOENT /);
@@ -187,7 +187,7 @@ describe('a connection of gRPC', () => {
     await until(() => ended.length === 1);
   });
 
-  it('that its server takes leave of is let end, and another one is made', async () => {
+  it('is replaced after GOAWAY, and ends with its last call', async () => {
     await using world = new World();
     const wire = await world.etcd();
     const client = world.client();
@@ -206,7 +206,7 @@ describe('a connection of gRPC', () => {
     assert.ok(session && !wire.sessions.has(session));
   });
 
-  it('whose numbers for calls are used up is replaced', async () => {
+  it('is replaced when its stream ids are used up', async () => {
     await using world = new World();
     const wire = await world.etcd();
     const client = world.client();
@@ -229,7 +229,7 @@ describe('a connection of gRPC', () => {
     assert.equal(wire.calls.length, 4);
   });
 
-  it('is not probed while there is no call on it, which etcd would take amiss', async () => {
+  it('is not probed without an active call, since etcd closes such connections', async () => {
     await using world = new World();
     const wire = await world.etcd();
     const client = world.client({ keepaliveMs: 1000 });
@@ -263,7 +263,7 @@ describe('a connection of gRPC', () => {
   });
 });
 
-describe('a connection of gRPC to a server that says nothing any more', () => {
+describe('a connection of gRPC to a server that is silent', () => {
   for (const [what, leave] of [
     ['is ended when it is closed', (client: GrpcClient) => client.close()],
     [
@@ -321,7 +321,7 @@ describe('a stream of gRPC', () => {
     return { wire, stream, messages, failures, ends };
   }
 
-  it('that is canceled says so to who reads it, and to nobody else', async () => {
+  it('reports its cancellation to its reader only', async () => {
     await using world = new World();
     const { wire, stream, messages, failures, ends } = await opened(world);
     await messages.next();
@@ -333,7 +333,7 @@ describe('a stream of gRPC', () => {
     stream.send(emptyMessage);
   });
 
-  it('that nobody reads any further ends', async () => {
+  it('ends when its reader stops early', async () => {
     await using world = new World();
     const { wire, messages, failures, ends } = await opened(world);
     for await (const _ of messages) break;
@@ -341,7 +341,7 @@ describe('a stream of gRPC', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('that breaks says so, also while nobody reads', async () => {
+  it('reports a failing status even without a reader', async () => {
     await using world = new World();
     const { wire, messages, failures, ends } = await opened(world);
     wire.watches[0]?.fail(14, 'etcdserver: no leader');
@@ -359,7 +359,7 @@ describe('a stream of gRPC', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('of a message that is too long fails', async () => {
+  it('fails at a message that is too long', async () => {
     await using world = new World();
     const { wire, messages } = await opened(world);
     wire.watches[0]?.put('/r/a', 'x'.repeat(1 << 20), 8);

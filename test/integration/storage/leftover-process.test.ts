@@ -35,7 +35,7 @@ async function run(
 }
 const pidOf = (child: ChildProcess) => child.pid ?? assert.fail();
 
-test('a process is known by all of its arguments, each as a whole', async () => {
+test('a process is identified by all of its arguments, each as a whole', async () => {
   const [name, data] = [`--name=${randomUUID()}`, `--data=${randomUUID()}`];
   const both = pidOf(await run('', [name, data]));
   const one = pidOf(await run('', [name]));
@@ -45,7 +45,7 @@ test('a process is known by all of its arguments, each as a whole', async () => 
   assert.ok(!(await processesWithArguments([process.execPath])).includes(process.pid), 'never this one');
 });
 
-test('a process of another user is none of ours, whatever its arguments', async () => {
+test('a process of another user is never ended, whatever its arguments', async () => {
   const name = `--name=${randomUUID()}`;
   const theirs = spawn('sh', ['-c', 'echo; read line', 'sh', name], {
     uid: nobody,
@@ -122,7 +122,7 @@ test('a process is asked to end, and may take its time', async () => {
   assert.deepEqual(await exited, [7, null]);
 });
 
-test('a process that does not end is killed, and gone when that is told', async () => {
+test('a process that does not end is killed, and gone when the call resolves', async () => {
   const child = await run("process.on('SIGTERM', () => {})");
   const exited = once(child, 'exit');
   await endProcess(pidOf(child), 200, systemClock);
@@ -130,7 +130,7 @@ test('a process that does not end is killed, and gone when that is told', async 
   assert.deepEqual(await exited, [null, 'SIGKILL']);
 });
 
-test('it is looked at every 10 ms, and killed when its time is over', async () => {
+test('a process is checked every 10 ms, and killed at the timeout', async () => {
   const child = await run("process.on('SIGTERM', () => console.log('heard'))");
   const heard = once(child.stdout ?? assert.fail(), 'data');
   const exited = once(child, 'exit');
@@ -149,7 +149,7 @@ test('it is looked at every 10 ms, and killed when its time is over', async () =
   await ending;
 });
 
-test('what may not be ended is not waited for', async () => {
+test('a process that may not be ended is not awaited', async () => {
   const child = await run('');
   const other = spawn('sleep', ['60'], { uid: nobody, gid: nobody, stdio: 'ignore' });
   started.push(other);
@@ -165,7 +165,7 @@ test('what may not be ended is not waited for', async () => {
   }
 });
 
-test('a process that cannot be looked at is no process that has ended', async () => {
+test('a process that cannot be inspected does not count as ended', async () => {
   const source = join(import.meta.dirname, '../../../src');
   const code = `
     import { closeSync, openSync } from 'node:fs';
@@ -197,7 +197,7 @@ test('a process that is gone already has ended', async () => {
   await endProcess(pidOf(child), 60_000, systemClock);
 });
 
-test('one that has ended and is not waited for has ended', async () => {
+test('a zombie process counts as ended', async () => {
   // The parent becomes a program that never waits for its child and prints the child's process ID on request.
   const parent = spawn('sh', ['-c', 'sleep 60 & exec sed -u "s/.*/$!/"'], {
     stdio: ['pipe', 'pipe', 'inherit'],

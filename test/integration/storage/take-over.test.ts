@@ -103,7 +103,7 @@ test('data of an earlier etcd are copied, checked, and change places with the co
   assert.equal(clock.pending, 0);
 });
 
-test('what was taken over, or made by this etcd, is not looked at again', limit, async () => {
+test('data that were taken over or created by this etcd are not inspected again', limit, async () => {
   await using world = new World();
   await world.takeOver();
   const { length } = world.steps();
@@ -123,7 +123,7 @@ test('what was taken over, or made by this etcd, is not looked at again', limit,
   assert.deepEqual(readDatabase(databaseIn(world.at('data.earlier.2'))), database);
 });
 
-test('the mark is for its user alone, and of one directory', limit, async () => {
+test('the format file is readable by its user only, and valid for one directory', limit, async () => {
   await using world = new World();
   await markFormat(world.dataDir);
   const first = readFileSync(world.at('format'), 'utf8');
@@ -134,7 +134,7 @@ test('the mark is for its user alone, and of one directory', limit, async () => 
   assert.notEqual(readFileSync(world.at('format'), 'utf8'), first);
 });
 
-test('where there are no data, or only an empty directory, nothing is done', limit, async () => {
+test('missing data and an empty directory are left unchanged', limit, async () => {
   await using world = new World();
   rmSync(world.at('data'), { recursive: true });
   await world.takeOver();
@@ -150,7 +150,7 @@ test('data of an etcd that never served are left to whoever removes them', limit
   assert.deepEqual([world.steps(), world.entries()], [[], ['data', 'unfinished']]);
 });
 
-test('without the earlier etcd the data are refused, with the way out', limit, async () => {
+test('data are rejected with what to do when the earlier etcd is missing', limit, async () => {
   await using world = new World();
   rmSync(world.earlierBinary);
   await assert.rejects(world.takeOver(), (error: Error) => {
@@ -167,7 +167,7 @@ test('without the earlier etcd the data are refused, with the way out', limit, a
   assert.deepEqual(world.entries(), ['data']);
 });
 
-test('an earlier etcd that does not say its version is used all the same', limit, async () => {
+test('an earlier etcd that does not report its version is used', limit, async () => {
   await using world = new World();
   world.program('earlier-etcd', { version: ' ' });
   // The program reports an invalid version and reads only data of that version.
@@ -228,7 +228,7 @@ for (const [what, prepare, message] of failures)
       for (const { pid } of world.runs(name)) assert.equal(isRunning(pid), false);
   });
 
-test('a copy that a killed start left is made anew', limit, async () => {
+test('a copy that a killed start left is created again', limit, async () => {
   await using world = new World();
   for (const copy of ['data.new', 'data.ready'])
     writeDatabase(world.at(copy), { version: '3.7.0', revision: 1, keys: 0, token: '' });
@@ -239,7 +239,7 @@ test('a copy that a killed start left is made anew', limit, async () => {
   assert.deepEqual(readdirSync(world.at('data')), ['member']);
 });
 
-test('a start that was killed while the data changed places is gone on with', limit, async () => {
+test('a start that was killed while the data were swapped is completed', limit, async () => {
   await using world = new World();
   renameSync(world.at('data'), world.at('data.earlier'));
   writeDatabase(world.at('data.ready'), { ...database, version: '3.7.0' });
@@ -251,7 +251,7 @@ test('a start that was killed while the data changed places is gone on with', li
   assert.deepEqual(world.steps(), []);
 });
 
-test('what other take-overs kept stays', limit, async () => {
+test('data that other take-overs kept stay', limit, async () => {
   await using world = new World();
   for (const name of ['data.earlier', 'data.earlier.2']) mkdirSync(world.at(name));
   await world.takeOver();
@@ -260,7 +260,7 @@ test('what other take-overs kept stays', limit, async () => {
   assert.deepEqual(readDatabase(databaseIn(world.at('data.earlier.3'))), database);
 });
 
-test('who does not want it any more is told so, and the data are as they were', limit, async () => {
+test("an abort rejects with the signal's reason and leaves the data unchanged", limit, async () => {
   const reason = new Error('not wanted any more');
   for (const [name, behaviour] of [
     ['earlier-etcd', { ...earlier, leaderless: true }],
@@ -284,7 +284,7 @@ test('who does not want it any more is told so, and the data are as they were', 
   await assert.rejects(world.takeOver(), reason);
 });
 
-test('an etcd that does not begin to serve is not waited for without an end', limit, async () => {
+test('an etcd that does not begin to serve is given up after the timeout', limit, async () => {
   await using world = new World();
   world.program('earlier-etcd', { ...earlier, leaderless: true });
   const clock = new FakeClock();
@@ -304,7 +304,7 @@ test('an etcd that does not begin to serve is not waited for without an end', li
   assert.ok(passed >= 300_000 && passed < 302_000, String(passed));
 });
 
-test('an etcd that has to be killed has not brought its log into its database', limit, async () => {
+test('data are rejected when the earlier etcd had to be killed', limit, async () => {
   await using world = new World();
   world.program('earlier-etcd', { ...earlier, deaf: true });
   const clock = new FakeClock();
@@ -328,7 +328,7 @@ test('an etcd that has to be killed has not brought its log into its database', 
   );
 });
 
-test('what a killed start may have left is known by its arguments', () => {
+test('processes that a killed start may have left are identified by their arguments', () => {
   assert.deepEqual(leftoverArguments('/d'), [
     ['--name=minik8s', '--data-dir=/d/data'],
     ['--name=minik8s', '--data-dir=/d/data.new'],

@@ -40,8 +40,8 @@ export const apiserver: readonly Equivalent[] = [
   })),
   {
     file: 'src/kube-apiserver/claims/service-claims.ts',
-    line: 'if (needsIP(spec) && clusterIP && clusterIP !== previous?.clusterIP) {',
-    change: 'needsIP(spec) && clusterIP → (needsIP(spec))',
+    line: 'if (!needsIP(spec) || !clusterIP || clusterIP === previous?.clusterIP) return [];',
+    change: '!needsIP(spec) || !clusterIP → (!needsIP(spec))',
     because: 'a Service that needs an address has been given one; the types do not know',
   },
   {

@@ -64,7 +64,7 @@ for (const [what, kind, body, ...expected] of cases) {
   });
 }
 
-test('of more than a hundred causes a hundred are listed', () => {
+test('at most a hundred causes are listed', () => {
   const definition = kinds.get('Pod');
   assert.ok(definition);
   const containers = Array.from({ length: 99 }, (_, i) => ({ name: `c${i}`, image: '' }));

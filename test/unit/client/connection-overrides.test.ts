@@ -4,13 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { empty, parseKubeconfig } from '../../../src/client/kubeconfig.ts';
 import {
   type ConnectionOverrides,
-  empty,
-  parseKubeconfig,
   type ResolvedContext,
   resolveContext,
-} from '../../../src/client/kubeconfig.ts';
+} from '../../../src/client/kubeconfig-connection.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'minik8s-overrides-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -140,6 +139,6 @@ describe('a connection with', () => {
     [{ certificateAuthority: join(folder, 'gone') }, /gone does not exist$/],
   ];
   for (const [overrides, message] of wrong)
-    it(`${JSON.stringify(Object.keys(overrides))} may be refused: ${message}`, () =>
+    it(`overrides ${JSON.stringify(overrides)} are rejected: ${message.source}`, () =>
       assert.throws(() => resolveContext(config, 'a', overrides), { name: 'UsageError', message }));
 });

@@ -12,7 +12,7 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { follow, setUp, stored, truth, view } from './informer-rig.ts';
 
 for (const inStream of [false, true]) {
-  test(`history that is gone (410 ${inStream ? 'in an ERROR event' : 'as the answer'}) is made up for`, async () => {
+  test(`history that is gone (410 ${inStream ? 'in an ERROR event' : 'as the answer'}) leads to a new list`, async () => {
     const { server, clock, informer, start, end } = setUp();
     server.expireInStream = inStream;
     server.put('stays');
@@ -81,7 +81,7 @@ test('a continue token that expired leads to one list in one piece', async () =>
   await end();
 });
 
-test('a server that is behind (it lost data) is asked for what it has now', async () => {
+test('a server that lost data is listed at its current revision', async () => {
   const { server, clock, informer, start, end } = setUp();
   server.put('a');
   await start();
@@ -109,7 +109,7 @@ test('a server that is behind (it lost data) is asked for what it has now', asyn
   await end();
 });
 
-test('failures are met with growing delays, and success with the first delay again', async () => {
+test('retries have growing delays, which a success resets', async () => {
   const { server, clock, start, end } = setUp();
   for (let i = 0; i < 4; i++) server.refusals.push(newInternalError('down'));
   const started = start();
@@ -135,7 +135,7 @@ test('failures are met with growing delays, and success with the first delay aga
   await end();
 });
 
-test('a watch that says nothing is opened again, and after two of them the list is asked for', async () => {
+test('a silent watch is opened again, and after two of them the objects are listed', async () => {
   const { server, clock, start, end } = setUp();
   await start();
   await clock.advance(90_000);

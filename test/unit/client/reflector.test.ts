@@ -46,7 +46,7 @@ for (const [newest, first] of [
     }));
 }
 
-test('an old event that is repeated does not take back the version to resume from', () =>
+test('a repeated old event does not lower the version to resume from', () =>
   withInformer({}, async ({ server, clock, told }) => {
     server.put('a');
     const { resourceVersion } = server.put('b').metadata;
@@ -59,7 +59,7 @@ test('an old event that is repeated does not take back the version to resume fro
     assert.deepEqual(told, ['add a', 'add b']);
   }));
 
-test('what went while nobody watched is told before what came, so that it makes room', () =>
+test('objects that were deleted between watches are reported before created ones', () =>
   withInformer({}, async ({ server, clock, told }) => {
     server.put('goes');
     server.put('changes');
@@ -113,14 +113,14 @@ async function openings({ lastsMs, says }: { readonly lastsMs: number; readonly 
   return opened;
 }
 
-test('a watch that ends at once without a word is a failure, and waited after', async () => {
+test('a watch that ends at once without an event is a failure, and delayed', async () => {
   const opened = await openings({ lastsMs: 0, says: false });
   const [first, second = 0, third = 0] = opened;
   assert.equal(first, 0);
   assert.ok(second >= 800 && third - second >= 1600, `opened at ${opened}`);
 });
 
-test('a watch that lasted, or said something, is opened again at once', async () => {
+test('a watch that lasted, or had an event, is opened again at once', async () => {
   assert.deepEqual(await openings({ lastsMs: 1_000, says: false }), [0, 1000, 2000, 3000, 4000, 5000]);
   assert.deepEqual(await openings({ lastsMs: 999, says: true }), [0, 999, 1998, 2997, 3996, 4995]);
 });

@@ -51,7 +51,7 @@ const pod = (name: string): Pod => ({
 
 const ok = () => Response.json(pod('web'));
 
-test('requests go where Kubernetes keeps things', async () => {
+test('requests have the paths of the Kubernetes API', async () => {
   const { client, seen } = scripted(Array.from({ length: 11 }, () => Response.json({ items: [] })));
   const pods = client.resource(podResource);
   const nodes = client.resource(nodeResource);
@@ -90,7 +90,7 @@ test('requests go where Kubernetes keeps things', async () => {
   });
 });
 
-test('a kind needs no definition, only where it is found', async () => {
+test('a kind needs no definition, only its group, version and plural', async () => {
   const { client, seen } = scripted([Response.json({ items: [{ metadata: { name: 'x' } }] })]);
   const ref = { group: 'example.com', version: 'v1beta1', kind: 'Thing', plural: 'things', namespaced: true };
   const list = await client.resource(ref).list({ namespace: 'ns' });
@@ -98,7 +98,7 @@ test('a kind needs no definition, only where it is found', async () => {
   assert.deepEqual([list.items[0]?.kind, list.items[0]?.apiVersion], ['Thing', 'example.com/v1beta1']);
 });
 
-test('what the path needs and is missing is said before anything is sent', async () => {
+test('a missing name or namespace is rejected before a request is sent', async () => {
   const { client, seen } = scripted([]);
   const pods = client.resource(podResource);
   await assert.rejects(pods.get('web'), /pods "web": the namespace is missing/);
@@ -112,7 +112,7 @@ test('what the path needs and is missing is said before anything is sent', async
   assert.equal(seen.length, 0);
 });
 
-test('a name cannot leave its place in the path', async () => {
+test('a name is encoded in the path', async () => {
   const { client, seen } = scripted([ok()]);
   await client.resource(podResource).get('../../secrets/x', 'default');
   assert.equal(seen[0]?.path, '/api/v1/namespaces/default/pods/..%2F..%2Fsecrets%2Fx');
@@ -145,7 +145,7 @@ for (const [body, text] of [
   });
 }
 
-test('a success that is not JSON is an error that says so', async () => {
+test('a successful response that is not JSON is rejected with that reason', async () => {
   const { client } = scripted([new Response('<html>')]);
   await assert.rejects(
     client.resource(podResource).get('web', 'default'),
@@ -153,7 +153,7 @@ test('a success that is not JSON is an error that says so', async () => {
   );
 });
 
-test('waits longer than Retry-After says, by a random time of its own', async () => {
+test('waits for Retry-After and a random time', async () => {
   const clock = new FakeClock();
   const busy = () => new Response('busy', { status: 429, headers: { 'Retry-After': '2' } });
   const answers = [busy(), busy(), ok()];
@@ -169,7 +169,7 @@ test('waits longer than Retry-After says, by a random time of its own', async ()
   assert.equal((await got).metadata.name, 'web');
 });
 
-test('waits no longer than its signal', async () => {
+test('stops waiting when its signal aborts', async () => {
   const clock = new FakeClock();
   const busy = () => new Response('busy', { status: 429, headers: { 'Retry-After': '2' } });
   const { client, seen } = scripted([busy()], clock);
@@ -183,7 +183,7 @@ test('waits no longer than its signal', async () => {
   assert.deepEqual([seen.length, clock.pending], [1, 0]);
 });
 
-test('tries again after Retry-After, ten times at most', async () => {
+test('retries after Retry-After, ten times at most', async () => {
   const clock = new FakeClock();
   const busy = () => new Response('busy', { status: 429, headers: { 'Retry-After': '2' } });
   const { client, seen } = scripted([busy(), busy(), ok(), ...Array.from({ length: 20 }, busy)], clock);
@@ -295,7 +295,7 @@ for (const { what, text, error } of [
   });
 }
 
-test('a watch ends without an error when it is aborted, and the server learns of it', async () => {
+test('an aborted watch ends without an error, also at the server', async () => {
   let cancelled = 0;
   const endless = () =>
     new Response(
@@ -316,7 +316,7 @@ test('a watch ends without an error when it is aborted, and the server learns of
   assert.equal(cancelled, 2, 'so does a reader that stops');
 });
 
-test('closing the in-process transport ends what is open and refuses what is new', async () => {
+test('a closed in-process transport ends open requests and rejects new ones', async () => {
   const { client, transport } = scripted([new Response(new ReadableStream())]);
   const watching = collect(client.resource(podResource).watch({ signal: new AbortController().signal }));
   await new FakeClock().settle();

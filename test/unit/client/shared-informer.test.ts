@@ -27,7 +27,7 @@ test('lists in pages from any version, then watches from the version of the list
   await end();
 });
 
-test('handlers are called in order; late ones get everything there is', async () => {
+test('handlers are called in order, and a late one gets all current objects', async () => {
   const { server, clock, informer, start, end } = setUp();
   server.put('a');
   const first = follow(informer);
@@ -77,7 +77,7 @@ test('a lost watch resumes after the last event and delivers nothing twice', asy
   await end();
 });
 
-test('old news, sent again, changes nothing', async () => {
+test('a repeated old event changes nothing', async () => {
   const { server, clock, informer, start, end } = setUp();
   const { told } = follow(informer);
   await start();
@@ -134,7 +134,7 @@ test('start rejects when it is stopped before the first list', async () => {
   assert.equal(clock.pending, 0);
 });
 
-test('whatever happens, store and handlers end at what the server has', async () => {
+test('after any series of failures the store and the handlers have the state of the server', async () => {
   for (let seed = 1; seed <= 40; seed++) {
     const random = new SeededRandom(seed);
     // The timeout of a silent watch would lead to a list, which would hide lost events.

@@ -4,7 +4,7 @@ import { translate } from '../../../src/client/https-transport.ts';
 
 const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
-test('a server that closes a plain HTTP connection is not asked again, and https:// is named', () => {
+test('a request to a server that closes plain HTTP connections is not repeated, and its error names https://', () => {
   const error = translate(new URL('http://192.0.2.1:6443'), reset, false);
   assert.equal(error.failure, 'tls');
   assert.match(
@@ -13,7 +13,7 @@ test('a server that closes a plain HTTP connection is not asked again, and https
   );
 });
 
-test('a lost TLS connection stays one that may be tried again', () => {
+test('a lost TLS connection counts as one that may be retried', () => {
   const error = translate(new URL('https://192.0.2.1:6443'), reset, false);
   assert.equal(error.failure, 'reset');
   assert.match(error.message, /the connection was lost$/);

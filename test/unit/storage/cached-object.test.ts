@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DecodedBudget, listedObject } from '../../../src/storage/cached-object.ts';
 import { body } from './cache-fixture.ts';
 
-test('the objects decoded last stay so, within the budget', () => {
+test('the most recently decoded objects stay decoded, within the budget', () => {
   const size = listedObject('/r/a', body('a'), 1, new DecodedBudget(0)).bytes.length;
   const budget = new DecodedBudget(2 * size);
   const objects = ['a', 'b', 'c', 'd'].map((name) => listedObject(`/r/${name}`, body(name), 1, budget));
@@ -23,7 +23,7 @@ test('the objects decoded last stay so, within the budget', () => {
   assert.notEqual(b.object, second, 'and then the next');
 });
 
-test('one that is larger than the budget stays until the next', () => {
+test('an object that is larger than the budget stays decoded until the next one', () => {
   const budget = new DecodedBudget(1);
   const [a, b] = ['a', 'b'].map((name) => listedObject(`/r/${name}`, body(name), 1, budget));
   const first = a?.object;

@@ -70,13 +70,13 @@ for (const bytes of [
   '{"metadata":[]}',
   '{"metadata":{}}',
 ]) {
-  test(`bytes that hold no object are refused: ${bytes}`, () => {
+  test(`bytes without an object are rejected: ${bytes}`, () => {
     assert.throws(() => withRevision(Buffer.from(bytes), 1), SyntaxError);
     assert.throws(() => frameObject('ADDED', Buffer.from(bytes), 1), SyntaxError);
   });
 }
 
-test('metadata that do not end are refused', () => {
+test('bytes whose metadata have no end are rejected', () => {
   assert.throws(
     () => metadataBytes(Buffer.from('{"apiVersion":"v1","kind":"Pod","metadata":{"a":"}"')),
     SyntaxError,
@@ -109,7 +109,7 @@ for (const [name, object] of [
   });
 }
 
-test('managedFields that lie elsewhere stay', () => {
+test('managedFields outside of metadata are decoded', () => {
   const object = { ...pod, metadata: { ...metadata, managedFields: owners('kubectl', 'f:a') } };
   assert.deepEqual(decodeUnowned(Buffer.from(JSON.stringify(object)), 7), object);
 });

@@ -6,7 +6,7 @@ import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { CompactedError } from '../../../src/storage/store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
-test('history is kept for its time, and forgotten a fifth of that later at most', async () => {
+test('history is kept for its age, and compacted at most a fifth of it later', async () => {
   const clock = new FakeClock();
   const store = createMemoryStore();
   const abort = new AbortController();
@@ -29,7 +29,7 @@ test('history is kept for its time, and forgotten a fifth of that later at most'
   assert.equal(clock.pending, 0);
 });
 
-test('a store that does not answer is asked again later, and said so once', async () => {
+test('a store that does not answer is asked again later, and logged once', async () => {
   const clock = new FakeClock();
   const store = createMemoryStore();
   const abort = new AbortController();
@@ -55,7 +55,7 @@ test('a store that does not answer is asked again later, and said so once', asyn
   await run;
 });
 
-test('what was there five minutes ago is forgotten, unless told otherwise, and at first nothing', async () => {
+test('history older than five minutes is compacted by default, and none after the start', async () => {
   const clock = new FakeClock();
   const memory = createMemoryStore();
   const compacted: unknown[] = [];
@@ -73,7 +73,7 @@ test('what was there five minutes ago is forgotten, unless told otherwise, and a
   await run;
 });
 
-test('a store that stands where it stood is not compacted again', async () => {
+test('a store without new revisions is not compacted again', async () => {
   const clock = new FakeClock();
   const memory = createMemoryStore();
   const compacted: number[] = [];

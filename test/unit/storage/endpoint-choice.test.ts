@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EndpointChoice } from '../../../src/storage/endpoint-choice.ts';
 
-test('clients begin all over the endpoints', () => {
+test('the first endpoint of a client is chosen at random', () => {
   assert.deepEqual(
     [0, 0.3, 0.34, 0.66, 0.67, 0.999].map((start) => new EndpointChoice(3, start).current),
     [0, 0, 1, 1, 2, 2],
   );
 });
 
-test('it stays where calls are answered, and moves on once for all calls that fail together', () => {
+test('an endpoint is kept while it answers, and left once for all calls that fail together', () => {
   const choice = new EndpointChoice(3, 0);
   assert.equal(choice.failed(0), true);
   for (let late = 0; late < 10; late++) choice.failed(0);
@@ -19,13 +19,13 @@ test('it stays where calls are answered, and moves on once for all calls that fa
   assert.equal(choice.current, 0, 'and comes round');
 });
 
-test('one endpoint is all there is', () => {
+test('a single endpoint is used again after it has failed', () => {
   const choice = new EndpointChoice(1, 0.9);
   assert.equal(choice.failed(0), false);
   assert.equal(choice.current, 0);
 });
 
-test('of two the other one is turned to, and a call that fails late changes nothing', () => {
+test('a failed call switches to the other of two endpoints, and a late failure does not switch back', () => {
   const choice = new EndpointChoice(2, 0);
   assert.equal(choice.failed(0), true);
   assert.equal(choice.failed(0), true);

@@ -24,7 +24,7 @@ for (const [what, write] of [
   ],
   ['deletion', async (store: Store) => store.delete('/r/a', (await store.get('/r/a'))?.revision ?? 0)],
 ] as const) {
-  test(`what arrives after its fence changes nothing any more: the ${what}`, async () => {
+  test(`a request that arrives after its fence changes nothing: the ${what}`, async () => {
     const etcd = new ModelEtcd();
     const store = await open(etcd);
     await store.create('/r/a', bytes('1'));
@@ -46,7 +46,7 @@ for (const [what, write] of [
   });
 }
 
-test('whoever comes later finds the fence that is there', async () => {
+test('a later writer uses the existing fence', async () => {
   const etcd = new ModelEtcd();
   etcd.put('/r.fence', 'now');
   const store = await open(etcd);
@@ -55,7 +55,7 @@ test('whoever comes later finds the fence that is there', async () => {
   assert.equal(await store.update('/r/a', bytes('2'), made), etcd.revision);
 });
 
-test('a fence that was raised meanwhile does not take from a leader what it holds', async () => {
+test('a fence that was raised meanwhile does not end a claim of the leader', async () => {
   const etcd = new ModelEtcd();
   const store = await open(etcd);
   const term = { key: '/claims/term', owner: '7' };
@@ -86,7 +86,7 @@ test('writes that are lost together share a fence', async () => {
   assert.deepEqual(etcd.keys, ['/r.fence', ...names]);
 });
 
-test('a claim that was ours when it was looked at must still be so when it is relied on', async () => {
+test('a claim that the writer had must still be its own when the write is applied', async () => {
   const etcd = new ModelEtcd();
   const store = await open(etcd);
   const claims = { acquire: [{ key: '/claims/ip', owner: 'us' }] };
@@ -100,7 +100,7 @@ test('a claim that was ours when it was looked at must still be so when it is re
   assert.equal(etcd.value('/r/a'), '1');
 });
 
-test('a write is not tried for ever', async () => {
+test('a write that conflicts again and again is given up', async () => {
   for (const [lost, message] of [
     [true, /it is unknown whether the write was made$/],
     [false, /^the write of \/r\/a conflicted with other writes too often$/],
@@ -127,7 +127,7 @@ test('a write is not tried for ever', async () => {
   }
 });
 
-test('until the deadline a fence is tried again, every 50 ms, and each time no longer than is left', async () => {
+test('a fence is repeated every 50 ms until the deadline, with the time that is left as its timeout', async () => {
   const etcd = new ModelEtcd();
   const clock = new FakeClock();
   const store = await open(etcd, clock);
@@ -157,7 +157,7 @@ test('until the deadline a fence is tried again, every 50 ms, and each time no l
   ]);
 });
 
-test('a history that cannot be read is asked for again, behind another fence', async () => {
+test('a history that cannot be read is read again after another fence', async () => {
   const etcd = new ModelEtcd();
   const clock = new FakeClock();
   const store = await open(etcd, clock);
@@ -181,7 +181,7 @@ test('a history that cannot be read is asked for again, behind another fence', a
   assert.equal(fences, 4, 'at 0, 50, 100 and 150 ms');
 });
 
-test('a fence that etcd refuses ends it at once: nobody knows whether the write was made', async () => {
+test('the outcome of a write is unknown at once when etcd rejects its fence', async () => {
   for (const answer of [new RpcError('refused', 'no space'), new TypeError('a mistake')]) {
     const etcd = new ModelEtcd();
     const store = await open(etcd);
@@ -197,7 +197,7 @@ test('a fence that etcd refuses ends it at once: nobody knows whether the write 
   }
 });
 
-test('after a lost write the next one takes one transaction, and what was before the fence may be compacted', async () => {
+test('after a lost write the next one takes one transaction, even if history before the fence is compacted', async () => {
   const etcd = new ModelEtcd();
   const store = await open(etcd);
   let lose = true;
@@ -221,7 +221,7 @@ test('after a lost write the next one takes one transaction, and what was before
   assert.equal(transactions, 1);
 });
 
-test('a first write is settled although all that was before is compacted', async () => {
+test('a first write is settled although all earlier history is compacted', async () => {
   const etcd = new ModelEtcd();
   for (const value of ['1', '2', '3']) etcd.put('/r/a', value);
   await etcd.rpc.compact(etcd.revision, 1000);
@@ -236,7 +236,7 @@ test('a first write is settled although all that was before is compacted', async
   assert.equal(await store.create('/r/b', bytes('1')), 5);
 });
 
-test('what was asked is in the error', async () => {
+test('the error of an unanswered call names what was requested', async () => {
   for (const [failing, message] of [
     ['range', /^reading the revision: etcd did not answer/],
     ['version', /^reading the version of etcd: etcd did not answer/],
@@ -261,7 +261,7 @@ test('what was asked is in the error', async () => {
   await refused;
 });
 
-test('a mistake is no answer that was lost', async () => {
+test('an error that is not from etcd does not count as a lost answer', async () => {
   const etcd = new ModelEtcd();
   const store = await open(etcd);
   const mistake = new TypeError('a mistake');

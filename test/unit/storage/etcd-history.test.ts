@@ -136,12 +136,12 @@ describe('a write', () => {
     });
   }
 
-  it('is not what came at the fence or behind it', async () => {
+  it('is not found in events at the fence or after it', async () => {
     const late = [raised, event('/r/a', fence + 1, 'ours')];
     assert.equal(await find(write(), [{ events: late }]), undefined);
   });
 
-  it('is no deletion, whatever bytes that has', async () => {
+  it('is not found in a deletion, whatever its bytes', async () => {
     const deletion = { ...event('/r/a', 15, 'ours'), type: 'delete' } as const;
     assert.equal(await find(write(), [{ events: [deletion, raised] }]), undefined);
   });
@@ -171,26 +171,26 @@ describe('the history', () => {
     return error.failure === name;
   };
 
-  it('is gone when the fence is not after what had been seen', async () => {
+  it('is gone when the fence is not after the revision seen before', async () => {
     for (const seen of [fence, fence + 1])
       await assert.rejects(find(write(), [], seen), failure('compacted'));
     assert.equal(await find(write(), [{ events: [raised] }], fence - 1), undefined);
   });
 
-  it('is gone when etcd says so, and not read when etcd refuses', async () => {
+  it('is gone when etcd reports a compaction, and unreadable when etcd rejects the watch', async () => {
     const canceled = { canceled: true, cancel_reason: 'no' };
     await assert.rejects(find(write(), [{ ...canceled, compact_revision: 1 }]), failure('compacted'));
     await assert.rejects(find(write(), [canceled]), failure('refused'));
   });
 
-  it('is not known when the connection ends', () => assert.rejects(find(write(), []), failure('unanswered')));
+  it('is unknown when the connection ends', () => assert.rejects(find(write(), []), failure('unanswered')));
 
   for (const [left, waits] of [
     [700, 700],
     [0, 1],
     [-5, 1],
   ] as const) {
-    it(`is waited for as long as there is time (${left} ms)`, async () => {
+    it(`is awaited until the deadline (${left} ms)`, async () => {
       const clock = new FakeClock();
       const { rpc, state } = streamOf([{ created: true }], 'silence');
       const found = findInHistory({ rpc, clock }, write(), before, fence, clock.now() + left);

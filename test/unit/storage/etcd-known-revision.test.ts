@@ -29,13 +29,13 @@ async function watching(isOnlyWriter: boolean | undefined) {
   return { etcd, clock, store, before, end };
 }
 
-test('where others write nothing is known', async () => {
+test('no revision is known where others write', async () => {
   const { store, before, end } = await watching(undefined);
   assert.deepEqual([before, store.knownRevision?.()], [undefined, undefined]);
   await end();
 });
 
-test('the only writer knows the revision of all that it was told of, without a question', async () => {
+test('the only writer knows the latest revision without a request', async () => {
   const { etcd, store, end } = await watching(true);
   assert.equal(store.knownRevision?.(), etcd.revision);
   const asked: string[] = [];
@@ -49,7 +49,7 @@ test('the only writer knows the revision of all that it was told of, without a q
   await end();
 });
 
-test('nothing is known before there is a watch, while it is lost, and when it has ended', async () => {
+test('no revision is known before the watch exists, while it is lost, and after it has ended', async () => {
   const { etcd, clock, store, before, end } = await watching(true);
   assert.equal(before, undefined);
   etcd.onCall = () => {
@@ -66,7 +66,7 @@ test('nothing is known before there is a watch, while it is lost, and when it ha
   assert.equal(store.knownRevision?.(), undefined);
 });
 
-test('a write whose answer was lost is known of when it was found', async () => {
+test('the revision of a write whose answer was lost is known once it was read back', async () => {
   const { etcd, clock, store, end } = await watching(true);
   let lost = 1;
   etcd.onTxn = async (_, apply) => {
@@ -82,7 +82,7 @@ test('a write whose answer was lost is known of when it was found', async () => 
   await end();
 });
 
-test('of a database that was emptied nothing higher is known than it has', async () => {
+test('the known revision of a wiped database does not exceed its own', async () => {
   const { etcd, store, end } = await watching(true);
   for (let number = 0; number < 5; number++) await store.create(`/r/${number}`, bytes('1'));
   etcd.wipe();

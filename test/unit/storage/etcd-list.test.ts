@@ -46,7 +46,7 @@ async function listed(
 const many = (count: number, size: number): number[] => Array(count).fill(size);
 
 describe('a list', () => {
-  it('of more than one answer holds is fetched in smaller pages, to its end', async () => {
+  it('that exceeds one answer is fetched completely in smaller pages', async () => {
     const sizes = many(70, 1 << 20);
     const { limits, ...found } = await listed(sizes);
     assert.deepEqual(found, { keys: [...sizes.keys()], sizes, more: false, remaining: 0 });
@@ -54,7 +54,7 @@ describe('a list', () => {
     assert.deepEqual(limits, [100, 25, 16, 16, 16]);
   });
 
-  it('goes on in larger and larger pages behind large objects', async () => {
+  it('increases its pages again after large objects', async () => {
     // A little more than three objects of the second size fit into 16 MiB.
     const sizes = [1 << 26, 5_592_405, ...many(6000, 1)];
     const { limits, ...found } = await listed(sizes);
@@ -67,7 +67,7 @@ describe('a list', () => {
     assert.deepEqual([limits, keys.length], [[100, 400, 1600, 2500, 2500], 5001]);
   });
 
-  it('of two objects that are too large together has one after the other', async () => {
+  it('fetches two objects that are too large for one answer one after the other', async () => {
     const { limits, sizes } = await listed(many(2, 33 << 20), (store) => store.list('/r/', { limit: 2 }));
     assert.deepEqual(sizes, many(2, 33 << 20));
     assert.deepEqual(limits, [2, 1, 1]);
@@ -94,7 +94,7 @@ describe('a list', () => {
     assert.ok(unanswered < 12, `${unanswered} calls without an answer`);
   });
 
-  it('of an etcd that does not answer is asked for again in small pages, until the time is over', async () => {
+  it('is repeated in small pages until the timeout while etcd does not answer', async () => {
     const etcd = new ModelEtcd();
     const clock = new FakeClock();
     const store = await storeOf(etcd, clock);
@@ -110,7 +110,7 @@ describe('a list', () => {
     assert.ok(limits.length > 50);
   });
 
-  it('ends where it is to end, whatever the pages', async () => {
+  it('ends at its limit, whatever the size of its pages', async () => {
     const { limits, ...found } = await listed(many(70, 1 << 20), (store) =>
       store.list('/r/', { limit: 67, startAfter: '/r/00001' }),
     );
@@ -122,7 +122,7 @@ describe('a list', () => {
     assert.deepEqual(limits, [67, 17, 16, 16, 16, 2]);
   });
 
-  it('with one object that no answer holds is refused', async () => {
+  it('fails when a single object exceeds an answer', async () => {
     const refused = listed([1, answerBytes + 1]);
     await assert.rejects(refused, (error: Error) => {
       assert.ok(error instanceof StoreRejectedError);
@@ -131,7 +131,7 @@ describe('a list', () => {
     });
   });
 
-  it('that is refused for another reason is not asked for again', async () => {
+  it('is not repeated when etcd rejects it for another reason', async () => {
     const etcd = new ModelEtcd();
     const store = await storeOf(etcd);
     let calls = 0;

@@ -47,7 +47,7 @@ const answered = (path: string, message: object) => method(path).responseSeriali
 /** A number of more than 32 bits, and the largest number that is exact. */
 const [large, largest] = [2 ** 40 + 3, Number.MAX_SAFE_INTEGER];
 
-describe('what is asked', () => {
+describe('a request encoded for etcd', () => {
   const key = bytes('/r/a');
 
   it('a range', () => {
@@ -125,7 +125,7 @@ describe('what is asked', () => {
   });
 });
 
-describe('what is answered', () => {
+describe('an answer decoded from etcd', () => {
   const header = { cluster_id: '5', member_id: '9', revision: `${largest}`, raft_term: '2' };
   const read = { cluster_id: 5, revision: largest };
   const kv = {
@@ -153,7 +153,7 @@ describe('what is answered', () => {
     });
   });
 
-  it('however many there are', () => {
+  it('has a range of any number of keys', () => {
     const kvs = Array.from({ length: 20_000 }, () => kv);
     assert.equal(readRange(answered('KV/Range', { header, kvs })).kvs.length, kvs.length);
   });
@@ -213,7 +213,7 @@ describe('what is answered', () => {
     assert.equal(readStatus(answered('Maintenance/Status', message)).version, '3.6.1');
   });
 
-  it('clusters whose ids take 64 bits are told apart', () => {
+  it('distinguishes clusters by all 64 bits of their ids', () => {
     const ids = ['14841639068965178418', '14841639068965188418', '1'];
     const found = ids.map(
       (id) => readRange(answered('KV/Range', { header: { cluster_id: id } })).header.cluster_id,

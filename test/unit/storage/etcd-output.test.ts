@@ -76,9 +76,9 @@ for (const [what, lines, expected] of [
 ] as const)
   test(`etcd's last words: ${what}`, () => assert.deepEqual(readEtcdOutput(lines.join('\n')), expected));
 
-test('a line is cut, however long', () => assert.equal(readEtcdOutput('x'.repeat(9_000)).line.length, 500));
+test('a long line is cut', () => assert.equal(readEtcdOutput('x'.repeat(9_000)).line.length, 500));
 
-test('the advice names the directory and the line, and is for what needs somebody', () => {
+test("the advice names the directory and the line, and is given for an administrator's tasks only", () => {
   assert.equal(etcdAdvice({ line: 'killed' }, '/d'), undefined);
   assert.match(
     etcdAdvice({ line: 'L', trouble: 'full' }, '/d') ?? '',

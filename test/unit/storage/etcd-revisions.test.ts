@@ -33,7 +33,7 @@ async function createsAnew(store: Store, etcd: ModelEtcd): Promise<void> {
   assert.deepEqual(await store.get('/r/a'), { key: '/r/a', value: bytes('same'), revision: created });
 }
 
-test('an answer that is late takes nothing back', async () => {
+test('a late answer does not lower the known revision', async () => {
   const etcd = new ModelEtcd();
   const gate = Promise.withResolvers<void>();
   const store = await open({
@@ -52,7 +52,7 @@ test('an answer that is late takes nothing back', async () => {
   await createsAnew(store, etcd);
 });
 
-test('what a watch has seen of others counts', async () => {
+test('revisions that a watch delivers raise the known revision', async () => {
   const etcd = new ModelEtcd();
   const clock = new FakeClock();
   const store = await open(etcd.rpc, clock);
@@ -68,7 +68,7 @@ test('what a watch has seen of others counts', async () => {
   await store.close();
 });
 
-test('what a watch sees of the past takes nothing back', async () => {
+test('old revisions of a watch do not lower the known revision', async () => {
   const etcd = new ModelEtcd();
   const store = await open(etcd.rpc);
   etcd.put('/r/b', 'earlier');

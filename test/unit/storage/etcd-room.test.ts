@@ -70,7 +70,7 @@ test('members are asked every ten seconds, and every two where room is scarce', 
   assert.equal(clock.pending, 0);
 });
 
-test('members are asked at once when what was sent since leaves little room', async () => {
+test('members are asked at once when the bytes sent since leave little room', async () => {
   const { clock, keep, stop, taken, room } = world();
   const kept = keep();
   await clock.settle();
@@ -87,7 +87,7 @@ test('members are asked at once when what was sent since leaves little room', as
   await kept;
 });
 
-test('what was sent counts for two seconds, until etcd counts it itself', async () => {
+test('sent bytes count for two seconds, after which etcd reports them', async () => {
   const { clock, room } = world();
   await room.look();
   await room.during(750 * mega, async () => {});
@@ -99,7 +99,7 @@ test('what was sent counts for two seconds, until etcd counts it itself', async 
   assert.equal(room.level(), 'free');
 });
 
-test('history older than half a minute is forgotten where room begins to go, all of it where room is critical', async () => {
+test('history older than half a minute is compacted where room is scarce, all of it where room is critical', async () => {
   const { clock, first, room, taken } = world();
   first.status.size = first.status.inUse = 650 * mega;
   await room.look();
@@ -133,7 +133,7 @@ test('members are defragmented one after the other, each again after twenty seco
   assert.deepEqual(defragmented(), ['defragment 0', 'defragment 1']);
 });
 
-test('the alarm is disarmed once there is room, and told of', async () => {
+test('the alarm is disarmed and logged once there is room', async () => {
   const { first, room, taken, log } = world();
   Object.assign(first.status, { size: quota, inUse: 400 * mega, isFull: true, revision: 0 });
   await room.look();
@@ -155,7 +155,7 @@ test('the alarm stays while a member has no room', async () => {
   assert.equal(room.level(), 'exhausted');
 });
 
-test('a quota that etcd does not tell is learned from the first alarm', async () => {
+test('a quota that etcd does not report is derived from the first alarm', async () => {
   const { first, room } = world();
   Object.assign(first.status, { quota: undefined, size: 990 * mega, inUse: 990 * mega });
   await room.look();
@@ -169,7 +169,7 @@ test('a quota that etcd does not tell is learned from the first alarm', async ()
   assert.equal(room.quota(), quota);
 });
 
-test('of a member that does not answer the last size stays, and of none that answers the failure is logged once', async () => {
+test('a member that does not answer keeps its last size, and the failure is logged once when none answers', async () => {
   const { clock, members, room, keep, stop, log } = world(2);
   const [one, two] = members;
   Object.assign(two?.status ?? {}, { size: 850 * mega, inUse: 850 * mega });

@@ -9,7 +9,7 @@ import {
   targetValue,
 } from '../../../src/storage/etcd-rpc.ts';
 
-test('the range of a prefix ends behind all keys that start with it, and before all others', () => {
+test('the range of a prefix contains the keys that start with it, and no others', () => {
   for (const [prefix, end] of [
     ['/registry/', '/registry0'],
     ['/r/a', '/r/b'],
@@ -19,7 +19,7 @@ test('the range of a prefix ends behind all keys that start with it, and before 
   assert.throws(() => prefixEnd(''), RangeError);
 });
 
-test('a marker lies right below the tree that it is for', () => {
+test('a marker key sorts directly before its tree', () => {
   assert.equal(markerKey('/registry/pods/a', 'fence').toString(), '/registry.fence');
   assert.equal(markerKey('/r/', 'progress').toString(), '/r.progress');
   for (const key of ['/registry', '', '/']) assert.throws(() => markerKey(key, 'gone'), RangeError);

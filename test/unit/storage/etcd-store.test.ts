@@ -58,7 +58,7 @@ function watched<T>(clock: FakeClock, promise: Promise<T>) {
   return seen;
 }
 
-test('an etcd that takes long to start is waited for as long as that may take', async () => {
+test('a slow start of etcd is awaited until the timeout', async () => {
   for (const [startMs, isOpen] of [
     [60_000, true],
     [undefined, false],
@@ -76,7 +76,7 @@ test('an etcd that takes long to start is waited for as long as that may take', 
 });
 
 describe('a read that is not answered', () => {
-  it('is asked again every 50 ms, and each time no longer than is left', async () => {
+  it('is repeated every 50 ms, with the time that is left as its timeout', async () => {
     const { etcd, clock, open } = world();
     const store = await open();
     const revision = await store.create('/r/a', bytes('1'));
@@ -93,7 +93,7 @@ describe('a read that is not answered', () => {
     assert.deepEqual(limits, [1000, 1000, 1000, 1000]);
   });
 
-  it('is given up when the time is over, with the reason', async () => {
+  it('fails at the timeout, with the reason', async () => {
     const { etcd, clock, open } = world();
     const store = await open();
     const limits: number[] = [];
@@ -112,7 +112,7 @@ describe('a read that is not answered', () => {
     assert.deepEqual([limits[0], limits.at(-1)], [1000, 100]);
   });
 
-  it('is given up at once when somebody has to do something, which is said', async () => {
+  it("fails at once with an administrator's task", async () => {
     const self = world();
     const store = await self.open();
     self.trouble = 'the disk is full';
@@ -126,7 +126,7 @@ describe('a read that is not answered', () => {
     assert.match(seen.error.message, /^reading \/r\/a: .*: the disk is full$/);
   });
 
-  it('is given up at once when the store is closed', async () => {
+  it('fails at once when the store is closed', async () => {
     const { clock, open } = world();
     const store = await open();
     await store.close();
@@ -142,7 +142,7 @@ describe('a read that is refused', () => {
     ['refused', StoreRejectedError],
     ['compacted', CompactedError],
   ] as const) {
-    it(`is not asked again (${failure})`, async () => {
+    it(`is not repeated (${failure})`, async () => {
       const { etcd, clock, open } = world();
       const store = await open();
       etcd.onCall = () => {
@@ -157,7 +157,7 @@ describe('a read that is refused', () => {
     });
   }
 
-  it('is what it is when it is no failure of etcd', async () => {
+  it('rejects with the original error when that is no failure of etcd', async () => {
     const { etcd, open } = world();
     const store = await open();
     const wrong = new TypeError('a mistake');
@@ -168,7 +168,7 @@ describe('a read that is refused', () => {
   });
 });
 
-test('the store is there once etcd answers, and not when it never does', async () => {
+test('the store is created once etcd answers, and rejected when it never does', async () => {
   const { etcd, clock, open } = world();
   let away = true;
   etcd.onCall = () => {
@@ -209,7 +209,7 @@ test('a list of many keys is one snapshot, whatever is written while it is read'
   assert.deepEqual([some.items.length, some.more, some.remaining, calls], [5001, true, 1000, 5]);
 });
 
-test('revisions of keys are positive: an update of none would be a creation', async () => {
+test('an update or a deletion at a revision below 1 is rejected', async () => {
   const { open, etcd } = world();
   const store = await open();
   for (const expected of [0, -1]) {
@@ -219,7 +219,7 @@ test('revisions of keys are positive: an update of none would be a creation', as
   assert.deepEqual(etcd.keys, []);
 });
 
-test('progress is asked of etcd where that is in order with the events, else it is a key below the prefix', async () => {
+test('progress is requested from etcd if its answer is in order with the events, else by a key below the prefix', async () => {
   for (const [version, keys] of [
     ['3.5.13', []],
     ['3.5.12', ['/r.progress']],
@@ -251,7 +251,7 @@ test('progress is asked of etcd where that is in order with the events, else it 
   }
 });
 
-test('a compaction that fails says so', async () => {
+test('a failed compaction rejects', async () => {
   const { etcd, open } = world();
   const store = await open();
   await assert.rejects(store.compact(99), StoreRejectedError);
@@ -266,7 +266,7 @@ describe('a write', () => {
     ['grpc: received message larger than max (9 vs. 8)', ValueTooLargeError],
     ['etcdserver: mvcc: database space exceeded', StoreRejectedError],
   ] as const) {
-    it(`that is refused is not made again: ${message}`, async () => {
+    it(`that is rejected is not repeated: ${message}`, async () => {
       const { etcd, clock, open } = world();
       const store = await open();
       etcd.onTxn = async () => {
@@ -281,7 +281,7 @@ describe('a write', () => {
     });
   }
 
-  it('whose answer is lost is settled once etcd answers, though late', async () => {
+  it('whose answer is lost is settled once etcd answers', async () => {
     const { etcd, clock, open } = world();
     const store = await open();
     const away = new Date(clock.now() + 3000).getTime();
@@ -303,7 +303,7 @@ describe('a write', () => {
     assert.equal(writes, 1);
   });
 
-  it('whose answer is lost is settled though the history cannot be read at first', async () => {
+  it('whose answer is lost is settled although the history cannot be read at first', async () => {
     const { etcd, clock, open } = world();
     const store = await open();
     let lost = false;
@@ -323,7 +323,7 @@ describe('a write', () => {
     assert.equal(watches, 3);
   });
 
-  it('that was not made is made again', async () => {
+  it('that was not applied is repeated', async () => {
     const { etcd, clock, open } = world();
     const store = await open();
     let tries = 0;
@@ -346,7 +346,7 @@ describe('a write', () => {
     return watched(self.clock, store.create('/r/a', bytes('1')));
   };
 
-  it('of which nobody knows whether it was made says so, when the time is over', async () => {
+  it('with an unknown outcome is rejected at the timeout', async () => {
     const self = world();
     const seen = await never(self);
     await self.clock.advance(4990);
@@ -357,7 +357,7 @@ describe('a write', () => {
     assert.equal(self.clock.pending, 0);
   });
 
-  it('says so at once when somebody has to do something', async () => {
+  it("is rejected at once with an administrator's task", async () => {
     const self = world();
     self.trouble = 'the disk is full';
     const seen = await never(self);
@@ -377,7 +377,7 @@ describe('a deletion whose answer is lost', () => {
     };
   };
 
-  it('is known by its mark', async () => {
+  it('is identified by its mark', async () => {
     const { etcd, open } = world();
     const store = await open();
     const made = await store.create('/r/a', bytes('1'));
@@ -385,7 +385,7 @@ describe('a deletion whose answer is lost', () => {
     assert.equal(await store.delete('/r/a', made), made + 1);
   });
 
-  it('is not that of somebody else', async () => {
+  it("is not confused with another writer's", async () => {
     const { etcd, open } = world();
     const store = await open();
     const made = await store.create('/r/a', bytes('1'));

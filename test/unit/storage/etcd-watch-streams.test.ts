@@ -74,7 +74,7 @@ test('a watch is of its tree and the marker below it, in parts, with word of how
   await ended;
 });
 
-test('what is no directory cannot be watched', async () => {
+test('a prefix that does not end in a slash cannot be watched', async () => {
   const { watch, clock } = bound();
   for (const prefix of ['/r', '/r/a']) {
     const refused = assert.rejects(watch(0, prefix), RangeError);
@@ -83,7 +83,7 @@ test('what is no directory cannot be watched', async () => {
   }
 });
 
-test('a member that has just what was delivered is not asked whether it was wiped', async () => {
+test('only a member behind the delivered revision is checked for lost data', async () => {
   const { etcd, watch, abort, clock, revisions } = bound();
   const last = etcd.put('/r/a', '1');
   let asked = 0;
@@ -104,7 +104,7 @@ test('a member that has just what was delivered is not asked whether it was wipe
   abort.abort();
 });
 
-test('a watch that etcd cancels is begun anew', async () => {
+test('a watch that etcd cancels is opened again', async () => {
   const { etcd, watch, streams, abort, clock, revisions } = bound();
   const ended = watch(1);
   await clock.settle();
@@ -117,7 +117,7 @@ test('a watch that etcd cancels is begun anew', async () => {
   await ended;
 });
 
-test('a stream that is over is let go, once', async () => {
+test('an ended stream is canceled once', async () => {
   const { watch, streams, canceled, abort, clock } = bound();
   const ended = watch(1);
   await clock.settle();
@@ -130,7 +130,7 @@ test('a stream that is over is let go, once', async () => {
   assert.ok((canceled[1] ?? 0) >= 1);
 });
 
-test('a stream that comes when nobody wants it any more is asked nothing and let go', async () => {
+test('a stream that opens after the abort is canceled without a request', async () => {
   const { world, watch, sent, canceled, abort, clock } = bound();
   const { promise, resolve } = Promise.withResolvers<void>();
   world.opening = promise;
@@ -142,7 +142,7 @@ test('a stream that comes when nobody wants it any more is asked nothing and let
   assert.deepEqual([sent, canceled], [[], [1]]);
 });
 
-test('a short outage is not told, a longer one once, and the next one again', async () => {
+test('a short outage is not logged as a warning, a longer one is once, and the next one again', async () => {
   const { etcd, watch, log, abort, clock } = bound();
   const told = () => log.lines.filter(({ level }) => level !== 'debug').map(({ level }) => level);
   const openedAt: number[] = [];
@@ -172,7 +172,7 @@ test('a short outage is not told, a longer one once, and the next one again', as
   await ended;
 });
 
-test('nothing is said of a stream that ends without an error, nor of the end of the watch', async () => {
+test('neither a stream that ends without an error nor the end of the watch is logged', async () => {
   const { etcd, watch, streams, log, abort, clock } = bound();
   // The connection is lost at the same moment.
   abort.signal.addEventListener('abort', () => etcd.cut());
@@ -187,7 +187,7 @@ test('nothing is said of a stream that ends without an error, nor of the end of 
   assert.deepEqual(log.lines, []);
 });
 
-test('a mistake ends the watch', async () => {
+test('an error that is not from etcd ends the watch', async () => {
   const { etcd, watch, clock } = bound();
   const mistake = new TypeError('a mistake');
   etcd.onCall = () => {

@@ -146,7 +146,7 @@ function collect(rpc: EtcdRpc, clock: FakeClock, signal: AbortSignal) {
   return { batches, streams, ended };
 }
 
-test('a broken stream is opened again at the last delivered revision, later and later while it stays broken', async () => {
+test('a broken stream is opened again at the last delivered revision, at growing intervals', async () => {
   const clock = new FakeClock();
   const abort = new AbortController();
   const first = [
@@ -178,7 +178,7 @@ test('a broken stream is opened again at the last delivered revision, later and 
   assert.equal(clock.pending, 0);
 });
 
-test('a revision that a stream left unfinished comes once, from the next stream', async () => {
+test('a revision that a stream left incomplete is delivered once, from the next stream', async () => {
   const clock = new FakeClock();
   const abort = new AbortController();
   const whole = [event('/r/a', 6), event('/r/b', 6)];
@@ -194,7 +194,7 @@ test('a revision that a stream left unfinished comes once, from the next stream'
   await ended;
 });
 
-test('a member that lags is waited for, a database that was wiped ends the watch', async () => {
+test('a watch waits for a member that lags, and ends when the database was wiped', async () => {
   for (const [current, ends] of [
     [5, false],
     [4, true],
@@ -224,7 +224,7 @@ test('a member that lags is waited for, a database that was wiped ends the watch
   }
 });
 
-test('compaction ends the watch with the revision still there', async () => {
+test('a compaction ends the watch with the oldest kept revision', async () => {
   const clock = new FakeClock();
   const { rpc } = scripted([[response([], { canceled: true, compact_revision: 40 })]], clock);
   const { ended } = collect(rpc, clock, new AbortController().signal);

@@ -55,7 +55,7 @@ function loseNext(etcd: ModelEtcd, { applied = true, before = nothing, after = n
   };
 }
 
-test('a creation is found behind the deletion that made room for it', () =>
+test('a creation is found after the deletion of the same key', () =>
   withStore(async (store, etcd) => {
     const first = await store.create(key, bytes('theirs'));
     let created = 0;
@@ -101,7 +101,7 @@ test('a creation is not found in an update to the same bytes', () =>
     await assert.rejects(store.create(key, bytes('ours')), KeyExistsError);
   }));
 
-test('of a write to a database that was wiped meanwhile nobody knows whether it happened', () =>
+test('the outcome of a write is unknown when the database was wiped meanwhile', () =>
   withStore(async (store, etcd) => {
     let revision = await store.create(key, bytes('0'));
     for (let i = 1; i <= 20; i++) revision = await store.update(key, bytes(String(i)), revision);
@@ -126,7 +126,7 @@ test('of a write to a database that was wiped meanwhile nobody knows whether it 
     });
   }));
 
-test('after a database was wiped, writes to the new one are settled by what it counts', () =>
+test('after a database was wiped, writes are settled by the revisions of the new one', () =>
   withStore(async (store, etcd) => {
     let revision = await store.create(key, bytes('0'));
     for (let i = 1; i <= 20; i++) revision = await store.update(key, bytes(String(i)), revision);

@@ -82,7 +82,7 @@ describe('the history of events', () => {
     });
   });
 
-  it('gives what is after a revision and under a prefix', () => {
+  it('returns the events after a revision whose keys have the prefix', () => {
     const history = new EventHistory(wide);
     for (const [revision, key] of [
       [2, '/r/a/1'],
@@ -100,7 +100,7 @@ describe('the history of events', () => {
     assert.deepEqual(after(0, '/r/c/'), []);
   });
 
-  it('starts later for a kind when events of that kind go, and for no other one', () => {
+  it('starts later only for the kind whose events were dropped', () => {
     const history = new EventHistory({ ...wide, maxEvents: 2 });
     history.restart(1);
     for (const [revision, key] of [
@@ -123,7 +123,7 @@ describe('the history of events', () => {
     assert.deepEqual(starts(), [9, 9, 9, 9, 9]);
   });
 
-  it('begins anew, with the bytes that it counts', () => {
+  it('counts its bytes from zero after a restart', () => {
     const history = historyOf({ maxBytes: 30 }, [1, 0], [2, 0], [3, 0]);
     assert.equal(history.startOf('/'), 0);
     history.restart(7);
@@ -136,7 +136,7 @@ describe('the history of events', () => {
 });
 
 describe('a queue', () => {
-  it('gives what was put in, the oldest first, whatever goes between', () => {
+  it('returns its items in order, with removals in between', () => {
     const queue = new Fifo<number>();
     const model: number[] = [];
     for (let step = 0; step < 500; step++) {

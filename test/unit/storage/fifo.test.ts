@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Fifo } from '../../../src/storage/fifo.ts';
 
-test('what was put in first comes out first, and of nothing nothing', () => {
+test('a queue returns its oldest item first, and undefined when it is empty', () => {
   const queue = new Fifo<number>();
   assert.equal(queue.shift(), undefined);
   const taken: (number | undefined)[] = [];

@@ -36,7 +36,7 @@ const write = async (directory: string) => {
 const hasLog = (directory: string) => isThere(join(directory, 'data/member/log'));
 
 describe('the data of an etcd', () => {
-  it('that never served go before the next start', () =>
+  it('are removed before the next start if it never served', () =>
     withDirectory(async (directory, handle, syncs) => {
       await prepareData(directory, handle);
       assert.equal(await isUnfinished(directory), true);
@@ -48,7 +48,7 @@ describe('the data of an etcd', () => {
       assert.equal(await isUnfinished(directory), true);
     }));
 
-  it('that has served stay, whatever happens after', () =>
+  it('are kept once it has served, whatever happens later', () =>
     withDirectory(async (directory, handle, syncs) => {
       await prepareData(directory, handle);
       await write(directory);
@@ -62,7 +62,7 @@ describe('the data of an etcd', () => {
       assert.equal(await hasLog(directory), true);
     }));
 
-  it('of before there was a mark stay', () =>
+  it('are kept if they are older than the marker file', () =>
     withDirectory(async (directory, handle) => {
       await write(directory);
       await prepareData(directory, handle);
@@ -70,14 +70,14 @@ describe('the data of an etcd', () => {
       assert.equal(await isUnfinished(directory), false);
     }));
 
-  it('of which nobody can say whether they are there are left alone', () =>
+  it('are left unchanged if their existence cannot be determined', () =>
     withDirectory(async (directory, handle) => {
       await writeFile(join(directory, 'file'), '');
       await assert.rejects(isThere(join(directory, 'file/below')), { code: 'ENOTDIR' });
       await assert.rejects(prepareData(join(directory, 'file'), handle), { code: 'ENOTDIR' });
     }));
 
-  it('that is gone already is as well as removed', () =>
+  it('that are gone already count as removed', () =>
     withDirectory(async (directory, handle) => {
       await prepareData(directory, handle);
       await prepareData(directory, handle);

@@ -45,7 +45,7 @@ async function oldest(store: Store): Promise<number> {
     }
 }
 
-test('the older half of a history that is too long is forgotten', async () => {
+test('the older half of a history that is too long is compacted', async () => {
   for (const [count, kept] of [
     [10, 0],
     [11, 7],
@@ -66,7 +66,7 @@ test('the older half of a history that is too long is forgotten', async () => {
   }
 });
 
-test('what is compacted is as it was at that revision, and deletions are gone', async () => {
+test('a compacted store has the objects of that revision and no deletions', async () => {
   const store = createMemoryStore();
   const first = await store.create('/r/a', bytes);
   const second = await store.update('/r/a', bytes, first);
@@ -96,14 +96,14 @@ test('what is compacted is as it was at that revision, and deletions are gone', 
   });
 });
 
-test('nothing is known of the future', async () => {
+test('a list at a future revision is rejected', async () => {
   const store = createMemoryStore();
   const next = (await store.currentRevision()) + 1;
   await assert.rejects(store.list('/r/', { revision: next }), StoreRejectedError);
   await assert.rejects(store.compact(next), StoreRejectedError);
 });
 
-test('a store that is closed answers nothing', async () => {
+test('a closed store rejects every call', async () => {
   const store = createMemoryStore();
   const made = await store.create('/r/a', bytes);
   const { ended } = watch(store, '/r/', made);
@@ -122,7 +122,7 @@ test('a store that is closed answers nothing', async () => {
     await assert.rejects(call, StoreUnavailableError);
 });
 
-test('a write that comes too late is told what is there', async () => {
+test('a write that comes too late gets the current value', async () => {
   const store = createMemoryStore();
   const made = await store.create('/r/a', bytes);
   for (const [key, message] of [
@@ -152,7 +152,7 @@ test('many events come in several batches', async () => {
   await ended;
 });
 
-test('who asks how far a watch is hears of it once, when all before has come', async () => {
+test('a progress request is answered once, after all earlier events', async () => {
   const store = createMemoryStore();
   const { seen, abort, ended } = watch(store, '/r/', 1);
   await settle();
@@ -168,7 +168,7 @@ test('who asks how far a watch is hears of it once, when all before has come', a
   await ended;
 });
 
-test('a watch comes past many events of others to its own', async () => {
+test('a watch gets its event after many events of other keys', async () => {
   const store = createMemoryStore();
   const { seen, abort, ended } = watch(store, '/r/', 1);
   await settle();
@@ -180,7 +180,7 @@ test('a watch comes past many events of others to its own', async () => {
   await ended;
 });
 
-test('a watch that begins in the future is not brought back by a question', async () => {
+test('a progress request does not move a watch from the future back', async () => {
   const store = createMemoryStore();
   const { seen, abort, ended } = watch(store, '/r/', 2);
   await settle();
@@ -195,7 +195,7 @@ test('a watch that begins in the future is not brought back by a question', asyn
   await ended;
 });
 
-test('a watch that is not wanted any more gives nothing', async () => {
+test('an aborted watch yields nothing', async () => {
   const store = createMemoryStore();
   await store.create('/r/a', bytes);
   for await (const _ of store.watch('/r/', 0, AbortSignal.abort())) assert.fail();

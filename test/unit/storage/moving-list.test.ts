@@ -47,7 +47,7 @@ async function remove(memory: Store, at: number): Promise<void> {
 const contents = async (store: Pick<Store, 'list'>) =>
   (await store.list('/registry/')).items.map((item) => [item.key, item.revision]);
 
-test('a cache starts on a store that is compacted before each page, and has what was changed meanwhile', async () => {
+test('a cache starts on a store that is compacted before each page, with the changes made meanwhile', async () => {
   const { memory, store } = await compactedStore(40, async (memory, page) => {
     await touch(memory, 0);
     await touch(memory, (page * 7) % 40);
@@ -79,7 +79,7 @@ test('a cache starts on a store that is compacted before each page, and has what
   assert.equal(clock.pending, 0);
 });
 
-test('a watch that breaks during such a list begins it again', async () => {
+test('a watch that breaks while a moving store is listed restarts the list', async () => {
   const { memory, store } = await compactedStore(20, (memory) => touch(memory, 0));
   let watches = 0;
   const breaking: Store = {
@@ -112,7 +112,7 @@ test('a watch that breaks during such a list begins it again', async () => {
   await running;
 });
 
-test('an item that was read after a change is not set back by it', () => {
+test('an item that was read after a change is not replaced by the older event', () => {
   const value = Buffer.from('v');
   const items = new Map<string, StoredValue>([['/a', { key: '/a', value, revision: 5 }]]);
   const revisions = () => [...items.values()].map((item) => `${item.key} ${item.revision}`);

@@ -60,7 +60,7 @@ test('every list equals filtering and sorting everything, through any series of 
   }
 });
 
-test('a list is a snapshot: what changes later does not change it', () => {
+test('a list is a snapshot that later changes do not affect', () => {
   const index = new ObjectIndex(assert.fail);
   const first = object('/r/a/1', 1);
   index.set(first);

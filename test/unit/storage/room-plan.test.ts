@@ -19,12 +19,12 @@ const usage = (size: number, inUse = size, more: Partial<MemberUsage> = {}): Mem
 });
 
 describe('room in etcd', () => {
-  it('is scarce from four fifths of the quota on, and critical before the rest is used up', () => {
+  it('is scarce from four fifths of the quota, and critical before the rest is used', () => {
     const levels = [0, 799, 800, 929, 930, 964, 965, 1000].map((size) => levelOf(usage(size), 0));
     const full = ['exhausted', 'exhausted'];
     assert.deepEqual(levels, ['free', 'free', 'scarce', 'scarce', 'critical', 'critical', ...full]);
   });
-  it('counts what was written since, which takes free pages first', () => {
+  it('counts the bytes written since, which use free pages first', () => {
     assert.equal(levelOf(usage(700), 99 * mega), 'free');
     assert.equal(levelOf(usage(700), 100 * mega), 'scarce');
     assert.equal(levelOf(usage(700, 500), 100 * mega), 'free');
@@ -35,7 +35,7 @@ describe('room in etcd', () => {
     assert.deepEqual(of64, ['free', 'scarce', 'critical', 'exhausted']);
     assert.deepEqual([small(3, 8), small(4, 8), small(6, 8)], ['free', 'critical', 'exhausted']);
   });
-  it('is not known without a quota, but for the alarm', () => {
+  it('is unknown without a quota, except for the alarm', () => {
     const unknown = { quota: undefined };
     assert.equal(levelOf(usage(5000, 5000, unknown), 0), 'free');
     assert.equal(levelOf(usage(1, 1, { ...unknown, isFull: true }), 0), 'exhausted');
@@ -43,21 +43,21 @@ describe('room in etcd', () => {
     assert.equal(worstLevel(['critical', 'exhausted', 'free']), 'exhausted');
     assert.equal(worstLevel([]), 'free');
   });
-  it('is made by forgetting history early, and all of it at last', () => {
+  it('is made by compacting history early, and finally all of it', () => {
     assert.deepEqual(
       [599, 600, 930, 1000].map((size) => historyToForget(usage(size))),
       ['nothing', 'old', 'all', 'all'],
     );
     assert.equal(historyToForget(usage(1, 1, { isFull: true })), 'all');
   });
-  it('is made by defragmenting where that gives back much near the quota, or anything of a full etcd', () => {
+  it('is made by defragmenting where that frees much near the quota, or anything of a full etcd', () => {
     assert.equal(isToDefragment(usage(749, 10)), false);
     assert.equal(isToDefragment(usage(750, 701)), false);
     assert.equal(isToDefragment(usage(750, 700)), true);
     assert.equal(isToDefragment(usage(750, 749, { isFull: true })), true);
     assert.equal(isToDefragment(usage(750, 750, { isFull: true })), false);
   });
-  it('lets the alarm be disarmed only when it would not be raised at once again', () => {
+  it('permits disarming the alarm only if it would not be raised again at once', () => {
     assert.deepEqual(
       [usage(969), usage(969, 969, { isFull: true }), usage(970, 970, { isFull: true })].map(isToDisarm),
       [false, true, false],
@@ -68,13 +68,13 @@ describe('room in etcd', () => {
 describe('the share of a namespace', () => {
   const write = { isLease: false, before: 0, after: 1000 };
   const quota = 100_000;
-  it('is half of the quota, for what is created and for what grows much', () => {
+  it('limits creations and large updates to half of the quota', () => {
     assert.equal(isBeyondShare(quota, 49_000, write), false);
     assert.equal(isBeyondShare(quota, 49_001, write), true);
     assert.equal(isBeyondShare(quota, 49_000, { ...write, before: 1000, after: 6000 }), true);
     assert.equal(isBeyondShare(quota, 45_000, { ...write, before: 1000, after: 6000 }), false);
   });
-  it('keeps no small update and no small Lease from being written, and is none without a quota', () => {
+  it('does not limit small updates and small Leases, nor anything without a quota', () => {
     const full = 90_000;
     assert.equal(isBeyondShare(quota, full, { ...write, before: 1000, after: 1000 + 4096 }), false);
     assert.equal(isBeyondShare(quota, full, { ...write, before: 1000, after: 1000 + 4097 }), true);
@@ -92,14 +92,14 @@ describe('where room is', () => {
   const levels = ['free', 'scarce', 'critical', 'exhausted'] as const;
   const lacking = (more: Partial<typeof write>) =>
     levels.filter((level) => lacksRoom(level, { ...write, ...more }));
-  it('scarce, small updates are written that add little; new and large objects are not', () => {
+  it('scarce, small updates are allowed, and new and large objects are rejected', () => {
     assert.deepEqual(lacking({}), ['critical', 'exhausted']);
     assert.deepEqual(lacking({ after: 1000 + 4096 }), ['critical', 'exhausted']);
     assert.deepEqual(lacking({ after: 1000 + 4097 }), ['scarce', 'critical', 'exhausted']);
     assert.deepEqual(lacking({ before: 200_000, after: 150_000 }), ['scarce', 'critical', 'exhausted']);
     assert.deepEqual(lacking({ before: 0, after: 10 }), ['scarce', 'critical', 'exhausted']);
   });
-  it('critical, statuses of small objects are written that hardly grow, until it is exhausted', () => {
+  it('critical, statuses of small objects that hardly grow are allowed, and not when it is exhausted', () => {
     const status = { isStatus: true };
     assert.deepEqual(lacking(status), ['exhausted']);
     assert.deepEqual(lacking({ ...status, after: 1000 + 2048 }), ['exhausted']);
@@ -108,7 +108,7 @@ describe('where room is', () => {
     assert.deepEqual(lacking({ ...status, before: 32_000, after: 32 * 1024 + 1 }), ['critical', 'exhausted']);
     assert.deepEqual(lacking({ ...status, before: 0, after: 10 }), ['scarce', 'critical', 'exhausted']);
   });
-  it('critical, small Leases and deletions are still written', () => {
+  it('critical, small Leases and deletions are allowed', () => {
     assert.deepEqual(lacking({ isLease: true, before: 0 }), []);
     assert.deepEqual(lacking({ isLease: true, after: 4096 }), []);
     assert.deepEqual(lacking({ isLease: true, after: 4097 }), ['critical', 'exhausted']);
@@ -121,7 +121,7 @@ describe('where room is', () => {
     ]);
     assert.deepEqual(lacking({ ...deletion, before: 0 }), ['scarce', 'critical', 'exhausted']);
   });
-  it('critical, small statuses of what is being deleted are written, and nothing else of it', () => {
+  it('critical, small statuses of objects that are being deleted are allowed, and none of their other updates', () => {
     const deleting = { isDeleting: true };
     assert.deepEqual(lacking(deleting), ['critical', 'exhausted']);
     assert.deepEqual(lacking({ ...deleting, before: 900_000, after: 900_000 }), [

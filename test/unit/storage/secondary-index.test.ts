@@ -23,7 +23,7 @@ const cached = (at: string, note: unknown): CachedObject => ({
 const found = (index: CacheIndex, word: string) => index.get(word).map((object) => object.key);
 
 describe('an index', () => {
-  it('finds what was there before it, what came, changed and went, and nothing of another kind', () => {
+  it('finds objects created, changed and deleted before and after it, of its kind only', () => {
     const objects = new ObjectIndex(assert.fail);
     objects.set(cached(key('a'), 'red blue'));
     objects.set(cached('/registry/podtemplates/default/a', 'red'));
@@ -42,7 +42,7 @@ describe('an index', () => {
     assert.deepEqual([found(index, 'red'), index.has('red'), index.has('blue')], [[], false, true]);
   });
 
-  it('is told nothing of an object that cannot be read, which is then found by nothing', () => {
+  it('leaves out an object whose keys cannot be read', () => {
     const unreadable: string[] = [];
     const objects = new ObjectIndex((at) => unreadable.push(at));
     const index = objects.secondary(byWord);
@@ -53,7 +53,7 @@ describe('an index', () => {
     assert.deepEqual(found(index, 'red'), [key('a')]);
   });
 
-  it('is what a look at all objects gives, after any changes', () => {
+  it('equals a search of all objects, after any changes', () => {
     const random = new SeededRandom(3);
     const objects = new ObjectIndex(assert.fail);
     const index = objects.secondary(byWord);
@@ -75,7 +75,7 @@ describe('an index', () => {
   });
 });
 
-test('an index of the watch cache is of the revision that the cache has, after events and after a list', () =>
+test('an index of the watch cache is at the revision of the cache, after events and after a list', () =>
   withCache(async ({ cache, store, clock, loseHistory }) => {
     const index = cache.index(byWord);
     const revision = await store.create(key('a'), body('a', 'red'));

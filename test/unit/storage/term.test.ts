@@ -6,7 +6,7 @@ import { beginTerm, duringTerm } from '../../../src/storage/term.ts';
 
 const bytes = (text: string) => Buffer.from(text);
 
-test('a leader writes during its term, and not one write more after the next has begun', async () => {
+test('a leader can write during its term, and not after the next one has begun', async () => {
   const store = createMemoryStore();
   const over: string[] = [];
   const first = duringTerm(store, await beginTerm(store, 'lock', 7), (why) => over.push(why));
@@ -26,7 +26,7 @@ test('a leader writes during its term, and not one write more after the next has
   assert.equal((await first.get('/registry/pods/a'))?.value.toString(), '2', 'it may read');
 });
 
-test('a term that is late to begin is refused, whatever the order', async () => {
+test('an older term cannot begin after a newer one, in any order', async () => {
   const store = createMemoryStore();
   await beginTerm(store, 'lock', 9);
   await assert.rejects(beginTerm(store, 'lock', 7), ClaimLostError);
@@ -60,7 +60,7 @@ test('the leader’s own claims are kept beside the term', async () => {
   });
 });
 
-test('of two that begin the first term of all at once the later one has it', async () => {
+test('the later of two terms that begin at once is stored', async () => {
   const store = createMemoryStore();
   const [early, late] = await Promise.allSettled([beginTerm(store, 'lock', 1), beginTerm(store, 'lock', 2)]);
   assert.deepEqual([early.status, late.status], ['fulfilled', 'fulfilled']);
@@ -81,7 +81,7 @@ test('a term does not begin while the store does not answer', async () => {
     await assert.rejects(beginTerm(store, 'lock', 7), StoreUnavailableError);
 });
 
-test('what else a write of the leader must hold is kept beside the term, which it does not end', async () => {
+test("a lost claim of the leader's write does not end its term", async () => {
   const store = createMemoryStore();
   let over = 0;
   const leader = duringTerm(store, await beginTerm(store, 'lock', 7), () => over++);

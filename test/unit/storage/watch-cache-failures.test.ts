@@ -21,7 +21,7 @@ function begin(store: Store) {
 const levels = (log: RecordingLogger) =>
   log.lines.map(({ level }) => level).filter((level) => level !== 'debug');
 
-test('a key that holds no object is left out and harms nothing else', () => {
+test('a key without an object is left out, and other keys are served', () => {
   const log = new RecordingLogger();
   const told = () => log.of('error').map(({ fields }) => fields.key);
   return withCache(
@@ -57,7 +57,7 @@ test('a key that holds no object is left out and harms nothing else', () => {
   );
 });
 
-test('a cache that ends before it has begun says so, to those who ask', async () => {
+test('a cache that stops before it has synced rejects its readers with that reason', async () => {
   const store: Store = {
     ...createMemoryStore(),
     currentRevision: () => Promise.reject(new StoreUnavailableError('no store')),
@@ -73,7 +73,7 @@ test('a cache that ends before it has begun says so, to those who ask', async ()
   await assert.rejects(synced, StoreUnavailableError);
 });
 
-test('a list without an end is left when the cache ends, and that is no failure', async () => {
+test('an endless list is stopped with the cache, without an error', async () => {
   const memory = createMemoryStore();
   const asked: (ListOptions | undefined)[] = [];
   let last = 0;
@@ -101,7 +101,7 @@ test('a list without an end is left when the cache ends, and that is no failure'
   assert.deepEqual(levels(log), []);
 });
 
-test('a list ends with the page that says so', async () => {
+test('a list ends with the page that reports no more', async () => {
   const memory = createMemoryStore();
   await memory.compact(await memory.create(key('a'), body('a')));
   let lists = 0;
@@ -121,7 +121,7 @@ test('a list ends with the page that says so', async () => {
   await running;
 });
 
-test('history that is lost is a warning, another failure an error, the end of the cache neither', async () => {
+test('lost history is logged as a warning, another failure as an error, the stop of the cache not at all', async () => {
   const log = new RecordingLogger();
   await withCache(
     async ({ clock, loseHistory }) => {
@@ -143,7 +143,7 @@ test('history that is lost is a warning, another failure an error, the end of th
   await closing.running;
 });
 
-test('how often a store is asked how far it is', () =>
+test('the store is asked for its progress at growing intervals', () =>
   withCache(async ({ cache, clock, state }) => {
     state.deaf = true;
     const asked: number[] = [];
@@ -160,7 +160,7 @@ test('how often a store is asked how far it is', () =>
     await assert.rejects(waiting);
   }));
 
-test('when nobody waits any more the store is not asked any more', () =>
+test('the store is not asked for its progress without waiting readers', () =>
   withCache(async ({ store, cache, clock, state }) => {
     const abort = new AbortController();
     const waiting = cache.waitUntil(cache.revision + 5, abort.signal);
@@ -174,7 +174,7 @@ test('when nobody waits any more the store is not asked any more', () =>
     assert.equal(clock.pending, 0);
   }));
 
-test('a cache that ends asks nothing any more', async () => {
+test('a stopped cache does not ask the store for its progress', async () => {
   const { cache, clock, abort, running } = begin(createMemoryStore());
   await clock.settle();
   const waiting = assert.rejects(cache.waitUntil(1000), StoreUnavailableError);
@@ -185,7 +185,7 @@ test('a cache that ends asks nothing any more', async () => {
   assert.equal(clock.pending, 0);
 });
 
-test('8 MiB of objects stay decoded, unless it is told otherwise', () =>
+test('8 MiB of objects stay decoded by default', () =>
   withCache(
     async ({ cache }) => {
       const list = cache.list('/registry/');

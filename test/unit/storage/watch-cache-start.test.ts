@@ -85,7 +85,7 @@ test('no reader is served before all events up to the start are applied', async 
   });
 });
 
-test('it is ready only when the events up to now have come', async () => {
+test('the cache is synced only after the events up to the start', async () => {
   const memory = createMemoryStore();
   for (const name of ['a', 'b', 'c']) await memory.create(key(name), body(name));
   const gate = Promise.withResolvers<void>();
@@ -114,7 +114,7 @@ test('it is ready only when the events up to now have come', async () => {
   await running;
 });
 
-test('what the store has forgotten is refused, everything later is not', async () => {
+test('a watch from a compacted revision is rejected, a later one is not', async () => {
   const store = createMemoryStore();
   const revisions: number[] = [];
   for (const name of ['a', 'b', 'c', 'd']) revisions.push(await store.create(key(name), body(name)));
@@ -133,7 +133,7 @@ test('what the store has forgotten is refused, everything later is not', async (
   });
 });
 
-test('a store that says only that it forgot, not up to where, is asked by a watch', async () => {
+test('the oldest kept revision is asked by a watch when the store does not report it', async () => {
   const memory = createMemoryStore();
   const revisions: number[] = [];
   for (const name of ['a', 'b', 'c', 'd']) revisions.push(await memory.create(key(name), body(name)));
@@ -178,7 +178,7 @@ test('a list of several pages is of one revision: changes between the pages arri
   });
 });
 
-test('a watch that cannot be had is asked for later and later, until something came of it', async () => {
+test('a failing watch is opened again at growing intervals, until it delivers', async () => {
   const memory = createMemoryStore();
   const clock = new FakeClock();
   const start = clock.now();

@@ -60,7 +60,7 @@ function watching(cache: Cache, prefix: string, after = cache.revision) {
   return seen;
 }
 
-test('every watcher is told, also one of which nothing changed, and revisions are those of the new store', async () => {
+test('after the store was wiped every watch expires, and revisions are those of the new store', async () => {
   const old = createMemoryStore();
   let revision = await old.create(key('a'), body('a'));
   for (let i = 0; i < 20; i++) revision = await old.update(key('a'), body('a', String(i)), revision);
@@ -93,7 +93,7 @@ test('every watcher is told, also one of which nothing changed, and revisions ar
   });
 });
 
-test('an object of the same name and revision is not taken for the one before', async () => {
+test('after the store was wiped an object with the old name and revision replaces the old one', async () => {
   const old = createMemoryStore();
   await old.create(key('a'), body('a', 'old'));
   await old.create(key('same'), body('same'));

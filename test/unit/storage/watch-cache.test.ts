@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { CompactedError, type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { body, type Fixture, key, pod, type Seen, shape, withCache } from './cache-fixture.ts';
 
-test('what is stored before and after the start is served with its resourceVersion, frozen', () =>
+test('objects stored before and after the start are served frozen, with their resourceVersion', () =>
   withCache(
     async ({ store, cache, clock }) => {
       const created = await store.create(key('b'), body('b'));
@@ -31,7 +31,7 @@ test('what is stored before and after the start is served with its resourceVersi
     { seed: async (store) => void (await store.create(key('a'), body('a'))) },
   ));
 
-test('events tell what was before and carry the wire form', () =>
+test('events carry the previous object and the encoded bytes', () =>
   withCache(async ({ store, cache, watch, clock }) => {
     const seen = watch('/registry/pods/');
     const a1 = await store.create(key('a'), body('a', 'one'));
@@ -114,7 +114,7 @@ test('a watcher resumes anywhere in the history and loses and repeats nothing', 
     }
   }));
 
-test('a watch that starts in the future is given nothing before it', () =>
+test('a watch that starts at a future revision gets no earlier events', () =>
   withCache(async ({ store, watch, clock, cache }) => {
     const seen = watch('/registry/', cache.revision + 1);
     await store.create(key('a'), body('a'));
@@ -123,7 +123,7 @@ test('a watch that starts in the future is given nothing before it', () =>
     assert.deepEqual(shape(seen.events), [`ADDED b@${second}`]);
   }));
 
-test('a watch that has ended is given nothing, nor is one whose neighbour fails kept from its events', () =>
+test('an ended watch gets no events, and a watch that fails does not disturb the others', () =>
   withCache(async ({ store, watch, clock, cache }) => {
     const ended = watch('/registry/');
     const self = watch('/registry/');
@@ -152,7 +152,7 @@ test('a watch that has ended is given nothing, nor is one whose neighbour fails 
     assert.equal(other.events.length, 2);
   }));
 
-test('history beyond its limits is refused, within them it is not', () =>
+test('a watch from before the kept history is rejected, one within it is not', () =>
   withCache(
     async ({ store, watch, clock }) => {
       const revisions: number[] = [];
@@ -176,7 +176,7 @@ test('history beyond its limits is refused, within them it is not', () =>
     { history: { minEvents: 3, maxEvents: 4, maxAgeMs: 15, maxBytes: 1 << 20 } },
   ));
 
-test('history is refused beyond its bytes too', () =>
+test('a watch from before the bytes of the kept history is rejected', () =>
   withCache(
     async ({ store, watch, clock, cache }) => {
       const before = watch('/registry/');
@@ -226,7 +226,7 @@ test('waiting for a revision: at once when it is here, by progress when no event
     assert.equal(clock.pending, 0);
   }));
 
-test('a store that cannot say how far it is is asked less and less; who waits longer than the others is not held up by that', () =>
+test('a store without progress is asked at growing intervals, which do not delay a later reader', () =>
   withCache(async ({ store, cache, clock, state }) => {
     const held = Promise.withResolvers<void>();
     state.held = held.promise;
@@ -244,7 +244,7 @@ test('a store that cannot say how far it is is asked less and less; who waits lo
     assert.equal(state.progress, 5);
   }));
 
-test('who waits for what no event brings is served although others had theirs', () =>
+test('a reader of a revision without an event is served even if other readers had their event', () =>
   withCache(async ({ store, cache, clock, state }) => {
     const held = Promise.withResolvers<void>();
     state.held = held.promise;
@@ -260,7 +260,7 @@ test('who waits for what no event brings is served although others had theirs', 
     assert.equal(clock.pending, 0);
   }));
 
-test('waiting ends with its signal and with the cache', async () => {
+test('waiting for a revision ends with its signal and with the cache', async () => {
   let late: Promise<void> | undefined;
   let cacheOfLate: Fixture['cache'] | undefined;
   await withCache(async ({ cache, clock }) => {
@@ -279,7 +279,7 @@ test('waiting ends with its signal and with the cache', async () => {
   await assert.rejects(cacheOfLate?.waitUntil(1000) ?? Promise.resolve(), StoreUnavailableError);
 });
 
-test('when the store lost the history: the cache is right again, and only watchers that missed events end', () =>
+test('after the store lost its history the cache is correct again, and only watches that missed events expire', () =>
   withCache(
     async ({ store, cache, clock, watch, loseHistory }) => {
       const before = cache.revision;

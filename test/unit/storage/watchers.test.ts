@@ -34,7 +34,7 @@ function world() {
   return { clock, log, watchers, add };
 }
 
-test('what a watch missed comes before what happens after it joined, each once', async () => {
+test('a watch gets the events that it missed before later ones, each once', async () => {
   const { watchers, add, clock } = world();
   const { told } = add('/registry/', 0, [event(1), event(2)]);
   watchers.publish([event(3)], 3);
@@ -42,7 +42,7 @@ test('what a watch missed comes before what happens after it joined, each once',
   assert.deepEqual(told, [[1, 2], [3]]);
 });
 
-test('what a watch missed comes without anything else happening', async () => {
+test('a watch gets the events that it missed without any further event', async () => {
   const { add, clock } = world();
   const { told } = add('/registry/', 0, [event(1), event(2)]);
   await clock.settle();
@@ -59,7 +59,7 @@ test('a watch is not called while there is nothing for it', async () => {
   assert.deepEqual(told, [[6]]);
 });
 
-test('a watch is for a directory', async () => {
+test('a watch gets the events of its directory only', async () => {
   const { watchers, add, clock } = world();
   const all = add('/registry/');
   const directory = add('/registry/pods/default/');
@@ -74,7 +74,7 @@ test('a watch is for a directory', async () => {
   assert.throws(() => add('/registry/pods'), RangeError);
 });
 
-test('ending a watch twice ends no other one of the same prefix', () => {
+test('a watch that is ended twice does not end another one of the same prefix', () => {
   const { watchers, add } = world();
   const first = add('/registry/');
   first.stop();
@@ -84,7 +84,7 @@ test('ending a watch twice ends no other one of the same prefix', () => {
   assert.deepEqual([first.told, second.told], [[], [[1]]]);
 });
 
-test('a watch that is lost hears first what had happened, and nothing after', async () => {
+test('an expired watch gets the earlier events first, and none after', async () => {
   const { watchers, add, clock } = world();
   const watching = add('/registry/pods/');
   const other = add('/registry/nodes/');
@@ -102,7 +102,7 @@ test('a watch that is lost hears first what had happened, and nothing after', as
   assert.deepEqual(other.told, []);
 });
 
-test('a watch that ends itself at the last event is not told that it is lost', () => {
+test('a watch that ends itself at its last event is not expired', () => {
   const { watchers, add } = world();
   const watching = add('/registry/', 0, [event(1)], () => watching.stop());
   watchers.expire(() => true);
@@ -138,7 +138,7 @@ test('watchers are served in turns, and each gets every event in order', async (
   assert.deepEqual(late.told, [[2, 3]]);
 });
 
-test('a watch with many events waiting is handed few at once', async () => {
+test('a watch with many queued events gets few at once', async () => {
   const { add, clock } = world();
   const { told } = add(
     '/registry/',
@@ -156,7 +156,7 @@ test('a watch with many events waiting is handed few at once', async () => {
   );
 });
 
-test('a watch is said to have been handed what it was, not what waits for its turn', async () => {
+test('handedOver returns the revision of the last delivered event, not of queued ones', async () => {
   const { watchers, add, clock } = world();
   const slow = { ms: 10 };
   add('/registry/', 0, [], () => void clock.spend(slow.ms));
@@ -170,7 +170,7 @@ test('a watch is said to have been handed what it was, not what waits for its tu
   assert.equal(second.stop.handedOver(), 3);
 });
 
-test('a watch for which too many events wait must list again', async () => {
+test('a watch with too many queued events expires', async () => {
   const { watchers, add, clock, log } = world();
   const behind = add('/registry/', 0, [event(1)]);
   watchers.publish(

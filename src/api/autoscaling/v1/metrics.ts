@@ -172,13 +172,18 @@ function plainlyWritten(metric: object, form: Form): JsonObject {
 
 function namedAsV1(inner: JsonObject, names: readonly Name[]): JsonObject {
   const result: JsonObject = {};
-  for (const { v1, field, below, always } of names) {
-    const found = inner[field];
-    const value = below === undefined ? found : isRecord(found) ? found[below] : undefined;
-    if (value !== undefined && value !== null) result[v1] = value;
-    else if (always) result[v1] = '0';
+  for (const name of names) {
+    const value = fieldOf(inner, name);
+    if (value !== undefined && value !== null) result[name.v1] = value;
+    else if (name.always) result[name.v1] = '0';
   }
   return result;
+}
+
+function fieldOf(inner: JsonObject, { field, below }: Name): unknown {
+  const found = inner[field];
+  if (below === undefined) return found;
+  return isRecord(found) ? found[below] : undefined;
 }
 
 function plainlyRead(entry: unknown, form: Form): JsonObject {

@@ -12,9 +12,13 @@ import { validateContainerResourceName } from '../../core/v1/container/resource-
 import type {
   ContainerResourceMetricSource,
   CrossVersionObjectReference,
+  ExternalMetricSource,
   MetricIdentifier,
   MetricSpec,
   MetricTarget,
+  ObjectMetricSource,
+  PodsMetricSource,
+  ResourceMetricSource,
 } from './types.gen.ts';
 
 /** The field of each type, in the order in which they are checked. */
@@ -53,45 +57,47 @@ export function validateMetric(metric: MetricSpec, path: string): StatusCause[] 
   ];
 }
 
-function validateSource(metric: MetricSpec, source: Source, path: string): StatusCause[] {
-  const { object, external, pods, resource, containerResource } = metric;
-  switch (source) {
-    case 'object':
-      return object
-        ? [
-            ...validateReference(object.describedObject, `${path}.describedObject`),
-            ...validateNamed(object, path),
-            ...needsValue(object.target, path, 'must set either a target value or averageValue'),
-          ]
-        : [];
-    case 'external':
-      return external
-        ? [
-            ...validateNamed(external, path),
-            ...needsValue(
-              external.target,
-              path,
-              'must set either a target value for metric or a per-pod target',
-            ),
-            ...oneValue(external.target, path),
-          ]
-        : [];
-    case 'pods':
-      return pods
-        ? [
-            ...validateNamed(pods, path),
-            ...(pods.target.averageValue === undefined
-              ? [requiredCause(`${path}.target.averageValue`, 'must specify a positive target averageValue')]
-              : []),
-          ]
-        : [];
-    case 'resource':
-      return resource
-        ? [...requiredName(resource.name, path), ...validateUsage(resource.target, `${path}.target`)]
-        : [];
-    case 'containerResource':
-      return containerResource ? validateOfContainer(containerResource, path) : [];
-  }
+const sourceRules: {
+  readonly [S in Source]: (source: NonNullable<MetricSpec[S]>, path: string) => StatusCause[];
+} = {
+  object: validateObject,
+  external: validateExternal,
+  pods: validatePods,
+  resource: validateResource,
+  containerResource: validateOfContainer,
+};
+
+function validateSource<S extends Source>(metric: MetricSpec, source: S, path: string): StatusCause[] {
+  const found = metric[source];
+  return found ? sourceRules[source](found, path) : [];
+}
+
+function validateObject(source: ObjectMetricSource, path: string): StatusCause[] {
+  return [
+    ...validateReference(source.describedObject, `${path}.describedObject`),
+    ...validateNamed(source, path),
+    ...needsValue(source.target, path, 'must set either a target value or averageValue'),
+  ];
+}
+
+function validateExternal(source: ExternalMetricSource, path: string): StatusCause[] {
+  const noTarget = 'must set either a target value for metric or a per-pod target';
+  return [
+    ...validateNamed(source, path),
+    ...needsValue(source.target, path, noTarget),
+    ...oneValue(source.target, path),
+  ];
+}
+
+function validatePods(source: PodsMetricSource, path: string): StatusCause[] {
+  const causes = validateNamed(source, path);
+  if (source.target.averageValue !== undefined) return causes;
+  const why = 'must specify a positive target averageValue';
+  return [...causes, requiredCause(`${path}.target.averageValue`, why)];
+}
+
+function validateResource({ name, target }: ResourceMetricSource, path: string): StatusCause[] {
+  return [...requiredName(name, path), ...validateUsage(target, `${path}.target`)];
 }
 
 function validateOfContainer(

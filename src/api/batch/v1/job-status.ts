@@ -11,7 +11,7 @@ import { validateCounts } from '../../status-counts.ts';
 import { hasCondition, isFinished, type JobConditionType } from './job-conditions.ts';
 import { sharedIndex } from './job-indexes.ts';
 import { indexesCause } from './job-policies.ts';
-import type { Job, JobStatus } from './types.gen.ts';
+import type { Job, JobSpec, JobStatus } from './types.gen.ts';
 
 /**
  * Validates a status update. Rules about unchanged fields are not applied: the specification may have changed
@@ -126,58 +126,79 @@ function validateTimes(job: Job, old: Job): StatusCause[] {
 }
 
 function validatePods(job: Job, old: Job): StatusCause[] {
-  const { status = {}, spec } = job;
-  const { active = 0, terminating = 0, ready = 0, failed = 0, succeeded = 0 } = status;
+  const { active = 0, ready = 0 } = job.status ?? {};
+  const causes = isFinished(job) ? validateRemainingPods(job, old) : [];
+  if (changes(job, old).isOther('ready', 'active') && ready > active)
+    causes.push(invalidCause('status.ready', ready, 'cannot set more ready pods than active'));
+  return [...causes, ...validateCounters(job, old)];
+}
+
+/** Validates that a finished Job has no pods left, neither running nor to be counted. */
+function validateRemainingPods(job: Job, old: Job): StatusCause[] {
+  const { status = {} } = job;
   const { isOther, ends } = changes(job, old);
   const causes: StatusCause[] = [];
-  const left = (field: 'active' | 'terminating', count: number) => {
-    if ((ends || isOther(field)) && count > 0 && isFinished(job))
+  for (const field of ['active', 'terminating'] as const) {
+    const count = status[field] ?? 0;
+    if ((ends || isOther(field)) && count > 0)
       causes.push(invalidCause(`status.${field}`, count, `${field}>0 is invalid for finished job`));
-  };
-  left('active', active);
-  left('terminating', terminating);
+  }
   const { uncountedTerminatedPods: uncounted } = status;
-  const isUncounted = (uncounted?.failed?.length ?? 0) + (uncounted?.succeeded?.length ?? 0) > 0;
-  if ((ends || isOther('uncountedTerminatedPods')) && isUncounted && isFinished(job)) {
+  if ((ends || isOther('uncountedTerminatedPods')) && hasUncounted(uncounted)) {
     const why = 'uncountedTerminatedPods needs to be empty for finished job';
     causes.push(invalidCause('status.uncountedTerminatedPods', uncounted, why));
   }
-  if (isOther('ready', 'active') && ready > active)
-    causes.push(invalidCause('status.ready', ready, 'cannot set more ready pods than active'));
-  if (failed < (old.status?.failed ?? 0))
+  return causes;
+}
+
+const hasUncounted = ({ failed = [], succeeded = [] }: JobStatus['uncountedTerminatedPods'] = {}) =>
+  failed.length + succeeded.length > 0;
+
+/** Validates that the counters of ended pods do not decrease. */
+function validateCounters({ spec, status = {} }: Job, { status: old = {} }: Job): StatusCause[] {
+  const { failed = 0, succeeded = 0 } = status;
+  const causes: StatusCause[] = [];
+  if (failed < (old.failed ?? 0))
     causes.push(invalidCause('status.failed', failed, 'cannot decrease the failed counter'));
   // An Indexed Job may be scaled down.
   const mayShrink = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism;
-  if (!mayShrink && succeeded < (old.status?.succeeded ?? 0))
+  if (!mayShrink && succeeded < (old.succeeded ?? 0))
     causes.push(invalidCause('status.succeeded', succeeded, 'cannot decrease the succeeded counter'));
   return causes;
 }
 
 function validateIndexes(job: Job, old: Job): StatusCause[] {
   const { spec, status = {} } = job;
-  const { completions } = spec;
   const { completedIndexes = '', failedIndexes } = status;
   const { isOther } = changes(job, old);
   const [completed, failed] = [isOther('completedIndexes'), isOther('failedIndexes')];
-  const causes: StatusCause[] = [];
-  if (completed && completions !== undefined)
-    causes.push(...indexesCause(completedIndexes, completions, 'status.completedIndexes').causes);
-  if (completed && completedIndexes !== '' && spec.completionMode !== 'Indexed') {
-    const why = 'cannot set non-empty completedIndexes when non-indexed completion mode';
-    causes.push(invalidCause('status.completedIndexes', completedIndexes, why));
-  }
+  const causes = completed ? validateCompletedIndexes(completedIndexes, spec) : [];
   if (failedIndexes === undefined) return causes;
-  const path = 'status.failedIndexes';
-  if (failed && spec.backoffLimitPerIndex === undefined) {
-    const why = 'cannot set non-null failedIndexes when backoffLimitPerIndex is null';
-    causes.push(invalidCause(path, failedIndexes, why));
-  } else if (failed && completions !== undefined)
-    causes.push(...indexesCause(failedIndexes, completions, path).causes);
+  if (failed) causes.push(...validateFailedIndexes(failedIndexes, spec));
   const both =
-    completed || failed ? sharedIndex(completedIndexes, failedIndexes, completions ?? 0) : undefined;
+    completed || failed ? sharedIndex(completedIndexes, failedIndexes, spec.completions ?? 0) : undefined;
   if (both !== undefined) {
     const why = `failedIndexes and completedIndexes overlap at index: ${both}`;
-    causes.push(invalidCause(path, failedIndexes, why));
+    causes.push(invalidCause('status.failedIndexes', failedIndexes, why));
   }
   return causes;
+}
+
+function validateCompletedIndexes(indexes: string, { completions, completionMode }: JobSpec): StatusCause[] {
+  const path = 'status.completedIndexes';
+  const causes = completions === undefined ? [] : [...indexesCause(indexes, completions, path).causes];
+  if (indexes !== '' && completionMode !== 'Indexed') {
+    const why = 'cannot set non-empty completedIndexes when non-indexed completion mode';
+    causes.push(invalidCause(path, indexes, why));
+  }
+  return causes;
+}
+
+function validateFailedIndexes(indexes: string, spec: JobSpec): readonly StatusCause[] {
+  const path = 'status.failedIndexes';
+  if (spec.backoffLimitPerIndex === undefined) {
+    const why = 'cannot set non-null failedIndexes when backoffLimitPerIndex is null';
+    return [invalidCause(path, indexes, why)];
+  }
+  return spec.completions === undefined ? [] : indexesCause(indexes, spec.completions, path).causes;
 }

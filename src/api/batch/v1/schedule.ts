@@ -118,13 +118,18 @@ function parseRange(text: string, of: Bounds) {
   const [low = '', high, ...moreEnds] = range.split('-');
   const isStar = low === '*' || low === '?';
   if (!isStar && moreEnds.length > 0) throw new ScheduleError(`too many hyphens: ${text}`);
-  const start = isStar ? of.least : parseValue(low, of);
-  const last = isStar ? of.greatest : high === undefined ? start : parseValue(high, of);
+  const [start, last] = isStar ? [of.least, of.greatest] : parseEnds(low, high, of);
   if (moreSteps.length > 0) throw new ScheduleError(`too many slashes: ${text}`);
   const step = stepText === undefined ? 1 : parseNumber(stepText);
   const end = stepText !== undefined && high === undefined ? of.greatest : last;
   requireRange({ start, end, step }, of, text);
   return { start, end, step, isAny: isStar && step === 1 };
+}
+
+/** Parses `a` or `a-b`; `a` begins and ends the range. */
+function parseEnds(low: string, high: string | undefined, of: Bounds): readonly [number, number] {
+  const start = parseValue(low, of);
+  return [start, high === undefined ? start : parseValue(high, of)];
 }
 
 /** Throws a ScheduleError if a range leaves the bounds of its field, is reversed or makes no steps. */

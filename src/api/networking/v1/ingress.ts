@@ -14,7 +14,14 @@ import { checkIPAddress } from '../../ip.ts';
 import { notActedOn } from '../../not-yet.ts';
 import { ingressColumns } from './ingress-columns.ts';
 import { validateReference } from './references.ts';
-import type { HTTPIngressPath, Ingress, IngressBackend, IngressServiceBackend } from './types.gen.ts';
+import type {
+  HTTPIngressPath,
+  Ingress,
+  IngressBackend,
+  IngressRule,
+  IngressServiceBackend,
+  IngressTLS,
+} from './types.gen.ts';
 
 export type { Ingress } from './types.gen.ts';
 
@@ -25,29 +32,36 @@ const badParts = ['//', '/./', '/../', '%2f', '%2F'];
 const badEnds = ['/..', '/.'];
 
 function validateIngress({ metadata, spec }: Ingress): StatusCause[] {
-  const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;
-  const annotated = metadata.annotations?.[classAnnotation];
+  const { rules = [], tls = [], defaultBackend } = spec;
   const causes: StatusCause[] = [];
   if (rules.length === 0 && !defaultBackend)
     causes.push(invalidCause('spec', rules, 'either `defaultBackend` or `rules` must be specified'));
   if (defaultBackend) causes.push(...validateBackend(defaultBackend, 'spec.defaultBackend'));
-  for (const [index, { host, http }] of rules.entries()) {
-    const path = `spec.rules[${index}]`;
-    if (host) causes.push(...validateHost(host, `${path}.host`));
-    if (http) causes.push(...validatePaths(http.paths, `${path}.http.paths`));
-  }
-  for (const [index, { hosts = [], secretName }] of tls.entries()) {
-    const path = `spec.tls[${index}]`;
-    causes.push(...hosts.flatMap((host, at) => nameCauses(`${path}.hosts[${at}]`, host, checkHost)));
-    if (secretName) causes.push(...nameCauses(`${path}.secretName`, secretName, checkDns1123Subdomain));
-  }
-  if (ingressClassName !== undefined)
-    causes.push(...nameCauses('spec.ingressClassName', ingressClassName, checkDns1123Subdomain));
-  if (annotated !== undefined && ingressClassName !== undefined && annotated !== ingressClassName) {
-    const why = 'must match `ingressClassName` when both are specified';
-    causes.push(invalidCause(`annotations.${classAnnotation}`, annotated, why));
-  }
+  return [
+    ...causes,
+    ...rules.flatMap((rule, index) => validateRule(rule, `spec.rules[${index}]`)),
+    ...tls.flatMap((entry, index) => validateTls(entry, `spec.tls[${index}]`)),
+    ...validateClassName(spec.ingressClassName, metadata.annotations?.[classAnnotation]),
+  ];
+}
+
+function validateRule({ host, http }: IngressRule, path: string): StatusCause[] {
+  const causes = host ? validateHost(host, `${path}.host`) : [];
+  return http ? [...causes, ...validatePaths(http.paths, `${path}.http.paths`)] : causes;
+}
+
+function validateTls({ hosts = [], secretName }: IngressTLS, path: string): StatusCause[] {
+  const causes = hosts.flatMap((host, at) => nameCauses(`${path}.hosts[${at}]`, host, checkHost));
+  if (secretName) causes.push(...nameCauses(`${path}.secretName`, secretName, checkDns1123Subdomain));
   return causes;
+}
+
+function validateClassName(className: string | undefined, annotated: string | undefined): StatusCause[] {
+  if (className === undefined) return [];
+  const causes = nameCauses('spec.ingressClassName', className, checkDns1123Subdomain);
+  if (annotated === undefined || annotated === className) return causes;
+  const why = 'must match `ingressClassName` when both are specified';
+  return [...causes, invalidCause(`annotations.${classAnnotation}`, annotated, why)];
 }
 
 const validateHost = (host: string, path: string): StatusCause[] => [
@@ -61,16 +75,21 @@ const validatePaths = (paths: readonly HTTPIngressPath[], path: string): StatusC
     : paths.flatMap((one, index) => validatePath(one, `${path}[${index}]`));
 
 function validatePath({ path = '', pathType, backend }: HTTPIngressPath, at: string): StatusCause[] {
-  const fault = (why: string) => invalidCause(`${at}.path`, path, why);
   const isExact = pathType === 'Exact' || pathType === 'Prefix';
-  const causes: StatusCause[] = [];
-  if (!path.startsWith('/') && (isExact || path !== '')) causes.push(fault('must be an absolute path'));
-  if (isExact) {
-    for (const part of badParts) if (path.includes(part)) causes.push(fault(`must not contain '${part}'`));
-    for (const end of badEnds) if (path.endsWith(end)) causes.push(fault(`cannot end with '${end}'`));
-  }
-  return [...causes, ...validateBackend(backend, `${at}.backend`)];
+  const faults: string[] = [];
+  if (!path.startsWith('/') && (isExact || path !== '')) faults.push('must be an absolute path');
+  if (isExact) faults.push(...segmentFaults(path));
+  return [
+    ...faults.map((fault) => invalidCause(`${at}.path`, path, fault)),
+    ...validateBackend(backend, `${at}.backend`),
+  ];
 }
+
+/** Returns why the path is not normalized. */
+const segmentFaults = (path: string): string[] => [
+  ...badParts.filter((part) => path.includes(part)).map((part) => `must not contain '${part}'`),
+  ...badEnds.filter((end) => path.endsWith(end)).map((end) => `cannot end with '${end}'`),
+];
 
 function validateBackend({ service, resource }: IngressBackend, path: string): StatusCause[] {
   if (resource && service) return [invalidCause(path, '', 'cannot set both resource and service backends')];

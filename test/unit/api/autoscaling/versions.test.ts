@@ -70,7 +70,7 @@ test('the share of the CPU comes behind the others when it was written in v1', (
   assert.deepEqual(throughV1(after).spec.metrics, [memory, pods, cpu]);
 });
 
-test('what v1 shows of an autoscaler with everything', () => {
+test('an autoscaler with all fields is converted to v1', () => {
   const object = shown(stored(inV2({ metrics: [pods, cpu], behavior }, { metadata, status })) as never);
   const { annotations = {}, ...rest } = object.metadata;
   const read = (name: string) => JSON.parse(annotations[carrier(name)] ?? 'null');
@@ -139,13 +139,13 @@ test('what was measured of the CPU is shown, of a metric that tells its share', 
   assert.equal(Object.hasOwn(without.status ?? {}, 'currentCPUUtilizationPercentage'), false);
 });
 
-test('one that was stored without metrics is shown', () => {
+test('an autoscaler that was stored without metrics is converted', () => {
   const { spec, ...rest } = stored(inV2());
   const object = shown({ ...rest, spec: { ...spec, metrics: undefined } } as never);
   assert.equal(object.metadata.annotations, undefined);
 });
 
-test('what v1 has fields for needs no annotation', () => {
+test('values that v1 has fields for have no annotation', () => {
   const object = shown(stored(inV2({ metrics: [cpu] })) as never);
   assert.equal(object.metadata.annotations, undefined);
   assert.deepEqual(object.spec, {

@@ -209,7 +209,7 @@ test('a pod: a name that is no name of a host', () => {
   assert.deepEqual(more, []);
 });
 
-test('of changes of a pod nothing is said', () => {
+test('an update of a pod gives no warnings', () => {
   const pod = created(podResource, podOf({ terminationGracePeriodSeconds: -1 }) as JsonObject);
   assert.deepEqual(podResource.strategy.warnings?.(pod, pod), []);
 });
@@ -283,13 +283,13 @@ test('a Service', () => {
   ]);
 });
 
-test('of very many files that are in the way as many are told as an answer has room for', () => {
+test('the warnings of very many conflicting files are limited', () => {
   const many = Array.from({ length: 20_000 }, (_, index) => `a/b/c/d/${index % 2 ? 'same' : index}`);
   const pod = podOf(volume({ configMap: { name: 'm', items: items(...many) } }));
   assert.equal(warningsOf(pod).length, 64);
 });
 
-test('of very many definitions of one port, too', () => {
+test('the warnings of very many definitions of one port are limited', () => {
   const same = Array.from({ length: 7000 }, () => ({ containerPort: 80 }));
   assert.equal(warningsOf(podOf(c({ ports: same }))).length, 64);
   const apart = Array.from({ length: 7000 }, (_, index) => ({ containerPort: 80, hostPort: index + 1 }));

@@ -16,7 +16,7 @@ describe('the volume for a claim', () => {
     assert.equal(chosen(mine, volumes.slice(0, 2)), 'huge');
     assert.equal(chosen(mine, [sized('small', '5119Mi')]), undefined);
   });
-  it('has the modes that are asked for, and as few others as can be', () => {
+  it('has the requested access modes, and the fewest others', () => {
     const all = sized('all', '5Gi', { accessModes: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany'] });
     const two = sized('two', '9Gi', { accessModes: ['ReadWriteOnce', 'ReadOnlyMany'] });
     assert.equal(chosen(mine, [all, two]), 'two');

@@ -278,7 +278,7 @@ describe('what every container has to say', () => {
     );
   });
 
-  it('is told by resource with the containers that do not say it', () => {
+  it('is listed by resource with the containers that lack it', () => {
     const containers = [{ name: 'b' }, { ...container({ cpu: '1' }), name: 'a' }, full];
     const initContainers = [{ ...container({}, { cpu: '1' }), name: 'i' }];
     assert.equal(

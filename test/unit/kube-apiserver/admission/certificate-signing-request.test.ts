@@ -242,7 +242,7 @@ describe('a decision', () => {
   });
 });
 
-test('what is no request, and the deletion of one, is not looked at', async () => {
+test('objects of other kinds and deletions are not checked', async () => {
   const definition = resource as unknown as ResourceDefinition;
   const forged = csr(client, { organizations: ['system:masters'] });
   for (const other of [

@@ -77,7 +77,7 @@ test('the server adds them to pods that are made and to pods that are written ba
   }
 });
 
-test('it is five minutes unless told, and nothing but pods is given any', async () => {
+test('the default is five minutes, and only pods get tolerations', async () => {
   const server = await startTestServer();
   try {
     const spec = { containers: [{ name: 'app', image: 'app:1' }] };

@@ -48,7 +48,7 @@ async function answer(operation: Admission['operation'], definition: unknown, wh
   }
 }
 
-test('something is made in a namespace that is there and stays', async () => {
+test('an object can be created in a namespace that is not being deleted', async () => {
   for (const where of ['seen', 'new'])
     assert.equal(await answer('create', configMapResource, where), 'taken');
   assert.equal(await answer('create', configMapResource, 'none'), '404 namespaces "none" not found');
@@ -59,7 +59,7 @@ test('something is made in a namespace that is there and stays', async () => {
     );
 });
 
-test('what is there already may be changed and deleted, and what is in no namespace made', async () => {
+test('existing objects can be changed and deleted, and objects without a namespace created', async () => {
   for (const operation of ['update', 'delete'] as const)
     assert.equal(await answer(operation, configMapResource, 'none'), 'taken');
   assert.equal(await answer('create', nodeResource, ''), 'taken');

@@ -83,8 +83,8 @@ const used = async (name: string) => {
 };
 const take = (over: Partial<ChargedWrite> = {}) => charges.take('default', { ...write, ...over });
 
-describe('what a write uses', () => {
-  it('is taken from each quota, and once more for the next, though the cache does not show that yet', async () => {
+describe('the charge of a write', () => {
+  it('is taken from each quota, even if the cache does not show the previous charge yet', async () => {
     await make(quota('a', 0, 9), quota('b', 3, 9));
     for (let count = 0; count < 3; count++) assert.equal(await take(), undefined);
     assert.deepEqual([await used('a'), await used('b')], ['3', '6']);
@@ -102,7 +102,7 @@ describe('what a write uses', () => {
     assert.deepEqual([await used('a'), await used('b')], ['1', '6']);
   });
 
-  it('is refused only by what the store says', async () => {
+  it('is rejected only after the quotas were read from the store', async () => {
     await make(quota('a', 9, 9));
     await change('a', 8);
     assert.equal(await take(), undefined);
@@ -110,7 +110,7 @@ describe('what a write uses', () => {
     assert.equal(await used('a'), '9');
   });
 
-  it('of many at once is taken together, and of no more than fit', async () => {
+  it('is taken once for many writes, of as many as fit', async () => {
     await make(quota('a', 0, 5));
     const answers = await Promise.all(Array.from({ length: 12 }, () => take()));
     assert.equal(answers.filter((refusal) => refusal === undefined).length, 5);
@@ -119,13 +119,13 @@ describe('what a write uses', () => {
     assert.equal(updates.length, 2);
   });
 
-  it('is not taken by who only asks', async () => {
+  it('is not taken by a dry run', async () => {
     await make(quota('a', 0, 1));
     assert.equal(await take({ dryRun: true }), undefined);
     assert.deepEqual([await used('a'), updates], ['0', []]);
   });
 
-  it('is told to all who waited when the store does not answer, and the next are not held up by it', async () => {
+  it('fails for all waiting writes when the store does not answer, and works for the next', async () => {
     await make(quota('a', 0, 9));
     refuse = () => new Error('no etcd');
     const answers = await Promise.allSettled([take(), take(), take()]);
@@ -138,7 +138,7 @@ describe('what a write uses', () => {
     assert.equal(await used('a'), '1');
   });
 
-  it('is given up where others are always faster', async () => {
+  it('is given up with a conflict when other writers are always faster', async () => {
     await make(quota('a', 0, 9));
     const { update } = store;
     let turn = 0;
@@ -152,7 +152,7 @@ describe('what a write uses', () => {
     assert.equal(updates.length, 64);
   });
 
-  it('is taken from nothing where the quota went meanwhile', async () => {
+  it('is taken from no quota that was deleted meanwhile', async () => {
     await make(quota('a', 0, 9));
     const found = await store.get(keyOf('a'));
     await store.delete(keyOf('a'), found?.revision ?? 0);

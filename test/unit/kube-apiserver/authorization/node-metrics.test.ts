@@ -14,12 +14,12 @@ const mayReadMetrics = nodeMetricsAuthorizer(
 );
 const may = (change: object) => mayReadMetrics({ ...asked, ...change } as AccessRequest);
 
-test('whoever may get nodes/metrics may read the pages of metrics', () => {
+test('a user who may get nodes/metrics may read the pages of metrics', () => {
   for (const page of ['', '/cadvisor', '/dns', '/probes', '/proxy', '/resource'])
     assert.equal(may({ rest: `/metrics${page}` }), true, page);
 });
 
-test('and nothing else of a node', () => {
+test('a user who may get nodes/metrics may read nothing else of a node', () => {
   for (const change of [
     { rest: '/metrics/' },
     { rest: '/metrics/../pods' },

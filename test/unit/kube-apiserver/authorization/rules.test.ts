@@ -30,7 +30,7 @@ test('all that fit are listed', () =>
     given: 10,
   }));
 
-test('of more the first are, the answer says so, and the rest is not looked at', () =>
+test('only the first rules of too many are listed, as incomplete', () =>
   assert.deepEqual(listed(500), {
     rules: 10_000,
     incomplete: true,

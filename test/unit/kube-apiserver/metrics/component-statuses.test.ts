@@ -39,7 +39,7 @@ test('all is well where one master has the store to itself, and where a Lease is
   assert.deepEqual(await ask(lease(14), answers), well);
 });
 
-test('the scheduler and the controllers are not well when nobody renews their Lease', async () => {
+test('the scheduler and the controllers are unhealthy when their Lease is not renewed', async () => {
   const { scheduler, 'controller-manager': controllers, 'etcd-0': etcd } = await ask(lease(20), answers);
   assert.deepEqual(etcd, ok);
   assert.deepEqual(scheduler, controllers);
@@ -47,7 +47,7 @@ test('the scheduler and the controllers are not well when nobody renews their Le
   assert.match(scheduler?.[1] ?? '', /Lease kube-system\/minik8s-controllers is held by m1_a/);
 });
 
-test('etcd is not well when it does not answer, and unknown when it cannot be asked', async () => {
+test('etcd is unhealthy when it does not answer, and unknown without a way to ask it', async () => {
   assert.deepEqual((await ask(undefined, () => new Promise(() => {})))['etcd-0'], [
     'False',
     'etcd does not answer within 2 s',
@@ -56,7 +56,7 @@ test('etcd is not well when it does not answer, and unknown when it cannot be as
   assert.deepEqual((await ask(undefined, refuses))['etcd-0'], ['Unknown', 'connection refused']);
 });
 
-test('one is found by its name, and by a field selector', async () => {
+test('a component status is found by its name and by a field selector', async () => {
   assert.deepEqual(await ask(undefined, answers, '', 'etcd-0'), { 'etcd-0': ok });
   assert.deepEqual(await ask(undefined, answers, 'fieldSelector=metadata.name=scheduler'), { scheduler: ok });
   assert.deepEqual(await ask(undefined, answers, 'labelSelector=a=b'), {});

@@ -35,8 +35,8 @@ beforeEach(async () => {
 const names = async (...nodes: string[]) => [...(await samples.of(nodes)).keys()];
 const why = () => log.of('debug').map(({ fields }) => fields.error);
 
-describe('the agents of nodes', () => {
-  it('are asked once by all who ask within two seconds, whatever others are asked meanwhile', async () => {
+describe('the samples of nodes', () => {
+  it('are read once for all requests of two seconds', async () => {
     assert.deepEqual(await names('a', 'a'), ['a']);
     assert.equal(clock.pending, 0, 'nothing waits on for one that has answered');
     await clock.advance(1_500);
@@ -47,7 +47,7 @@ describe('the agents of nodes', () => {
     assert.deepEqual(asked, ['a', 'b', 'a']);
   });
 
-  it('are asked 32 at a time, again and again, though some do not answer', async () => {
+  it('are read from 32 nodes at a time, even if some do not answer', async () => {
     const nodes = Array.from({ length: 70 }, (_, n) => `n${n}`);
     for (let round = 0; round < 2; round++) {
       const open: (() => void)[] = [];
@@ -75,7 +75,7 @@ describe('the agents of nodes', () => {
     }
   });
 
-  it('that do not answer for five seconds are left out', async () => {
+  it('are left out for nodes that do not answer within five seconds', async () => {
     answer = (node, signal) =>
       node === 'a'
         ? Promise.resolve(new Response(summary()))
@@ -90,17 +90,17 @@ describe('the agents of nodes', () => {
     assert.deepEqual([found, why()], [['a'], ['no answer for 5000 ms']]);
   });
 
-  it('that answer with a failure are left out, whatever they say', async () => {
+  it('are left out for nodes that answer with a failure', async () => {
     answer = async () => new Response(summary(), { status: 503 });
     assert.deepEqual([await names('a'), why()], [[], ['it answered 503']]);
   });
 
-  it('that cannot be reached from this server are left out', async () => {
+  it('are left out for nodes that cannot be reached', async () => {
     samples = new NodeSamples({ clock, log, connection: undefined });
     assert.deepEqual([await names('a'), why()], [[], ['this server has no connection to nodes']]);
   });
 
-  it('may say four mebibytes, in however many parts, and no more', async () => {
+  it('have at most 4 MiB, in any number of parts', async () => {
     const most = 4 * 2 ** 20;
     const said = (length: number) => {
       const text = summary().padEnd(length);
@@ -112,7 +112,7 @@ describe('the agents of nodes', () => {
     assert.deepEqual(why(), [`it answered more than ${most} bytes`]);
   });
 
-  it('that have no rates yet are asked again a second later, once', async () => {
+  it('are read once more a second later when they have no rates yet', async () => {
     answer = async () => new Response(JSON.stringify({ pods: [] }));
     const found = samples.of(['a']);
     await clock.advance(999);

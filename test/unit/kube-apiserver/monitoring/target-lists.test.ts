@@ -200,7 +200,7 @@ describe('lists of targets', () => {
     assert.equal((await server.call('GET', '/monitoring/http-sd/nope')).status, 404);
   });
 
-  test('an object that would be told at great length is left out, and the others are told', async () => {
+  test('an object whose targets are too long is left out, and the others are listed', async () => {
     const many = Array.from({ length: 2000 }, (_, i) => ({
       containerPort: i + 1,
       name: i === 0 ? 'metrics' : `p${i}`,

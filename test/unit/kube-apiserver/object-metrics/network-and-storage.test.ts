@@ -109,7 +109,7 @@ const subsetOf = (addresses: number, ports: number) => {
 const pairsOf = (...subsets: readonly object[]) =>
   toldBy(endpoints, 'kube_endpoint_address', { subsets }).length;
 
-test('Endpoints of the sizes that a controller writes are told, with each address and port', () => {
+test('Endpoints of the sizes that a controller writes have a line for each address and port', () => {
   assert.equal(pairsOf(subsetOf(1000, 16)), 16_000);
   assert.equal(pairsOf(subsetOf(16, 16)), 256);
   assert.equal(pairsOf(subsetOf(24, 24), subsetOf(16, 16)), 832);

@@ -29,7 +29,7 @@ const metrics: ObjectMetrics = {
 };
 
 describe('lines of an object', () => {
-  test('are its labels and, for each family, what comes behind them; what is said twice is one line', () => {
+  test('are its labels and the ends of each family, and equal samples are one line', () => {
     const object = cached('a');
     assert.deepEqual(linesOf(metrics, object, new EndsPool()), {
       object,

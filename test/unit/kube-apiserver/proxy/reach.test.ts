@@ -213,7 +213,7 @@ describe('nobody is reached', () => {
   });
 });
 
-test('a connection that is closed before it is used says so', async () => {
+test('a connection that is closed before its use is reported as closed', async () => {
   backend.agents.agree = async () => {
     const [near] = duplexPair();
     near.destroy();

@@ -22,14 +22,14 @@ const [header = '', body = '', signature = ''] = token.split('.');
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const decode = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString());
 
-test('what our keys have signed is read, whichever of them it was', () => {
+test('a token that any of the keys has signed is accepted', () => {
   assert.deepEqual(read(token), claims);
   assert.deepEqual(read(signToken(privateOf(older), claims)), claims);
   assert.equal(read(signToken(privateOf(foreign), claims)), undefined);
   assert.equal(tokenReader([])(token), undefined);
 });
 
-test('it is a token as others verify it, by the published key', async () => {
+test('a token is verified by the published key', async () => {
   const jwk = publicJwk(publicOf(own));
   assert.equal(decode(header).kid, jwk.kid);
   assert.equal(jwk.kid, (publicJwk(publicOf(own)) as { kid: string }).kid);

@@ -43,7 +43,7 @@ test('the first key signs at once, and nothing is done before the next is due', 
   assert.equal(next, start + age - hour);
 });
 
-test('a new key is known for an hour before it signs, and the old one verifies on', () => {
+test('a new key is published an hour before it signs, and the old one still verifies', () => {
   const due = start + age - hour;
   const { keys, next } = plan(first, due);
   assert.equal(keys.length, 2);

@@ -226,7 +226,7 @@ test('the finalizers of a namespace go by its own way, and nothing else is chang
   assert.equal(await read(), undefined);
 });
 
-test('a namespace that is not going stays without finalizers', async () => {
+test('a namespace that is not being deleted stays when its finalizers are removed', async () => {
   const path = '/api/v1/namespaces/kept';
   const { metadata } = (
     await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'kept' } })

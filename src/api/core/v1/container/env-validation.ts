@@ -120,18 +120,18 @@ function validateKey(selector: { name: string; key: string }, path: string): Sta
 }
 
 export function validateEnvFrom(sources: readonly EnvFromSource[], path: string): StatusCause[] {
-  return sources.flatMap((source, index) => {
-    const at = `${path}[${index}]`;
-    const { configMapRef, secretRef, prefix } = source;
-    const causes = prefix ? nameCauses(`${at}.prefix`, prefix, checkEnvVarName) : [];
-    if (configMapRef) causes.push(...validateReference(configMapRef.name, `${at}.configMapRef.name`));
-    if (secretRef) causes.push(...validateReference(secretRef.name, `${at}.secretRef.name`));
-    if (!configMapRef && !secretRef)
-      causes.push(invalidCause(at, '', 'must specify one of: `configMapRef` or `secretRef`'));
-    if (configMapRef && secretRef)
-      causes.push(invalidCause(at, '', 'may not have more than one field specified at a time'));
-    return causes;
-  });
+  return sources.flatMap((source, index) => validateEnvSource(source, `${path}[${index}]`));
+}
+
+function validateEnvSource({ configMapRef, secretRef, prefix }: EnvFromSource, at: string): StatusCause[] {
+  const causes = prefix ? nameCauses(`${at}.prefix`, prefix, checkEnvVarName) : [];
+  if (configMapRef) causes.push(...validateReference(configMapRef.name, `${at}.configMapRef.name`));
+  if (secretRef) causes.push(...validateReference(secretRef.name, `${at}.secretRef.name`));
+  if (!configMapRef && !secretRef)
+    causes.push(invalidCause(at, '', 'must specify one of: `configMapRef` or `secretRef`'));
+  if (configMapRef && secretRef)
+    causes.push(invalidCause(at, '', 'may not have more than one field specified at a time'));
+  return causes;
 }
 
 const validateReference = (name: string, path: string) =>

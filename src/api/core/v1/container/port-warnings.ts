@@ -6,31 +6,37 @@ interface Named {
   readonly path: string;
 }
 
-/**
- * Maximum number of warnings, since a response has no room for more; and of compared definitions of one port.
- */
-const most = 64;
+/** Maximum number of warnings: a response has no room for more. */
+const maxWarnings = 64;
+/** Maximum number of definitions of one port that are compared with each other. */
 const maxCompared = 500;
 
+type Paths = readonly { readonly container: Container; readonly path: string }[];
+
 /** Returns the warnings; `containers` are the containers with their paths. */
-export function portWarnings(
-  containers: readonly { readonly container: Container; readonly path: string }[],
-): string[] {
+export function portWarnings(containers: Paths): string[] {
   const seen = new Map<string, Named[]>();
-  const told: string[] = [];
-  const named = containers.flatMap(({ container, path }) =>
-    (container.ports ?? []).map((port, index) => ({ port, path: `${path}.ports[${index}]` })),
-  );
-  for (const one of named) {
-    if (told.length >= most) break;
-    const { port, path } = one;
-    const key = `${port.containerPort}/${port.protocol}`;
+  const warnings: string[] = [];
+  for (const one of portsOf(containers)) {
+    if (warnings.length >= maxWarnings) break;
+    const key = `${one.port.containerPort}/${one.port.protocol}`;
     const others = seen.get(key) ?? [];
-    if (port.hostIP && !port.hostPort) told.push(`${path}: hostIP set without hostPort: ${inGo(port)}`);
-    for (const other of others) if (told.length < most) told.push(...clash(port, path, other));
+    warnings.push(...warningsOf(one, others).slice(0, maxWarnings - warnings.length));
     if (others.length < maxCompared) seen.set(key, [...others, one]);
   }
-  return told;
+  return warnings;
+}
+
+const portsOf = (containers: Paths): Named[] =>
+  containers.flatMap(({ container, path }) =>
+    (container.ports ?? []).map((port, index) => ({ port, path: `${path}.ports[${index}]` })),
+  );
+
+function warningsOf({ port, path }: Named, others: readonly Named[]): string[] {
+  const clashes = others.flatMap((other) => clash(port, path, other));
+  return port.hostIP && !port.hostPort
+    ? [`${path}: hostIP set without hostPort: ${inGo(port)}`, ...clashes]
+    : clashes;
 }
 
 function clash(port: ContainerPort, path: string, { port: other, path: at }: Named): string[] {

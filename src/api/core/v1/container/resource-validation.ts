@@ -43,18 +43,21 @@ export function wholeUnits(amount: string, path: string): StatusCause[] {
 
 function requestsWithinLimits(requests: Amounts, limits: Amounts, path: string): StatusCause[] {
   return Object.entries(requests).flatMap(([name, text]) => {
-    const at = `${path}.requests`;
-    const limitText = limits[name];
-    if (text === limitText) return [];
-    if (limitText === undefined && isExclusive(name))
-      return [requiredCause(`${path}.limits`, 'Limit must be set for non overcommitable resources')];
-    const request = tryParseQuantity(text);
-    const limit = limitText === undefined ? undefined : tryParseQuantity(limitText);
-    if (!request || !limit) return [];
-    if (isExclusive(name) && request.nano !== limit.nano)
-      return [invalidCause(at, text, `must be equal to ${name} limit of ${limitText}`)];
-    if (request.nano > limit.nano)
-      return [invalidCause(at, text, `must be less than or equal to ${name} limit of ${limitText}`)];
-    return [];
+    const limit = limits[name];
+    if (limit !== undefined) return requestWithinLimit(name, text, limit, `${path}.requests`);
+    return isExclusive(name)
+      ? [requiredCause(`${path}.limits`, 'Limit must be set for non overcommitable resources')]
+      : [];
   });
+}
+
+function requestWithinLimit(name: string, text: string, limitText: string, at: string): StatusCause[] {
+  if (text === limitText) return [];
+  const [request, limit] = [tryParseQuantity(text), tryParseQuantity(limitText)];
+  if (!request || !limit) return [];
+  if (isExclusive(name) && request.nano !== limit.nano)
+    return [invalidCause(at, text, `must be equal to ${name} limit of ${limitText}`)];
+  if (request.nano > limit.nano)
+    return [invalidCause(at, text, `must be less than or equal to ${name} limit of ${limitText}`)];
+  return [];
 }

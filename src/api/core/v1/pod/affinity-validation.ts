@@ -82,22 +82,21 @@ const saysMoreThanOnce = (selector: LabelSelector | undefined, key: string): boo
  */
 export function applyLabelKeys({ affinity }: PodSpec, labels: Labels = {}): void {
   for (const side of [affinity?.podAffinity, affinity?.podAntiAffinity]) {
-    const terms = [
-      ...(side?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
-      ...(side?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(
-        ({ podAffinityTerm }) => podAffinityTerm,
-      ),
-    ];
-    for (const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } of terms) {
-      if (!labelSelector) continue;
-      const expressions = [
-        ...expressionsOf(matchLabelKeys, 'In', labels),
-        ...expressionsOf(mismatchLabelKeys, 'NotIn', labels),
-      ];
-      if (expressions.length > 0)
-        labelSelector.matchExpressions = [...(labelSelector.matchExpressions ?? []), ...expressions];
-    }
+    for (const term of side?.requiredDuringSchedulingIgnoredDuringExecution ?? []) selectKeys(term, labels);
+    for (const preference of side?.preferredDuringSchedulingIgnoredDuringExecution ?? [])
+      selectKeys(preference.podAffinityTerm, labels);
   }
+}
+
+function selectKeys(term: PodAffinityTerm, labels: Labels): void {
+  const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
+  if (!labelSelector) return;
+  const expressions = [
+    ...expressionsOf(matchLabelKeys, 'In', labels),
+    ...expressionsOf(mismatchLabelKeys, 'NotIn', labels),
+  ];
+  if (expressions.length > 0)
+    labelSelector.matchExpressions = [...(labelSelector.matchExpressions ?? []), ...expressions];
 }
 
 const expressionsOf = (keys: readonly string[], operator: 'In' | 'NotIn', labels: Labels) =>

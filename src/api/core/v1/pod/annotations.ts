@@ -57,18 +57,25 @@ export function appArmorConflicts({ metadata, spec }: Pod): StatusCause[] {
   if (spec.os?.name === 'windows') return [];
   return (['initContainers', 'containers'] as const).flatMap((list) =>
     (spec[list] ?? []).flatMap(({ name, securityContext }, index) => {
-      const wanted = securityContext?.appArmorProfile ?? spec.securityContext.appArmorProfile;
-      const value = metadata.annotations?.[`${appArmorAnnotation}${name}`];
-      if (!wanted || value === undefined) return [];
-      const said = profileOf(value);
+      const field = securityContext?.appArmorProfile ?? spec.securityContext.appArmorProfile;
+      const annotation = metadata.annotations?.[`${appArmorAnnotation}${name}`];
+      if (!field || annotation === undefined) return [];
       const at = `spec.${list}[${index}].securityContext.appArmorProfile`;
-      if (said?.type !== wanted.type)
-        return [forbiddenCause(`${at}.type`, 'apparmor type in annotation and field must match')];
-      return said.localhostProfile === wanted.localhostProfile
-        ? []
-        : [forbiddenCause(`${at}.localhostProfile`, 'apparmor profile in annotation and field must match')];
+      return sameProfile(profileOf(annotation), field, at);
     }),
   );
+}
+
+function sameProfile(
+  annotation: AppArmorProfile | undefined,
+  field: AppArmorProfile,
+  at: string,
+): StatusCause[] {
+  if (annotation?.type !== field.type)
+    return [forbiddenCause(`${at}.type`, 'apparmor type in annotation and field must match')];
+  return annotation.localhostProfile === field.localhostProfile
+    ? []
+    : [forbiddenCause(`${at}.localhostProfile`, 'apparmor profile in annotation and field must match')];
 }
 
 /** Annotation of mirror pods, with which an agent represents static pods from files of its machine. */
@@ -98,20 +105,19 @@ export function profileWarnings(
   path: string,
   isTemplate: boolean,
 ): string[] {
-  const has = (key: string) => annotations[key] !== undefined;
   const warnings: string[] = [];
-  const noSeccomp = (key: string) =>
-    `${path}[${key}]: non-functional in v1.27+; use the "seccompProfile" field instead`;
-  const podKey = 'seccomp.security.alpha.kubernetes.io/pod';
-  if (has(podKey) && !spec.securityContext?.seccompProfile) warnings.push(noSeccomp(podKey));
+  const warnOf = (key: string, text: string) => {
+    if (annotations[key] !== undefined) warnings.push(`${path}[${key}]: ${text}`);
+  };
+  const noSeccomp = 'non-functional in v1.27+; use the "seccompProfile" field instead';
+  const oldAppArmor = 'deprecated since v1.30; use the "appArmorProfile" field instead';
+  const { seccompProfile, appArmorProfile } = spec.securityContext ?? {};
+  if (!seccompProfile) warnOf('seccomp.security.alpha.kubernetes.io/pod', noSeccomp);
   for (const { name, securityContext } of containersOf(spec)) {
-    const key = `container.seccomp.security.alpha.kubernetes.io/${name}`;
-    if (has(key) && !securityContext?.seccompProfile) warnings.push(noSeccomp(key));
-    const asks = spec.securityContext?.appArmorProfile ?? securityContext?.appArmorProfile;
-    if (has(`${appArmorAnnotation}${name}`) && !(isTemplate && asks))
-      warnings.push(
-        `${path}[${appArmorAnnotation}${name}]: deprecated since v1.30; use the "appArmorProfile" field instead`,
-      );
+    if (!securityContext?.seccompProfile)
+      warnOf(`container.seccomp.security.alpha.kubernetes.io/${name}`, noSeccomp);
+    const hasField = appArmorProfile ?? securityContext?.appArmorProfile;
+    if (!(isTemplate && hasField)) warnOf(`${appArmorAnnotation}${name}`, oldAppArmor);
   }
   return warnings;
 }

@@ -14,33 +14,42 @@ export const maxSearchCharacters = 2048;
 export function validatePodDns({ dnsPolicy, dnsConfig = {} }: PodSpec, specPath: string): StatusCause[] {
   const { nameservers = [], searches = [], options = [] } = dnsConfig;
   const path = `${specPath}.dnsConfig`;
+  const isRequired = dnsPolicy === 'None';
+  return [
+    ...validateNameservers(nameservers, isRequired, `${path}.nameservers`),
+    ...validateSearches(searches, `${path}.searches`),
+    ...options.flatMap(({ name }, index) =>
+      name ? [] : [requiredCause(`${path}.options[${index}]`, 'must not be empty')],
+    ),
+  ];
+}
+
+function validateNameservers(
+  nameservers: readonly string[],
+  isRequired: boolean,
+  path: string,
+): StatusCause[] {
   const causes: StatusCause[] = [];
-  if (dnsPolicy === 'None' && nameservers.length === 0) {
-    const detail = 'must provide at least one DNS nameserver when `dnsPolicy` is None';
-    causes.push(requiredCause(`${path}.nameservers`, detail));
-  }
-  if (nameservers.length > maxNameservers) {
-    const detail = `must not have more than ${maxNameservers} nameservers`;
-    causes.push(invalidCause(`${path}.nameservers`, nameservers, detail));
-  }
-  for (const [index, address] of nameservers.entries()) {
-    causes.push(...nameCauses(`${path}.nameservers[${index}]`, address, checkIPAddress));
-  }
-  if (searches.length > maxSearches) {
-    causes.push(
-      invalidCause(`${path}.searches`, searches, `must not have more than ${maxSearches} search paths`),
-    );
-  }
+  if (isRequired && nameservers.length === 0)
+    causes.push(requiredCause(path, 'must provide at least one DNS nameserver when `dnsPolicy` is None'));
+  if (nameservers.length > maxNameservers)
+    causes.push(invalidCause(path, nameservers, `must not have more than ${maxNameservers} nameservers`));
+  for (const [index, address] of nameservers.entries())
+    causes.push(...nameCauses(`${path}[${index}]`, address, checkIPAddress));
+  return causes;
+}
+
+function validateSearches(searches: readonly string[], path: string): StatusCause[] {
+  const causes: StatusCause[] = [];
+  if (searches.length > maxSearches)
+    causes.push(invalidCause(path, searches, `must not have more than ${maxSearches} search paths`));
   if (searches.join(' ').length > maxSearchCharacters) {
     const detail = `must not have more than ${maxSearchCharacters} characters (including spaces) in the search list`;
-    causes.push(invalidCause(`${path}.searches`, searches, detail));
+    causes.push(invalidCause(path, searches, detail));
   }
   for (const [index, search] of searches.entries()) {
     const name = search === '.' ? 'root' : search.replace(/\.$/, '');
-    causes.push(...nameCauses(`${path}.searches[${index}]`, name, checkDns1123Subdomain));
-  }
-  for (const [index, { name }] of options.entries()) {
-    if (!name) causes.push(requiredCause(`${path}.options[${index}]`, 'must not be empty'));
+    causes.push(...nameCauses(`${path}[${index}]`, name, checkDns1123Subdomain));
   }
   return causes;
 }

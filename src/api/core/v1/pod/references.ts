@@ -14,14 +14,18 @@ export function containerReferences(container: Container): References {
   const configMaps = new Set<string>();
   const secrets = new Set<string>();
   for (const { configMapRef, secretRef } of container.envFrom ?? []) {
-    if (configMapRef) configMaps.add(configMapRef.name);
-    if (secretRef) secrets.add(secretRef.name);
+    addName(configMaps, configMapRef);
+    addName(secrets, secretRef);
   }
   for (const { valueFrom } of container.env ?? []) {
-    if (valueFrom?.configMapKeyRef) configMaps.add(valueFrom.configMapKeyRef.name);
-    if (valueFrom?.secretKeyRef) secrets.add(valueFrom.secretKeyRef.name);
+    addName(configMaps, valueFrom?.configMapKeyRef);
+    addName(secrets, valueFrom?.secretKeyRef);
   }
   return { configMaps, secrets };
+}
+
+function addName(names: Set<string>, reference: { readonly name: string } | undefined): void {
+  if (reference) names.add(reference.name);
 }
 
 /** References of a pod, including the claims of its volumes. */

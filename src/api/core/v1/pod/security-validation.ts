@@ -83,22 +83,28 @@ function idCauses(id: number | undefined, path: string): StatusCause[] {
   return [invalidCause(path, id, `must be between 0 and ${maxId}, inclusive`)];
 }
 
-function validateSysctls({ securityContext, hostNetwork, hostIPC }: PodSpec, path: string): StatusCause[] {
+const isSysctlName = (name: string) => name.length <= maxSysctlLength && sysctlName.test(name);
+
+/** Field of a pod with which it uses the host's namespace, by the namespace of a sysctl. */
+const hostNamespaceField: Readonly<Record<string, 'hostNetwork' | 'hostIPC'>> = {
+  Net: 'hostNetwork',
+  IPC: 'hostIPC',
+};
+
+function validateSysctls(spec: PodSpec, path: string): StatusCause[] {
   const seen = new Set<string>();
-  return (securityContext.sysctls ?? []).flatMap(({ name }, index) => {
+  return (spec.securityContext.sysctls ?? []).flatMap(({ name }, index) => {
     const at = `${path}[${index}].name`;
     const again = seen.has(name);
     seen.add(name);
     if (name === '') return [requiredCause(at)];
-    if (name.length > maxSysctlLength || !sysctlName.test(name)) {
+    if (!isSysctlName(name)) {
       const why = `must have at most ${maxSysctlLength} characters and match regex ${sysctlName.source}`;
       return [invalidCause(at, name, why)];
     }
     const causes = again ? [duplicateCause(at, name)] : [];
-    const namespace = sysctlNamespace(dottedSysctl(name));
-    const field = namespace === 'Net' ? 'hostNetwork' : 'hostIPC';
-    const isHosts = namespace === 'Net' ? hostNetwork : namespace === 'IPC' && hostIPC;
-    return isHosts
+    const field = hostNamespaceField[sysctlNamespace(dottedSysctl(name)) ?? ''];
+    return field && spec[field]
       ? [...causes, invalidCause(at, name, `may not be specified when '${field}' is true`)]
       : causes;
   });

@@ -72,16 +72,19 @@ function initProgress(pod: Pod): InitProgress {
     const sidecar = sidecars.has(status.name);
     restarts = addRestarts(restarts, status);
     if (sidecar) sidecarRestarts = addRestarts(sidecarRestarts, status);
-    if (status.state?.terminated?.exitCode === 0) continue;
-    if (sidecar && status.started) {
-      if (status.ready) readySidecars++;
-      continue;
+    if (hasSucceeded(status)) continue;
+    if (!isStartedSidecar(status, sidecar)) {
+      const reason = unfinishedInitReason(status, index, names.length);
+      return { reason, readySidecars, restarts, sidecarRestarts };
     }
-    const reason = unfinishedInitReason(status, index, names.length);
-    return { reason, readySidecars, restarts, sidecarRestarts };
+    if (status.ready) readySidecars++;
   }
   return { reason: undefined, readySidecars, restarts, sidecarRestarts };
 }
+
+const hasSucceeded = ({ state }: ContainerStatus) => state?.terminated?.exitCode === 0;
+
+const isStartedSidecar = ({ started }: ContainerStatus, isSidecar: boolean) => isSidecar && started === true;
 
 /** Returns the reason why a container does not run, if its status has one. */
 function stoppedReason(status: ContainerStatus): string | undefined {

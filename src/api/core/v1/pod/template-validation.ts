@@ -87,7 +87,7 @@ export function nonNegative(value: number | undefined, path: string): StatusCaus
 }
 
 export function validateToleration(toleration: Toleration, path: string): StatusCause[] {
-  const { key, operator, value, effect, tolerationSeconds } = toleration;
+  const { key, operator, effect, tolerationSeconds } = toleration;
   const causes = key ? nameCauses(`${path}.key`, key, checkQualifiedName) : [];
   if (!key && operator !== 'Exists')
     causes.push(
@@ -105,11 +105,11 @@ export function validateToleration(toleration: Toleration, path: string): Status
         "effect must be 'NoExecute' when `tolerationSeconds` is set",
       ),
     );
-  if (operator === 'Exists') {
-    if (value)
-      causes.push(
-        invalidCause(`${path}.operator`, toleration, "value must be empty when `operator` is 'Exists'"),
-      );
-  } else causes.push(...nameCauses(`${path}.operator`, value ?? '', checkLabelValue));
-  return causes;
+  return [...causes, ...validateTolerationValue(toleration, `${path}.operator`)];
+}
+
+function validateTolerationValue(toleration: Toleration, path: string): StatusCause[] {
+  const { operator, value } = toleration;
+  if (operator !== 'Exists') return nameCauses(path, value ?? '', checkLabelValue);
+  return value ? [invalidCause(path, toleration, "value must be empty when `operator` is 'Exists'")] : [];
 }

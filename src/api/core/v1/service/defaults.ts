@@ -37,10 +37,7 @@ export const needsHealthCheck = (spec: Spec) =>
   spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
 
 export function setServiceDefaults({ spec }: { spec: Spec }): void {
-  for (const port of spec.ports ?? []) {
-    if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '')
-      port.targetPort = port.port;
-  }
+  for (const port of spec.ports ?? []) if (!port.targetPort) port.targetPort = port.port;
   if (spec.sessionAffinity === 'ClientIP') {
     const timeoutSeconds = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? clientIPTimeoutSeconds;
     spec.sessionAffinityConfig = { ...spec.sessionAffinityConfig, clientIP: { timeoutSeconds } };
@@ -51,6 +48,11 @@ export function setServiceDefaults({ spec }: { spec: Spec }): void {
   spec.internalTrafficPolicy ??= 'Cluster';
   spec.ipFamilies ??= ['IPv4'];
   spec.ipFamilyPolicy ??= 'SingleStack';
+  setBothClusterIPs(spec);
+}
+
+/** Sets `clusterIP` from `clusterIPs`, or the other way round, where only one of them is set. */
+function setBothClusterIPs(spec: Spec): void {
   if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
   if (!spec.clusterIP && spec.clusterIPs?.[0]) spec.clusterIP = spec.clusterIPs[0];
 }
@@ -70,10 +72,13 @@ export function keepAllocations(service: Service, { spec: old }: Service): void 
   if (!isExternallyAccessible(spec) && spec.externalTrafficPolicy === old.externalTrafficPolicy)
     delete spec.externalTrafficPolicy;
   if (spec.type === 'LoadBalancer') return;
-  if (old.type === 'LoadBalancer')
-    for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const)
-      if (spec[field] === old[field]) delete spec[field];
+  if (old.type === 'LoadBalancer') removeLoadBalancerFields(spec, old);
   if (service.status) service.status.loadBalancer = {};
+}
+
+function removeLoadBalancerFields(spec: Spec, old: Spec): void {
+  for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const)
+    if (spec[field] === old[field]) delete spec[field];
 }
 
 function keepHealthCheckPort(spec: Spec, old: Spec): void {
@@ -84,15 +89,20 @@ function keepHealthCheckPort(spec: Spec, old: Spec): void {
 
 function keepClusterIP(spec: Spec, old: Spec): void {
   if (isExternalName(old)) return;
-  if (!isExternalName(spec)) {
-    spec.clusterIP ||= old.clusterIP;
-    const changed = spec.clusterIP !== old.clusterIP;
-    if (!changed && !spec.clusterIPs?.length) spec.clusterIPs = old.clusterIPs;
-    // A change of one of the two fields also changes the other.
-    if (changed && spec.clusterIP && deepEqual(spec.clusterIPs, old.clusterIPs))
-      spec.clusterIPs = [spec.clusterIP];
+  if (isExternalName(spec)) {
+    removeClusterFields(spec, old);
     return;
   }
+  spec.clusterIP ||= old.clusterIP;
+  const changed = spec.clusterIP !== old.clusterIP;
+  if (!changed && !spec.clusterIPs?.length) spec.clusterIPs = old.clusterIPs;
+  // A change of one of the two fields also changes the other.
+  if (changed && spec.clusterIP && deepEqual(spec.clusterIPs, old.clusterIPs))
+    spec.clusterIPs = [spec.clusterIP];
+}
+
+/** Removes unchanged values that a Service without an IP of the cluster does not have. */
+function removeClusterFields(spec: Spec, old: Spec): void {
   if (spec.clusterIP === old.clusterIP && deepEqual(spec.clusterIPs, old.clusterIPs)) {
     delete spec.clusterIP;
     delete spec.clusterIPs;
@@ -106,20 +116,24 @@ const portOf = ({ port, protocol }: ServicePort) => `${protocol}/${port}`;
 
 function keepNodePorts(spec: Spec, old: Spec): void {
   if (!hasNodePorts(old)) return;
-  const ports = spec.ports ?? [];
+  const [ports, oldPorts] = [spec.ports ?? [], old.ports ?? []];
   if (!hasNodePorts(spec)) {
-    // The update may also add, change or omit ports, but no node port that the Service did not have.
-    const had = new Set((old.ports ?? []).map((port) => port.nodePort));
-    if (ports.every(({ nodePort }) => !nodePort || had.has(nodePort)))
-      for (const port of ports) delete port.nodePort;
+    removeNodePorts(ports, oldPorts);
     return;
   }
   const used = new Set(ports.map((port) => port.nodePort));
-  const given = new Map((old.ports ?? []).toReversed().map((port) => [portOf(port), port.nodePort]));
+  const given = new Map(oldPorts.toReversed().map((port) => [portOf(port), port.nodePort]));
   for (const port of ports) {
     const before = given.get(portOf(port));
     if (port.nodePort || !before || used.has(before)) continue;
     port.nodePort = before;
     used.add(before);
   }
+}
+
+/** Removes the node ports, unless the update has one that the Service did not have. */
+function removeNodePorts(ports: readonly ServicePort[], old: readonly ServicePort[]): void {
+  const had = new Set(old.map((port) => port.nodePort));
+  if (ports.every(({ nodePort }) => !nodePort || had.has(nodePort)))
+    for (const port of ports) delete port.nodePort;
 }

@@ -53,6 +53,9 @@ interface Rivals {
   readonly all: Map<ObjectKey, Service>;
 }
 
+const deliveredPortsOf = (service: Service | undefined): readonly string[] =>
+  service && isDelivered(service) ? externalPortsOf(service) : [];
+
 /** Tracks the holders of external ports as Services are added, changed and removed. */
 export class ExternalHolders {
   readonly #rivals = new Map<string, Rivals>();
@@ -64,7 +67,7 @@ export class ExternalHolders {
    */
   replace(key: ObjectKey, service: Service | undefined): ReadonlySet<ObjectKey> {
     const before = this.#portsOf.get(key) ?? [];
-    const now = service && isDelivered(service) ? externalPortsOf(service) : [];
+    const now = deliveredPortsOf(service);
     const changed = new Set<ObjectKey>();
     for (const port of new Set([...before, ...now])) {
       for (const one of this.#replaceAt(port, key, now.includes(port) ? service : undefined))

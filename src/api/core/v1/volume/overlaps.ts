@@ -43,6 +43,9 @@ function projectedPlaces(source: VolumeProjection): Place[] {
   return placesOf([clusterTrustBundle], `ClusterTrustBundle ${JSON.stringify(name ?? signerName)}`);
 }
 
+const placesAt = (places: ReadonlyMap<string, readonly Place[]>, path: string) => places.get(path) ?? [];
+const byIndex = (a: Place, b: Place) => (a.index ?? 0) - (b.index ?? 0);
+
 /**
  * Returns the overlaps. Maps of parent directories find them: a volume may have very many paths, and few of
  * them overlap.
@@ -57,12 +60,12 @@ function overlaps(given: readonly Place[]): string[] {
     if (told.length >= most) break;
     const above = parents(place.path);
     const others = [
-      ...above.flatMap((path) => byPath.get(path) ?? []),
-      ...(byPath.get(place.path) ?? []),
-      ...(below.get(place.path) ?? []),
-    ];
-    others.sort((a, b) => (a.index ?? 0) - (b.index ?? 0));
-    for (const other of others) if (told.length < most) told.push(`${textOf(place)} with ${textOf(other)}`);
+      ...above.flatMap((path) => placesAt(byPath, path)),
+      ...placesAt(byPath, place.path),
+      ...placesAt(below, place.path),
+    ].sort(byIndex);
+    const reported = others.slice(0, most - told.length);
+    told.push(...reported.map((other) => `${textOf(place)} with ${textOf(other)}`));
     add(byPath, place.path, place);
     for (const path of above) add(below, path, place);
   }

@@ -40,42 +40,52 @@ export function validateProjections(volume: Volume, path: string): StatusCause[]
   ];
 }
 
+type FileReference = NonNullable<VolumeProjection['secret'] | VolumeProjection['configMap']>;
+
 function sourceCauses(sources: readonly VolumeProjection[], path: string): StatusCause[] {
   const taken = new Set<string>();
   return sources.flatMap((source, index) => {
     const at = `${path}[${index}]`;
-    const { secret, configMap, downwardAPI, serviceAccountToken: token } = source;
     const [first, ...more] = Object.keys(source).filter((kind) => source[kind as keyof VolumeProjection]);
     if (first === undefined) return [requiredCause(at, 'must specify a source')];
-    const paths = [
-      ...[...(secret?.items ?? []), ...(configMap?.items ?? []), ...(downwardAPI?.items ?? [])],
-      ...(token ? [token] : []),
-    ].map((file) => file.path);
-    const twice = paths.filter((file) => file !== '' && (taken.has(file) || !taken.add(file)));
+    const twice = pathsOf(source).filter((file) => file !== '' && (taken.has(file) || !taken.add(file)));
     return [
       ...more.map((kind) =>
         forbiddenCause(`${at}.${kind}`, 'may not specify more than 1 volume type per source'),
       ),
       ...twice.map((file) => invalidCause(`${at}.${first}`, file, 'conflicting duplicate paths')),
-      ...(secret
-        ? [...required(secret.name, `${at}.secret.name`), ...itemCauses(secret.items, `${at}.secret.items`)]
-        : []),
-      ...(configMap
-        ? [
-            ...required(configMap.name, `${at}.configMap.name`),
-            ...itemCauses(configMap.items, `${at}.configMap.items`),
-          ]
-        : []),
-      ...(downwardAPI ? fileCauses(downwardAPI.items, `${at}.downwardAPI`) : []),
-      ...(token
-        ? [
-            ...lifeCauses(token.expirationSeconds, `${at}.serviceAccountToken.expirationSeconds`),
-            ...pathCauses(token.path, `${at}.serviceAccountToken.path`),
-          ]
-        : []),
+      ...contentCauses(source, at),
     ];
   });
 }
+
+/** Returns the paths of the files that a source names. */
+function pathsOf(source: VolumeProjection): string[] {
+  const { secret, configMap, downwardAPI, serviceAccountToken: token } = source;
+  const items = [secret?.items, configMap?.items, downwardAPI?.items, token ? [token] : []];
+  return items.flatMap((files = []) => files.map((file) => file.path));
+}
+
+function contentCauses(source: VolumeProjection, at: string): StatusCause[] {
+  const { secret, configMap, downwardAPI, serviceAccountToken: token } = source;
+  const causes: StatusCause[] = [];
+  if (secret) causes.push(...referenceCauses(secret, `${at}.secret`));
+  if (configMap) causes.push(...referenceCauses(configMap, `${at}.configMap`));
+  if (downwardAPI) causes.push(...fileCauses(downwardAPI.items, `${at}.downwardAPI`));
+  if (token) {
+    const tokenAt = `${at}.serviceAccountToken`;
+    causes.push(
+      ...lifeCauses(token.expirationSeconds, `${tokenAt}.expirationSeconds`),
+      ...pathCauses(token.path, `${tokenAt}.path`),
+    );
+  }
+  return causes;
+}
+
+const referenceCauses = ({ name, items }: FileReference, at: string): StatusCause[] => [
+  ...required(name, `${at}.name`),
+  ...itemCauses(items, `${at}.items`),
+];
 
 const required = (value: string | undefined, path: string) => (value ? [] : [requiredCause(path)]);
 

@@ -84,20 +84,16 @@ export function validateVolumeMounts(
     else if (mountPaths.has(mount.mountPath))
       causes.push(invalidCause(`${at}.mountPath`, mount.mountPath, 'must be unique'));
     mountPaths.add(mount.mountPath);
-    if (mount.subPath) causes.push(...validateSubPath(mount.subPath, `${at}.subPath`));
-    if (mount.subPathExpr) {
-      if (mount.subPath)
-        causes.push(
-          invalidCause(
-            `${at}.subPathExpr`,
-            mount.subPathExpr,
-            'subPathExpr and subPath are mutually exclusive',
-          ),
-        );
-      causes.push(...validateSubPath(mount.subPathExpr, `${at}.subPathExpr`));
-    }
-    return [...causes, ...validatePropagation(mount, isPrivileged, at)];
+    return [...causes, ...validateSubPaths(mount, at), ...validatePropagation(mount, isPrivileged, at)];
   });
+}
+
+function validateSubPaths({ subPath, subPathExpr }: VolumeMount, at: string): StatusCause[] {
+  const causes = subPath ? validateSubPath(subPath, `${at}.subPath`) : [];
+  if (!subPathExpr) return causes;
+  const path = `${at}.subPathExpr`;
+  if (subPath) causes.push(invalidCause(path, subPathExpr, 'subPathExpr and subPath are mutually exclusive'));
+  return [...causes, ...validateSubPath(subPathExpr, path)];
 }
 
 /** Allowed values; Kubernetes' own type does not list them. */

@@ -24,7 +24,7 @@ testUpdate(controllerRevisionResource, revision, [
   ['its data', { data: { spec: { template: { $patch: 'merge' } } } }, 'data: Invalid value: {"spec":'],
 ]);
 
-test('what it holds is kept as it came, and the revision is always there', () => {
+test('the data of a ControllerRevision are kept unchanged, and its revision is always present', () => {
   const made = created(controllerRevisionResource, merge(revision, { revision: null }));
   assert.deepEqual(made.data, data);
   assert.equal(made.revision, 0);

@@ -258,7 +258,7 @@ test('a status has no negative numbers', () => {
   validateForUpdate(kind as never, right, old, 'status', 'status');
 });
 
-test('who says nothing gets one pod at least, and eight tenths of the CPU', () => {
+test('the defaults are at least one pod and 80 % of the CPU', () => {
   for (const given of [undefined, []])
     assert.deepEqual(created(kind, { ...base, spec: { ...base.spec, metrics: given } }).spec, {
       ...base.spec,
@@ -289,7 +289,7 @@ test('a behaviour is completed, each direction by itself', () => {
   });
 });
 
-test('a tolerance is known to later versions alone, and answered with a warning', () => {
+test('a tolerance gives the warning that minik8s does not act on it', () => {
   const body = { ...base, spec: { ...base.spec, behavior: { scaleUp: { tolerance: '0.1' } } } };
   assert.deepEqual(convertObject(kindFields, kind, body, 'Warn').warnings, [
     'spec.behavior.scaleUp.tolerance: known to Kubernetes, not acted on by minik8s',

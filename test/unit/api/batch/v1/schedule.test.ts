@@ -99,7 +99,7 @@ for (const [text, message] of refused)
     );
   });
 
-test('a long schedule takes no long time', () => {
+test('a long schedule is parsed quickly', () => {
   assert.equal(parseSchedule(`${'0-59,'.repeat(50_000)} * * * *`).type, 'fields');
   assert.throws(() => parseSchedule(`@every ${'1h'.repeat(50_000)}x`), ScheduleError);
   assert.throws(() => parseSchedule(`${'9'.repeat(100_000)} * * * *`), ScheduleError);

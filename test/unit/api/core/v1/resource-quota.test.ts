@@ -149,7 +149,7 @@ test('the columns of a quota', () => {
   });
 });
 
-test('many scopes and many amounts that do not fit give no more causes than are told', () => {
+test('many invalid scopes and amounts give a limited number of causes', () => {
   const amounts = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`hugepages-${i}Mi`, '1']));
   const scopes = Array.from({ length: 300 }, () => 'BestEffort' as const);
   const matchExpressions = scopes.map((scopeName) => ({ scopeName, operator: 'Exists' as const }));

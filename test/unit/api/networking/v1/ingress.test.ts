@@ -167,7 +167,7 @@ testStatus(ingressResource, ingress, [
   ],
 ]);
 
-test('an annotation in place of the class is told of once', () => {
+test('an annotation in place of the class gives one warning', () => {
   const raw = merge(ingress, { ...annotated('nginx'), ...spec({ ingressClassName: null }) });
   const stored = 'Ingress is stored and not acted on yet: nothing is routed by it';
   assert.deepEqual(warnings(ingressResource, raw), [

@@ -95,7 +95,7 @@ testUpdate(networkPolicyResource, policy, [
   ['all of it', spec({ podSelector: { matchLabels: { app: null } }, policyTypes: ['Egress'], egress: [{}] })],
 ]);
 
-test('what a policy is about by default, and the protocol of a port', () => {
+test('the default types of a policy and the default protocol of a port are set', () => {
   const made = (patch: object) => created(networkPolicyResource, merge(policy, patch)).spec;
   assert.deepEqual(made({ spec: null }), { podSelector: {}, policyTypes: ['Ingress'] });
   assert.deepEqual(made(spec({ egress: [] })).policyTypes, ['Ingress']);
@@ -104,7 +104,7 @@ test('what a policy is about by default, and the protocol of a port', () => {
   assert.deepEqual(made(ports({ port: 80 })).ingress?.[0]?.ports, [{ protocol: 'TCP', port: 80 }]);
 });
 
-test('that no traffic is restricted is told', () => {
+test('a policy gives the warning that no traffic is restricted', () => {
   const told = ['NetworkPolicy is stored and not enforced yet: traffic is not restricted'];
   assert.deepEqual(warnings(networkPolicyResource, policy), told);
   assert.deepEqual(warnings(networkPolicyResource, policy, spec({ ingress: [{}] })), told);

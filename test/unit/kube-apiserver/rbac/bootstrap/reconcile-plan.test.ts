@@ -70,7 +70,7 @@ test('every controller has an account that has roles', () => {
   assert.deepEqual([...accounts.difference(bound)], []);
 });
 
-test('nobody has all rights but administrators', () => {
+test('only administrators have all rights', () => {
   const bindings = all.map(({ draft }) => draft as ClusterRoleBinding);
   const holders = bindings.filter(
     ({ kind, roleRef }) => kind === 'ClusterRoleBinding' && roleRef.name === 'cluster-admin',

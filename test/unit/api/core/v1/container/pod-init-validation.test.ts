@@ -117,7 +117,7 @@ testCreate(podResource, pod, [
   ],
 ]);
 
-test('of an init container the image may change, and nothing else', () => {
+test('only the image of an init container may change', () => {
   const old = created(podResource, merge(pod, spec({ initContainers: [one] })));
   const changed = (list: object[]) => {
     const next = created(podResource, merge(pod, spec({ initContainers: list })));

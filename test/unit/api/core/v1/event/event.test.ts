@@ -48,7 +48,7 @@ const older = {
 const decode = (definition: typeof eventResource, body: object) =>
   convertObject(kindFields, definition, body, 'Strict').object as unknown as KubeObject;
 
-test('what is written in the newer group is stored in the older, and comes back as it was', () => {
+test('an event of events.k8s.io is stored in the core group and read back unchanged', () => {
   const stored = decode(eventsV1Resource, newer);
   assert.deepEqual(
     { ...stored, metadata: undefined },
@@ -74,7 +74,7 @@ test('what is written in the newer group is stored in the older, and comes back 
   assert.deepEqual([apiVersion, kind, rest], ['events.k8s.io/v1', 'Event', sent]);
 });
 
-test('what is written in the older group is served in the newer under the deprecated names', () => {
+test('an event of the core group is served by events.k8s.io with the deprecated fields', () => {
   const { metadata: _, ...shown } = asServed(eventsV1Resource as never, decode(eventResource, older));
   assert.deepEqual(shown, {
     apiVersion: 'events.k8s.io/v1',
@@ -261,7 +261,7 @@ test('a watch in the newer group has its words, made once for all watches', () =
   assert.match(binary.unchanged(event).toString('latin1'), /events\.k8s\.io\/v1.*Event/s);
 });
 
-test('an unknown field, and one of the other group, is told in the words of the group', async () => {
+test('a field of the core group is rejected as unknown in events.k8s.io', async () => {
   assert.throws(
     () => decode(eventsV1Resource, { ...newer, involvedObject: {} }),
     (error) => error instanceof StatusError && /unknown field "involvedObject"/.test(error.message),

@@ -15,7 +15,7 @@ const withSpec = (fields: object) => created(podResource, merge(pod, { spec: fie
 const container = (fields: object) =>
   withSpec({ containers: [{ name: 'web', image: 'nginx:1.27', ...fields }] }).spec.containers[0];
 
-test('what a pod gets that says only its image', () => {
+test('a pod with only an image gets all defaults', () => {
   const { spec, status } = created(podResource, pod);
   assert.deepEqual(spec, {
     schedulerName: 'default-scheduler',

@@ -39,7 +39,7 @@ function reached(type: ObjectType, seen = new Set<string>()): ReadonlySet<string
 }
 
 describe('what is done with the fields of a pod', () => {
-  it('is said of every field that Kubernetes has, once', () => {
+  it('has each field of Kubernetes exactly once', () => {
     const wrong = [...reached(typeNamed('core.v1.PodSpec'))].flatMap((type) =>
       [...typeNamed(type).fields.keys()]
         .map((field) => ({ field: `${type}.${field}`, classes: classesOf(type, field) }))

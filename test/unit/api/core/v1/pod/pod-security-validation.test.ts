@@ -222,7 +222,7 @@ const profileOf = (annotation: string, fields: object = {}, others: object = {})
     spec: { ...container(fields).spec, ...others },
   }).spec.containers[0]?.securityContext?.appArmorProfile;
 
-test('an AppArmor annotation becomes the field that it stands for', () => {
+test('an AppArmor annotation is copied to the field', () => {
   assert.deepEqual(profileOf('runtime/default'), { type: 'RuntimeDefault' });
   assert.deepEqual(profileOf('unconfined'), { type: 'Unconfined' });
   assert.deepEqual(profileOf('localhost/a'), { type: 'Localhost', localhostProfile: 'a' });
@@ -257,7 +257,7 @@ test('profiles by annotation are warned of, once: when the pod is made', () => {
   assert.deepEqual(newPodWarnings(created(podResource, pod), undefined), []);
 });
 
-test('sysctls are told by their namespaces', () => {
+test('the name of a sysctl determines its namespace', () => {
   const cases: [name: string, namespace: string | undefined][] = [
     ['net.core.somaxconn', 'Net'],
     ['net/core/somaxconn', 'Net'],

@@ -26,7 +26,7 @@ it('a pod counts with the more of what it asks for and what it has', () => {
   assert.equal(cpuOf('500m', { ...has('200m'), resize: 'Deferred' }), 501);
 });
 
-it('what its node will never give it does not count', () => {
+it('a resize that the node rejects does not count', () => {
   assert.equal(cpuOf('500m', { ...has('200m'), resize: 'Infeasible' }), 201);
   const conditions = [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }];
   assert.equal(cpuOf('500m', { ...has('200m'), conditions }), 201);

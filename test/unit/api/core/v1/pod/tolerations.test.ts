@@ -36,7 +36,7 @@ for (const [title, one, other] of [
     assert.deepEqual(merged([other, one]), [other, one]);
   });
 
-test('of equal ones the first stays', () => {
+test('the first of equal tolerations is kept', () => {
   assert.deepEqual(merged([equal, { key: 'z', operator: 'Exists' }], [{ ...equal }]), [
     equal,
     { key: 'z', operator: 'Exists' },

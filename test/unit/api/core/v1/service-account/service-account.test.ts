@@ -24,7 +24,7 @@ testUpdate(serviceAccountResource, account, [
   ['more in it', { secrets: [{ name: 's' }], imagePullSecrets: [{ name: 'p' }] }],
 ]);
 
-test('of a Secret only its name is kept', () => {
+test('only the name of a Secret reference is kept', () => {
   const secrets = [{ name: 's', namespace: 'other', uid: 'u' }, {}];
   const made = created(serviceAccountResource, { ...account, secrets });
   assert.deepEqual(made.secrets, [{ name: 's' }, {}]);

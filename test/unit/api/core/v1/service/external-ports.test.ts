@@ -48,7 +48,7 @@ const node = (annotations: Readonly<Record<string, string | undefined>>): KubeOb
 const served = (key: string, at = address, port = 80) =>
   ports.isServed(key, at, externalPort(at, { protocol: 'TCP', port }));
 
-test('of several Services the oldest has a port, whatever its name and in which order they come', () => {
+test('the oldest of several Services gets a port, whatever their names and order', () => {
   assert.deepEqual(put('z/old', { created: '10' }), ['z/old']);
   assert.deepEqual(put('a/young', { created: '11', numbers: [80, 81] }), ['a/young'], 'of its own port');
   assert.deepEqual([served('z/old'), served('a/young'), served('a/young', address, 81)], [true, false, true]);
@@ -56,7 +56,7 @@ test('of several Services the oldest has a port, whatever its name and in which 
   assert.deepEqual([served('m/oldest'), served('z/old')], [true, false]);
 });
 
-test('of two that were made in the same second the first uid has it', () => {
+test('the first uid of two Services of the same second gets a port', () => {
   put('a/one', { uid: 'b' });
   put('b/two', { uid: 'a' });
   assert.deepEqual([served('a/one'), served('b/two')], [false, true]);
@@ -78,7 +78,7 @@ test('the next oldest has it once the first goes, gives up the port, or is made 
   assert.ok(!served('z/old'));
 });
 
-test('a change that is about something else concerns nobody', () => {
+test('a change without effect on external ports affects no Service', () => {
   put('a/one', {});
   assert.deepEqual(put('a/one', {}), []);
   assert.deepEqual([...ports.setNode('n2', node({ 'minik8s.io/overlay': 'vxlan' }))], []);

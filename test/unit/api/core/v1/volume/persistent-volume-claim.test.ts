@@ -196,7 +196,7 @@ test('a status that is wrong', () => {
   );
 });
 
-test('what the data comes from stands in both fields', () => {
+test('dataSource and dataSourceRef are set from each other', () => {
   const settled = (fields: object) => {
     const { dataSource, dataSourceRef } = created(
       persistentVolumeClaimResource,

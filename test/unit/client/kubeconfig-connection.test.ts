@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { formatKubeconfig, loadKubeconfig, parseKubeconfig } from '../../../src/client/kubeconfig.ts';
+import { resolveContext, singleKubeconfig } from '../../../src/client/kubeconfig-connection.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+const full = `
+apiVersion: v1
+kind: Config
+preferences: {}
+clusters:
+- name: prod
+  cluster: {server: 'https://prod:6443', certificate-authority: ca.pem, tls-server-name: kubernetes}
+- name: dev
+  cluster: {server: 'http://dev:8080', insecure-skip-tls-verify: true, certificate-authority-data: ${base64('CA')}}
+users:
+- name: cert
+  user: {client-certificate: cert.pem, client-key-data: ${base64('KEY')}}
+- name: file
+  user: {tokenFile: token}
+- name: plugin
+  user: {exec: {command: gke}}
+contexts:
+- name: prod
+  context: {cluster: prod, user: cert, namespace: web}
+- name: dev
+  context: {cluster: dev, user: file}
+- name: anonymous
+  context: {cluster: dev}
+- name: plugin
+  context: {cluster: dev, user: plugin}
+- name: broken
+  context: {cluster: nothing}
+- name: stranger
+  context: {cluster: dev, user: nobody}
+current-context: prod
+`;
+
+test('a context becomes a connection with the contents of files beside the kubeconfig', () => {
+  writeFileSync(join(folder, 'ca.pem'), 'CA-FILE');
+  writeFileSync(join(folder, 'cert.pem'), 'CERT-FILE');
+  writeFileSync(join(folder, 'token'), 'secret\n');
+  const config = parseKubeconfig(full, join(folder, 'config'));
+  assert.deepEqual(resolveContext(config), {
+    context: 'prod',
+    server: 'https://prod:6443',
+    namespace: 'web',
+    ca: 'CA-FILE',
+    cert: 'CERT-FILE',
+    key: 'KEY',
+    tlsServerName: 'kubernetes',
+  });
+  assert.deepEqual(resolveContext(config, 'dev'), {
+    context: 'dev',
+    server: 'http://dev:8080',
+    namespace: 'default',
+    ca: 'CA',
+    token: 'secret',
+    insecureSkipTlsVerify: true,
+  });
+  assert.equal(resolveContext(config, 'anonymous').token, undefined);
+});
+
+const all = 'prod, dev, anonymous, plugin, broken and 1 more';
+for (const [context, error] of [
+  ['nothing', `kubeconfig: there is no context "nothing"; contexts: ${all}`],
+  ['constructor', `kubeconfig: there is no context "constructor"; contexts: ${all}`],
+  ['broken', 'kubeconfig: context "broken" does not name a cluster with a server'],
+  ['stranger', 'kubeconfig: context "stranger" names an unknown user nobody'],
+  ['plugin', 'kubeconfig: user plugin needs a plugin; only tokens and certificates are supported'],
+] as const) {
+  test(`context ${context} is rejected: ${error}`, () => {
+    const config = parseKubeconfig(full, join(folder, 'config'));
+    assert.throws(() => resolveContext(config, context), { name: 'UsageError', message: error });
+  });
+}
+
+test('a kubeconfig without contexts, or without a current one, is rejected with what to do', () => {
+  const nothing = join(folder, 'nothing');
+  writeFileSync(nothing, '');
+  assert.throws(() => resolveContext(loadKubeconfig([nothing]) ?? assert.fail()), {
+    message: `kubeconfig ${nothing}: no contexts are defined; name another file with --kubeconfig or $KUBECONFIG`,
+  });
+  writeFileSync(nothing, 'contexts: [{name: a, context: {cluster: c}}]\n');
+  assert.throws(() => resolveContext(loadKubeconfig([nothing]) ?? assert.fail()), {
+    message: `kubeconfig ${nothing}: no context is current; choose one of a with --context`,
+  });
+});
+
+test('a written kubeconfig is read back as the same connection', () => {
+  const to = { server: 'https://h:1', ca: 'CA', cert: 'CERT', key: 'KEY', token: '123' };
+  const text = formatKubeconfig(singleKubeconfig('minik8s', to));
+  assert.deepEqual(resolveContext(parseKubeconfig(text, 'f')), {
+    context: 'minik8s',
+    namespace: 'default',
+    ...to,
+  });
+});
