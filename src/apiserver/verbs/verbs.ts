@@ -34,8 +34,7 @@ export function verbOf(
   switch (method) {
     case 'GET':
     case 'HEAD':
-      if (watch && !info.subresource) return 'watch';
-      return info.name ? 'get' : 'list';
+      return readingVerb(info, watch);
     case 'POST':
       return 'create';
     case 'PUT':
@@ -47,6 +46,11 @@ export function verbOf(
     default:
       return method === 'OPTIONS' && subresource?.methods.OPTIONS ? '' : undefined;
   }
+}
+
+function readingVerb(info: ResourceRequest, watch: boolean): Verb {
+  if (watch && !info.subresource) return 'watch';
+  return info.name ? 'get' : 'list';
 }
 
 type Behavior = Pick<KindBehavior, 'subresourcesOf'>;
@@ -106,7 +110,8 @@ function subresourceOf(
 function methodsOf(definition: ResourceDefinition, info: ResourceRequest): MethodTable {
   const placed = inNamespace(definition, info);
   const { isReview, isMeasured } = definition;
-  if (isReview ? info.name || !placed : info.name && !placed) throw newUnknownAddress(definition);
+  const isKnown = isReview ? placed && !info.name : placed || !info.name;
+  if (!isKnown) throw newUnknownAddress(definition);
   if (isReview) return onReviews;
   if (isMeasured) return { GET: info.name ? getMeasured : listMeasured };
   if (info.name) return onObject;
