@@ -8,10 +8,17 @@
  */
 import { deepCopy, deepEqual, isRecord, type JsonObject, setOwn } from './equality.ts';
 import { invalidCause, notSupportedCause, requiredCause } from './field-error.ts';
-import { type Field, type FieldType, goTypeName, type ObjectType, shortTypeName } from './field-types.ts';
+import {
+  type Field,
+  type FieldType,
+  goTypeName,
+  type Limits,
+  type ObjectType,
+  shortTypeName,
+} from './field-types.ts';
 import { conformScalar, goName, mismatch, type Place as ScalarPlace, zeroOf } from './scalars.ts';
 import { maxCauses, type StatusCause } from './status-error.ts';
-import { completedFields, type Limits } from './type-rules.ts';
+import { completedFields } from './type-rules.ts';
 
 /**
  * Maximum of reported unknown fields, as upstream (sigs.k8s.io/json saveStrictError), and of reported ignored

@@ -3,7 +3,8 @@ import type { MessageTable } from '../../apimachinery/protobuf/message-types.ts'
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { CacheEvent } from '../../storage/cache.ts';
 import type { ResponseForm } from '../negotiation/accept.ts';
-import type { Encoder, Frames, Kept } from './encoder.ts';
+import type { Encoder, Kept } from './encoder.ts';
+import type { Frames } from './framing.ts';
 import {
   type Cut,
   convertedJson,

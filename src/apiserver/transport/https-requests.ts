@@ -12,9 +12,9 @@ import type { Pipelining } from '../load/pipelining.ts';
 import { serveUpgrade } from '../upgrade/serve-upgrade.ts';
 import type { ConnectedClients } from './connected-clients.ts';
 import type { Answer } from './http2-connections.ts';
+import type { ListenOptions } from './listen-options.ts';
 import { pourAnswer } from './pour-answer.ts';
 import { refusesHead, refusesHeadOfUpgrade } from './refused-head.ts';
-import type { ListenOptions } from './serve.ts';
 import { pipeAnswer, StreamedAnswer } from './streamed-answer.ts';
 import { sendWhole, WholeAnswer } from './whole-answer.ts';
 

@@ -4,11 +4,15 @@ import type { ResourceDefinition } from '../../apimachinery/resource-definition.
 import { newUnknownAddress } from '../../apimachinery/status-error.ts';
 import type { Verb } from '../authorization/authorizer.ts';
 import { negotiated } from '../encoding/answer.ts';
-import type { KindBehavior } from '../kind-behavior.ts';
 import type { Offer } from '../negotiation/accept.ts';
 import type { ResourceRequest } from '../request/request-info.ts';
 import { type Handler, methodNotAllowed } from '../request/request-scope.ts';
-import { findSubresource, type MethodTable, type Subresource } from '../subresources/subresources.ts';
+import {
+  findSubresource,
+  type KindSubresources,
+  type MethodTable,
+  type Subresource,
+} from '../subresources/subresources.ts';
 import { create } from './create.ts';
 import { remove } from './delete.ts';
 import { removeCollection } from './delete-collection.ts';
@@ -53,8 +57,6 @@ function readingVerb(info: ResourceRequest, watch: boolean): Verb {
   return info.name ? 'get' : 'list';
 }
 
-type Behavior = Pick<KindBehavior, 'subresourcesOf'>;
-
 const onObject: MethodTable = { GET: get, PUT: update, PATCH: patch, DELETE: remove };
 const onCollection: MethodTable = { GET: list, POST: create, DELETE: removeCollection };
 const onReviews: MethodTable = { POST: create };
@@ -67,9 +69,9 @@ export function handlerOf(
   method: string,
   definition: ResourceDefinition,
   info: ResourceRequest,
-  behavior: Behavior,
+  added: KindSubresources,
 ): Handler {
-  const { methods, answersBytes } = subresourceOf(definition, info, behavior);
+  const { methods, answersBytes } = subresourceOf(definition, info, added);
   const handler = methods[(method === 'HEAD' ? 'GET' : method) as keyof MethodTable];
   if (!handler) throw methodNotAllowed();
   return answersBytes ? handler : negotiated(handler);
@@ -82,23 +84,23 @@ export function handlerOf(
 export function formsOf(
   definition: ResourceDefinition,
   info: ResourceRequest,
-  behavior: Behavior,
+  added: KindSubresources,
 ): Offer['forms'] {
-  const kind = findSubresource(definition, info.subresource, behavior)?.kind;
+  const kind = findSubresource(definition, info.subresource, added)?.kind;
   return definition.isReview || kind ? ['object'] : undefined;
 }
 
 function subresourceOf(
   definition: ResourceDefinition,
   info: ResourceRequest,
-  behavior: Behavior,
+  added: KindSubresources,
 ): Subresource {
   if (info.namespace && !definition.namespaced) throw newUnknownAddress(definition);
   if (!info.subresource) {
     return { methods: methodsOf(definition, info) };
   }
   const found = inNamespace(definition, info)
-    ? findSubresource(definition, info.subresource, behavior)
+    ? findSubresource(definition, info.subresource, added)
     : undefined;
   if (!found || (info.rest.length > 1 && !found.takesPath)) {
     throw newUnknownAddress({ ...definition, plural: `${definition.plural}/${info.subresource}` });
