@@ -183,8 +183,8 @@ function meansUnset({ rule, choices }: Field): boolean {
 }
 
 /**
- * Returns false for empty values and for Kubernetes' own defaults: clients send them without meaning anything
- * by it.
+ * Returns false for empty values and for Kubernetes' own defaults, which clients also send when their user
+ * has not set the field.
  */
 function isMeant(value: unknown, quiet: readonly unknown[] | 'any' = []): boolean {
   if (value === false || value === 0 || value === '') return false;

@@ -26,9 +26,9 @@ import { metaCauses } from './validate-meta.ts';
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 
 export interface Decoded<T extends KubeObject> {
-  /** Has the constant defaults of its rules; shares nothing with the input. */
+  /** The object with the constant defaults of its kind. It shares nothing with the input. */
   readonly object: T;
-  /** One `Warning` header each. */
+  /** Texts of the `Warning` headers of the answer, one header each. */
   readonly warnings: readonly string[];
 }
 

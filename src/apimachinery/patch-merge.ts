@@ -24,7 +24,7 @@ export function createMergePatch(from: JsonObject, to: JsonObject): JsonObject |
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 
-/** Adds to `patch` what changes the old value of a field to the new one. */
+/** Adds the difference between the old and the new value of a field to `patch`. */
 function patchField(patch: JsonObject, key: string, old: unknown, value: unknown): void {
   if (isRecord(old) && isRecord(value)) {
     const inner = createMergePatch(old, value);

@@ -116,7 +116,7 @@ const costOf = ({ verbs, apiGroups = [], resources = [], resourceNames = [] }: P
 const prefixCost = ({ prefixes }: Holder, { nonResourceURLs = [] }: PolicyRule) =>
   (nonResourceURLs.length * (prefixes.length + 1)) / wordsInOne;
 
-/** Returns the cost of comparing paths in one step; 0 if it needs several, because it is then left out. */
+/** Returns the cost of comparing the paths as a whole; 0 if that takes more than one step and is not done. */
 const costInOneStep = (paths: number) => (paths <= inOneStep ? paths : 0);
 
 /** Returns true if the rule is a single permission that cannot be split. */
@@ -168,7 +168,7 @@ function coversWhole(holder: Holder, rule: PolicyRule): boolean {
 
 /**
  * Returns a function that is true for a holder that may allow a part of the rule. Each test walks the smaller
- * of two lists. A single permission is not tested: comparing it as a whole costs no more.
+ * of two lists. Every holder passes for a single permission, which costs no more to compare as a whole.
  */
 function relationTo(rule: PolicyRule): (holder: Holder) => boolean {
   if (isSingle(rule)) return () => true;

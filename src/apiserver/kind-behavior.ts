@@ -25,8 +25,8 @@ export interface ObjectRead {
 }
 
 /**
- * Behavior that requests reach through the ServerContext. Subresources are separate (KindSubresources), because
- * their handlers receive the ServerContext.
+ * Behavior that requests reach through the ServerContext. Subresources are separate (KindSubresources),
+ * because their handlers receive the ServerContext.
  */
 export interface KindBehavior {
   /** Returns the planner of a kind whose objects claim unique names; undefined for other kinds. */

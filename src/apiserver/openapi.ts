@@ -79,7 +79,7 @@ function* json(value: Parameters<typeof jsonPieces>[0]): DocumentSteps<Uint8Arra
   return Buffer.concat(pieces);
 }
 
-/** Work of a byte of protobuf, which is put together of many small arrays, in bytes of JSON. */
+/** Cost of one byte of protobuf, in bytes of JSON: a message is assembled from many small arrays. */
 const protoCost = 4;
 
 /** Does all steps and resolves to their result; the other work of the process gets its turns between them. */
@@ -116,7 +116,7 @@ export function createOpenApi(
   };
 }
 
-/** Returns undefined for a path without a document. */
+/** Returns the answer to a request for a document; undefined for a path without a document. */
 function answer(documents: Documents, request: Request, url: URL, now: number): Response | undefined {
   if (url.pathname === '/openapi/v2') return respondV2(documents, request);
   if (url.pathname === '/openapi/v3') return cacheable(request, documents.v3Index, jsonType);

@@ -137,7 +137,7 @@ function walkList(
   }
 }
 
-/** Compares the items of one key, of which a list has several: these are owned together. */
+/** Compares items that have the same key in one list: such items are owned together. */
 function walkRepeated(
   before: readonly unknown[],
   after: readonly unknown[],

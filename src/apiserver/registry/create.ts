@@ -146,9 +146,8 @@ async function createNamed(
 }
 
 /**
- * Sets the status that Kubernetes' kinds always show, unless the kind has set one. A kind whose creator may
- * set the status is left as its creator wrote it: the status of a Node shows whether its agent has
- * registered.
+ * Sets the status that Kubernetes' kinds always show, unless the kind has set one. Does nothing for a kind
+ * whose creator may set the status: the status of a Node shows whether its agent has registered.
  */
 function setInitialStatus(
   { fields }: ServerContext,

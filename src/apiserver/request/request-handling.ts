@@ -64,8 +64,8 @@ export class RequestHandling {
   }
 
   /**
-   * Authenticates the request and stores its user. A rejected impersonation of a path that is no resource is
-   * answered in text, because kubectl's discovery shows none of a Status to its user.
+   * Authenticates the request and stores its user. If impersonation is rejected for a path that is no
+   * resource, the answer is text, because kubectl's discovery does not print the message of a Status.
    */
   async know(c: Context<Env>): Promise<Response | undefined> {
     const { options, server, authorize } = this.#parts;

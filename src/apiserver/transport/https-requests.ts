@@ -1,4 +1,4 @@
-/** Requests over HTTP/1.1: who answers them, and whether their connection stays open. */
+/** Serves requests over HTTP/1.1 and decides whether their connections stay open. */
 import type { EventEmitter } from 'node:events';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
