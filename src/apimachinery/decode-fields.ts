@@ -8,10 +8,17 @@
  */
 import { deepCopy, deepEqual, isRecord, type JsonObject, setOwn } from './equality.ts';
 import { invalidCause, notSupportedCause, requiredCause } from './field-error.ts';
-import { type Field, type FieldType, goTypeName, type ObjectType, shortTypeName } from './field-types.ts';
+import {
+  type Field,
+  type FieldType,
+  goTypeName,
+  type Limits,
+  type ObjectType,
+  shortTypeName,
+} from './field-types.ts';
 import { conformScalar, goName, mismatch, type Place as ScalarPlace, zeroOf } from './scalars.ts';
 import { maxCauses, type StatusCause } from './status-error.ts';
-import { completedFields, type Limits } from './type-rules.ts';
+import { completedFields } from './type-rules.ts';
 
 /**
  * Maximum of reported unknown fields, as upstream (sigs.k8s.io/json saveStrictError), and of reported ignored
@@ -61,22 +68,27 @@ function decodeObject(value: unknown, type: ObjectType, place: Place): JsonObjec
   if (!isRecord(value)) throw mismatch(value, goTypeName(type), place);
   const result: JsonObject = {};
   const owner = shortTypeName(type);
-  const { ruled, findings } = place;
   for (const [key, inner] of Object.entries(value)) {
     const field = type.fields.get(key);
-    const path = pathTo(key, place);
-    if (!field) {
-      report(findings.unknown, path);
-      continue;
-    }
-    if (inner === null || inner === undefined) continue;
-    if (ruled && inner === '' && meansUnset(field)) continue;
-    const decoded = decodeValue(inner, field.type, { path, owner, ruled: ruled && acts(field), findings });
-    setOwn(result, key, decoded);
-    if (ruled && field.rule) judge(decoded, field, path, findings);
+    if (!field) report(place.findings.unknown, pathTo(key, place));
+    else if (isSet(inner, field, place)) setOwn(result, key, decodeField(inner, field, owner, place));
   }
-  if (ruled) completeAll(result, type, owner, place);
+  if (place.ruled) completeAll(result, type, owner, place);
   return result;
+}
+
+/** Returns false for null, and for an empty text that means an unset field. */
+function isSet(value: unknown, field: Field, { ruled }: Place): boolean {
+  if (value === null || value === undefined) return false;
+  return !(ruled && value === '' && meansUnset(field));
+}
+
+function decodeField(value: unknown, field: Field, owner: string, place: Place): unknown {
+  const { ruled, findings } = place;
+  const path = pathTo(field.name, place);
+  const decoded = decodeValue(value, field.type, { path, owner, ruled: ruled && acts(field), findings });
+  if (ruled && field.rule) judge(decoded, field, path, findings);
+  return decoded;
 }
 
 const acts = ({ rule }: Field): boolean => rule === undefined || rule.acts;
@@ -128,18 +140,21 @@ function decodeValue(value: unknown, type: FieldType, place: Place): unknown {
       return value.map((item, index) =>
         decodeItem(item, type.items, { ...place, path: `${place.path}[${index}]` }),
       );
-    case 'map': {
+    case 'map':
       if (!isRecord(value)) throw mismatch(value, goName(type), place);
-      const result: JsonObject = {};
-      for (const [key, item] of Object.entries(value)) {
-        const path = `${place.path}.${key}`;
-        // Assigning this key would set the prototype and not add a key to the map.
-        if (key === '__proto__') report(place.findings.unknown, path);
-        else result[key] = decodeItem(item, type.values, { ...place, path });
-      }
-      return result;
-    }
+      return decodeMap(value, type.values, place);
   }
+}
+
+function decodeMap(value: JsonObject, values: FieldType, place: Place): JsonObject {
+  const result: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) {
+    const path = `${place.path}.${key}`;
+    // Assigning this key would set the prototype and not add a key to the map.
+    if (key === '__proto__') report(place.findings.unknown, path);
+    else result[key] = decodeItem(item, values, { ...place, path });
+  }
+  return result;
 }
 
 /** Decodes an item of a list or a map, in which `null` is the zero value, as in Go. */
@@ -168,8 +183,8 @@ function meansUnset({ rule, choices }: Field): boolean {
 }
 
 /**
- * Returns false for empty values and for Kubernetes' own defaults: clients send them without meaning anything
- * by it.
+ * Returns false for empty values and for Kubernetes' own defaults, which clients also send when their user
+ * has not set the field.
  */
 function isMeant(value: unknown, quiet: readonly unknown[] | 'any' = []): boolean {
   if (value === false || value === 0 || value === '') return false;

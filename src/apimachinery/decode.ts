@@ -5,7 +5,7 @@
  * Kubernetes has and minik8s does not act on, becomes a warning or, when the client asked for strictness,
  * an error.
  */
-import { decodeFields, type Judges, noFindings } from './decode-fields.ts';
+import { decodeFields, type Findings, type Judges, noFindings } from './decode-fields.ts';
 import { isRecord, type JsonObject } from './equality.ts';
 import { notSupportedCause } from './field-error.ts';
 import type { FieldTable } from './field-types.ts';
@@ -18,7 +18,7 @@ import {
 } from './resource-definition.ts';
 import { TypeMismatch } from './scalars.ts';
 import { objectTypeOf } from './schema-types.ts';
-import { maxCauses, newBadRequest, newInvalid, type StatusCause } from './status-error.ts';
+import { maxCauses, newBadRequest, newInvalid, type StatusCause, type StatusError } from './status-error.ts';
 import { inOneGo, type Steps } from './steps.ts';
 import { notActedOnField } from './type-rules.ts';
 import { metaCauses } from './validate-meta.ts';
@@ -26,9 +26,9 @@ import { metaCauses } from './validate-meta.ts';
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 
 export interface Decoded<T extends KubeObject> {
-  /** Has the constant defaults of its rules; shares nothing with the input. */
+  /** The object with the constant defaults of its kind. It shares nothing with the input. */
   readonly object: T;
-  /** One `Warning` header each. */
+  /** Texts of the `Warning` headers of the answer, one header each. */
   readonly warnings: readonly string[];
 }
 
@@ -89,22 +89,27 @@ export function* conversion<T extends KubeObject>(
     throw refuse(`strict decoding error: ${problems.join(', ')}`);
   const identifiedObject = identified(definition, decoded);
   const object = definition.conversion?.toStored(identifiedObject) ?? (identifiedObject as T);
-  const { found, ignored } = findings;
-  if (found > 0) {
-    // Clients send fields in any order; the causes are sorted by field, so that the answer does not depend on
-    // the order.
-    const causes = findings.causes.toSorted((a, b) => ((a.field ?? '') < (b.field ?? '') ? -1 : 1));
-    const { name } = object.metadata;
-    const others =
-      found > maxCauses
-        ? []
-        : otherCauses(storedKind(definition as unknown as ResourceDefinition), object, causes);
-    throw newInvalid(definition, name, [...causes, ...others], found + others.length);
-  }
+  if (findings.found > 0) throw wrongFields(definition, object, findings);
   return {
     object,
-    warnings: fieldValidation === 'Ignore' ? [] : [...problems, ...ignored.map(notActedOnField)],
+    warnings: fieldValidation === 'Ignore' ? [] : [...problems, ...findings.ignored.map(notActedOnField)],
   };
+}
+
+/** Returns the 422 for fields that the decoder or the validation of the kind found wrong. */
+function wrongFields<T extends KubeObject>(
+  definition: ResourceDefinition<T>,
+  object: T,
+  findings: Findings,
+): StatusError {
+  // Clients send fields in any order; the causes are sorted by field, so that the answer does not depend on
+  // the order.
+  const causes = findings.causes.toSorted((a, b) => ((a.field ?? '') < (b.field ?? '') ? -1 : 1));
+  const others =
+    findings.found > maxCauses
+      ? []
+      : otherCauses(storedKind(definition as unknown as ResourceDefinition), object, causes);
+  return newInvalid(definition, object.metadata.name, [...causes, ...others], findings.found + others.length);
 }
 
 /** Fields of metadata that are left out when empty, such as the finalizers after the last one was removed. */

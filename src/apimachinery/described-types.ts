@@ -36,7 +36,7 @@ const made = new WeakMap<DescribedTypes, FieldTable>();
 
 /**
  * Returns the type with the rules of its kind. Types that are not described, such as that of metadata, are
- * from `base`. Each type is ruled, also without a rule of its own.
+ * from `base`. A type that `rules` does not name has empty rules.
  */
 export function describedType(
   types: DescribedTypes,

@@ -31,16 +31,19 @@ function writeIdentity(value: unknown, parts: string[]): void {
       parts.push(',');
     }
     parts.push(']');
-  } else if (isRecord(value)) {
-    parts.push('{');
-    for (const key of Object.keys(value).sort()) {
-      if (value[key] === undefined) continue;
-      parts.push(JSON.stringify(key), ':');
-      writeIdentity(value[key], parts);
-      parts.push(',');
-    }
-    parts.push('}');
-  } else parts.push(JSON.stringify(value) ?? 'undefined');
+  } else if (isRecord(value)) writeIdentityOfObject(value, parts);
+  else parts.push(JSON.stringify(value) ?? 'undefined');
+}
+
+function writeIdentityOfObject(object: JsonObject, parts: string[]): void {
+  parts.push('{');
+  for (const key of Object.keys(object).sort()) {
+    if (object[key] === undefined) continue;
+    parts.push(JSON.stringify(key), ':');
+    writeIdentity(object[key], parts);
+    parts.push(',');
+  }
+  parts.push('}');
 }
 
 /** Returns a copy that shares nothing with the original; undefined properties are left out. */

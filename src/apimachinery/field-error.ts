@@ -67,7 +67,7 @@ function showValue(value: unknown): string {
  * for each item of a list may show the whole list, which must not be serialized as often. The count never
  * exceeds the characters that the JSON has.
  */
-function beginningOf(value: unknown, room: { left: number }): unknown {
+function beginningOf(value: unknown, room: Room): unknown {
   if (typeof value === 'string') {
     const text = value.slice(0, Math.max(0, room.left) + 1);
     room.left -= text.length + 2;
@@ -75,14 +75,24 @@ function beginningOf(value: unknown, room: { left: number }): unknown {
   }
   room.left -= 1;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    const items: unknown[] = [];
-    for (let index = 0; index < value.length && room.left >= 0; index++)
-      items.push(beginningOf(value[index], room));
-    return items;
-  }
+  return Array.isArray(value) ? firstItems(value, room) : firstFields(value, room);
+}
+
+/** Characters that a shown value may still have. */
+interface Room {
+  left: number;
+}
+
+function firstItems(list: readonly unknown[], room: Room): unknown[] {
+  const items: unknown[] = [];
+  for (let index = 0; index < list.length && room.left >= 0; index++)
+    items.push(beginningOf(list[index], room));
+  return items;
+}
+
+function firstFields(object: object, room: Room): unknown {
   const fields: [string, unknown][] = [];
-  for (const [key, inner] of Object.entries(value)) {
+  for (const [key, inner] of Object.entries(object)) {
     if (room.left < 0) break;
     if (inner === undefined) continue;
     room.left -= key.length + 3;

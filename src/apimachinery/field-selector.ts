@@ -79,16 +79,19 @@ function unescapeValue(value: string): string {
   let result = '';
   for (let i = 0; i < value.length; i++) {
     const char = value[i] ?? '';
-    if (char === '\\') {
-      const next = value[++i];
-      if (next === undefined || !'\\,='.includes(next))
-        throw newBadRequest(`invalid field selector: invalid escape sequence: \\${next ?? ''}`);
-      result += next;
-    } else if (char === '=' || char === ',') {
+    if (char === '\\') result += checkEscaped(value[++i]);
+    else if (char === '=' || char === ',')
       throw newBadRequest(`invalid field selector: unescaped character in value: ${char}`);
-    } else result += char;
+    else result += char;
   }
   return result;
+}
+
+/** Returns the character after a backslash; throws a BadRequest for one that has no escape sequence. */
+function checkEscaped(char: string | undefined): string {
+  if (char === undefined || !'\\,='.includes(char))
+    throw newBadRequest(`invalid field selector: invalid escape sequence: \\${char ?? ''}`);
+  return char;
 }
 
 const escapeValue = (value: string) => value.replace(/[\\,=]/g, (char) => `\\${char}`);

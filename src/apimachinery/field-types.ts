@@ -3,7 +3,6 @@
  * Kubernetes' own kinds (from the generated table of types) and minik8s' kinds (from their described types).
  * Decoding, patching and the OpenAPI documents read it.
  */
-import type { FieldRule } from './type-rules.ts';
 
 export type Scalar =
   | 'string'
@@ -39,6 +38,20 @@ export interface MergeRule {
   readonly listType?: 'map' | 'set';
   readonly listKeys?: readonly string[];
   readonly mapType?: 'atomic';
+}
+
+/** Minimum and maximum; both are allowed values. */
+export type Limits = readonly [least: number, greatest?: number];
+
+/** The rules of a type for one of its fields. */
+export interface FieldRule {
+  /** False if minik8s keeps the field and does not act on it. */
+  readonly acts: boolean;
+  readonly mandatory: boolean;
+  readonly default?: unknown;
+  /** Values that cause no warning although minik8s does not act on the field; `any` for every value. */
+  readonly quiet?: readonly unknown[] | 'any';
+  readonly limits?: Limits;
 }
 
 export interface Field {

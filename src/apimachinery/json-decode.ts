@@ -101,18 +101,24 @@ class Scanner {
     if (this.#take('}')) return;
     do {
       this.#space();
-      if (this.#text[this.#at] !== '"') this.#fail('a key in double quotes');
-      const key = this.#string();
-      const shown = key.length > maxKeyShown ? `${key.slice(0, maxKeyShown)}…` : key;
-      const inner = path ? `${path}.${shown}` : shown;
-      if (seen.has(key) && this.duplicates.size < maxDuplicates) this.duplicates.add(inner);
-      seen.add(key);
+      const inner = this.#key(path, seen);
       this.#space();
       if (!this.#take(':')) this.#fail("':'");
       this.#value(inner, depth + 1);
       this.#space();
     } while (this.#take(','));
     if (!this.#take('}')) this.#fail("',' or '}'");
+  }
+
+  /** Reads the key of a field, reports it if the object has it already, and returns the field's path. */
+  #key(path: string, seen: Set<string>): string {
+    if (this.#text[this.#at] !== '"') this.#fail('a key in double quotes');
+    const key = this.#string();
+    const shown = key.length > maxKeyShown ? `${key.slice(0, maxKeyShown)}…` : key;
+    const inner = path ? `${path}.${shown}` : shown;
+    if (seen.has(key) && this.duplicates.size < maxDuplicates) this.duplicates.add(inner);
+    seen.add(key);
+    return inner;
   }
 
   #array(path: string, depth: number): void {

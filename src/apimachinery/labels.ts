@@ -243,12 +243,17 @@ function exactValue(tokens: readonly string[], text: string): string {
   return value;
 }
 
-function setValues(tokens: readonly string[], text: string): string[] {
+/** Returns the tokens between the parentheses of a set. */
+function inParentheses(tokens: readonly string[], text: string): readonly string[] {
   if (tokens[0] !== '(') throw refused(text, `found '${tokens[0] ?? ''}', expected: '('`);
   if (tokens.at(-1) !== ')') throw refused(text, `found '${tokens.at(-1) ?? ''}', expected: ',' or ')'`);
+  return tokens.slice(1, -1);
+}
+
+function setValues(tokens: readonly string[], text: string): string[] {
   const values: string[] = [];
   let pending = '';
-  for (const token of tokens.slice(1, -1)) {
+  for (const token of inParentheses(tokens, text)) {
     if (token === ',') {
       values.push(pending);
       pending = '';

@@ -27,19 +27,19 @@ export interface ListQuery {
 
 /** Throws a StatusError: BadRequest for a malformed value, Invalid for a forbidden combination. */
 export function parseListQuery(query: URLSearchParams): ListQuery {
-  const label = query.get('labelSelector') ?? '';
+  const label = textParameter(query, 'labelSelector');
   const parsed = {
     watch: booleanParameter(query, 'watch') ?? false,
     labelSelector: label ? parseLabelSelector(label) : everything,
-    fieldSelector: parseFieldSelector(query.get('fieldSelector') ?? ''),
+    fieldSelector: parseFieldSelector(textParameter(query, 'fieldSelector')),
     limit: integerParameter(query, 'limit') ?? 0,
-    continue: query.get('continue') ?? '',
-    resourceVersion: parseResourceVersion(query.get('resourceVersion') ?? ''),
+    continue: textParameter(query, 'continue'),
+    resourceVersion: parseResourceVersion(textParameter(query, 'resourceVersion')),
     sendInitialEvents: booleanParameter(query, 'sendInitialEvents'),
     allowWatchBookmarks: booleanParameter(query, 'allowWatchBookmarks') ?? false,
     timeoutSeconds: integerParameter(query, 'timeoutSeconds'),
   };
-  const match = query.get('resourceVersionMatch') ?? '';
+  const match = textParameter(query, 'resourceVersionMatch');
   const causes = parsed.watch ? watchCauses(parsed, match) : listCauses(parsed, match);
   if (parsed.limit < 0)
     causes.push(invalidCause('limit', parsed.limit, 'must be greater than or equal to 0'));
@@ -98,6 +98,9 @@ function watchCauses(query: Unmatched, match: string): StatusCause[] {
     causes.push(forbiddenCause(matchField, 'resourceVersionMatch is forbidden when continue is provided'));
   return causes;
 }
+
+/** Returns a query parameter; an absent one is empty. */
+const textParameter = (query: URLSearchParams, name: string) => query.get(name) ?? '';
 
 /**
  * Returns a boolean query parameter; undefined when it is absent. Any text but `false` (in any case, since

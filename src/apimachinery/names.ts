@@ -88,17 +88,17 @@ export const checkQualifiedName: NameCheck = (value) => {
       `a qualified name ${badNamePart}; before it may stand one prefix, a DNS subdomain and '/', such as 'example.com/tier'`,
     ];
   const name = parts.at(-1) ?? '';
-  const reasons: string[] = [];
-  if (parts.length === 2) {
-    const prefix = parts[0] ?? '';
-    if (prefix === '') reasons.push(`prefix part ${emptyText}`);
-    else reasons.push(...checkDns1123Subdomain(prefix).map((reason) => `prefix part ${reason}`));
-  }
+  const reasons = parts.length === 2 ? prefixReasons(parts[0] ?? '') : [];
   if (name === '') reasons.push(`name part ${emptyText}`);
   else if (name.length > 63) reasons.push(`name part ${tooLong(63)}`);
   if (name.length <= longest && !qualifiedName.test(name)) reasons.push(`name part ${badNamePart}`);
   return reasons;
 };
+
+function prefixReasons(prefix: string): string[] {
+  if (prefix === '') return [`prefix part ${emptyText}`];
+  return checkDns1123Subdomain(prefix).map((reason) => `prefix part ${reason}`);
+}
 
 export const checkLabelValue: NameCheck = (value) => lengthThenPattern(value, 63, labelValue, badLabelValue);
 

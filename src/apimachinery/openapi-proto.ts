@@ -1,6 +1,6 @@
 /**
- * An OpenAPI 2 document in the protobuf form that kubectl reads (message Document of gnostic's openapi_v2).
- * Encodes only, and only the fields that minik8s' documents have; the numbers are those of that message.
+ * Encodes an OpenAPI 2 document in the protobuf form that kubectl reads (message Document of gnostic's
+ * openapi_v2): only the fields that minik8s' documents have, under the numbers of that message.
  */
 import type { OpenApiV2Document, Operation, Parameter, PathItem } from './openapi.ts';
 import type { SchemaObject } from './openapi-schema.ts';

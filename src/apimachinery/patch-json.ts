@@ -29,41 +29,38 @@ export function readJsonPatch(value: unknown): JsonPatchOperation[] {
 export function applyJsonPatch(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
   let result = deepCopy(document);
   const spent: Spent = { moved: 0, copiedBytes: 0, copiedValues: 0 };
-  for (const operation of operations) {
-    switch (operation.op) {
-      case 'add':
-        result = add(result, operation.path, deepCopy(operation.value), spent);
-        break;
-      case 'remove':
-        result = remove(result, operation.path, spent);
-        break;
-      case 'replace':
-        read(result, operation.path, 'replace');
-        result =
-          operation.path === ''
-            ? deepCopy(operation.value)
-            : replace(result, operation.path, deepCopy(operation.value));
-        break;
-      case 'move': {
-        if (operation.path.startsWith(`${operation.from}/`))
-          throw doesNotApply('move', operation.path, 'a value cannot be moved into itself');
-        const value = read(result, operation.from, 'move');
-        result = add(remove(result, operation.from, spent), operation.path, value, spent);
-        break;
-      }
-      case 'copy': {
-        const value = read(result, operation.from, 'copy');
-        spendCopy(spent, value, operation.path);
-        result = add(result, operation.path, deepCopy(value), spent);
-        break;
-      }
-      case 'test':
-        if (!deepEqual(read(result, operation.path, 'test'), operation.value))
-          throw failed(`testing value ${operation.path} failed: test failed`);
-        break;
-    }
-  }
+  for (const operation of operations) result = applyOperation(result, operation, spent);
   return result;
+}
+
+/** Returns the document after one operation; changes it in place where possible. */
+function applyOperation(document: unknown, operation: JsonPatchOperation, spent: Spent): unknown {
+  switch (operation.op) {
+    case 'add':
+      return add(document, operation.path, deepCopy(operation.value), spent);
+    case 'remove':
+      return remove(document, operation.path, spent);
+    case 'replace':
+      read(document, operation.path, 'replace');
+      return operation.path === ''
+        ? deepCopy(operation.value)
+        : replace(document, operation.path, deepCopy(operation.value));
+    case 'move': {
+      if (operation.path.startsWith(`${operation.from}/`))
+        throw doesNotApply('move', operation.path, 'a value cannot be moved into itself');
+      const value = read(document, operation.from, 'move');
+      return add(remove(document, operation.from, spent), operation.path, value, spent);
+    }
+    case 'copy': {
+      const value = read(document, operation.from, 'copy');
+      spendCopy(spent, value, operation.path);
+      return add(document, operation.path, deepCopy(value), spent);
+    }
+    case 'test':
+      if (!deepEqual(read(document, operation.path, 'test'), operation.value))
+        throw failed(`testing value ${operation.path} failed: test failed`);
+      return document;
+  }
 }
 
 function readOperation(value: unknown, index: number): JsonPatchOperation {

@@ -19,12 +19,15 @@ function merge(target: unknown, patch: unknown): unknown {
 export function createMergePatch(from: JsonObject, to: JsonObject): JsonObject | undefined {
   const patch: JsonObject = {};
   for (const key of Object.keys(from)) if (!Object.hasOwn(to, key)) setOwn(patch, key, null);
-  for (const [key, value] of Object.entries(to)) {
-    const old = Object.hasOwn(from, key) ? from[key] : undefined;
-    if (isRecord(old) && isRecord(value)) {
-      const inner = createMergePatch(old, value);
-      if (inner) setOwn(patch, key, inner);
-    } else if (JSON.stringify(old) !== JSON.stringify(value)) setOwn(patch, key, deepCopy(value));
-  }
+  for (const [key, value] of Object.entries(to))
+    patchField(patch, key, Object.hasOwn(from, key) ? from[key] : undefined, value);
   return Object.keys(patch).length > 0 ? patch : undefined;
+}
+
+/** Adds the difference between the old and the new value of a field to `patch`. */
+function patchField(patch: JsonObject, key: string, old: unknown, value: unknown): void {
+  if (isRecord(old) && isRecord(value)) {
+    const inner = createMergePatch(old, value);
+    if (inner) setOwn(patch, key, inner);
+  } else if (JSON.stringify(old) !== JSON.stringify(value)) setOwn(patch, key, deepCopy(value));
 }

@@ -45,7 +45,7 @@ function mergeObject(original: JsonObject, patch: JsonObject, type: FieldType): 
   keepOnly(original, patch);
   const orders = readOrders(original, patch, type);
   for (const [key, value] of Object.entries(patch)) {
-    if (key === directive || key === retainKeys || key.startsWith(setElementOrder)) continue;
+    if (isForWholeObject(key)) continue;
     if (key.startsWith(deleteFromList)) removeItems(original, key.slice(deleteFromList.length), value);
     else mergeMember(original, key, value, memberOf(type, key));
   }
@@ -56,7 +56,11 @@ function mergeObject(original: JsonObject, patch: JsonObject, type: FieldType): 
   return original;
 }
 
-function mergeMember(original: JsonObject, key: string, value: unknown, { type, merge }: Member): void {
+/** Returns true for the directives that are applied before or after the single fields. */
+const isForWholeObject = (key: string) =>
+  key === directive || key === retainKeys || key.startsWith(setElementOrder);
+
+function mergeMember(original: JsonObject, key: string, value: unknown, member: Member): void {
   if (value === null) {
     delete original[key];
     return;
@@ -64,11 +68,17 @@ function mergeMember(original: JsonObject, key: string, value: unknown, { type, 
   const old = Object.hasOwn(original, key) ? original[key] : undefined;
   // An object that is not there needs no deletion: only an existing one becomes empty.
   if (old === undefined && isRecord(value) && value[directive] === 'delete') return;
-  if (isRecord(value)) setOwn(original, key, mergeObject(isRecord(old) ? old : {}, value, type));
-  else if (Array.isArray(value) && merge?.patchMerge)
-    setOwn(original, key, mergeList(Array.isArray(old) ? old : [], value, itemType(type), merge.patchKey));
-  else setOwn(original, key, deepCopy(value));
+  setOwn(original, key, mergeValue(old, value, member));
 }
+
+function mergeValue(old: unknown, value: unknown, { type, merge }: Member): unknown {
+  if (isRecord(value)) return mergeObject(objectOrEmpty(old), value, type);
+  if (Array.isArray(value) && merge?.patchMerge)
+    return mergeList(Array.isArray(old) ? old : [], value, itemType(type), merge.patchKey);
+  return deepCopy(value);
+}
+
+const objectOrEmpty = (value: unknown): JsonObject => (isRecord(value) ? value : {});
 
 const itemType = (type: FieldType) => (type.kind === 'list' ? type.items : any);
 
@@ -112,9 +122,7 @@ function mergeItems(
   const places = Map.groupBy(result.keys(), (place) => keyOf(original[place], key));
   let next = original.length;
   for (const item of items) {
-    const id = item[key];
-    if (id === undefined || id === null)
-      throw newBadRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+    const id = mergeKeyOf(item, key);
     const found = places.get(id) ?? [];
     if (item[directive] === 'delete') {
       for (const place of found) result.delete(place);
@@ -122,11 +130,17 @@ function mergeItems(
       continue;
     }
     const [place = next++] = found;
-    const old = result.get(place);
-    result.set(place, mergeObject(isRecord(old) ? old : {}, item, type));
+    result.set(place, mergeObject(objectOrEmpty(result.get(place)), item, type));
     if (found.length === 0) places.set(id, [place]);
   }
   return [...result.values()];
+}
+
+function mergeKeyOf(item: JsonObject, key: string): unknown {
+  const id = item[key];
+  if (id === undefined || id === null)
+    throw newBadRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+  return id;
 }
 
 const keyOf = (item: unknown, key: string) => (isRecord(item) ? item[key] : undefined);

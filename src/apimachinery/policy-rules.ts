@@ -51,8 +51,7 @@ export function* coverageOf(held: readonly PolicyRule[], wanted: readonly Policy
 function* holdersOf(rules: readonly PolicyRule[], budget: Budget): Steps<Holder[]> {
   const holders: Holder[] = [];
   for (const rule of rules) {
-    if (budget.take(costOf(rule))) yield;
-    if (budget.isSpent) break;
+    if (!(yield* budget.spend(costOf(rule)))) break;
     holders.push(holderOf(rule));
   }
   return holders;
@@ -65,13 +64,12 @@ function* relatedTo(
   budget: Budget,
 ): Steps<readonly Holder[] | 'covered'> {
   const cost = costOf(rule);
-  const isRelated = isSingle(rule) ? () => true : relationTo(rule);
+  const isRelated = relationTo(rule);
   const related: Holder[] = [];
   for (const holder of holders) {
     const paths = prefixCost(holder, rule);
     const isOneStep = paths <= inOneStep;
-    if (budget.take(cost + (isOneStep ? paths : 0))) yield;
-    if (budget.isSpent) break;
+    if (!(yield* budget.spend(cost + costInOneStep(paths)))) break;
     if (!isRelated(holder)) continue;
     if (isOneStep && coversWhole(holder, rule)) return 'covered';
     related.push(holder);
@@ -88,8 +86,7 @@ function* missingOf(
 ): Steps<void> {
   for (const permission of permissionsOf(rule)) {
     const cost = holders.reduce((sum, holder) => sum + 1 + prefixCost(holder, permission), 1);
-    if (budget.take(cost)) yield;
-    if (budget.isSpent) return;
+    if (!(yield* budget.spend(cost))) return;
     if (!holders.some((holder) => coversWhole(holder, permission))) missing.push(permission);
   }
 }
@@ -98,11 +95,12 @@ function* missingOf(
 class Budget {
   #left = maxComparisons;
 
-  /** Counts comparisons; returns true when the caller should yield to other requests. */
-  take(comparisons: number): boolean {
+  /** Counts comparisons, and yields to other requests between steps. Returns false when none are left. */
+  *spend(comparisons: number): Steps<boolean> {
     const before = Math.floor(this.#left / inOneStep);
     this.#left -= comparisons;
-    return Math.floor(this.#left / inOneStep) < before;
+    if (Math.floor(this.#left / inOneStep) < before) yield;
+    return !this.isSpent;
   }
 
   get isSpent(): boolean {
@@ -117,6 +115,9 @@ const costOf = ({ verbs, apiGroups = [], resources = [], resourceNames = [] }: P
 /** Returns the additional cost for paths: each path is compared with all prefixes. */
 const prefixCost = ({ prefixes }: Holder, { nonResourceURLs = [] }: PolicyRule) =>
   (nonResourceURLs.length * (prefixes.length + 1)) / wordsInOne;
+
+/** Returns the cost of comparing the paths as a whole; 0 if that takes more than one step and is not done. */
+const costInOneStep = (paths: number) => (paths <= inOneStep ? paths : 0);
 
 /** Returns true if the rule is a single permission that cannot be split. */
 const isSingle = ({ verbs, apiGroups, resources, resourceNames = [], nonResourceURLs = [] }: PolicyRule) =>
@@ -167,9 +168,10 @@ function coversWhole(holder: Holder, rule: PolicyRule): boolean {
 
 /**
  * Returns a function that is true for a holder that may allow a part of the rule. Each test walks the smaller
- * of two lists.
+ * of two lists. Every holder passes for a single permission, which costs no more to compare as a whole.
  */
 function relationTo(rule: PolicyRule): (holder: Holder) => boolean {
+  if (isSingle(rule)) return () => true;
   const { verbs, apiGroups = [], resources = [], nonResourceURLs = [] } = rule;
   const wantedVerbs = new Set(['*', ...verbs]);
   if (nonResourceURLs.length > 0)
@@ -211,13 +213,15 @@ function* resourcePermissions(rule: PolicyRule, verbs: ReadonlySet<string>): Gen
   const names = new Set(rule.resourceNames);
   for (const group of new Set(rule.apiGroups)) {
     for (const resource of new Set(rule.resources)) {
-      for (const verb of verbs) {
-        const permission = { apiGroups: [group], resources: [resource], verbs: [verb] };
-        if (names.size === 0) yield permission;
-        for (const name of names) yield { ...permission, resourceNames: [name] };
-      }
+      for (const verb of verbs)
+        yield* namedPermissions({ apiGroups: [group], resources: [resource], verbs: [verb] }, names);
     }
   }
+}
+
+function* namedPermissions(permission: PolicyRule, names: ReadonlySet<string>): Generator<PolicyRule> {
+  if (names.size === 0) yield permission;
+  for (const name of names) yield { ...permission, resourceNames: [name] };
 }
 
 /** Joins permissions that differ only in their verbs into one rule. Keeps their order. */

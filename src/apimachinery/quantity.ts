@@ -33,9 +33,17 @@ export function quantityFault(text: QuantityText): string {
  * vCPUs, 500 millicores.
  */
 function meantQuantities(text: string): string[] {
+  const cpus = meantCpus(text);
+  return cpus === undefined ? meantSizes(text) : [cpus];
+}
+
+function meantCpus(text: string): string | undefined {
   const [, count, milli] =
     /^\s*(\d{1,18}(?:\.\d{1,9})?)\s*(?:(m|milli)[ -]?)?(?:v?cpus?|v?cores?)\s*$/i.exec(text) ?? [];
-  if (count !== undefined) return [milli ? `${count}m` : count];
+  return milli ? `${count}m` : count;
+}
+
+function meantSizes(text: string): string[] {
   const [, amount, letter, binary] =
     /^\s*([+-]?\d{1,18}(?:\.\d{1,9})?)\s*([kmgtpe]?)(i?)b?\s*$/i.exec(text) ?? [];
   if (amount === undefined || letter === undefined) return [];
@@ -52,6 +60,7 @@ export class QuantityError extends Error {
 const nanoPerUnit = 1_000_000_000n;
 const nanoPerMilli = 1_000_000n;
 const maxUnits = 2n ** 63n - 1n;
+const maxNano = maxUnits * nanoPerUnit;
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const shape = /^([+-]?)(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d+)|(Ki|Mi|Gi|Ti|Pi|Ei)|([numkMGTPE]?))$/;
@@ -73,16 +82,18 @@ export function tryParseQuantity(text: QuantityText): Quantity | undefined {
   const [whole = '', fraction = ''] = digits.split('.');
   const mantissa = BigInt(`${whole}${fraction}` || '0');
   const tens = scaleOf(exponent, binary, decimal) - fraction.length + 9;
+  return { nano: signed(sign, nanoOf(mantissa, tens, binary)), format: formatOf(exponent, binary) };
+}
+
+/** Returns the mantissa times 10^tens and times the binary suffix, at most `maxNano`. */
+function nanoOf(mantissa: bigint, tens: number, binary: string | undefined): bigint {
+  if (mantissa === 0n) return 0n;
   // Beyond these bounds every value is capped or rounds to one nano-unit; huge powers are not computed.
-  if (tens > 30 || tens < -longest)
-    return {
-      nano: signed(sign, tens > 0 && mantissa ? maxUnits * nanoPerUnit : mantissa ? 1n : 0n),
-      format: formatOf(exponent, binary),
-    };
+  if (tens > 30) return maxNano;
+  if (tens < -longest) return 1n;
   const factor = binary ? 1024n ** BigInt(binarySuffixes.indexOf(binary)) : 1n;
   const nano = scale(mantissa * factor, tens);
-  const capped = nano > maxUnits * nanoPerUnit ? maxUnits * nanoPerUnit : nano;
-  return { nano: signed(sign, capped), format: formatOf(exponent, binary) };
+  return nano > maxNano ? maxNano : nano;
 }
 
 /** Parses a quantity; throws QuantityError. */

@@ -2,7 +2,7 @@
  * Rules that minik8s adds to the types of Kubernetes: the fields that it acts on, their defaults, choices and
  * limits.
  */
-import type { Field, ObjectType } from './field-types.ts';
+import type { Field, Limits, ObjectType } from './field-types.ts';
 
 /** Returns the warning for a field that is kept and has no effect. */
 export const notActedOnField = (path: string) => `${path}: known to Kubernetes, not acted on by minik8s`;
@@ -28,20 +28,8 @@ export interface TypeRules {
   readonly quiet?: Readonly<Record<string, readonly unknown[] | 'any'>>;
 }
 
-/** Minimum and maximum; both are allowed values. */
-export type Limits = readonly [least: number, greatest?: number];
-
 /** Rules by type name, such as `core.v1.PodSpec`. The content of a type without rules is kept unchanged. */
 export type RulesByType = Readonly<Record<string, TypeRules>>;
-
-/** The rules of a type for one of its fields. */
-export interface FieldRule {
-  readonly acts: boolean;
-  readonly mandatory: boolean;
-  readonly default?: unknown;
-  readonly quiet?: readonly unknown[] | 'any';
-  readonly limits?: Limits;
-}
 
 /**
  * Returns the field with its rules. Every object has a kind, a version and metadata, so these are always

@@ -77,7 +77,10 @@ export function createTypeTable(
     const merge = mergeRule(entry.rules);
     return {
       name,
-      type: texts === undefined ? parseType(type, full) : parseType(type.replace(inner, 'string'), 'string'),
+      type:
+        texts === undefined
+          ? parseType(type, full, typeOf)
+          : parseType(type.replace(inner, 'string'), 'string', typeOf),
       required,
       ...(type.startsWith('*') && { pointer: true as const }),
       ...(omitsZero && { omitsZero: true as const }),
@@ -87,18 +90,19 @@ export function createTypeTable(
     };
   };
 
-  const parseType = (text: string, inner: string): FieldType => {
-    if (text.startsWith('*')) return parseType(text.slice(1), inner);
-    if (text.startsWith('[]')) return { kind: 'list', items: parseType(text.slice(2), inner) };
-    if (text.startsWith('{}')) return { kind: 'map', values: parseType(text.slice(2), inner) };
-    if (text === 'any') return any;
-    if (isScalar(text)) return { kind: 'scalar', scalar: text };
-    const object = typeOf(inner);
-    if (!object) throw new Error(`the table of types has no ${inner}`);
-    return { kind: 'object', object };
-  };
-
   return { typeOf };
+}
+
+/** Parses a field's type; `inner` is the full name of the type behind the prefixes `*`, `[]` and `{}`. */
+function parseType(text: string, inner: string, typeOf: (name: string) => ObjectType | undefined): FieldType {
+  if (text.startsWith('*')) return parseType(text.slice(1), inner, typeOf);
+  if (text.startsWith('[]')) return { kind: 'list', items: parseType(text.slice(2), inner, typeOf) };
+  if (text.startsWith('{}')) return { kind: 'map', values: parseType(text.slice(2), inner, typeOf) };
+  if (text === 'any') return any;
+  if (isScalar(text)) return { kind: 'scalar', scalar: text };
+  const object = typeOf(inner);
+  if (!object) throw new Error(`the table of types has no ${inner}`);
+  return { kind: 'object', object };
 }
 
 interface Entry {
@@ -157,14 +161,18 @@ class TableType implements ObjectType {
         if (entry.number !== undefined) members.set(entry.number, { field });
         continue;
       }
-      if (field.type.kind !== 'object')
-        throw new Error(`${this.name} in the table of types: a part is no object`);
-      const part = field.type.object;
+      const part = this.#partOf(field);
       for (const [name, inner] of part.fields) fields.set(name, this.#ruled(inner));
       if (entry.number !== undefined) members.set(entry.number, { part });
     }
     this.#fields = fields;
     this.#members = members;
+  }
+
+  /** Returns the type whose fields stand in this type, as those of an embedded struct in Go. */
+  #partOf({ type }: Field): ObjectType {
+    if (type.kind !== 'object') throw new Error(`${this.name} in the table of types: a part is no object`);
+    return type.object;
   }
 
   #ruled(field: Field): Field {

@@ -121,9 +121,13 @@ function validateOwner(owner: OwnerReference, path: string): StatusCause[] {
 
 function utf8Length(text: string): number {
   let bytes = 0;
-  for (const char of text) {
-    const code = char.codePointAt(0) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
+  for (const char of text) bytes += utf8Bytes(char.codePointAt(0) ?? 0);
   return bytes;
+}
+
+/** Returns the number of bytes that a character has in UTF-8. */
+function utf8Bytes(code: number): number {
+  if (code < 0x80) return 1;
+  if (code < 0x800) return 2;
+  return code < 0x10000 ? 3 : 4;
 }

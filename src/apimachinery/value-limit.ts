@@ -85,10 +85,10 @@ export function measureJson(text: string, most = maxValues, deepest = maxDepth):
       case openingBrace:
       case openingBracket:
         if (++depth > deepest) throw tooDeep(deepest);
-        if (++values > most) throw tooManyValues(most);
+        values = oneMore(values, most);
         break;
       case comma:
-        if (++values > most) throw tooManyValues(most);
+        values = oneMore(values, most);
         break;
       case closingBrace:
       case closingBracket:
@@ -97,6 +97,12 @@ export function measureJson(text: string, most = maxValues, deepest = maxDepth):
     }
   }
   return { keys, values };
+}
+
+/** Returns the next number of values; throws for more than `most`. */
+function oneMore(values: number, most: number): number {
+  if (values + 1 > most) throw tooManyValues(most);
+  return values + 1;
 }
 
 /**
@@ -132,12 +138,19 @@ export function countValues(value: unknown): number {
     if (depth > maxDepth) throw newBadRequest(tooDeep().message);
     const next: unknown[] = [];
     for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue;
-      const inner: readonly unknown[] = Array.isArray(item) ? item : Object.values(item);
+      const inner = membersOf(item);
       values += inner.length;
       for (const one of inner) next.push(one);
     }
     level = next;
   }
   return values;
+}
+
+const noMembers: readonly unknown[] = [];
+
+/** Returns the items of a list or the values of an object's fields. */
+function membersOf(value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return noMembers;
+  return Array.isArray(value) ? value : Object.values(value);
 }

@@ -30,9 +30,7 @@ const integer: ScalarRule = {
     const plain = text.replaceAll('_', '');
     const sign = /^[-+]?/.exec(plain)?.[0] ?? '';
     const digits = plain.slice(sign.length);
-    // More than 64 digits exceed 64 bits in any base; the exact size does not matter.
-    const isLong = digits.replace(/^0[a-zA-Z]?0*/, '').length > 64;
-    const size = isLong ? 2n ** 64n : BigInt(/^0[0-7]/.test(digits) ? `0o${digits.slice(1)}` : digits);
+    const size = sizeOf(digits);
     const value = sign === '-' ? -size : size;
     const isSigned64 = BigInt.asIntN(64, value) === value;
     const isUnsigned64 = sign === '' && BigInt.asUintN(64, value) === value;
@@ -43,6 +41,14 @@ const integer: ScalarRule = {
     return Number(value);
   },
 };
+
+/** Returns the number that the digits stand for; 2^64 stands for all numbers of more than 64 digits. */
+function sizeOf(digits: string): bigint {
+  // More than 64 digits exceed 64 bits in any base; the exact size does not matter.
+  const isLong = digits.replace(/^0[a-zA-Z]?0*/, '').length > 64;
+  if (isLong) return 2n ** 64n;
+  return BigInt(/^0[0-7]/.test(digits) ? `0o${digits.slice(1)}` : digits);
+}
 
 const tooExact = (text: string) =>
   `${text} is a whole number beyond 2^53, of which not every digit would be kept; write a quantity in quotes`;

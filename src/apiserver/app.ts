@@ -26,6 +26,7 @@ import { RequestMetrics } from './request/request-metrics.ts';
 import type { UserInfo } from './request/user.ts';
 import { respondJson, respondText } from './respond.ts';
 import type { ServerContext } from './server-context.ts';
+import type { KindSubresources } from './subresources/subresources.ts';
 import type { AskedRequest, DirectRequest } from './transport/asked-request.ts';
 import { checkHead } from './transport/head-limits.ts';
 import { versionDocument } from './version.ts';
@@ -58,9 +59,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const server: ServerContext = { ...engine, behavior, admission: admissionChain(admission) };
   const authorize: Authorize = unionAuthorizer([mastersAuthorizer, ...authorizers]);
   const handling = new RequestHandling({
-    ...{ options, server, authorize },
+    ...{ options, server, authorize, subresources: behavior },
     ...requestCounts(options, server),
-    documentAt: documentReader(options, server, documents),
+    documentAt: documentReader(options, server, behavior, documents),
   });
   const refuse: ApiServer['refuse'] = (request, error) => {
     const { status } = toStatusError(error, request, server);
@@ -97,10 +98,11 @@ function requestCounts({ metrics = new Registry(), limits }: ApiServerOptions, s
 /** Returns the reader of paths that are no resources: documents of the kinds, discovery, and schemas. */
 function documentReader(
   options: ApiServerOptions,
-  { kinds, behavior, turns }: ServerContext,
+  { kinds, turns }: ServerContext,
+  subresources: KindSubresources,
   documents: ServerParts['documents'],
 ) {
-  const discovery = createDiscovery(kinds, behavior, options.advertiseAddress, [...documents.keys()]);
+  const discovery = createDiscovery(kinds, subresources, options.advertiseAddress, [...documents.keys()]);
   const openapi = createOpenApi(kinds, options, turns);
   return async (path: string, request: Request): Promise<Response | undefined> =>
     documents.get(path)?.(request) ?? discovery(request) ?? (await openapi(request));

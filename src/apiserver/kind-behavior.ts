@@ -8,11 +8,9 @@ import type { AccessRequest } from './authorization/authorizer.ts';
 import type { Selectors } from './reads/selection.ts';
 import type { ClaimPlanner } from './registry/claim-planner.ts';
 import type { ResourceRequest } from './request/request-info.ts';
-import type { RequestScope } from './request/request-scope.ts';
 import type { UserInfo } from './request/user.ts';
 import type { Headers } from './respond.ts';
 import type { StoredObject } from './stored-object.ts';
-import type { Subresources } from './subresources/subresources.ts';
 
 /** Selects objects of one namespace, or of all namespaces if `namespace` is ''. */
 export interface MeasureQuery extends Selectors {
@@ -20,9 +18,17 @@ export interface MeasureQuery extends Selectors {
   readonly name: string | undefined;
 }
 
+/** The user of a read, and the kind of the object that was read. */
+export interface ObjectRead {
+  readonly user: UserInfo;
+  readonly definition: ResourceDefinition;
+}
+
+/**
+ * Behavior that requests reach through the ServerContext. Subresources are separate (KindSubresources),
+ * because their handlers receive the ServerContext.
+ */
 export interface KindBehavior {
-  /** Returns the subresources besides `/status` and `/scale`, which the definition declares. */
-  subresourcesOf(definition: ResourceDefinition): Subresources;
   /** Returns the planner of a kind whose objects claim unique names; undefined for other kinds. */
   claimsOf(definition: ResourceDefinition): ClaimPlanner | undefined;
   /**
@@ -41,7 +47,7 @@ export interface KindBehavior {
    * Throws 403 if the user may not see this object although the request is authorized. Must not decode
    * `object` unless the kind is restricted: decoding costs more than the rest of a get.
    */
-  checkRead(scope: RequestScope, found: Pick<StoredObject, 'object'>): void;
+  checkRead(read: ObjectRead, found: Pick<StoredObject, 'object'>): void;
   /** Throws 429 if the user sends an authorized request too often. */
   limit(access: Extract<AccessRequest, { type: 'resource' }>): void;
   /** Returns the answer to a request for a kind that is not served; undefined for 404. */

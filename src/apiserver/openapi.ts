@@ -79,7 +79,7 @@ function* json(value: Parameters<typeof jsonPieces>[0]): DocumentSteps<Uint8Arra
   return Buffer.concat(pieces);
 }
 
-/** Work of a byte of protobuf, which is put together of many small arrays, in bytes of JSON. */
+/** Cost of one byte of protobuf, in bytes of JSON: a message is assembled from many small arrays. */
 const protoCost = 4;
 
 /** Does all steps and resolves to their result; the other work of the process gets its turns between them. */
@@ -112,12 +112,17 @@ export function createOpenApi(
       if (made === current) made = undefined;
       throw error;
     });
-    if (url.pathname === '/openapi/v2') return respondV2(documents, request);
-    if (url.pathname === '/openapi/v3') return cacheable(request, documents.v3Index, jsonType);
-    const path = url.pathname.slice('/openapi/v3/'.length);
-    const found = url.pathname.startsWith('/openapi/v3/') ? documents.v3.get(path) : undefined;
-    return found && respondV3(request, url, found, clock.now());
+    return answer(documents, request, url, clock.now());
   };
+}
+
+/** Returns the answer to a request for a document; undefined for a path without a document. */
+function answer(documents: Documents, request: Request, url: URL, now: number): Response | undefined {
+  if (url.pathname === '/openapi/v2') return respondV2(documents, request);
+  if (url.pathname === '/openapi/v3') return cacheable(request, documents.v3Index, jsonType);
+  const path = url.pathname.slice('/openapi/v3/'.length);
+  const found = url.pathname.startsWith('/openapi/v3/') ? documents.v3.get(path) : undefined;
+  return found && respondV3(request, url, found, now);
 }
 
 /**

@@ -20,7 +20,8 @@ import type { ReadYaml, WriteYaml } from './body/yaml-thread.ts';
 import type { KindBehavior } from './kind-behavior.ts';
 import type { MainLimits } from './load/in-flight.ts';
 import type { UserInfo } from './request/user.ts';
-import type { EngineContext, UpgradedConnection } from './server-context.ts';
+import type { EngineContext, WantedUpgrade } from './server-context.ts';
+import type { KindSubresources } from './subresources/subresources.ts';
 import type { Source } from './transport/pushed-body.ts';
 
 /** Answers a request for one path. */
@@ -28,7 +29,7 @@ export type Document = (request: Request) => Response | Promise<Response>;
 
 /** Parts that a server of certain kinds adds to the engine. */
 export interface ServerParts {
-  readonly behavior: KindBehavior;
+  readonly behavior: KindBehavior & KindSubresources;
   /** Admission plugins, in the order in which they run. */
   readonly admission: readonly AdmissionPlugin[];
   /** Authorizers of these kinds. The engine adds its own, which allows everything to system:masters. */
@@ -121,14 +122,4 @@ export interface RequestEnv {
   readonly shutdown?: AbortSignal;
   /** Upgrade that the request asks for; absent for every request that stays HTTP. */
   readonly upgrade?: WantedUpgrade;
-}
-
-export interface WantedUpgrade {
-  /** Request headers that list the protocols which the client supports. */
-  readonly headers: Readonly<Record<string, string>>;
-  /**
-   * Joins the client's connection to `connection` instead of answering. The response of the handler is not
-   * sent.
-   */
-  switchTo(connection: UpgradedConnection): void;
 }

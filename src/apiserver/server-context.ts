@@ -32,6 +32,17 @@ export interface UpgradedConnection {
   readonly socket: Duplex;
 }
 
+/** Upgrade of the client's connection, as a request asks for it. */
+export interface WantedUpgrade {
+  /** Request headers that list the protocols which the client supports. */
+  readonly headers: Readonly<Record<string, string>>;
+  /**
+   * Joins the client's connection to `connection` instead of answering. The response of the handler is not
+   * sent.
+   */
+  switchTo(connection: UpgradedConnection): void;
+}
+
 /** Parts of the engine itself. The behavior of the kinds is built from this context. */
 export interface EngineContext {
   readonly store: Store;

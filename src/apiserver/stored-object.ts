@@ -1,9 +1,9 @@
 /** Objects as they are stored, in the cache or in the store. */
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { type ResourceRef, storageKey } from '../apimachinery/resource-definition.ts';
+import type { Cache } from '../storage/cache.ts';
 import { decodeObject, withRevision } from '../storage/codec.ts';
-import type { StoredValue } from '../storage/store.ts';
-import type { ServerContext } from './server-context.ts';
+import type { Store, StoredValue } from '../storage/store.ts';
 
 export interface StoredObject {
   readonly key: string;
@@ -28,7 +28,7 @@ export const storedObject = ({ key, value, revision }: StoredValue): StoredObjec
  * store if the cache has no such object, because it may have been created a moment ago.
  */
 export async function findObject<T extends KubeObject>(
-  server: Pick<ServerContext, 'cache' | 'store'>,
+  server: { readonly cache: Pick<Cache, 'get'>; readonly store: Pick<Store, 'get'> },
   ref: ResourceRef<T>,
   namespace: string,
   name: string,

@@ -6,8 +6,8 @@
 import type { Clock } from '../base/clock.ts';
 
 /**
- * Bytes of a turn: some ten milliseconds of encryption and system calls, be it many small writes or few large
- * ones.
+ * Bytes of a turn: some ten milliseconds of encryption and system calls, whether in many small writes or in a
+ * few large ones.
  */
 const turnBytes = 4 * 1024 * 1024;
 const writeBytes = 16 * 1024;

@@ -6,7 +6,7 @@ import type { SystemObjects } from '../api/core/v1/system-objects.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { Authenticator } from '../apiserver/authentication/authenticator.ts';
 import { systemUser, type UserInfo } from '../apiserver/request/user.ts';
-import type { DirectServe } from '../apiserver/transport/serve.ts';
+import type { DirectServe } from '../apiserver/transport/listen-options.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import { inTurns } from '../base/event-loop/pieces.ts';
 import { inBackground } from '../base/in-background.ts';

@@ -8,7 +8,6 @@ import type { SignSecretToken } from '../api/core/v1/service-account/token.ts';
 import { kubernetesMessages } from '../api/message-table.ts';
 import { type ApiServer, createApiServer } from '../apiserver/app.ts';
 import { forOwnAudiences, unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
-import type { KindBehavior } from '../apiserver/kind-behavior.ts';
 import { metricsPage } from '../apiserver/metrics-page.ts';
 import type { Document, ServerParts } from '../apiserver/options.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
@@ -125,7 +124,7 @@ function documentsOf(server: KubeContext, options: KubeApiServerOptions): Server
   ]);
 }
 
-function kindBehavior(server: KubeContext, features: readonly ServerFeature[]): KindBehavior {
+function kindBehavior(server: KubeContext, features: readonly ServerFeature[]): ServerParts['behavior'] {
   const claims: Readonly<Record<string, ClaimPlanner>> = Object.assign(
     { '/services': serviceClaims(server) },
     ...features.map((feature) => feature.claims),

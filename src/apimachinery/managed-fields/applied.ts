@@ -12,7 +12,7 @@ import { TextError } from '../value-limit.ts';
 import { compare } from './compare.ts';
 import type { FieldSet } from './field-set.ts';
 import { fieldsOf } from './fields-of.ts';
-import { ApplyConflicts, idOf, type Managers, withFields } from './managers.ts';
+import { ApplyConflicts, idOf, type Manager, type Managers, withFields } from './managers.ts';
 import { type Applied, applyConfiguration, type Versions } from './ownership.ts';
 import { KeyError } from './shape.ts';
 import { type FieldWrite, managersAfterUpdate, neverOwned } from './tracking.ts';
@@ -60,16 +60,26 @@ export function* applied(
   const { object, managers: after } = yield* withLegacyOwner(live, configuration, known, write, versions);
   const { manager, apiVersion, subresource, now } = write;
   const writer = { manager, operation: 'Apply', apiVersion, subresource } as const;
-  const id = idOf(writer);
-  const own = after.get(id);
-  if (own) {
-    const fields = own.fields.difference(neverOwned);
-    if (fields.isEmpty) after.delete(id);
-    else after.set(id, withFields({ ...writer, time: object === undefined ? own.time : now }, fields));
-  }
+  renewWriter(after, writer, object === undefined ? undefined : now);
   const changed = isRecord(object) ? object : {};
   const result = object === undefined ? live : changed;
   return { object: manager === kubectl ? withLastApplied(result, configuration) : result, managers: after };
+}
+
+/**
+ * Sets the writer's time if the object has changed (`now`), and removes a writer that owns no fields.
+ */
+function renewWriter(
+  managers: Map<string, Manager>,
+  writer: Omit<Manager, 'fields' | 'time'>,
+  now: string | undefined,
+): void {
+  const id = idOf(writer);
+  const own = managers.get(id);
+  if (!own) return;
+  const fields = own.fields.difference(neverOwned);
+  if (fields.isEmpty) managers.delete(id);
+  else managers.set(id, withFields({ ...writer, time: now ?? own.time }, fields));
 }
 
 /**

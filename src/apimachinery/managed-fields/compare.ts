@@ -71,7 +71,7 @@ type Parts = Readonly<Record<string, unknown>>;
 function walk(before: unknown, after: unknown, of: Shape, level: Level, element: PathElement): void {
   if ((before === undefined && after === undefined) || level.passes(element)) return;
   const shape = settled(of, after ?? before);
-  const isLeaf = shape.kind === 'leaf' || (isEmpty(before, shape) && isEmpty(after, shape));
+  const isLeaf = areWhole(before, after, shape);
   if (!isLeaf) walkInto(before, after, shape, level.below(element));
   if (before === undefined) level.add('added', element);
   else if (after === undefined) level.add('removed', element);
@@ -93,9 +93,19 @@ function walkParts(
   for (const key of Object.keys(one ?? {})) walkKey(one, other, shape, level, key);
   for (const key of Object.keys(other ?? {}))
     if (!one || !Object.hasOwn(one, key)) walkKey(one, other, shape, level, key);
+  walkAlways(one, other, shape, level);
+}
+
+/** Compares the fields that Go writes for the only value that exists, even if they were not set. */
+function walkAlways(
+  one: Parts | undefined,
+  other: Parts | undefined,
+  shape: Shape & { kind: 'fields' | 'map' },
+  level: Level,
+): void {
   const only = one && other ? undefined : (one ?? other);
-  if (!only) return;
   // If both values exist, a key that neither has is no difference.
+  if (!only) return;
   for (const key of alwaysUnder(shape)) if (!Object.hasOwn(only, key)) walkKey(one, other, shape, level, key);
 }
 
@@ -127,7 +137,7 @@ function walkList(
   }
 }
 
-/** Compares the items of one key, of which a list has several: these are owned together. */
+/** Compares items that have the same key in one list: such items are owned together. */
 function walkRepeated(
   before: readonly unknown[],
   after: readonly unknown[],
@@ -163,6 +173,10 @@ export function byElement(
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const partsOf = (value: unknown): Parts | undefined => (isRecord(value) ? value : undefined);
+
+/** Returns true if two values are compared as a whole: single values, and values without members. */
+export const areWhole = (before: unknown, after: unknown, shape: Shape): boolean =>
+  shape.kind === 'leaf' || (isEmpty(before, shape) && isEmpty(after, shape));
 
 /**
  * Returns true for an absent value, null, and a list or an object without members, including members that Go

@@ -78,16 +78,9 @@ export class FieldSet {
     const [first, second] = sets;
     if (sets.length <= 2) return first && second ? first.union(second) : (first ?? new FieldSet());
     const made = new FieldSet();
-    const below = new Map<PathElement, FieldSet[]>();
-    for (const set of sets) {
-      for (const member of set.members) made.members.add(member);
-      for (const [element, child] of set.children) {
-        const same = below.get(element);
-        if (same) same.push(child);
-        else below.set(element, [child]);
-      }
-    }
-    for (const [element, children] of below) made.children.set(element, FieldSet.union(children));
+    for (const set of sets) for (const member of set.members) made.members.add(member);
+    for (const [element, children] of childrenByElement(sets))
+      made.children.set(element, FieldSet.union(children));
     return made;
   }
 
@@ -141,6 +134,18 @@ export class FieldSet {
 }
 
 const empty = new FieldSet();
+
+function childrenByElement(sets: readonly FieldSet[]): Map<PathElement, FieldSet[]> {
+  const below = new Map<PathElement, FieldSet[]>();
+  for (const set of sets) {
+    for (const [element, child] of set.children) {
+      const same = below.get(element);
+      if (same) same.push(child);
+      else below.set(element, [child]);
+    }
+  }
+  return below;
+}
 
 /** Formats a path: `.spec.containers[name="web"].image`. */
 export const describePath = (path: FieldPath) => path.map(describeElement).join('');
@@ -199,20 +204,18 @@ export function readFields(fields: unknown): FieldSet {
 const deepest = 100;
 
 function read(fields: unknown, depth: number): { set: FieldSet; isMember: boolean } {
-  const set = new FieldSet();
-  let isMember = false;
   if (!isRecord(fields)) throw new Error('fields are objects in objects');
   if (depth > deepest) throw new Error(`fields are more than ${deepest} steps deep`);
-  for (const [key, below] of Object.entries(fields)) {
-    if (key === '.') {
-      isMember = true;
-      continue;
-    }
-    const element = parseElement(key);
-    if (element === undefined) continue;
-    const inner = read(below, depth + 1);
-    if (inner.isMember) set.members.add(element);
-    if (!inner.set.isEmpty) set.children.set(element, inner.set);
-  }
-  return { set, isMember: isMember || set.isEmpty };
+  const set = new FieldSet();
+  for (const [key, below] of Object.entries(fields)) if (key !== '.') readElement(set, key, below, depth);
+  return { set, isMember: Object.hasOwn(fields, '.') || set.isEmpty };
+}
+
+/** Adds an element and the fields below it to the set. */
+function readElement(set: FieldSet, key: string, below: unknown, depth: number): void {
+  const element = parseElement(key);
+  if (element === undefined) return;
+  const inner = read(below, depth + 1);
+  if (inner.isMember) set.members.add(element);
+  if (!inner.set.isEmpty) set.children.set(element, inner.set);
 }

@@ -5,7 +5,7 @@
  */
 import { deepEqual, isRecord, type JsonObject } from '../equality.ts';
 import type { ObjectType } from '../field-types.ts';
-import { byElement, isEmpty, listOf } from './compare.ts';
+import { areWhole, byElement, listOf } from './compare.ts';
 import type { FieldSet } from './field-set.ts';
 import { fieldElement, inElementOrder, type PathElement } from './path-element.ts';
 import { alwaysUnder, type Shape, settled, shapeOfType, stepUnder, valueUnder } from './shape.ts';
@@ -140,9 +140,8 @@ class Writer {
   ): string | undefined {
     if (after === undefined || without?.members.has(element)) return nobodys;
     const shape = settled(of, after);
-    const isLeaf = shape.kind === 'leaf' || (isEmpty(before, shape) && isEmpty(after, shape));
-    const isMember =
-      (before === undefined || (isLeaf && !deepEqual(before, after))) && !unowned?.members.has(element);
+    const isLeaf = areWhole(before, after, shape);
+    const isMember = isChanged(before, after, isLeaf) && !unowned?.members.has(element);
     if (isLeaf) return isMember ? '' : nobodys;
     const below = this.inside(before, after, shape, exceptionsBelow(without, unowned, element));
     if (below === '') return isMember ? '' : nobodys;
@@ -151,6 +150,10 @@ class Writer {
     return `".":{},${below}`;
   }
 }
+
+/** Returns true for a new value, and for a leaf with another value than before. */
+const isChanged = (before: unknown, after: unknown, isLeaf: boolean): boolean =>
+  before === undefined || (isLeaf && !deepEqual(before, after));
 
 interface KnownField {
   readonly name: string;

@@ -95,19 +95,23 @@ const isEmptyObject = (value: unknown) => isRecord(value) && Object.keys(value).
  */
 export function withoutFields(value: unknown, set: FieldSet, of: Shape): unknown {
   const shape = settled(of, value);
-  if (Array.isArray(value)) {
-    if (shape.kind !== 'list' || value.length === 0) return null;
-    const left = value.flatMap((item: unknown) => {
-      const element = elementOf(shape, item);
-      if (set.members.has(element)) return [];
-      return [remaining(item, set, element, shapeOfType(shape.items))];
-    });
-    return left.length > 0 ? left : null;
-  }
+  if (Array.isArray(value)) return shape.kind === 'list' ? withoutItems(value, set, shape) : null;
   if (!isRecord(value)) return value;
-  if (shape.kind !== 'fields' && shape.kind !== 'map') return null;
+  return shape.kind === 'fields' || shape.kind === 'map' ? withoutKeys(value, set, shape) : null;
+}
+
+function withoutItems(list: readonly unknown[], set: FieldSet, shape: Shape & { kind: 'list' }): unknown {
+  const left = list.flatMap((item) => {
+    const element = elementOf(shape, item);
+    if (set.members.has(element)) return [];
+    return [remaining(item, set, element, shapeOfType(shape.items))];
+  });
+  return left.length > 0 ? left : null;
+}
+
+function withoutKeys(object: JsonObject, set: FieldSet, shape: Shape & { kind: 'fields' | 'map' }): unknown {
   const left: JsonObject = {};
-  for (const [key, inner] of Object.entries(value)) {
+  for (const [key, inner] of Object.entries(object)) {
     const element = fieldElement(key);
     if (inner === undefined || set.members.has(element)) continue;
     setOwn(left, key, remaining(inner, set, element, shapeUnder(shape, key)));

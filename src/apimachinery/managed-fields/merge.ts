@@ -15,8 +15,16 @@ export function merge(live: unknown, applied: unknown, of: Shape): unknown {
   if (shape.kind === 'list') return mergeLists(listOf(live), listOf(applied), shape);
   if ((shape.kind !== 'fields' && shape.kind !== 'map') || !isRecord(live)) return applied;
   if (applied !== null && !isRecord(applied)) return applied;
+  return mergeKeys(live, applied ?? {}, shape);
+}
+
+function mergeKeys(
+  live: JsonObject,
+  applied: JsonObject,
+  shape: Shape & { kind: 'fields' | 'map' },
+): JsonObject {
   const merged: JsonObject = { ...live };
-  for (const [key, inner] of Object.entries(applied ?? {})) {
+  for (const [key, inner] of Object.entries(applied)) {
     if (inner === undefined) continue;
     setOwn(
       merged,
@@ -66,13 +74,12 @@ function inOrder(left: readonly PathElement[], right: readonly PathElement[]): r
   let [l, r] = [0, 0];
   while (l < left.length || r < right.length) {
     const [mine, wanted] = [left[l], right[r]];
-    const isBoth = mine !== undefined && mine === wanted;
-    if (mine !== undefined && !isBoth && order.goesOn(mine, wanted)) {
-      if (!order.isApplied(mine)) order.keep(mine, l);
+    if (mine !== undefined && order.goesOn(mine, wanted)) {
+      order.pass(mine, l);
       l++;
       continue;
     }
-    if (isBoth || (mine !== undefined && order.has(mine))) l++;
+    if (mine !== undefined && order.isDone(mine, wanted)) l++;
     if (wanted !== undefined) {
       order.take(wanted);
       r++;
@@ -103,17 +110,14 @@ class Order {
     if (this.#shared[this.#nextShared] === element) this.#nextShared++;
   }
 
-  /** Appends an item that only the live list has, at index `at`. */
-  keep(element: PathElement, at: number): void {
-    this.items.push({ element, at });
+  /** Appends the item of the live list at index `at`, if only the live list has it. */
+  pass(element: PathElement, at: number): void {
+    if (!this.#inRight.has(element)) this.items.push({ element, at });
   }
 
-  has(element: PathElement): boolean {
-    return this.#done.has(element);
-  }
-
-  isApplied(element: PathElement): boolean {
-    return this.#inRight.has(element);
+  /** Returns true if the item of the live list is appended already, or is the wanted one. */
+  isDone(element: PathElement, wanted: PathElement | undefined): boolean {
+    return element === wanted || this.#done.has(element);
   }
 
   /**
@@ -121,7 +125,8 @@ class Order {
    * a shared item that comes later and is placed where the applied list has it.
    */
   goesOn(element: PathElement, wanted: PathElement | undefined): boolean {
-    if (!this.isApplied(element)) return true;
+    if (element === wanted) return false;
+    if (!this.#inRight.has(element)) return true;
     const next = this.#shared[this.#nextShared];
     return wanted !== undefined && next !== undefined && next !== element;
   }

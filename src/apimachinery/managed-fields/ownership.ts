@@ -147,7 +147,7 @@ function takeOver(
     const theirs = versions(manager.apiVersion);
     if (!theirs) continue;
     if (id === writer) {
-      if (manager.written || !manager.fields.isEmpty) after.set(id, manager);
+      keepWriter(after, id, manager);
       continue;
     }
     const { added, modified, removed } = comparedIn(theirs);
@@ -161,6 +161,11 @@ function takeOver(
         .flatMap(({ manager, fields }) => [...fields.paths()].map((path) => ({ manager, path }))),
     );
   return { managers: after, comparison };
+}
+
+/** Keeps the writer, unless it owns no fields. */
+function keepWriter(managers: Map<string, Manager>, id: string, writer: Manager): void {
+  if (writer.written || !writer.fields.isEmpty) managers.set(id, writer);
 }
 
 /** Leaves a manager only its unchanged fields and returns the others; a manager without fields is removed. */

@@ -54,10 +54,13 @@ function makeShape(type: FieldType, merge: MergeRule | undefined): Shape {
     case 'map':
       return merge?.mapType === 'atomic' ? leaf : { kind: 'map', values: type.values };
     case 'list':
-      if (merge?.listType === 'map')
-        return { kind: 'list', keys: [...(merge.listKeys ?? [])].sort(), items: type.items };
-      return merge?.listType === 'set' ? { kind: 'list', keys: [], items: type.items } : leaf;
+      return listShape(type.items, merge);
   }
+}
+
+function listShape(items: FieldType, merge: MergeRule | undefined): Shape {
+  if (merge?.listType === 'map') return { kind: 'list', keys: [...(merge.listKeys ?? [])].sort(), items };
+  return merge?.listType === 'set' ? { kind: 'list', keys: [], items } : leaf;
 }
 
 /** Resolves a shape that depends on the value: an object is owned key by key, any other value as a whole. */
@@ -102,11 +105,7 @@ export class KeyError extends Error {}
 
 /** Returns the path element of a list item. Throws a KeyError when the item has no key. */
 export function elementOf(shape: Shape & { kind: 'list' }, item: unknown): PathElement {
-  if (shape.keys.length === 0) {
-    if (item === null) throw new KeyError('a set has an item that is null');
-    if (typeof item === 'object') throw new KeyError('a set has an item that is no single value');
-    return valueElement(item);
-  }
+  if (shape.keys.length === 0) return elementOfSet(item);
   if (!isRecord(item)) throw new KeyError('a list with keys has an item that is no object');
   let text = '';
   for (const name of shape.keys) {
@@ -115,6 +114,12 @@ export function elementOf(shape: Shape & { kind: 'list' }, item: unknown): PathE
     text += `${text && ','}${JSON.stringify(name)}:${JSON.stringify(value)}`;
   }
   return `k:{${text}}`;
+}
+
+function elementOfSet(item: unknown): PathElement {
+  if (item === null) throw new KeyError('a set has an item that is null');
+  if (typeof item === 'object') throw new KeyError('a set has an item that is no single value');
+  return valueElement(item);
 }
 
 function defaultOf(items: FieldType, name: string): unknown {

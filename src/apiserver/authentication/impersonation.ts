@@ -25,13 +25,19 @@ const extraPrefix = 'impersonate-extra-';
  * Headers, which join headers of the same name.
  */
 export function impersonationFields(from: readonly string[] | Headers): readonly Field[] {
+  return from instanceof Headers ? fieldsOfHeaders(from) : fieldsAsReceived(from);
+}
+
+function fieldsOfHeaders(headers: Headers): Field[] {
   const found: Field[] = [];
-  if (from instanceof Headers) {
-    for (const [name, value] of from) if (prefix.test(name)) found.push([name, value]);
-  } else {
-    for (const [i, name] of from.entries())
-      if (i % 2 === 0 && prefix.test(name)) found.push([name, from[i + 1] ?? '']);
-  }
+  for (const [name, value] of headers) if (prefix.test(name)) found.push([name, value]);
+  return found;
+}
+
+function fieldsAsReceived(list: readonly string[]): Field[] {
+  const found: Field[] = [];
+  for (const [i, name] of list.entries())
+    if (i % 2 === 0 && prefix.test(name)) found.push([name, list[i + 1] ?? '']);
   return found;
 }
 
@@ -120,16 +126,10 @@ function readFields(fields: readonly Field[]): Wanted {
     const name = header.toLowerCase();
     const value = textOf(header, bytes);
     if (name === 'impersonate-group') groups.push(value);
-    else if (name === 'impersonate-user' || name === 'impersonate-uid') {
-      if (single[name] || value === '')
-        throw newBadRequest(`the header ${header} must be there once, with a value`);
-      single[name] = value;
-    } else if (isExtraField(name)) {
-      const key = decoded(name.slice(extraPrefix.length));
-      const values = extra.get(key) ?? [];
-      values.push(value);
-      extra.set(key, values);
-    } else
+    else if (name === 'impersonate-user' || name === 'impersonate-uid')
+      single[name] = onlyValue(header, single[name], value);
+    else if (isExtraField(name)) addExtra(extra, name, value);
+    else
       throw newBadRequest(
         `the header ${header} is not known: there are Impersonate-User, Impersonate-Group, Impersonate-Uid and Impersonate-Extra-KEY`,
       );
@@ -140,6 +140,19 @@ function readFields(fields: readonly Field[]): Wanted {
       'requested to impersonate a group, a uid or extra fields without a user: send Impersonate-User too',
     );
   return { user, uid, groups, extra };
+}
+
+/** Returns the value; throws a BadRequest if it is empty, or if the same header had another one before. */
+function onlyValue(header: string, before: string, value: string): string {
+  if (before || value === '') throw newBadRequest(`the header ${header} must be there once, with a value`);
+  return value;
+}
+
+function addExtra(extra: Map<string, string[]>, name: string, value: string): void {
+  const key = decoded(name.slice(extraPrefix.length));
+  const values = extra.get(key) ?? [];
+  values.push(value);
+  extra.set(key, values);
 }
 
 const isExtraField = (name: string) => name.startsWith(extraPrefix) && name.length > extraPrefix.length;

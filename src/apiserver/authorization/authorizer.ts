@@ -65,14 +65,16 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorize {
   return async (request) => {
     const reasons: string[] = [];
     for (const decide of authorizers) {
-      const answer = await decide(request);
-      const decision = typeof answer === 'boolean' ? { allowed: answer, reason: '' } : answer;
+      const decision = decisionOf(await decide(request));
       if (decision.allowed) return decision;
       if (decision.reason) reasons.push(decision.reason);
     }
     return { allowed: false, reason: reasons.join('\n') };
   };
 }
+
+const decisionOf = (answer: boolean | Decision): Decision =>
+  typeof answer === 'boolean' ? { allowed: answer, reason: '' } : answer;
 
 /** Returns the denial in Kubernetes' words: `User "bob" cannot get resource "pods" in API group "" …`. */
 export function refusal(request: AccessRequest, { reason }: Decision): string {

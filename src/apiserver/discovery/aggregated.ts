@@ -1,8 +1,8 @@
 /** Discovery in one document (apidiscovery.k8s.io), which kubectl reads since 1.27. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { KindSubresources } from '../subresources/subresources.ts';
 import {
-  type Behavior,
   type GroupVersionResources,
   resourceVerbs,
   sortedSubresources,
@@ -14,7 +14,7 @@ export type DiscoveryVersion = 'v2' | 'v2beta1';
 export function aggregatedDiscovery(
   all: readonly GroupVersionResources[],
   version: DiscoveryVersion,
-  behavior: Behavior,
+  added: KindSubresources,
 ): JsonObject {
   const groups = Map.groupBy(all, ({ group }) => group);
   const items = [...groups].map(([name, versions]) => ({
@@ -22,7 +22,7 @@ export function aggregatedDiscovery(
     versions: versions.map((entry) => ({
       version: entry.version,
       freshness: 'Current',
-      resources: entry.definitions.map((definition) => resourceEntry(definition, behavior)),
+      resources: entry.definitions.map((definition) => resourceEntry(definition, added)),
     })),
   }));
   return {
@@ -33,9 +33,9 @@ export function aggregatedDiscovery(
   };
 }
 
-function resourceEntry(definition: ResourceDefinition, behavior: Behavior): JsonObject {
+function resourceEntry(definition: ResourceDefinition, added: KindSubresources): JsonObject {
   const { group, version, kind, plural, singular, namespaced, shortNames, categories } = definition;
-  const subresources = sortedSubresources(definition, behavior).map(([name, subresource]) => ({
+  const subresources = sortedSubresources(definition, added).map(([name, subresource]) => ({
     subresource: name,
     responseKind: subresource.kind ?? { group, version, kind },
     verbs: subresourceVerbs(subresource),

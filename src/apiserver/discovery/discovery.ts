@@ -6,9 +6,10 @@ import type { Kinds } from '../../apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { parseAccept } from '../negotiation/accept.ts';
 import { jsonType, respond, respondJson } from '../respond.ts';
+import type { KindSubresources } from '../subresources/subresources.ts';
 import { aggregatedDiscovery, type DiscoveryVersion } from './aggregated.ts';
 import { coreVersions, groupDocument, groupList, resourceList } from './legacy.ts';
-import { type Behavior, type GroupVersionResources, groupVersions } from './resources.ts';
+import { type GroupVersionResources, groupVersions } from './resources.ts';
 
 interface AggregatedDocument {
   readonly body: string;
@@ -21,13 +22,13 @@ interface AggregatedDocument {
  */
 export function createDiscovery(
   kinds: Pick<Kinds, 'all'>,
-  behavior: Behavior,
+  added: KindSubresources,
   advertiseAddress: string | undefined,
   documents: readonly string[] = [],
 ): (request: Request) => Response | undefined {
   let made: Documents | undefined;
   return (request) => {
-    if (made?.of !== kinds.all) made = makeDocuments(kinds.all, behavior, documents);
+    if (made?.of !== kinds.all) made = makeDocuments(kinds.all, added, documents);
     return answer(request, made, advertiseAddress);
   };
 }
@@ -44,7 +45,7 @@ interface Documents {
 
 function makeDocuments(
   definitions: readonly ResourceDefinition[],
-  behavior: Behavior,
+  added: KindSubresources,
   others: readonly string[],
 ): Documents {
   const all = groupVersions(definitions);
@@ -54,7 +55,7 @@ function makeDocuments(
     part: readonly GroupVersionResources[],
     version: DiscoveryVersion,
   ): AggregatedDocument => {
-    const body = JSON.stringify(aggregatedDiscovery(part, version, behavior));
+    const body = JSON.stringify(aggregatedDiscovery(part, version, added));
     return { body, etag: `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"` };
   };
   const aggregated = {
@@ -65,7 +66,7 @@ function makeDocuments(
   documents.set('/apis', JSON.stringify(groupList(all)));
   for (const entry of all) {
     const base = entry.group ? `/apis/${entry.group}` : '/api';
-    documents.set(`${base}/${entry.version}`, JSON.stringify(resourceList(entry, behavior)));
+    documents.set(`${base}/${entry.version}`, JSON.stringify(resourceList(entry, added)));
     if (entry.group) documents.set(base, JSON.stringify(groupDocument(all, entry.group)));
   }
   documents.set('/', JSON.stringify({ paths: rootPaths([...documents.keys(), ...others]) }));

@@ -3,8 +3,8 @@
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import type { KindSubresources } from '../subresources/subresources.ts';
 import {
-  type Behavior,
   type GroupVersionResources,
   resourceVerbs,
   sortedSubresources,
@@ -43,7 +43,7 @@ function groupEntry(all: readonly GroupVersionResources[], name: string): JsonOb
 /** Document of `/api/v1` and `/apis/GROUP/VERSION`. */
 export function resourceList(
   { group, version, definitions }: GroupVersionResources,
-  behavior: Behavior,
+  added: KindSubresources,
 ): JsonObject {
   const resources = definitions.flatMap((definition) => {
     const { plural, singular, namespaced, kind, shortNames, categories } = definition;
@@ -56,7 +56,7 @@ export function resourceList(
       ...(shortNames.length > 0 && { shortNames }),
       ...(categories.length > 0 && { categories }),
     };
-    const parts = sortedSubresources(definition, behavior).map(([name, subresource]) => ({
+    const parts = sortedSubresources(definition, added).map(([name, subresource]) => ({
       name: `${plural}/${name}`,
       singularName: '',
       namespaced,

@@ -1,10 +1,6 @@
 /** Resources and verbs of each kind, as both forms of discovery need them. Pure. */
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import type { KindBehavior } from '../kind-behavior.ts';
-import { type Subresource, subresourcesOf } from '../subresources/subresources.ts';
-
-/** The part of KindBehavior that lists the subresources of kinds. */
-export type Behavior = Pick<KindBehavior, 'subresourcesOf'>;
+import { type KindSubresources, type Subresource, subresourcesOf } from '../subresources/subresources.ts';
 
 export interface GroupVersionResources {
   readonly group: string;
@@ -43,8 +39,8 @@ export function subresourceVerbs(subresource: Subresource): string[] {
   return methods.flatMap((method) => verbOfMethod[method]).sort();
 }
 
-export const sortedSubresources = (definition: ResourceDefinition, behavior: Behavior) =>
-  Object.entries(subresourcesOf(definition, behavior)).sort(([a], [b]) => (a < b ? -1 : 1));
+export const sortedSubresources = (definition: ResourceDefinition, added: KindSubresources) =>
+  Object.entries(subresourcesOf(definition, added)).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /**
  * Returns the core group first and the other groups in the order of the registry; the kinds of a version are

@@ -4,10 +4,8 @@
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject, ListMeta } from '../../apimachinery/meta.ts';
-import type { CacheEvent } from '../../storage/cache.ts';
-import type { RequestScope } from '../request/request-scope.ts';
+import type { Turns } from '../turns.ts';
 import type { Framing } from './framing.ts';
-import type { MadeOnce } from './made.ts';
 
 /** An object to be encoded, in its stored version. */
 export interface Kept {
@@ -19,7 +17,12 @@ export interface Kept {
 }
 
 /** The request that receives a list, and the scheduler of the encoding work. */
-export type Listing = Pick<RequestScope, 'headers' | 'signal' | 'server'>;
+export interface Listing {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
+  readonly server: { readonly turns: Pick<Turns, 'next'> };
+}
 
 export interface Encoder {
   /** Content type of answers other than watches. */
@@ -32,13 +35,4 @@ export interface Encoder {
   list(listing: Listing, metadata: ListMeta, items: readonly Kept[]): Promise<Response>;
   /** Returns the encoding of a watch's events. */
   framing(): Framing;
-}
-
-/** Frames of events in one encoding, each encoded once for all watches. */
-export type Frames = MadeOnce<CacheEvent>;
-
-/** Frames of events with which an object enters or leaves a selection. */
-export interface Crossings {
-  readonly entered: Frames;
-  readonly left: Frames;
 }

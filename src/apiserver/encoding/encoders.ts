@@ -3,7 +3,8 @@ import type { MessageTable } from '../../apimachinery/protobuf/message-types.ts'
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { CacheEvent } from '../../storage/cache.ts';
 import type { ResponseForm } from '../negotiation/accept.ts';
-import type { Encoder, Frames, Kept } from './encoder.ts';
+import type { Encoder, Kept } from './encoder.ts';
+import type { Frames } from './framing.ts';
 import {
   type Cut,
   convertedJson,
@@ -48,8 +49,7 @@ export function createEncoders(table: MessageTable, now: () => number): Encoders
         return tableEncoder({ definition: served, version: form.version, include: include(), now });
       const own = known.get(served) ?? new Map<string, Encoder>();
       known.set(served, own);
-      const version = form.type === 'metadata' ? form.version : '';
-      const name = `${form.encoding ?? 'json'} ${form.type} ${version} ${form.unowned ? 'unowned' : ''}`;
+      const name = nameOf(form);
       const made = own.get(name) ?? create(served, form, parts);
       own.set(name, made);
       return made;
@@ -58,6 +58,12 @@ export function createEncoders(table: MessageTable, now: () => number): Encoders
 }
 
 type Objects = Exclude<ResponseForm, { type: 'table' }>;
+
+/** Returns the key under which the encoder of a form is cached. */
+function nameOf(form: Objects): string {
+  const version = form.type === 'metadata' ? form.version : '';
+  return `${form.encoding ?? 'json'} ${form.type} ${version} ${form.unowned ? 'unowned' : ''}`;
+}
 
 function create(served: ResourceDefinition, form: Objects, { table, ...budgets }: Parts): Encoder {
   const frames = new MadeOnce<CacheEvent>(budgets.frames);

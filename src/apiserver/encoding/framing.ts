@@ -3,7 +3,7 @@ import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { Status } from '../../apimachinery/status-error.ts';
 import type { CachedObject, CacheEvent } from '../../storage/cache.ts';
 import type { Selection } from '../reads/selection.ts';
-import type { Crossings, Frames } from './encoder.ts';
+import type { MadeOnce } from './made.ts';
 
 type EventType = CacheEvent['type'];
 
@@ -24,6 +24,15 @@ export interface Framing {
   left(event: CacheEvent, previous: CachedObject): Buffer;
   bookmark(revision: number, annotations?: Readonly<Record<string, string>>): Buffer;
   error(status: Status): Buffer;
+}
+
+/** Frames of events in one encoding, each encoded once for all watches. */
+export type Frames = MadeOnce<CacheEvent>;
+
+/** Frames of events with which an object enters or leaves a selection. */
+export interface Crossings {
+  readonly entered: Frames;
+  readonly left: Frames;
 }
 
 /** Returns the frame that a client with this selection receives for an event; undefined if none. */

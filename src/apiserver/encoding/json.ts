@@ -7,8 +7,8 @@ import type { CacheEvent } from '../../storage/cache.ts';
 import { join, metadataBytes, unownedBytes, withRevision } from '../../storage/codec.ts';
 import { jsonType } from '../respond.ts';
 import { respondCollection } from './collection-body.ts';
-import type { Crossings, Encoder, Frames, Kept } from './encoder.ts';
-import { atRevision, bookmarkMeta, crossings, type Framing } from './framing.ts';
+import type { Encoder, Kept } from './encoder.ts';
+import { atRevision, bookmarkMeta, type Crossings, crossings, type Frames, type Framing } from './framing.ts';
 import { listHead, type Shape } from './shape.ts';
 
 const contentType = jsonType['content-type'];

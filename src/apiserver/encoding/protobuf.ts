@@ -21,8 +21,8 @@ import type { ResponseForm } from '../negotiation/accept.ts';
 import { respond } from '../respond.ts';
 import { Turn } from '../turns.ts';
 import { connectionAfter, pieceBytes } from './collection-body.ts';
-import type { Crossings, Encoder, Frames, Kept, Listing } from './encoder.ts';
-import { atRevision, bookmarkMeta, crossings, type Framing } from './framing.ts';
+import type { Encoder, Kept, Listing } from './encoder.ts';
+import { atRevision, bookmarkMeta, type Crossings, crossings, type Frames, type Framing } from './framing.ts';
 import type { MadeOnce } from './made.ts';
 import { listHead, type Shape } from './shape.ts';
 

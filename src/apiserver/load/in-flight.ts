@@ -27,8 +27,8 @@ export type InFlightLimits = Readonly<Record<Sort, Limit>>;
 
 export interface MainLimits {
   /**
-   * Maximum number of requests that end by themselves: once for all users that are not nodes, and once for
-   * all nodes.
+   * Maximum number of requests that end by themselves. The maximum applies to all nodes together, and
+   * separately to all other users together.
    */
   readonly requests: number;
   /** Maximum number of watches of one user. */

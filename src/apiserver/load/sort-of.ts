@@ -15,18 +15,21 @@ export interface LoadRequest {
   readonly longRunning: LongRunning | undefined;
 }
 
+/** Returns the sort of load that the request counts as. */
 export function sortOf({ user, info, verb, follow, longRunning }: LoadRequest): Sort {
   const isNode = nodeNameOf(user) !== undefined;
   if (info.type !== 'resource') return isNode ? 'node request' : 'request';
   if (verb === 'watch') return isNode ? 'node watch' : 'watch';
   if (longRunning === 'call') return 'call';
-  if (longRunning === 'stream' || (longRunning === 'log' && follow)) return 'stream';
+  if (isStream(longRunning, follow)) return 'stream';
   if (!isNode) return 'request';
-  return verb !== 'list' && isHeartbeat(info.group, info.plural) ? 'heartbeat' : 'node request';
+  return isHeartbeat(verb, info.group, info.plural) ? 'heartbeat' : 'node request';
 }
 
-/**
- * Returns whether the kind is one that nodes write regularly: a node renews its Lease and posts its status.
- */
-const isHeartbeat = (group: string, plural: string) =>
-  (group === 'coordination.k8s.io' && plural === 'leases') || (group === '' && plural === 'nodes');
+const isStream = (longRunning: LongRunning | undefined, follow: boolean): boolean =>
+  longRunning === 'stream' || (longRunning === 'log' && follow);
+
+/** Returns true for requests that a node sends regularly: it renews its Lease and posts its status. */
+const isHeartbeat = (verb: Verb | undefined, group: string, plural: string): boolean =>
+  verb !== 'list' &&
+  ((group === 'coordination.k8s.io' && plural === 'leases') || (group === '' && plural === 'nodes'));

@@ -61,15 +61,24 @@ export async function createObject(server: ServerContext, request: CreateRequest
   matchTarget(object, definition, { namespace: request.namespace, name: '' });
   const { generateName } = object.metadata;
   if (object.metadata.name || !generateName) return createNamed(server, request, object);
-  const draft = JSON.stringify(object);
+  return createWithGeneratedName(server, request, generateName);
+}
+
+/** Creates the object under a random name with the prefix; tries another name if one exists. */
+async function createWithGeneratedName(
+  server: ServerContext,
+  request: CreateRequest,
+  prefix: string,
+): Promise<Created> {
+  const draft = JSON.stringify(request.object);
   for (let attempt = 1; ; attempt++) {
     const named = JSON.parse(draft) as KubeObject;
-    named.metadata.name = `${generateName.slice(0, maxPrefix)}${randomName(server.random, 5)}`;
+    named.metadata.name = `${prefix.slice(0, maxPrefix)}${randomName(server.random, 5)}`;
     try {
       return await createNamed(server, request, named);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
-      if (attempt === maxGeneratedNames) throw noUniqueName(definition, named.metadata.name);
+      if (attempt === maxGeneratedNames) throw noUniqueName(request.definition, named.metadata.name);
     }
   }
 }
@@ -137,9 +146,8 @@ async function createNamed(
 }
 
 /**
- * Sets the status that Kubernetes' kinds always show, unless the kind has set one. A kind whose creator may
- * set the status is left as its creator wrote it: the status of a Node shows whether its agent has
- * registered.
+ * Sets the status that Kubernetes' kinds always show, unless the kind has set one. Does nothing for a kind
+ * whose creator may set the status: the status of a Node shows whether its agent has registered.
  */
 function setInitialStatus(
   { fields }: ServerContext,
@@ -190,24 +198,37 @@ async function store(
     try {
       if (request.options.dryRun)
         return await wouldBeStored(server, request, { object, key, claims, owners });
-      const write = async (value: Buffer) => {
-        try {
-          requireRoom(server, definition, { object, after: value.length, isStatus: false });
-        } catch (error) {
-          // Clients that create what they may have created before continue, such as a master that starts.
-          throw (await server.store.get(key)) ? newAlreadyExists(definition, name) : error;
-        }
-        return server.store.create(key, value, claims);
-      };
-      const { value, revision } = await withRoom(object, owners, !request.isOwned, write);
+      const { value, revision } = await withRoom(object, owners, !request.isOwned, (bytes) =>
+        storeNew(server, definition, { object, key, claims }, bytes),
+      );
       object.metadata.resourceVersion = String(revision);
       return { object, kept: storedObject({ key, value, revision }) };
     } catch (error) {
-      if (error instanceof KeyExistsError) throw newAlreadyExists(definition, name);
-      if (!(error instanceof ClaimTakenError)) throw error;
-      taken.add(error.claim);
+      taken.add(lostClaim(error, definition, name));
     }
   }
+}
+
+/** Returns the claim that another writer took first; throws for any other error. */
+function lostClaim(error: unknown, definition: ResourceDefinition, name: string): string {
+  if (error instanceof KeyExistsError) throw newAlreadyExists(definition, name);
+  if (!(error instanceof ClaimTakenError)) throw error;
+  return error.claim;
+}
+
+async function storeNew(
+  server: ServerContext,
+  definition: ResourceDefinition,
+  { object, key, claims }: Omit<Draft, 'owners'>,
+  value: Buffer,
+) {
+  try {
+    requireRoom(server, definition, { object, after: value.length, isStatus: false });
+  } catch (error) {
+    // Clients that create what they may have created before continue, such as a master that starts.
+    throw (await server.store.get(key)) ? newAlreadyExists(definition, object.metadata.name) : error;
+  }
+  return server.store.create(key, value, claims);
 }
 
 /** Resolves to what a dry run would store; rejects as the store would. */

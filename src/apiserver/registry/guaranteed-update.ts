@@ -93,10 +93,7 @@ export async function guaranteedUpdate(
     const { type, object } = decision;
     if (decision.type === 'keep') return { type, object, kept: { object } };
     try {
-      const kept = target.dryRun
-        ? await tryClaims(server, decision)
-        : await applyOrTell(server, { ...target, key }, decision, snapshot);
-      return { type, object, kept };
+      return { type, object, kept: await keptAfter(server, { ...target, key }, decision, snapshot) };
     } catch (error) {
       snapshot = afterLostRace(error, snapshot, taken);
     }
@@ -138,6 +135,14 @@ async function tryDecision(
     throw error;
   }
 }
+
+const keptAfter = (
+  server: ServerContext,
+  target: StoredTarget,
+  decision: Exclude<Decision, { type: 'keep' }>,
+  snapshot: Snapshot,
+): Promise<Kept> =>
+  target.dryRun ? tryClaims(server, decision) : applyOrTell(server, target, decision, snapshot);
 
 /** Returns what would be written; throws ClaimTakenError as the store would. */
 async function tryClaims(

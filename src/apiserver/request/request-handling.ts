@@ -16,7 +16,7 @@ import { withInFlightLimit } from '../load/shed.ts';
 import type { ApiServerOptions, RequestEnv } from '../options.ts';
 import { type Headers, respondText, warningHeader } from '../respond.ts';
 import type { ServerContext } from '../server-context.ts';
-import { findSubresource, type Subresource } from '../subresources/subresources.ts';
+import { findSubresource, type KindSubresources, type Subresource } from '../subresources/subresources.ts';
 import type { AskedRequest, DirectRequest } from '../transport/asked-request.ts';
 import { checkHead } from '../transport/head-limits.ts';
 import { RequestWork } from '../transport/request-work.ts';
@@ -47,6 +47,7 @@ const nothing: Addressed = { served: undefined, subresource: undefined };
 export interface HandlingParts {
   readonly options: Pick<ApiServerOptions, 'authenticate' | 'clock' | 'remoteAddressKey' | 'tracer'>;
   readonly server: ServerContext;
+  readonly subresources: KindSubresources;
   readonly authorize: Authorize;
   readonly inFlight: InFlight;
   readonly measured: RequestMetrics;
@@ -63,8 +64,8 @@ export class RequestHandling {
   }
 
   /**
-   * Authenticates the request and stores its user. A rejected impersonation of a path that is no resource is
-   * answered in text, because kubectl's discovery shows none of a Status to its user.
+   * Authenticates the request and stores its user. If impersonation is rejected for a path that is no
+   * resource, the answer is text, because kubectl's discovery does not print the message of a Status.
    */
   async know(c: Context<Env>): Promise<Response | undefined> {
     const { options, server, authorize } = this.#parts;
@@ -144,10 +145,10 @@ export class RequestHandling {
 
   /** Returns the kind and the subresource that a request addresses, as far as they are served. */
   #addressedBy(info: ResourceRequest): Addressed {
-    const { kinds, behavior } = this.#parts.server;
-    const served = kinds.find(info.group, info.version, info.plural);
+    const { server, subresources } = this.#parts;
+    const served = server.kinds.find(info.group, info.version, info.plural);
     const subresource = info.subresource
-      ? served && findSubresource(served, info.subresource, behavior)
+      ? served && findSubresource(served, info.subresource, subresources)
       : undefined;
     return { served, subresource };
   }
@@ -204,9 +205,12 @@ export class RequestHandling {
 
     const { shutdown, upgrade, remoteAddress, hangUp, push } = c.env ?? {};
     const connection = { shutdown, upgrade, remoteAddress, hangUp, push };
-    const handle = handlerOf(c.req.method, served, info, server.behavior);
+    const { subresources } = this.#parts;
+    const handle = handlerOf(c.req.method, served, info, subresources);
     const answer = async (deadline?: AbortSignal) =>
-      handle(createScope({ server, served, info, request, query, user, ...connection }, deadline));
+      handle(
+        createScope({ server, served, info, request, query, user, ...connection }, subresources, deadline),
+      );
     const timeoutMs = isLongRunning(access.verb, subresource) ? undefined : requestTimeout(query);
     const response = await (timeoutMs === undefined
       ? answer()
@@ -230,6 +234,7 @@ export function commonHeaders({ random }: ServerContext, request: AskedRequest):
 
 function createScope(
   base: Omit<RequestScope, 'definition' | 'encoder' | 'warnings' | 'headers' | 'signal' | 'work'>,
+  subresources: KindSubresources,
   deadline: AbortSignal | undefined,
 ): RequestScope {
   const warnings: string[] = [];
@@ -240,7 +245,7 @@ function createScope(
     ...base,
     definition: storedKind(base.served),
     get encoder() {
-      encoder ??= encoderOf(base, formsOf(base.served, base.info, base.server.behavior));
+      encoder ??= encoderOf(base, formsOf(base.served, base.info, subresources));
       return encoder;
     },
     warnings,

@@ -1,4 +1,4 @@
-/** Writes a line for each request to the debug log: of its URL, only what names the resource. */
+/** Writes a line for each request to the debug log: of the URL only the part that names the resource. */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';

@@ -194,10 +194,17 @@ function labelsOf({
   const dryRun = query.get('dryRun') === 'All' ? 'All' : '';
   if (!isKnown) return [methods.has(method) ? method : 'other', dryRun, '', '', '', '', '', component];
   const { group, version, plural, namespace, name, subresource } = info;
-  const isConnect = longRunning !== undefined && longRunning !== 'log';
-  const told = isConnect ? 'CONNECT' : (verbs[verb ?? ''] ?? 'other');
-  const scope = name !== '' || told === 'POST' ? 'resource' : namespace === '' ? 'cluster' : 'namespace';
+  const told = reportedVerb(verb, longRunning);
+  const isOfOne = name !== '' || told === 'POST';
+  const scope = isOfOne ? 'resource' : scopeOfMany(namespace);
   return [told, dryRun, group, version, plural, subresource, scope, component];
 }
+
+function reportedVerb(verb: MeasuredRequest['verb'], longRunning: MeasuredRequest['longRunning']): string {
+  const isConnect = longRunning !== undefined && longRunning !== 'log';
+  return isConnect ? 'CONNECT' : (verbs[verb ?? ''] ?? 'other');
+}
+
+const scopeOfMany = (namespace: string) => (namespace === '' ? 'cluster' : 'namespace');
 
 const isReading = (verb: string) => verb === 'GET' || verb === 'LIST';

@@ -1,6 +1,5 @@
 /** Subresources of each kind, for routing and for discovery. */
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import type { KindBehavior } from '../kind-behavior.ts';
 import type { Handler } from '../request/request-scope.ts';
 import { getScale, patchScale, putScale } from './scale.ts';
 import { getStatus, patchStatus, putStatus } from './status.ts';
@@ -35,13 +34,19 @@ export interface Subresource {
 
 export type Subresources = Readonly<Record<string, Subresource>>;
 
+/** Subresources that a server of certain kinds adds to the engine. */
+export interface KindSubresources {
+  /** Returns the subresources besides `/status` and `/scale`, which the definition declares. */
+  subresourcesOf(definition: ResourceDefinition): Subresources;
+}
+
 /** Returns the subresource; undefined for an unknown name. */
 export function findSubresource(
   definition: ResourceDefinition,
   name: string,
-  behavior: Pick<KindBehavior, 'subresourcesOf'>,
+  added: KindSubresources,
 ): Subresource | undefined {
-  const all = subresourcesOf(definition, behavior);
+  const all = subresourcesOf(definition, added);
   return Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
@@ -53,12 +58,9 @@ const scale: Subresource = {
   kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
 };
 
-export function subresourcesOf(
-  definition: ResourceDefinition,
-  behavior: Pick<KindBehavior, 'subresourcesOf'>,
-): Subresources {
+export function subresourcesOf(definition: ResourceDefinition, added: KindSubresources): Subresources {
   return {
-    ...behavior.subresourcesOf(definition),
+    ...added.subresourcesOf(definition),
     ...(definition.hasStatus && { status }),
     ...(definition.scale && { scale }),
   };

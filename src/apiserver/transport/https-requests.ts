@@ -1,4 +1,4 @@
-/** Requests over HTTP/1.1: who answers them, and whether their connection stays open. */
+/** Serves requests over HTTP/1.1 and decides whether their connections stay open. */
 import type { EventEmitter } from 'node:events';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -12,9 +12,9 @@ import type { Pipelining } from '../load/pipelining.ts';
 import { serveUpgrade } from '../upgrade/serve-upgrade.ts';
 import type { ConnectedClients } from './connected-clients.ts';
 import type { Answer } from './http2-connections.ts';
+import type { ListenOptions } from './listen-options.ts';
 import { pourAnswer } from './pour-answer.ts';
 import { refusesHead, refusesHeadOfUpgrade } from './refused-head.ts';
-import type { ListenOptions } from './serve.ts';
 import { pipeAnswer, StreamedAnswer } from './streamed-answer.ts';
 import { sendWhole, WholeAnswer } from './whole-answer.ts';
 

@@ -2,72 +2,21 @@
  * Serves the app over HTTPS: HTTP/1.1, and HTTP/2 for clients that offer it (http2-connections.ts). Client
  * certificates are requested and never required; the authenticator decides whether they count.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import { onAbort } from '../../base/abort.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Current } from '../../base/current.ts';
-import type { Logger } from '../../base/log.ts';
 import { maxHeaderBytes, maxUnknownHeaderBytes } from '../../http/header-limits.ts';
-import type { ApiServer } from '../app.ts';
 import { Connections, connectionLimits, defaultConnections } from '../load/connections.ts';
 import { Pipelining } from '../load/pipelining.ts';
-import type { RequestEnv } from '../options.ts';
 import { wantsUpgrade } from '../upgrade/serve-upgrade.ts';
 import { answerClientError } from './client-errors.ts';
 import { ConnectedClients } from './connected-clients.ts';
-import { type Http2Clients, protocolChooser } from './http2-clients.ts';
+import { protocolChooser } from './http2-clients.ts';
 import { type Http2Connections, serveHttp2 } from './http2-connections.ts';
 import { HttpsRequests } from './https-requests.ts';
-
-export interface ListenOptions {
-  readonly app: Pick<ApiServer['app'], 'fetch'>;
-  /** Serves a request without the app. Returns false to leave the request to the app. */
-  readonly direct?: DirectServe;
-  readonly address: string;
-  /** 0 lets the operating system choose. */
-  readonly port: number;
-  /** Flag that sets the port, for messages; defaults to `--port`. */
-  readonly flag?: string;
-  readonly tls: {
-    /** PEM. Connections that are opened after a change use the new identity. */
-    readonly identity: Current<{ readonly key: string; readonly certificate: string }>;
-    /**
-     * Authority that must have signed client certificates. The server sends it along with its own
-     * certificate: a joining machine compares the hash of the authority's key with the hash from its join
-     * command.
-     */
-    readonly clientCA: string;
-  };
-  /** Stops the server: watches end at once, other requests when they are answered. */
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Clients that may use HTTP/2 if they offer it; defaults to `all`. */
-  readonly http2?: Http2Clients;
-  /** Default 6000; load/connections.ts describes the shares. */
-  readonly maxConnections?: number;
-  /** Timeout of the TLS handshake, and then of the head of a request; defaults to ten seconds. */
-  readonly patienceMs?: number;
-  /** Timeout of written data of which the client reads nothing; defaults to one minute. */
-  readonly stalledMs?: number;
-  /** Time after which a connection without requests is closed; defaults to three minutes. */
-  readonly idleMs?: number;
-}
-
-/** Environment of a request that the app does not serve. */
-export interface DirectWay {
-  readonly env: RequestEnv & Required<Pick<RequestEnv, 'impersonation'>>;
-  /**
-   * Must be called with the status before the head of the answer is written. Decides whether the connection
-   * stays open.
-   */
-  settle(status: number): void;
-}
-
-export type DirectServe = (incoming: IncomingMessage, outgoing: ServerResponse, way: DirectWay) => boolean;
+import type { ListenOptions } from './listen-options.ts';
 
 export interface Listener {
   readonly port: number;

@@ -5,13 +5,12 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
-import type { Headers as Fields } from '../respond.ts';
 
 export class WholeAnswer extends Response {
   readonly whole: string | Uint8Array;
   #read: Response | undefined;
 
-  constructor(status: number, whole: string | Uint8Array, headers: Fields) {
+  constructor(status: number, whole: string | Uint8Array, headers: Readonly<Record<string, string>>) {
     super(null, { status, headers });
     this.whole = whole;
   }

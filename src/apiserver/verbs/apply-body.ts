@@ -18,14 +18,12 @@ import {
 } from '../../apimachinery/value-limit.ts';
 import { readBody } from '../body/body.ts';
 import type { RequestScope } from '../request/request-scope.ts';
-import { applyRefusal, notTyped } from './apply-refusal.ts';
+import { applyRefusal, type Described, notTyped } from './apply-refusal.ts';
 import { takesYaml } from './read-body.ts';
 
-export interface Configuration {
+export interface Configuration extends Described {
   /** Has the kind and version of the object that it is applied to, and only fields that the kind has. */
   readonly value: JsonObject;
-  /** Description for messages: `default/web; apps/v1, Kind=Deployment`. */
-  readonly described: string;
 }
 
 /** Type of the applied object: the kind, or the kind of a subresource. */

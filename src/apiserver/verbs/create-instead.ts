@@ -13,17 +13,24 @@ export async function changeOrCreate(
   create: () => Promise<Response>,
 ): Promise<Response> {
   for (;;) {
-    try {
-      return await change();
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-    try {
-      return await create();
-    } catch (error) {
-      // Another writer has created the object meanwhile.
-      if (!isAlreadyExists(error)) throw error;
-    }
+    const changed = await unlessFailedBy(isNotFound, change);
+    if (changed) return changed;
+    // The creation fails if another writer has created the object meanwhile.
+    const created = await unlessFailedBy(isAlreadyExists, create);
+    if (created) return created;
+  }
+}
+
+/** Resolves to undefined if the operation fails with the expected error. */
+async function unlessFailedBy(
+  isExpected: (error: unknown) => boolean,
+  operation: () => Promise<Response>,
+): Promise<Response | undefined> {
+  try {
+    return await operation();
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    return undefined;
   }
 }
 

@@ -153,7 +153,7 @@ async function pageFromCache(
     items,
     revision,
     continue: tokenAfter(selection, items.at(-1)?.key ?? '', revision),
-    remaining: selection.everything ? matching.length - limit : undefined,
+    remaining: remainingOf(selection, matching.length - limit),
   };
 }
 
@@ -183,24 +183,34 @@ async function pageFromStore(
   for (;;) {
     const batch = await server.store.list(selection.prefix, {
       limit: batchLimit(limit, selection),
-      ...(after !== undefined && { startAfter: after }),
-      ...(revision !== undefined && { revision }),
+      ...startOf(after, revision),
     });
     revision ??= batch.revision;
     const used = await takeMatching({ turns: server.turns, signal, limit, selection }, items, batch.items);
     after = batch.items[used - 1]?.key;
     const left = batch.items.length - used;
     if (!batch.more && left === 0) return { items, revision, continue: '', remaining: undefined };
-    if (after === undefined || (limit > 0 && items.length === limit)) {
+    if (after === undefined || isFull(items, limit)) {
       return {
         items,
         revision,
         continue: tokenAfter(selection, after ?? '', revision),
-        remaining: selection.everything ? batch.remaining : undefined,
+        remaining: remainingOf(selection, batch.remaining),
       };
     }
   }
 }
+
+const startOf = (after: string | undefined, revision: number | undefined) => ({
+  ...(after !== undefined && { startAfter: after }),
+  ...(revision !== undefined && { revision }),
+});
+
+/** Returns the number of objects after the page; undefined with a selector, as upstream. */
+const remainingOf = <T extends number | undefined>({ everything }: Selection, count: T) =>
+  everything ? count : undefined;
+
+const isFull = (items: readonly StoredObject[], limit: number) => limit > 0 && items.length === limit;
 
 function batchLimit(limit: number, selection: Selection): number {
   if (limit === 0) return batchSize;
@@ -222,7 +232,7 @@ async function takeMatching(
   for (const [index, value] of stored.entries()) {
     const item = storedObject(value);
     if (selection.matches(item)) items.push(item);
-    if (limit > 0 && items.length === limit) return index + 1;
+    if (isFull(items, limit)) return index + 1;
     if (selection.everything || !turn.took(value.value.length)) continue;
     await turns.next(signal);
     turn = new Turn();

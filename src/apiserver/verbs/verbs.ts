@@ -4,11 +4,15 @@ import type { ResourceDefinition } from '../../apimachinery/resource-definition.
 import { newUnknownAddress } from '../../apimachinery/status-error.ts';
 import type { Verb } from '../authorization/authorizer.ts';
 import { negotiated } from '../encoding/answer.ts';
-import type { KindBehavior } from '../kind-behavior.ts';
 import type { Offer } from '../negotiation/accept.ts';
 import type { ResourceRequest } from '../request/request-info.ts';
 import { type Handler, methodNotAllowed } from '../request/request-scope.ts';
-import { findSubresource, type MethodTable, type Subresource } from '../subresources/subresources.ts';
+import {
+  findSubresource,
+  type KindSubresources,
+  type MethodTable,
+  type Subresource,
+} from '../subresources/subresources.ts';
 import { create } from './create.ts';
 import { remove } from './delete.ts';
 import { removeCollection } from './delete-collection.ts';
@@ -34,8 +38,7 @@ export function verbOf(
   switch (method) {
     case 'GET':
     case 'HEAD':
-      if (watch && !info.subresource) return 'watch';
-      return info.name ? 'get' : 'list';
+      return readingVerb(info, watch);
     case 'POST':
       return 'create';
     case 'PUT':
@@ -49,7 +52,10 @@ export function verbOf(
   }
 }
 
-type Behavior = Pick<KindBehavior, 'subresourcesOf'>;
+function readingVerb(info: ResourceRequest, watch: boolean): Verb {
+  if (watch && !info.subresource) return 'watch';
+  return info.name ? 'get' : 'list';
+}
 
 const onObject: MethodTable = { GET: get, PUT: update, PATCH: patch, DELETE: remove };
 const onCollection: MethodTable = { GET: list, POST: create, DELETE: removeCollection };
@@ -63,9 +69,9 @@ export function handlerOf(
   method: string,
   definition: ResourceDefinition,
   info: ResourceRequest,
-  behavior: Behavior,
+  added: KindSubresources,
 ): Handler {
-  const { methods, answersBytes } = subresourceOf(definition, info, behavior);
+  const { methods, answersBytes } = subresourceOf(definition, info, added);
   const handler = methods[(method === 'HEAD' ? 'GET' : method) as keyof MethodTable];
   if (!handler) throw methodNotAllowed();
   return answersBytes ? handler : negotiated(handler);
@@ -78,23 +84,23 @@ export function handlerOf(
 export function formsOf(
   definition: ResourceDefinition,
   info: ResourceRequest,
-  behavior: Behavior,
+  added: KindSubresources,
 ): Offer['forms'] {
-  const kind = findSubresource(definition, info.subresource, behavior)?.kind;
+  const kind = findSubresource(definition, info.subresource, added)?.kind;
   return definition.isReview || kind ? ['object'] : undefined;
 }
 
 function subresourceOf(
   definition: ResourceDefinition,
   info: ResourceRequest,
-  behavior: Behavior,
+  added: KindSubresources,
 ): Subresource {
   if (info.namespace && !definition.namespaced) throw newUnknownAddress(definition);
   if (!info.subresource) {
     return { methods: methodsOf(definition, info) };
   }
   const found = inNamespace(definition, info)
-    ? findSubresource(definition, info.subresource, behavior)
+    ? findSubresource(definition, info.subresource, added)
     : undefined;
   if (!found || (info.rest.length > 1 && !found.takesPath)) {
     throw newUnknownAddress({ ...definition, plural: `${definition.plural}/${info.subresource}` });
@@ -106,7 +112,8 @@ function subresourceOf(
 function methodsOf(definition: ResourceDefinition, info: ResourceRequest): MethodTable {
   const placed = inNamespace(definition, info);
   const { isReview, isMeasured } = definition;
-  if (isReview ? info.name || !placed : info.name && !placed) throw newUnknownAddress(definition);
+  const isKnown = isReview ? placed && !info.name : placed || !info.name;
+  if (!isKnown) throw newUnknownAddress(definition);
   if (isReview) return onReviews;
   if (isMeasured) return { GET: info.name ? getMeasured : listMeasured };
   if (info.name) return onObject;

@@ -1,7 +1,7 @@
 /** Restricts the objects that a node may read. */
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';
-import type { RequestScope } from '../../apiserver/request/request-scope.ts';
+import type { ObjectRead } from '../../apiserver/kind-behavior.ts';
 import { nodeNameOf } from '../../apiserver/request/user.ts';
 import type { StoredObject } from '../../apiserver/stored-object.ts';
 
@@ -10,7 +10,7 @@ import type { StoredObject } from '../../apiserver/stored-object.ts';
  * exist then may be another node's by now.
  */
 export function checkNodeMayRead(
-  { user, definition }: RequestScope,
+  { user, definition }: ObjectRead,
   found: Pick<StoredObject, 'object'>,
 ): void {
   const node = nodeNameOf(user);

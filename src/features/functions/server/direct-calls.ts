@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiServer } from '../../../apiserver/app.ts';
 import type { DirectRequest } from '../../../apiserver/transport/asked-request.ts';
-import type { DirectServe, DirectWay } from '../../../apiserver/transport/serve.ts';
+import type { DirectServe, DirectWay } from '../../../apiserver/transport/listen-options.ts';
 import { pipeAnswer } from '../../../apiserver/transport/streamed-answer.ts';
 import { sendWhole, WholeAnswer } from '../../../apiserver/transport/whole-answer.ts';
 import type { Clock } from '../../../base/clock.ts';

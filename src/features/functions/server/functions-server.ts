@@ -2,7 +2,7 @@
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ApiServer } from '../../../apiserver/app.ts';
 import type { Handler } from '../../../apiserver/request/request-scope.ts';
-import type { DirectServe } from '../../../apiserver/transport/serve.ts';
+import type { DirectServe } from '../../../apiserver/transport/listen-options.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Registry } from '../../../base/metrics/registry.ts';

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { newStatusError, StatusError } from '../../../../../src/apimachinery/status-error.ts';
 import { respondStatus } from '../../../../../src/apiserver/respond.ts';
 import type { DirectRequest } from '../../../../../src/apiserver/transport/asked-request.ts';
-import type { DirectWay } from '../../../../../src/apiserver/transport/serve.ts';
+import type { DirectWay } from '../../../../../src/apiserver/transport/listen-options.ts';
 import { maxKept } from '../../../../../src/features/functions/server/call-body.ts';
 import { directCalls } from '../../../../../src/features/functions/server/direct-calls.ts';
 import { maxBodyBytes } from '../../../../../src/features/functions/server/exchange.ts';
