@@ -13,9 +13,10 @@ import { inTurns, type NextPiece } from '../base/event-loop/pieces.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Informer, Lister } from '../client/informer.ts';
 import {
-  type ControllerContext,
   type ControllerDefinition,
+  type ControllerFactory,
   type ReconcileResult,
+  type SharedContext,
   TerminalError,
   type Watched,
 } from './definition.ts';
@@ -42,7 +43,7 @@ export interface ControllerOptions {
 export class Controller {
   readonly name: string;
   readonly #definition: ControllerDefinition;
-  readonly #context: ControllerContext;
+  readonly #context: SharedContext;
   readonly #options: ControllerOptions;
   readonly #nextPiece: NextPiece;
   readonly #log: Logger;
@@ -52,7 +53,8 @@ export class Controller {
   #queue: WorkQueue<ObjectKey> | undefined;
   readonly #traces: ReconcileTraces | undefined;
 
-  constructor(definition: ControllerDefinition, context: ControllerContext, options: ControllerOptions = {}) {
+  constructor(factory: ControllerFactory, context: SharedContext, options: ControllerOptions = {}) {
+    const definition = factory({ ...context, enqueue: (keys) => this.#queue?.addAll(keys) });
     this.name = definition.name;
     this.#definition = definition;
     this.#context = context;
@@ -68,7 +70,6 @@ export class Controller {
    */
   attach(): void {
     for (const watched of this.#definition.watches) this.#watch(watched);
-    this.#definition.onAttach?.((keys) => this.#queue?.addAll(keys));
     this.followKinds();
   }
 

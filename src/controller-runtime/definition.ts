@@ -52,16 +52,17 @@ export interface ControllerDefinition {
    * equal.
    */
   readonly urgencyOf?: (key: ObjectKey) => number;
-  /**
-   * Called once, with a function that enqueues keys from sources other than `watches`. Keys are dropped while
-   * the controller does not run.
-   */
-  readonly onAttach?: (enqueue: (keys: Iterable<ObjectKey>) => void) => void;
   readonly reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<ReconcileResult | undefined>;
 }
 
 /** Dependencies of every controller. Listers come from `informers` and are synced before reconcile runs. */
-export interface ControllerContext {
+export interface ControllerContext extends SharedContext {
+  /** Enqueues keys from sources other than `watches`. Keys are dropped while the controller does not run. */
+  readonly enqueue: (keys: Iterable<ObjectKey>) => void;
+}
+
+/** Part of the context that all controllers of a manager share. */
+export interface SharedContext {
   readonly client: Client;
   readonly informers: InformerFactory;
   readonly kinds: Kinds;

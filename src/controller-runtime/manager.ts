@@ -11,9 +11,9 @@ import { inTurns } from '../base/event-loop/pieces.ts';
 import { type Failure, keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
-import type { ControllerContext, ControllerFactory } from './definition.ts';
+import type { ControllerFactory, SharedContext } from './definition.ts';
 
-export interface ManagerOptions extends ControllerContext {
+export interface ManagerOptions extends SharedContext {
   readonly controller?: ControllerOptions;
 }
 
@@ -65,7 +65,7 @@ export function createManager(options: ManagerOptions): Manager {
  */
 function build(factory: ControllerFactory, options: ManagerOptions, log: Logger): readonly Controller[] {
   try {
-    const controller = new Controller(factory(options), options, options.controller);
+    const controller = new Controller(factory, options, options.controller);
     controller.attach();
     return [controller];
   } catch (error) {

@@ -74,8 +74,6 @@ class Scheduler {
   readonly #unschedulable: UnschedulablePods;
   readonly #bindings: Bindings;
   readonly #myTurn: NextPiece;
-  /** Drops keys until the controller is attached. */
-  #enqueue: (keys: Iterable<ObjectKey>) => void = () => {};
   #lastNode: string | undefined;
   #begin = 0;
 
@@ -98,6 +96,7 @@ class Scheduler {
     this.#wanted = new WantedPods(parts);
     this.#unschedulable = new UnschedulablePods(parts);
     this.#bindings = new Bindings({ ...parts, wanted: this.#wanted, unschedulable: this.#unschedulable });
+    this.#metrics.begins(() => this.#wanted.counts(clock.monotonic()));
     this.#follow(informers);
   }
 
@@ -112,10 +111,6 @@ class Scheduler {
         return pod ? priorityOf(pod) : 0;
       },
       watches: [watched(podResource, (pod) => [objectKey(pod)])],
-      onAttach: (add) => {
-        this.#enqueue = add;
-        this.#metrics.begins(() => this.#wanted.counts(this.#context.clock.monotonic()));
-      },
       reconcile: (key) => this.#reconcile(key),
     };
   }
@@ -140,7 +135,7 @@ class Scheduler {
   }
 
   #heard(event: ClusterEvent): void {
-    this.#enqueue([...this.#waiting.heard(event, this.#snapshot), ...this.#bindings.keys]);
+    this.#context.enqueue([...this.#waiting.heard(event, this.#snapshot), ...this.#bindings.keys]);
   }
 
   #podSeen(pod: Pod, old?: Pod): void {

@@ -84,7 +84,6 @@ class PersistentVolumeBinder {
   readonly #index: VolumeIndex;
   readonly #written: WrittenVolumes;
   readonly #nextPiece: NextPiece;
-  #enqueue: (keys: Iterable<string>) => void = () => {};
   readonly #claimsClient: ResourceClient<PersistentVolumeClaim>;
   readonly #volumesClient: ResourceClient<PersistentVolume>;
 
@@ -139,9 +138,6 @@ class PersistentVolumeBinder {
           ...this.#pendingOf(unclassed),
         ]),
       ],
-      onAttach: (add) => {
-        this.#enqueue = add;
-      },
       reconcile: async (key) => {
         try {
           if (key.startsWith(classPrefix)) await this.#wake(key.slice(classPrefix.length));
@@ -192,7 +188,7 @@ class PersistentVolumeBinder {
       const volume = free.find((one) => !taken.has(one) && fits(one));
       if (!volume) continue;
       taken.add(volume);
-      this.#enqueue([objectKey(claim)]);
+      this.#context.enqueue([objectKey(claim)]);
     }
   }
 

@@ -36,6 +36,7 @@ beforeEach(async () => {
     random: new SeededRandom(1),
     log: new RecordingLogger(),
     informers: seen,
+    enqueue: () => undefined,
     events: { event() {} },
   });
 });

@@ -33,6 +33,7 @@ it('asks the server before it evicts: the cache may show a taint that is gone, o
     random: new SeededRandom(1),
     log: new RecordingLogger(),
     informers: seen,
+    enqueue: () => undefined,
     events: { event: (_about, _type, reason) => void told.push(reason) },
   });
   const reconcile = () => controller.reconcile('default/web', new AbortController().signal);

@@ -34,6 +34,8 @@ export class ScriptedWorld {
   readonly seen = new ScriptedInformers();
   /** `TYPE REASON NAME: MESSAGE` of each event. */
   readonly told: string[] = [];
+  /** Keys that the controller has enqueued itself. */
+  readonly enqueued: ObjectKey[] = [];
   /** Removed objects in their last state. */
   readonly gone = new Map<string, KubeObject>();
   /** Returns an error to answer instead of the server; `verb` is one of the client's methods. */
@@ -59,6 +61,7 @@ export class ScriptedWorld {
       log,
       informers,
       random: new SeededRandom(1),
+      enqueue: (keys) => void this.enqueued.push(...keys),
       events: {
         event: (about, type, reason, message) =>
           void this.told.push(`${type} ${reason} ${about.metadata.name}: ${message}`),

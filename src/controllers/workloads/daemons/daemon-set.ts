@@ -61,7 +61,6 @@ class DaemonSetController {
   readonly #revisions: OwnedRevisions<DaemonSet>;
   readonly #ownWrites: ObservedWrites<DaemonSet>;
   readonly #failures: FailedPods;
-  #enqueue: (keys: Iterable<ObjectKey>) => void = () => undefined;
 
   constructor(context: ControllerContext) {
     const { informers, client } = context;
@@ -97,9 +96,6 @@ class DaemonSetController {
         this.#pods.watch,
         this.#revisions.watch,
       ],
-      onAttach: (add) => {
-        this.#enqueue = add;
-      },
       reconcile: (key) => this.#reconcile(key),
     };
   }
@@ -216,7 +212,7 @@ class DaemonSetController {
   }
 
   #enqueueWhere(concerns: (fit: (node: Node) => NodeFit) => boolean) {
-    return this.#enqueue(
+    return this.#context.enqueue(
       this.#sets
         .list()
         .filter(({ spec }) => concerns(nodeFit(spec.template)))

@@ -110,7 +110,6 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
       controller.kindChanged(kind);
       return undefined;
     },
-    onAttach: (add) => controller.attach(add),
     reconcile: (key, signal) => controller.reconcile(key, signal),
   };
 }
@@ -125,10 +124,11 @@ class TriggerController {
   readonly #sources: Sources;
   readonly #objects: ObjectSources;
   readonly #statuses: StatusWriter;
-  #enqueue: (keys: Iterable<ObjectKey>) => void = () => undefined;
+  readonly #enqueue: ControllerContext['enqueue'];
 
   constructor(options: TriggerOptions, context: ControllerContext) {
-    const { client, clock, informers } = context;
+    const { client, clock, informers, enqueue } = context;
+    this.#enqueue = enqueue;
     const lister = <T extends KubeObject>(kind: ResourceRef<T>) => informers.informerFor(kind).lister;
     const informer = informers.informerFor(triggerResource);
     const events = informers.informerFor(triggerEventResource);
@@ -141,7 +141,7 @@ class TriggerController {
     this.#deliveries = new Deliveries({
       ...context,
       deliver: (trigger, event, signal) => this.#targets.deliver(trigger, event, signal),
-      onChange: (keys) => this.#enqueue(keys),
+      onChange: enqueue,
     });
     events.addEventHandler({ onDelete: (event) => this.#deliveries.gone(event) });
     const store = new EventStore(client, this.#backlog, digest);
@@ -151,7 +151,7 @@ class TriggerController {
       accounts: lister(serviceAccountResource),
       backlog: this.#backlog,
       store,
-      onChange: (key) => this.#enqueue([key]),
+      onChange: (key) => enqueue([key]),
     });
     this.#sources = new Sources({
       cron: new CronSource(context.events, this.#backlog, store),
@@ -174,10 +174,6 @@ class TriggerController {
       backlog: this.#backlog,
       targets: this.#targets,
     });
-  }
-
-  attach(enqueue: (keys: Iterable<ObjectKey>) => void): void {
-    this.#enqueue = enqueue;
   }
 
   /** Enqueues the triggers whose source is of the kind. */

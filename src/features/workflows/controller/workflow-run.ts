@@ -84,7 +84,6 @@ class Runs {
   /** Tasks that the service account may use, by the uid of the run. */
   readonly #allowed = new Map<string, Set<string>>();
   #term: AbortSignal | undefined;
-  #enqueue: (keys: Iterable<ObjectKey>) => void = () => undefined;
 
   constructor(context: ControllerContext, calls: PlacedCalls | undefined) {
     const { informers, clock, events } = context;
@@ -100,7 +99,7 @@ class Runs {
     this.#functions = new FunctionTasks({
       calls,
       clock,
-      wake: (uid) => this.#enqueue([this.#live.keyOf(uid) ?? []].flat()),
+      wake: (uid) => context.enqueue([this.#live.keyOf(uid) ?? []].flat()),
       tell: (uid, message) => {
         const run = this.#live.runOf(uid);
         if (run) events.event(run, 'Warning', 'TaskWaits', message);
@@ -118,9 +117,6 @@ class Runs {
         watched(workflowResource, (workflow) => this.#waitingFor(workflow)),
         watched(jobResource, ({ metadata }) => [metadata.annotations?.[runAnnotation] ?? []].flat()),
       ],
-      onAttach: (enqueue) => {
-        this.#enqueue = enqueue;
-      },
       reconcile: (key, signal) => this.#inItsShare(key, signal),
     };
   }
@@ -165,7 +161,7 @@ class Runs {
       return await this.#reconcile(key, signal);
     } finally {
       const next = this.#shares.leave(namespace);
-      if (next !== undefined) this.#enqueue([next]);
+      if (next !== undefined) this.#context.enqueue([next]);
     }
   }
 

@@ -70,10 +70,8 @@ describe('the binder is woken', () => {
 
 describe('a volume that is free', () => {
   const woken = async (key: string) => {
-    const keys: string[] = [];
-    world.controller.onAttach?.((some) => keys.push(...some));
     await world.reconcile(key);
-    return keys;
+    return world.enqueued;
   };
 
   it('wakes nobody whose class waits for pods: the scheduler chooses', async () => {

@@ -273,8 +273,7 @@ describe('the binder', () => {
   });
 
   it('wakes as many claims as may get a volume that is free', async () => {
-    const woken: string[] = [];
-    world.controller.onAttach?.((keys) => woken.push(...keys));
+    const woken = world.enqueued;
     const { storageClassName: _, ...unclassed } = claim('e').spec;
     const large = { resources: { requests: { storage: '9Gi' } } };
     put(claim('a', { spec: large }), claim('b'), claim('c'), { ...claim('e'), spec: unclassed });

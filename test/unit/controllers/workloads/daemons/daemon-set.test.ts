@@ -339,9 +339,8 @@ describe('a DaemonSet', () => {
 
 describe('a node', () => {
   const woken = () => {
-    const keys: string[] = [];
-    world.controller.onAttach?.((some) => keys.push(...some));
-    return keys;
+    world.enqueued.length = 0;
+    return world.enqueued;
   };
 
   it('that comes, goes or changes wakes the sets that it concerns', () => {

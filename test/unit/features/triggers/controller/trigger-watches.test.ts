@@ -75,10 +75,9 @@ describe('a trigger is looked at', () => {
 
   it('when the kind that it watches comes', () => {
     const server = begin();
-    const woken: string[] = [];
-    server.controller.onAttach?.((more) => void woken.push(...more));
+    server.enqueued.length = 0;
     server.controller.watchOf?.({ kind: 'ConfigMap' } as never);
-    assert.deepEqual(woken, keys('of-maps'));
+    assert.deepEqual(server.enqueued, keys('of-maps'));
   });
 });
 

@@ -45,8 +45,7 @@ export function world(definition?: object, spec: object = {}) {
   const server = new ScriptedWorld((context) =>
     workflowRunController({ placedCalls: functions.calls() })(context),
   );
-  const enqueued: string[] = [];
-  server.controller.onAttach?.((keys) => void enqueued.push(...keys));
+  const { enqueued } = server;
   if (definition) server.put(workflowResource, workflow(definition, {}, spec));
   /** Reconciles with an up-to-date cache until the controller makes no more requests. */
   const settle = async (...keys: string[]) => {
