@@ -124,8 +124,7 @@ async function runVerb(verb: Verb, flags: Flags, outside: Io): Promise<void> {
     if (io.signal.aborted) io.exitWith(whenInterrupted);
     else endWith(error, io, report);
   } finally {
-    if (cluster && !io.signal.aborted && !flags.given('filename'))
-      await printOtherNamespaces(cluster, io, reported);
+    if (!flags.given('filename')) await printOtherNamespaces(cluster, io, reported);
     cluster?.close();
   }
 }
@@ -140,8 +139,16 @@ function endWith(error: unknown, io: Io, report: (error: unknown) => void): void
   }
 }
 
-/** Prints where the objects of NotFound errors exist. The errors are printed already, so none is added. */
-async function printOtherNamespaces(cluster: Cluster, io: Io, reported: readonly unknown[]): Promise<void> {
+/**
+ * Prints where the objects of NotFound errors exist, unless the user interrupted. The errors are printed
+ * already, so none is added.
+ */
+async function printOtherNamespaces(
+  cluster: Cluster | undefined,
+  io: Io,
+  reported: readonly unknown[],
+): Promise<void> {
+  if (!cluster || io.signal.aborted) return;
   const errors = reported.filter((error) => error instanceof StatusError);
   if (errors.length === 0) return;
   const notes = await otherNamespaceNotes(cluster, errors).catch(() => []);

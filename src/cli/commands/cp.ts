@@ -152,17 +152,22 @@ async function pack(
   });
   const { stderr } = io.stdio();
   for (let tries = 1; ; tries++) {
-    const command =
-      received === 0
-        ? ['tar', 'cf', '-', path]
-        : ['sh', '-c', 'tar cf - "$1" | tail -c "+$2"', 'sh', path, String(received + 1)];
     try {
-      return await program(command, { stdin: Readable.from([]), stdout, stderr }, false);
+      return await program(packCommand(path, received), { stdin: Readable.from([]), stdout, stderr }, false);
     } catch (error) {
-      const lost = error instanceof LostConnection || error instanceof TransportError;
-      if (!lost || io.signal.aborted || (retries >= 0 && tries > retries)) throw error;
+      const isSpent = retries >= 0 && tries > retries;
+      if (!isLostConnection(error) || io.signal.aborted || isSpent) throw error;
       io.err(`Resuming copy at ${received} bytes, retry ${tries}/${retries}\n`);
       await sleep(io.clock, retryMs, io.signal);
     }
   }
 }
+
+/** Returns the command that writes the archive of a path without its first `received` bytes. */
+const packCommand = (path: string, received: number): string[] =>
+  received === 0
+    ? ['tar', 'cf', '-', path]
+    : ['sh', '-c', 'tar cf - "$1" | tail -c "+$2"', 'sh', path, String(received + 1)];
+
+const isLostConnection = (error: unknown): boolean =>
+  error instanceof LostConnection || error instanceof TransportError;

@@ -35,9 +35,7 @@ export async function watchTargets(
   targets: readonly Target[],
   view: WatchView,
 ): Promise<void> {
-  const [target] = targets;
-  if (!target || targets.length > 1)
-    throw new UsageError('you may only specify a single resource type or object with --watch');
+  const target = onlyTarget(targets);
   const { io, flags } = context;
   const cluster = context.cluster();
   const collection = target.name === undefined ? target : collectionOf(target);
@@ -56,6 +54,13 @@ export async function watchTargets(
       printer.print(object, io.clock.now()),
     );
   }
+}
+
+function onlyTarget(targets: readonly Target[]): Target {
+  const [target] = targets;
+  if (!target || targets.length > 1)
+    throw new UsageError('you may only specify a single resource type or object with --watch');
+  return target;
 }
 
 interface Position {

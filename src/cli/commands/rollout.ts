@@ -186,9 +186,9 @@ const history: Verb = {
       const all = await revisionsOf(cluster, target, object);
       const one = wantedRevision(all, wanted);
       const whose = { ...object, kind: target.resource.kind };
+      const shown = one ? [one] : all;
       if (format)
-        for (const revision of one ? [one] : all)
-          io.out(format(withoutManagedFields(revisionAsObject(whose, revision))));
+        for (const revision of shown) io.out(format(withoutManagedFields(revisionAsObject(whose, revision))));
       else io.out(`${kindName(target.resource)}/${target.name} ${historyText(context, all, one)}\n`);
     }
   },

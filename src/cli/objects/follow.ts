@@ -63,15 +63,31 @@ async function* followUntil(
       resourceVersion = textAt(list, 'metadata', 'resourceVersion');
     }
     const path = listPath(collection, { watch: 1, allowWatchBookmarks: true, resourceVersion });
-    try {
-      for await (const event of cluster.watch(path, { until: over })) {
-        resourceVersion = metadataOf(event.object).resourceVersion;
-        if (apply(objects, event)) yield objects;
-      }
-    } catch (error) {
-      if (!isExpired(error)) throw error;
-      resourceVersion = '';
+    resourceVersion = yield* watchOnce(cluster, path, objects, over, resourceVersion);
+  }
+}
+
+/**
+ * Yields the objects after every change of one watch. Returns the resourceVersion of the last event; empty if
+ * it has expired, so that the objects must be listed again.
+ */
+async function* watchOnce(
+  cluster: Cluster,
+  path: string,
+  objects: Map<string, JsonObject>,
+  over: AbortSignal,
+  since: string,
+): AsyncGenerator<ReadonlyMap<string, JsonObject>, string> {
+  let resourceVersion = since;
+  try {
+    for await (const event of cluster.watch(path, { until: over })) {
+      resourceVersion = metadataOf(event.object).resourceVersion;
+      if (apply(objects, event)) yield objects;
     }
+    return resourceVersion;
+  } catch (error) {
+    if (!isExpired(error)) throw error;
+    return '';
   }
 }
 

@@ -154,16 +154,28 @@ export async function* manifestTargets(
   if (verb && entries.length === 0) throw new Error(`no objects passed to ${verb}`);
   const all = await cluster.resources();
   for (const entry of entries) {
-    let target: ManifestTarget;
-    try {
-      if ('error' in entry) throw entry.error;
-      target = manifestTarget(entry, cluster, all);
-    } catch (error) {
-      context.report(error);
-      if (verb && !('error' in entry)) await adviseToConvert(context, entry);
+    if ('error' in entry) {
+      context.report(entry.error);
       continue;
     }
-    yield target;
+    const target = reportedTarget(context, entry, cluster, all);
+    if (target) yield target;
+    else if (verb) await adviseToConvert(context, entry);
+  }
+}
+
+/** Returns the target of a manifest; reports the error and returns undefined if it has none. */
+function reportedTarget(
+  { report }: VerbContext,
+  manifest: Manifest,
+  cluster: Cluster,
+  all: ApiResources,
+): ManifestTarget | undefined {
+  try {
+    return manifestTarget(manifest, cluster, all);
+  } catch (error) {
+    report(error);
+    return undefined;
   }
 }
 
