@@ -116,6 +116,9 @@ test('refused: two files that share a package kept for one, and a cycle', () => 
   assert.deepEqual(breaches(types('src/api/core/v1')), [
     'cycle: src/api/core/v1/a.ts -> src/api/core/v1/b.ts -> src/api/core/v1/a.ts',
   ]);
+  assert.deepEqual(breaches(types('src/cli/objects')), [
+    'cycle: src/cli/objects/a.ts -> src/cli/objects/b.ts -> src/cli/objects/a.ts',
+  ]);
   assert.deepEqual(breaches(cycle), [
     'cycle: src/base/a.ts -> src/base/b.ts -> src/base/c.ts -> src/base/a.ts',
   ]);

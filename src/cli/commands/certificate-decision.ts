@@ -5,8 +5,8 @@ import { rfc3339 } from '../../base/time.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { writeQuery } from '../flags/write-options.ts';
 import type { Io } from '../io.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { recordAt, recordsAt } from '../objects/objects.ts';
-import { type ObjectTarget, targetPath } from '../objects/targets.ts';
 
 export type CertificateDecision = 'approve' | 'deny';
 

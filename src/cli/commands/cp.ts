@@ -9,8 +9,8 @@ import { type CopyPlan, memberPrefix, planCopy, splitRemote } from '../copy/cp-p
 import type { FlagTable } from '../flags/flags.ts';
 import type { Stdio } from '../io.ts';
 import { findResource } from '../objects/discovery.ts';
+import { targetPath } from '../objects/object-target.ts';
 import { chooseContainer, containerFlag, type Pod } from '../objects/pods.ts';
-import { targetPath } from '../objects/targets.ts';
 import { runExec } from '../streaming/exec.ts';
 import { endWith, LostConnection } from '../streaming/run-command.ts';
 import type { Verb, VerbContext } from '../verb.ts';

@@ -10,8 +10,9 @@ import { writeFlags } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf, textAt } from '../objects/objects.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { deletionText } from '../progress/object-progress.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 

@@ -19,8 +19,9 @@ import { ExitError } from '../errors.ts';
 import { type FlagTable, fileFlags } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
 import type { Io } from '../io.ts';
+import { targetPath } from '../objects/object-target.ts';
 import { recordAt } from '../objects/objects.ts';
-import { type ManifestTarget, manifestTargets, targetPath } from '../objects/targets.ts';
+import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {

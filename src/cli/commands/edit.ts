@@ -8,8 +8,9 @@ import { type FlagTable, fileFlags } from '../flags/flags.ts';
 import { fieldValidationOf, validateFlag, writeQuery } from '../flags/write-options.ts';
 import { parseManifests } from '../manifests/manifests.ts';
 import { kindName } from '../objects/discovery.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 

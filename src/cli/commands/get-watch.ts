@@ -3,14 +3,14 @@ import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { isExpired } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster, WatchedEvent } from '../connection/cluster.ts';
-import { itemsOf, metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 import {
   type CollectionTarget,
   collectionOf,
   listPath,
   type Target,
   targetPath,
-} from '../objects/targets.ts';
+} from '../objects/object-target.ts';
+import { itemsOf, metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 import { type ObjectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import {
   type Column,

@@ -5,9 +5,10 @@ import { UsageError } from '../../base/usage-error.ts';
 import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags/flags.ts';
 import { kindName } from '../objects/discovery.ts';
 import { reportNothingIn } from '../objects/nothing-found.ts';
+import { type CollectionTarget, type Target, targetPath } from '../objects/object-target.ts';
 import { recordsAt } from '../objects/objects.ts';
 import { chunkSizeFlag, chunkSizeOf, type PageOptions, pages } from '../objects/pages.ts';
-import { type CollectionTarget, resolveTargets, type Target, targetPath } from '../objects/targets.ts';
+import { resolveTargets } from '../objects/targets.ts';
 import { printBody } from '../print-body.ts';
 import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import {

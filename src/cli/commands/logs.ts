@@ -9,9 +9,10 @@ import type { Cluster } from '../connection/cluster.ts';
 import { type Flags, type FlagTable, selectorFlag } from '../flags/flags.ts';
 import { kindName } from '../objects/discovery.ts';
 import { reportNothingIn } from '../objects/nothing-found.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { podSelectorOf, textAt } from '../objects/objects.ts';
 import { containersOf, defaultContainer, type Pod, selectPods } from '../objects/pods.ts';
-import { type ObjectTarget, resolveTargets, targetPath } from '../objects/targets.ts';
+import { resolveTargets } from '../objects/targets.ts';
 import { printBody } from '../print-body.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 

@@ -21,8 +21,9 @@ import {
 import { writeQuery } from '../flags/write-options.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { valueAt } from '../objects/objects.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { sections } from '../printers/description.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';

@@ -6,8 +6,9 @@ import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags/fl
 import { changeFlags, writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { numberAt, recordAt } from '../objects/objects.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {

@@ -16,8 +16,9 @@ import { writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { changeTaints, parseTaintWords, type TaintChanges, type TaintOutcome } from '../nodes/taint-plan.ts';
 import { findResource } from '../objects/discovery.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
-import { type ObjectTarget, resolveObjects, targetPath } from '../objects/targets.ts';
+import { resolveObjects } from '../objects/targets.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {

@@ -6,7 +6,8 @@ import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from 
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { stateText } from '../progress/object-progress.ts';
 import { isPod, showPods } from '../progress/pod-progress.ts';
 import type { Verb, VerbContext } from '../verb.ts';

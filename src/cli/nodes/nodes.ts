@@ -12,8 +12,9 @@ import {
 } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { valueAt } from '../objects/objects.ts';
-import { type ObjectTarget, resolveObjects, targetPath } from '../objects/targets.ts';
+import { resolveObjects } from '../objects/targets.ts';
 import type { VerbContext } from '../verb.ts';
 
 export const nodeFlags = { ...selectorFlag, ...dryRunFlag } as const satisfies FlagTable;

@@ -10,8 +10,8 @@ import type { Cluster } from '../connection/cluster.ts';
 import { type DryRun, dryRunSuffix } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
 import { followAll } from '../objects/follow.ts';
+import type { CollectionTarget } from '../objects/object-target.ts';
 import { type Metadata, metadataOf } from '../objects/objects.ts';
-import type { CollectionTarget } from '../objects/targets.ts';
 import { overdueAt } from './drain-plan.ts';
 
 export interface RemovalSettings {

@@ -4,8 +4,8 @@ import { isExpired } from '../../apimachinery/status-error.ts';
 import { onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster, WatchedEvent } from '../connection/cluster.ts';
+import { type CollectionTarget, collectionOf, listPath, type ObjectTarget } from './object-target.ts';
 import { metadataOf, recordsAt, textAt } from './objects.ts';
-import { type CollectionTarget, collectionOf, listPath, type ObjectTarget } from './targets.ts';
 
 export interface FollowOptions {
   readonly clock: Clock;

@@ -2,7 +2,6 @@
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { collectionPath, objectPath, query } from '../../client/resource-path.ts';
 import { nearest } from '../../terminal/nearest.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import type { Flags } from '../flags/flags.ts';
@@ -17,42 +16,8 @@ import {
   resourceOfKind,
 } from './discovery.ts';
 import { notServedKind } from './kubernetes-kinds.ts';
+import { type CollectionTarget, listPath, type ObjectTarget, type Target } from './object-target.ts';
 import { metadataOf, recordsAt } from './objects.ts';
-
-export interface ObjectTarget {
-  readonly resource: ApiResource;
-  /** Empty for a cluster-scoped kind. */
-  readonly namespace: string;
-  readonly name: string;
-  readonly manifest?: Manifest;
-}
-
-export interface CollectionTarget {
-  readonly resource: ApiResource;
-  /** Empty for all namespaces, and for a cluster-scoped kind. */
-  readonly namespace: string;
-  readonly name?: undefined;
-  readonly labelSelector: string | undefined;
-  readonly fieldSelector: string | undefined;
-}
-
-export type Target = ObjectTarget | CollectionTarget;
-
-export const targetPath = ({ resource, namespace, name }: ObjectTarget, subresource = '') =>
-  objectPath(resource, name, namespace, subresource);
-
-export const listPath = (
-  { resource, namespace, labelSelector, fieldSelector }: CollectionTarget,
-  options: Readonly<Record<string, string | number | boolean | undefined>> = {},
-) => collectionPath(resource, namespace) + query({ labelSelector, fieldSelector, ...options });
-
-/** Returns the collection that contains only this object, for a watch. */
-export const collectionOf = ({ resource, namespace, name }: ObjectTarget): CollectionTarget => ({
-  resource,
-  namespace,
-  labelSelector: undefined,
-  fieldSelector: `metadata.name=${name}`,
-});
 
 /**
  * Reads words such as `pods`, `pods,svc`, `pod web api`, `pod/web deploy/api`, or -f. Errors in manifests are

@@ -5,7 +5,8 @@ import { dryRunOf, dryRunSuffix } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
-import { requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { targetPath } from '../objects/object-target.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import type { VerbContext } from '../verb.ts';
 

@@ -8,12 +8,12 @@ import { systemClock } from '../../../../src/base/clock.ts';
 import { systemRandom } from '../../../../src/base/random.ts';
 import { noFeatures } from '../../../../src/cli/ctl-features.ts';
 import { Flags, fileFlags } from '../../../../src/cli/flags/flags.ts';
-import type { Io } from '../../../../src/cli/io.ts';
 import {
   type ManifestEntry,
   parseManifests,
   readManifests,
 } from '../../../../src/cli/manifests/manifests.ts';
+import type { CtlIo } from '../../../../src/cli/verb.ts';
 
 const brief = (entries: readonly ManifestEntry[]) =>
   entries.map((entry) => ('error' in entry ? entry.error.message : `${entry.kind} at ${entry.line}`));
@@ -108,7 +108,7 @@ test('a word that YAML reads as a boolean is warned of, with its line and field'
   ]);
 });
 
-const io: Io = {
+const io: CtlIo = {
   out() {},
   err() {},
   readStdin: async () => configMap('stdin'),
