@@ -9,7 +9,7 @@ const tokenOf = (claims: unknown) =>
 const of = (credentials: { token?: string; cert?: string }, context = 'dev') =>
   credentialsProblem({ context, ...credentials }, now);
 
-test('a token that has expired is told with the time', () => {
+test('an expired token is reported with its expiry', () => {
   const token = tokenOf({ exp: now / 1000 - 60, sub: 'secret' });
   assert.equal(of({ token }), 'the token of context dev expired at 2026-11-27T23:59:00Z');
   assert.equal(of({ token }, ''), 'the token expired at 2026-11-27T23:59:00Z');
@@ -31,7 +31,7 @@ for (const [title, token] of [
   });
 }
 
-test('a client without credentials is told so', () => {
+test('a client without credentials is reported', () => {
   assert.match(of({}), /^no credentials were sent/);
 });
 

@@ -10,7 +10,7 @@ function read(record: JsonObject) {
 }
 
 describe('fields', () => {
-  it('that are there are taken, null is none', () => {
+  it('are present unless they are null, and are taken once', () => {
     const { fields, notes } = read({ a: null, b: 0, c: '', d: 'x' });
     assert.deepEqual(
       ['a', 'b', 'c', 'e'].map((name) => fields.has(name)),
@@ -27,7 +27,7 @@ describe('fields', () => {
     ]);
   });
 
-  it('are texts as texts or numbers, and refused as anything else', () => {
+  it('are read as text from texts and numbers; other values are rejected', () => {
     const { fields } = read({ a: ['x'], b: true, c: 1.5, d: 'y' });
     assert.deepEqual([fields.text('c'), fields.text('none', 'd')], ['1.5', 'y']);
     assert.throws(() => fields.text('a'), { message: 'spec.a: expected text, got a list or a mapping' });
