@@ -24,7 +24,7 @@ for (const [title, token] of [
   ['that is no JSON Web Token', 'abc'],
   ['with claims that are not JSON', 'a.b.c'],
 ] as const) {
-  test(`a token ${title} is said not to be accepted, and not shown`, () => {
+  test(`a token ${title} is reported as not accepted, without its text`, () => {
     const text = of({ token });
     assert.match(text, /^the server does not accept the token of context dev: /);
     assert.ok(!text.includes(token));
@@ -51,7 +51,7 @@ for (const [title, from, to, expected] of [
     'the server does not accept the client certificate of context dev: another authority signed it',
   ],
 ] as const) {
-  test(`a certificate ${title} is told as such`, async () => {
+  test(`a certificate ${title} is reported as such`, async () => {
     const { certificate } = await createAuthority('test', now + from * day, now + to * day);
     assert.equal(of({ cert: certificate }), expected);
   });

@@ -98,7 +98,7 @@ for (const [what, text, expected] of texts) {
   });
 }
 
-test('a word that YAML reads as a boolean is warned of, with its line and field', () => {
+test('a word that YAML reads as a boolean causes a warning with line and field', () => {
   const warnings: string[] = [];
   const text = `${configMap('a')}---\nkind: Pod\nmetadata:\n  labels:\n    app: y\n    No: "off"\nhostNetwork: true\n`;
   parseManifests(text, 'f.yaml', (warning) => warnings.push(warning));
@@ -124,7 +124,7 @@ const io: CtlIo = {
 };
 const read = (...argv: string[]) => readManifests(io, new Flags(fileFlags, argv));
 
-test('directories are read in order, below only with -R; -f may be repeated', async (context) => {
+test('directories are read in order, subdirectories only with -R; -f may be repeated', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'ctl-manifests-'));
   context.after(() => rmSync(directory, { recursive: true }));
   mkdirSync(join(directory, 'c'));
