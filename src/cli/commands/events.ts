@@ -31,7 +31,7 @@ export const events: Verb = {
   async run(context) {
     const { flags, io } = context;
     if (flags.words.length > 0)
-      throw new UsageError('ctl events takes no words: --for TYPE/NAME says of what');
+      throw new UsageError('ctl events takes no arguments; select an object with --for TYPE/NAME');
     const isWanted = typesOf(flags.texts('types'));
     const print = printer(context);
     const cluster = context.cluster();

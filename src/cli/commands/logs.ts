@@ -86,7 +86,9 @@ interface Source {
 async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
   const { flags, io } = context;
   if (!flags.on('all-nodes'))
-    throw new UsageError('ctl logs: pods are found on all nodes; -l SELECTOR or names say which are meant');
+    throw new UsageError(
+      'ctl logs: pods of all nodes are always included; select pods by name or with -l SELECTOR',
+    );
   const selector = flags.text('selector');
   if (selector !== undefined) {
     if (flags.words.length > 0) throw new UsageError('only a selector (-l) or a pod name is allowed');

@@ -141,7 +141,7 @@ function notConverted({ kind, Labels, type, params }: JsonObject): string {
 function readFrom({ sources }: Input, path: string): Source {
   const source = sources?.get(path);
   if (source instanceof Error) throw source;
-  if (!source) throw new Error(`${JSON.stringify(path)} is no path of a file`);
+  if (!source) throw new Error(`${JSON.stringify(path)} is not the path of a file`);
   return source;
 }
 

@@ -24,7 +24,7 @@ const operators: Readonly<Record<string, string>> = {
  */
 export function workflowOfLines(text: string, say: (note: string) => void): JsonObject {
   const lines = linesOf(text);
-  if (lines.length === 0) throw new Error('there is no line in it');
+  if (lines.length === 0) throw new Error('the workflow has no lines');
   const names = lines.map(({ at, line }) => `line ${at}: ${'yes' in line ? 'choice' : line.call}`);
   const states = new StateTable(names);
   for (const [index, { at, line }] of lines.entries()) {

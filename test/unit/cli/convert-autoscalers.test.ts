@@ -73,17 +73,17 @@ describe('an autoscaler', () => {
     [
       'has a share of nothing',
       { ...byName, metrics: { cpuPercent: 0 } },
-      'spec.metrics: 0 of cpu is no part and no percentage',
+      'spec.metrics: 0 of cpu is neither a fraction nor a percentage',
     ],
     [
       'has a share in words',
       { ...byName, metrics: { memPercent: 'half' } },
-      'spec.metrics: "half" of memory is no part and no percentage',
+      'spec.metrics: "half" of memory is neither a fraction nor a percentage',
     ],
     [
       'looks at times that are none',
       { ...byName, ...byCpu, interval: 'often' },
-      'spec: "often" is no interval',
+      'spec: "often" is not an interval',
     ],
   ] as const)
     it(`that ${what} is refused`, () => {

@@ -308,6 +308,6 @@ describe('programs of functions', () => {
   it('that cannot be read are reported with the reason', () => {
     const named = { ...fn, metadata };
     assert.deepEqual(read(named, new Error('a.py: no such file')).errors, ['f: a.py: no such file']);
-    assert.deepEqual(read(named, undefined).errors, ['f: "a.py" is no path of a file']);
+    assert.deepEqual(read(named, undefined).errors, ['f: "a.py" is not the path of a file']);
   });
 });

@@ -71,7 +71,7 @@ describe('a program with a batch script', () => {
       'f: gone: there is no file or folder gone',
     ]);
     assert.deepEqual(errorsOf({ kind: 'Job', metadata: { name: 'x' }, slurmPath: 'work' }), [
-      'f: slurmPath: it is no file',
+      'f: slurmPath: not a file',
     ]);
   });
 });

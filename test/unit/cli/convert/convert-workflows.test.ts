@@ -276,7 +276,7 @@ test('lines: each of two loops has its own counter', async () => {
 });
 
 for (const [text, message] of [
-  ['', 'there is no line in it'],
+  ['', 'the workflow has no lines'],
   ['a b', /^line 1: expected NAME/],
   ['a\nIF EQUAL 1 THEN a ELSE b', /^line 2: expected NAME/],
   ['FOR x TIMES DO f', /^line 1: expected NAME/],
