@@ -1,13 +1,12 @@
 /**
  * Runs one command for the arguments and returns one exit status: 0 for success, 1 for failure, 2 for bad
- * usage (1 where a command behaves like kubectl, which has no 2). citty accepts any arguments, so the
- * arguments are checked here against the command's own definition first: a misspelt flag is rejected, never
- * ignored.
+ * usage (1 where a command behaves like kubectl, which has no 2). citty accepts any arguments, so they are
+ * checked against the command's definition first: a misspelt flag is rejected, never ignored.
  */
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type ArgDef, type ArgsDef, type CommandDef, runCommand } from 'citty';
 import { errorMessage } from './base/log.ts';
 import { UsageError } from './base/usage-error.ts';
+import { aliasesOf, checkArguments, nameFirst, plainFlags, takesPositionals } from './command-arguments.ts';
 import { nearest } from './terminal/nearest.ts';
 import { type UsageCommand, type UsageFlag, usagePage } from './terminal/usage-page.ts';
 
@@ -56,28 +55,39 @@ export async function dispatch(
 ): Promise<number> {
   const [name, ...rest] = argv;
   if (name === 'help' && rest.length > 0) return dispatch(table, [...rest, '--help'], output, otherWords);
-  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+  if (name === undefined || helpWords.has(name)) {
     output.out(overview(table));
     return name === undefined ? 2 : 0;
   }
-  const entry = Object.hasOwn(table, name) ? table[name] : undefined;
-  const like = entry?.like;
   try {
-    if (entry === undefined) {
-      const elsewhere = Object.hasOwn(otherWords, name)
-        ? otherWords[name]
-        : await groupWith(table, name, rest);
-      throw new UsageError(unknownCommand('minik8s', name, Object.keys(table), elsewhere));
-    }
-    return await run(
-      { path: `minik8s ${name}`, command: await entry.load(), argv: rest, like, depth: 1 },
-      output,
-    );
+    return await runEntry(table, name, rest, output, otherWords);
   } catch (error) {
     output.err(`error: ${errorMessage(error)}\n`);
-    return isUsageError(error) && like === undefined ? 2 : 1;
+    return isUsageError(error) && ownValue(table, name)?.like === undefined ? 2 : 1;
   }
 }
+
+/** Runs the command of that name. Throws UsageError, with advice, if there is none. */
+async function runEntry(
+  table: Readonly<Record<string, Entry>>,
+  name: string,
+  argv: readonly string[],
+  output: Output,
+  otherWords: Readonly<Record<string, string>>,
+): Promise<number> {
+  const entry = ownValue(table, name);
+  if (entry === undefined) {
+    const elsewhere = ownValue(otherWords, name) ?? (await groupWith(table, name, argv));
+    throw new UsageError(unknownCommand('minik8s', name, Object.keys(table), elsewhere));
+  }
+  const { load, like } = entry;
+  return run({ path: `minik8s ${name}`, command: await load(), argv, like, depth: 1 }, output);
+}
+
+const helpWords: ReadonlySet<string> = new Set(['help', '--help', '-h']);
+
+const ownValue = <T>(values: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined;
 
 /** Returns advice for a word that is, or resembles, a command of the client, such as `get`. */
 async function groupWith(
@@ -85,19 +95,39 @@ async function groupWith(
   name: string,
   rest: readonly string[],
 ): Promise<string | undefined> {
+  const isNearer = nearest(name, Object.keys(table)).length > 0;
   for (const [group, { like, load }] of Object.entries(table)) {
     if (like !== 'kubectl') continue;
-    const command = await load();
-    const subCommands = (await resolve(command.subCommands)) ?? {};
-    const isNearer = nearest(name, Object.keys(table)).length > 0;
-    const isKnown = Object.hasOwn(subCommands, name);
-    const advice = isKnown ? undefined : await (command as CommandHints).adviceOnWord?.(name, rest);
+    const advice = await adviceOfGroup(group, await load(), [name, ...rest], isNearer);
     if (advice !== undefined) return advice;
-    const found = isKnown ? [name] : isNearer ? [] : await below(subCommands, name);
-    const meant = found.length > 0 || isNearer ? found : nearest(name, Object.keys(subCommands));
-    if (meant.length > 0) return didYouMean(meant.map((one) => `minik8s ${[group, one, ...rest].join(' ')}`));
   }
   return undefined;
+}
+
+/**
+ * Returns a group's advice for words. If the first word resembles a command outside the group (`isNearer`),
+ * only a command of exactly this name is advised.
+ */
+async function adviceOfGroup(
+  group: string,
+  command: Command,
+  [name = '', ...rest]: readonly string[],
+  isNearer: boolean,
+): Promise<string | undefined> {
+  const subCommands = (await resolve(command.subCommands)) ?? {};
+  const isKnown = Object.hasOwn(subCommands, name);
+  const advice = isKnown ? undefined : await (command as CommandHints).adviceOnWord?.(name, rest);
+  if (advice !== undefined) return advice;
+  const meant = isNearer && !isKnown ? [] : await meantCommands(subCommands, name);
+  if (meant.length === 0) return undefined;
+  return didYouMean(meant.map((one) => `minik8s ${[group, one, ...rest].join(' ')}`));
+}
+
+/** Returns the command itself, or else the commands whose second word it is, or else those it resembles. */
+async function meantCommands(subCommands: SubCommands, name: string): Promise<readonly string[]> {
+  if (Object.hasOwn(subCommands, name)) return [name];
+  const found = await below(subCommands, name);
+  return found.length > 0 ? found : nearest(name, Object.keys(subCommands));
 }
 
 const didYouMean = (commands: readonly string[]) => `did you mean ${commands.join(' or ')}?`;
@@ -129,17 +159,25 @@ async function run(invocation: Invocation, output: Output): Promise<number> {
   const { path, command } = invocation;
   const args: ArgsDef = (await resolve(command.args)) ?? {};
   const subCommands = await resolve(command.subCommands);
-  if (subCommands !== undefined) {
-    const inner = await innerCommand({ ...invocation, argv: nameFirst(args, invocation.argv) }, subCommands);
-    if (inner !== undefined) return inner === 'help' ? usage(path, command, output) : run(inner, output);
-  }
-  const argv = plainFlags(args, subCommands ? nameFirst(args, invocation.argv) : invocation.argv);
-  if (command.run === undefined)
-    return unnamed(invocation, { args, names: Object.keys(subCommands ?? {}) }, output);
+  if (subCommands === undefined) return runItself(invocation, args, [], output);
+  const ordered = { ...invocation, argv: nameFirst(args, invocation.argv) };
+  const inner = await innerCommand(ordered, subCommands);
+  if (inner === undefined) return runItself(ordered, args, Object.keys(subCommands), output);
+  return inner === 'help' ? usage(path, command, output) : run(inner, output);
+}
+
+/** Runs a command whose first word is none of its sub-commands' `names`. */
+async function runItself(
+  invocation: Invocation,
+  args: ArgsDef,
+  names: readonly string[],
+  output: Output,
+): Promise<number> {
+  const { path, command } = invocation;
+  if (command.run === undefined) return unnamed(invocation, { args, names }, output);
+  const argv = plainFlags(args, invocation.argv);
   const { elsewhere } = command as CommandHints;
-  if (checkArguments(path, args, argv, elsewhere).help) {
-    return usage(path, command, output);
-  }
+  if (checkArguments(path, args, argv, elsewhere).help) return usage(path, command, output);
   await runCommand({ ...command, subCommands: undefined }, { rawArgs: [...argv] });
   return typeof process.exitCode === 'number' ? process.exitCode : 0;
 }
@@ -152,23 +190,45 @@ async function innerCommand(
   subCommands: SubCommands,
 ): Promise<Invocation | 'help' | undefined> {
   const [name, ...more] = argv;
-  if (name === '--help' || name === '-h') return 'help';
-  if (name === undefined || name.startsWith('-')) return undefined;
-  const found = Object.hasOwn(subCommands, name) ? await resolve(subCommands[name]) : undefined;
+  if (name === undefined || name.startsWith('-'))
+    return name !== undefined && helpWords.has(name) ? 'help' : undefined;
+  const found = await resolve(ownValue(subCommands, name));
   if (found !== undefined)
     return { ...rest, path: `${path} ${name}`, command: found, argv: more, depth: depth + 1 };
   if (name === 'help')
     return more.length === 0 ? 'help' : { ...rest, path, command, depth, argv: [...more, '--help'] };
-  // A command that can run by itself checks the word itself.
-  if (command.run !== undefined || takesPositionals((await resolve(command.args)) ?? {})) return undefined;
-  const known = Object.keys(subCommands);
+  if (await checksWords(command)) return undefined;
+  const advice = await adviceOnUnknown({ path, command, argv }, subCommands);
+  throw new UsageError(unknownCommand(path, name, Object.keys(subCommands), advice));
+}
+
+/** Resolves to true for a command that can run without a sub-command, and so checks its words itself. */
+const checksWords = async ({ run, args }: Command): Promise<boolean> =>
+  run !== undefined || takesPositionals((await resolve(args)) ?? {});
+
+/** Returns advice for a first word that is no sub-command. */
+async function adviceOnUnknown(
+  { path, command, argv: [name = '', ...more] }: Pick<Invocation, 'path' | 'command' | 'argv'>,
+  subCommands: SubCommands,
+): Promise<string | undefined> {
   const hints = command as CommandHints;
-  let elsewhere = hints.elsewhere?.(name) ?? (await hints.adviceOnWord?.(name, more));
-  if (elsewhere === undefined && nearest(name, known).length === 0) {
-    const commands = await below(subCommands, name);
-    if (commands.length > 0) elsewhere = didYouMean(commands.map((one) => [path, one, ...more].join(' ')));
-  }
-  throw new UsageError(unknownCommand(path, name, known, elsewhere));
+  return (
+    hints.elsewhere?.(name) ??
+    (await hints.adviceOnWord?.(name, more)) ??
+    longerCommands(path, subCommands, name, more)
+  );
+}
+
+/** Returns advice for a word that resembles no command and is the second word of others. */
+async function longerCommands(
+  path: string,
+  subCommands: SubCommands,
+  name: string,
+  rest: readonly string[],
+): Promise<string | undefined> {
+  if (nearest(name, Object.keys(subCommands)).length > 0) return undefined;
+  const commands = await below(subCommands, name);
+  return commands.length > 0 ? didYouMean(commands.map((one) => [path, one, ...rest].join(' '))) : undefined;
 }
 
 /** Handles a group of commands that was called without a command. */
@@ -182,106 +242,6 @@ async function unnamed(
   await usage(path, command, output);
   // kubectl exits with 0, kubectl rollout with 1.
   return depth === 1 ? 0 : 1;
-}
-
-const plainFlags = (args: ArgsDef, argv: readonly string[]) =>
-  plainBooleans(args, withNegativeNumbers(args, argv));
-
-/** Turns `--replicas -1` into `--replicas=-1`: parseArgs reads any word with a leading dash as a flag. */
-function withNegativeNumbers(args: ArgsDef, argv: readonly string[]): string[] {
-  const options = optionsOf(args);
-  const joined: string[] = [];
-  for (const [index, word] of argv.entries()) {
-    if (word === '--') return [...joined, ...argv.slice(index)];
-    const flag = /^--([^=]+)$/.exec(joined.at(-1) ?? '')?.[1];
-    const takesValue = flag !== undefined && Object.hasOwn(options, flag) && options[flag]?.type === 'string';
-    if (takesValue && /^-\d/.test(word)) joined.push(`${joined.pop()}=${word}`);
-    else joined.push(word);
-  }
-  return joined;
-}
-
-/** Turns `--wait=false` into `--no-wait`, and `--wait=true` into `--wait`. */
-function plainBooleans(args: ArgsDef, argv: readonly string[]): string[] {
-  const end = argv.indexOf('--');
-  return argv.map((word, index) => {
-    const [, name = '', value] = /^--([^=]+)=(true|false)$/.exec(word) ?? [];
-    const isBoolean = Object.hasOwn(args, name) && args[name]?.type === 'boolean';
-    if (!isBoolean || (end >= 0 && index > end)) return word;
-    return value === 'true' ? `--${name}` : `--no-${name}`;
-  });
-}
-
-/** Moves flags before the name of a sub-command behind it: `ctl -n web get` becomes `ctl get -n web`. */
-function nameFirst(args: ArgsDef, argv: readonly string[]): readonly string[] {
-  if (!argv[0]?.startsWith('-') || Object.keys(args).length === 0) return argv;
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options: optionsOf(args),
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
-  const at = tokens.find(({ kind }) => kind === 'positional')?.index;
-  return at === undefined ? argv : [...argv.slice(at, at + 1), ...argv.slice(0, at), ...argv.slice(at + 1)];
-}
-
-function optionsOf(args: ArgsDef): ParseArgsOptionsConfig {
-  const options: ParseArgsOptionsConfig = {};
-  for (const [name, definition] of Object.entries(args)) {
-    if (definition.type === 'positional') continue;
-    const type = definition.type === 'string' || definition.type === 'enum' ? 'string' : 'boolean';
-    const aliases = 'alias' in definition ? [definition.alias ?? []].flat() : [];
-    for (const spelling of aliases.filter(({ length }) => length > 1)) {
-      options[spelling] = { type, multiple: true };
-    }
-    const short = aliases.find(({ length }) => length === 1);
-    options[name] = { type, multiple: true, ...(short === undefined ? {} : { short }) };
-  }
-  return options;
-}
-
-/**
- * Throws UsageError for a flag that the command does not have, that lacks its value or that has a value it
- * does not take.
- */
-export function checkArguments(
-  path: string,
-  args: ArgsDef,
-  argv: readonly string[],
-  elsewhere: NonNullable<CommandHints['elsewhere']> = () => undefined,
-): { help: boolean } {
-  const options = optionsOf(args);
-  const helpIsShort = !Object.values(options).some(({ short }) => short === 'h');
-  options.help = { type: 'boolean', ...(helpIsShort ? { short: 'h' } : {}) };
-  try {
-    const { values } = parseArgs({
-      args: [...argv],
-      options,
-      allowPositionals: takesPositionals(args),
-      allowNegative: true,
-    });
-    return { help: values.help === true };
-  } catch (error) {
-    const message = errorMessage(error);
-    const [, flag] = /^Unknown option '(--?[^']*)'/.exec(message) ?? [];
-    if (flag !== undefined)
-      throw new UsageError(unknownFlag(path, flag, Object.keys(options), elsewhere(flag)));
-    const [, word = ''] = /^Unexpected argument '([^']*)'/.exec(message) ?? [];
-    const hint = elsewhere(word);
-    if (hint !== undefined) throw new UsageError(`${path} ${word}: ${hint}`);
-    const [, valued] = /^Option '[^']*' argument is ambiguous.* use '(--[^=]+)=/.exec(message) ?? [];
-    if (valued !== undefined) {
-      const why = `a value that begins with a dash is written ${valued}=VALUE`;
-      throw new UsageError(`${path}: ${valued} needs a value; ${why}`);
-    }
-    throw new UsageError(`${path}: ${firstSentence(message)}; see ${path} --help`);
-  }
-}
-
-/** Commands that take any number of words declare the first one. */
-function takesPositionals(args: ArgsDef): boolean {
-  return Object.values(args).some(({ type }) => type === 'positional');
 }
 
 async function usage(path: string, command: Command, output: Output): Promise<number> {
@@ -302,8 +262,7 @@ function usageFlag(name: string, arg: ArgDef): UsageFlag | undefined {
   if (arg.type === 'positional') return undefined;
   const { description: about = '' } = arg;
   const { group = 'Flags', usual } = arg as FlagHints;
-  const aliases = 'alias' in arg ? [arg.alias ?? []].flat() : [];
-  const short = aliases.find(({ length }) => length === 1);
+  const short = aliasesOf(arg).find(({ length }) => length === 1);
   if (arg.type === 'boolean') return { name, short, about, group, usual: arg.default ? 'on' : usual };
   return { name, short, about, group, usual, hint: arg.valueHint ?? 'VALUE' };
 }
@@ -327,18 +286,6 @@ function unknownCommand(path: string, name: string, known: readonly string[], el
   const meant = nearest(name, known);
   if (meant.length > 0) return `${what}: ${didYouMean(meant)}`;
   return known.length <= fewCommands ? `${what}; known: ${known.join(', ')}` : `${what}; see ${path} --help`;
-}
-
-function unknownFlag(path: string, flag: string, known: readonly string[], elsewhere?: string): string {
-  const meant = nearest(flag.replace(/^-+(no-)?/, ''), known).map((name) => `--${name}`);
-  const what = `${path}: unknown flag ${flag}`;
-  if (elsewhere !== undefined) return `${what}: ${elsewhere}`;
-  return meant.length > 0 ? `${what}: ${didYouMean(meant)}` : `${what}; see ${path} --help`;
-}
-
-function firstSentence(message: string): string {
-  const [sentence = message] = message.split('. ', 1);
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
 /**

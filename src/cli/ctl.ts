@@ -10,11 +10,12 @@ import { sparseLines } from '../terminal/sparse-lines.ts';
 import { flushed, isReaderGone } from '../terminal/standard-output.ts';
 import { kubectlOnly, verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags/flags.ts';
-import type { Io, Stdio } from './io.ts';
+import type { Stdio } from './io.ts';
 import { readText } from './manifests/standard-input.ts';
-import { type AnyCommand, toCommand, withKubectlHints } from './verb.ts';
+import type { CtlIo } from './verb.ts';
+import { type AnyCommand, toCommand, withKubectlHints } from './verb-command.ts';
 
-export function ctlCommand(io: Io): AnyCommand {
+export function ctlCommand(io: CtlIo): AnyCommand {
   const subCommands = Object.entries({ ...verbs, ...io.features.verbs }).map(([name, load]) => [
     name,
     async () => toCommand(await load(), io, `ctl ${name}`),
@@ -27,13 +28,13 @@ export function ctlCommand(io: Io): AnyCommand {
   return withKubectlHints(command, kubectlOnly);
 }
 
-type Ports = Pick<Io, 'kubernetesFields' | 'features'>;
+type Ports = Pick<CtlIo, 'kubernetesFields' | 'features'>;
 
 /** Returns the client of this process. Call it once. */
 export const processCommand = (ports: Ports): AnyCommand => ctlCommand(processIo(ports));
 
 /** Returns the process's own streams, and Ctrl-C as a signal. Call it once. */
-export function processIo(ports: Ports): Io {
+export function processIo(ports: Ports): CtlIo {
   // `ctl get -w | head` closes the pipe early: the command then ends without an error. main reports other
   // errors.
   process.stdout.on('error', (error) => {

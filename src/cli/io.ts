@@ -6,7 +6,6 @@ import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Progress } from '../terminal/live-lines.ts';
-import type { CtlFeatures } from './ctl-features.ts';
 
 export interface Io {
   out(text: string): void;
@@ -32,7 +31,6 @@ export interface Io {
    * Returns the fields of Kubernetes' own kinds, for commands that need no server. Loaded on the first call.
    */
   kubernetesFields(): Promise<FieldTable>;
-  readonly features: CtlFeatures;
   /** Aborts when the user interrupts; the command then ends with status 130 and prints nothing. */
   readonly signal: AbortSignal;
   /** Sets the exit status if it is not 0 and no error is thrown. */

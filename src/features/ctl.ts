@@ -1,5 +1,5 @@
 /** Verbs and logs of the features in ctl: one line each. */
-import type { CtlFeatures } from '../cli/ctl-features.ts';
+import type { CtlFeatures } from '../cli/verb.ts';
 
 export const ctlFeatures: CtlFeatures = {
   verbs: {

@@ -5,8 +5,8 @@ import { UsageError } from '../base/usage-error.ts';
 import { processIo } from '../cli/ctl.ts';
 import { noFeatures } from '../cli/ctl-features.ts';
 import type { FlagTable } from '../cli/flags/flags.ts';
-import type { Io } from '../cli/io.ts';
-import { type AnyCommand, toCommand, type Verb } from '../cli/verb.ts';
+import type { CtlIo, Verb } from '../cli/verb.ts';
+import { type AnyCommand, toCommand } from '../cli/verb-command.ts';
 import { systemExec } from '../os/exec.ts';
 import { replaceFile } from '../os/replace-file.ts';
 import { kubernetesFields } from './kubernetes-fields.ts';
@@ -78,7 +78,7 @@ const supportBundle: Verb = {
   },
 };
 
-export const supportBundleCommand = (io: Io): AnyCommand => toCommand(supportBundle, io, 'support-bundle');
+export const supportBundleCommand = (io: CtlIo): AnyCommand => toCommand(supportBundle, io, 'support-bundle');
 
 /** Returns the command for this process. Call it once. */
 export const processCommand = (): AnyCommand =>

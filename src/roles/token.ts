@@ -19,7 +19,8 @@ import type { FlagTable } from '../cli/flags/flags.ts';
 import type { Io } from '../cli/io.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from '../cli/objects/objects.ts';
 import { TableWriter } from '../cli/printers/table-writer.ts';
-import { type AnyCommand, toCommand, type Verb, type VerbContext } from '../cli/verb.ts';
+import type { CtlIo, Verb, VerbContext } from '../cli/verb.ts';
+import { type AnyCommand, toCommand } from '../cli/verb-command.ts';
 import { authorityHash } from '../pki/credentials.ts';
 import { kubernetesFields } from './kubernetes-fields.ts';
 
@@ -98,7 +99,7 @@ const remove: Verb = {
   },
 };
 
-export const tokenCommand = (io: Io): AnyCommand =>
+export const tokenCommand = (io: CtlIo): AnyCommand =>
   toCommand(
     {
       about: 'manage the bootstrap tokens with which machines join',

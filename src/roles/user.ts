@@ -14,9 +14,9 @@ import { resolveConnection } from '../cli/connection/connection.ts';
 import { processIo } from '../cli/ctl.ts';
 import { noFeatures } from '../cli/ctl-features.ts';
 import type { Flags, FlagTable } from '../cli/flags/flags.ts';
-import type { Io } from '../cli/io.ts';
 import { TableWriter } from '../cli/printers/table-writer.ts';
-import { type AnyCommand, toCommand, type Verb, type VerbContext } from '../cli/verb.ts';
+import type { CtlIo, Verb, VerbContext } from '../cli/verb.ts';
+import { type AnyCommand, toCommand } from '../cli/verb-command.ts';
 import { formatKubeconfig } from '../client/kubeconfig.ts';
 import { singleKubeconfig } from '../client/kubeconfig-connection.ts';
 import { replaceFile } from '../os/replace-file.ts';
@@ -198,7 +198,7 @@ const remove: Verb = {
   },
 };
 
-export const userCommand = (io: Io): AnyCommand =>
+export const userCommand = (io: CtlIo): AnyCommand =>
   toCommand(
     {
       about: 'manage the users of the cluster',

@@ -28,19 +28,24 @@ export function parseLogLevels(text: string): LogLevels {
   let others: LogLevel | undefined;
   const components = new Map<string, LogLevel>();
   for (const part of text.split(',').map((one) => one.trim())) {
-    const [name = '', level, ...more] = part.split('=');
-    if (level === undefined && isLevel(name)) {
+    if (isLevel(part)) {
       if (others !== undefined)
-        throw new Error(`"${others}" and "${name}" are both for all components; give one`);
-      others = name;
+        throw new Error(`"${others}" and "${part}" are both for all components; give one`);
+      others = part;
       continue;
     }
-    if (level === undefined || more.length > 0) throw new Error(shapeProblem(part));
-    const checked = levelOfComponent(name, level);
+    const [name, checked] = componentLevel(part);
     if (components.has(name)) throw new Error(`component ${name} is given twice`);
     components.set(name, checked);
   }
   return { others: others ?? 'info', components };
+}
+
+/** Returns the component and its level from a text such as `apiserver=debug`. */
+function componentLevel(part: string): readonly [name: string, level: LogLevel] {
+  const [name = '', level, ...more] = part.split('=');
+  if (level === undefined || more.length > 0) throw new Error(shapeProblem(part));
+  return [name, levelOfComponent(name, level)];
 }
 
 function levelOfComponent(name: string, level: string): LogLevel {

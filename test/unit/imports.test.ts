@@ -117,6 +117,7 @@ test('refused: two files that share a package kept for one, and a cycle', () => 
     'src/api/core/v1',
     'src/apimachinery',
     'src/apiserver/verbs',
+    'src/cli/objects',
     'src/client',
     'src/storage',
   ])

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import type { Cluster } from '../connection/cluster.ts';
-import { type ObjectTarget, targetPath } from '../objects/targets.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { mergeSchemaOf, openApiPath, plainSchema } from './merge-schema.ts';
 import { type ThreeWay, threeWayPatch } from './three-way.ts';
 

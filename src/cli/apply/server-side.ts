@@ -5,8 +5,9 @@ import { patchTypes } from '../../apimachinery/patch.ts';
 import { isConflict, StatusError } from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Cluster } from '../connection/cluster.ts';
+import { targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
-import { type ManifestTarget, targetPath } from '../objects/targets.ts';
+import type { ManifestTarget } from '../objects/targets.ts';
 import { annotationOwners, entriesOf, upgradedEntries } from './manager-upgrade.ts';
 
 /**

@@ -46,12 +46,8 @@ function patchField(key: string, { wanted, is, was }: Values, schema: MergeSchem
     const inner = threeWayPatch({ original: recordOr(was), modified: wanted, current: is }, schema);
     return inner ? entry(key, inner) : {};
   }
-  if (Array.isArray(wanted) && Array.isArray(is) && schema.merges) {
-    const lists = { wanted, is, was: Array.isArray(was) ? was : [] };
-    return schema.mergeKey === undefined
-      ? patchSet(key, lists)
-      : patchList(key, lists, schema.mergeKey, schema.items(), schema.retainsKeys);
-  }
+  if (Array.isArray(wanted) && Array.isArray(is) && schema.merges)
+    return patchMergingList(key, { wanted, is, was: Array.isArray(was) ? was : [] }, schema);
   return deepEqual(wanted, is) ? {} : entry(key, wanted);
 }
 
@@ -59,6 +55,12 @@ interface Lists {
   readonly wanted: readonly unknown[];
   readonly is: readonly unknown[];
   readonly was: readonly unknown[];
+}
+
+function patchMergingList(key: string, lists: Lists, schema: MergeSchema): JsonObject {
+  return schema.mergeKey === undefined
+    ? patchSet(key, lists)
+    : patchList(key, lists, schema.mergeKey, schema.items(), schema.retainsKeys);
 }
 
 /** Patches a merging list of plain values, such as finalizers. */

@@ -2,6 +2,7 @@
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { writeQuery } from '../flags/write-options.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import { waitingNodes } from '../nodes/waiting-nodes-plan.ts';
 import { findResource } from '../objects/discovery.ts';
 import { recordsAt } from '../objects/objects.ts';
@@ -22,18 +23,13 @@ const node: Verb = {
     const names =
       flags.words.length > 0 ? flags.words.map((word) => word.replace(/^nodes?\//, '')) : [...waiting.keys()];
     if (names.length === 0) io.out('No machine is waiting for approval.\n');
-    for (const name of names) {
-      try {
-        const asked = waiting.get(name) ?? [];
-        for (const request of asked)
-          await decide(cluster, io, { resource: requests, namespace: '', name: request }, 'approve');
-        if (asked.length > 0) io.out(`node/${name} added\n`);
-        else await addUnasked(context, name);
-      } catch (error) {
-        if (io.signal.aborted) throw error;
-        context.report(error);
-      }
-    }
+    await forEachReported(context, names, async (name) => {
+      const asked = waiting.get(name) ?? [];
+      for (const request of asked)
+        await decide(cluster, io, { resource: requests, namespace: '', name: request }, 'approve');
+      if (asked.length > 0) io.out(`node/${name} added\n`);
+      else await addUnasked(context, name);
+    });
   },
 };
 

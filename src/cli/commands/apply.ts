@@ -15,8 +15,9 @@ import { type DryRun, dryRunOf, dryRunSuffix } from '../flags/flags.ts';
 import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
 import { reportInFile } from '../manifests/faults-in-file.ts';
 import { kindName } from '../objects/discovery.ts';
+import { targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
-import { type ManifestTarget, manifestTargets, targetPath } from '../objects/targets.ts';
+import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
 import { type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 

@@ -13,8 +13,9 @@ import {
 import { inBrackets } from '../access/rule-rows.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { inContext } from '../errors.ts';
-import { dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
+import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
 import { writeFlags, writeQuery } from '../flags/write-options.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import type { Io } from '../io.ts';
 import { kindName } from '../objects/discovery.ts';
 import { metadataOf } from '../objects/objects.ts';
@@ -46,43 +47,46 @@ export const reconcile: Verb = {
   flags: flagTable,
   async run(context) {
     const { flags, io } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl auth reconcile: -f FILE is required');
-    if (flags.words.length > 0) throw new UsageError('no arguments are allowed');
-    const dryRun = dryRunOf(flags);
-    if (dryRun === 'server')
-      throw new UsageError('--dry-run=server for command reconcile is not supported yet');
+    const dryRun = checkedDryRun(flags);
     const cluster = context.cluster();
     const format = objectFormat(flags.text('output'));
     const options: ReconcileOptions = {
       removeExtraPermissions: flags.on('remove-extra-permissions'),
       removeExtraSubjects: flags.on('remove-extra-subjects'),
     };
-    for await (const target of manifestTargets(context, cluster)) {
+    const reconcileTarget = async (target: ManifestTarget) => {
       const plan = target.resource.group === rbacGroup ? plans[target.resource.kind] : undefined;
-      if (!plan) continue;
-      try {
-        const done = await reconcileOne(
-          cluster,
-          target,
-          (existing) => plan(target.object, existing, options),
-          dryRun === 'none',
-        );
-        const { name } = metadataOf(done.object);
-        io.out(
-          format
-            ? format(withoutManagedFields(done.object))
-            : `${kindName(target.resource)}/${name} reconciled${dryRunSuffix[dryRun]}\n`,
-        );
-        tell(io, done, options);
-      } catch (error) {
-        if (io.signal.aborted) throw error;
-        context.report(
-          inContext(error, `error when reconciling "${target.manifest.file}:${target.manifest.line}"`),
-        );
-      }
-    }
+      if (!plan) return;
+      const done = await reconcileOne(
+        cluster,
+        target,
+        (existing) => plan(target.object, existing, options),
+        dryRun === 'none',
+      );
+      const { name } = metadataOf(done.object);
+      io.out(
+        format
+          ? format(withoutManagedFields(done.object))
+          : `${kindName(target.resource)}/${name} reconciled${dryRunSuffix[dryRun]}\n`,
+      );
+      tell(io, done, options);
+    };
+    const targets = manifestTargets(context, cluster);
+    await forEachReported(context, targets, reconcileTarget, (error, { manifest: { file, line } }) =>
+      inContext(error, `error when reconciling "${file}:${line}"`),
+    );
   },
 };
+
+/** Returns the dry run. Throws UsageError for a command line without files, and for what kubectl rejects. */
+function checkedDryRun(flags: Flags): 'none' | 'client' {
+  if (!flags.given('filename')) throw new UsageError('ctl auth reconcile: -f FILE is required');
+  if (flags.words.length > 0) throw new UsageError('no arguments are allowed');
+  const dryRun = dryRunOf(flags);
+  if (dryRun === 'server')
+    throw new UsageError('--dry-run=server for command reconcile is not supported yet');
+  return dryRun;
+}
 
 type Plan = (existing: JsonObject | undefined) => Reconciliation;
 
@@ -100,11 +104,14 @@ async function reconcileOne(
     try {
       return { ...planned, object: await write(cluster, target, planned, existing) };
     } catch (error) {
-      const raced = isAlreadyExists(error) || isConflict(error) || (existing && isNotFound(error));
-      if (!raced || tries === maxTries) throw error;
+      if (!isRace(error, existing !== undefined) || tries === maxTries) throw error;
     }
   }
 }
+
+/** Returns true for the error of a write that another client's write preceded. */
+const isRace = (error: unknown, existed: boolean): boolean =>
+  isAlreadyExists(error) || isConflict(error) || (existed && isNotFound(error));
 
 async function read(
   cluster: Cluster,

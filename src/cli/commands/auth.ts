@@ -66,7 +66,7 @@ async function attributesOf(context: VerbContext): Promise<JsonObject> {
   const subresource = flags.text('subresource');
   if (what.startsWith('/')) {
     if (subresource) throw new UsageError('--subresource can not be used with NonResourceURL');
-    if (!pathVerbs.has(verb)) warn(`verb '${verb}' is not a known verb`);
+    warnOfUnknownVerb(verb, pathVerbs, warn);
     return { nonResourceAttributes: { verb, path: what } };
   }
   const [word = '', ...rest] = what.split('/');
@@ -74,18 +74,35 @@ async function attributesOf(context: VerbContext): Promise<JsonObject> {
   const everywhere = flags.on('all-namespaces');
   if (!everywhere) {
     if (resource.namespaced === false) warn(notNamespaced(resource));
-    if (!resourceVerbs.has(verb)) warn(`verb '${verb}' is not a known verb`);
+    warnOfUnknownVerb(verb, resourceVerbs, warn);
   }
+  const namespace = everywhere ? undefined : context.cluster().namespace;
   const name = named ?? rest.join('/');
+  return { resourceAttributes: resourceAttributes({ verb, namespace, resource, subresource, name }) };
+}
+
+function warnOfUnknownVerb(verb: string, known: ReadonlySet<string>, warn: (text: string) => void): void {
+  if (!known.has(verb)) warn(`verb '${verb}' is not a known verb`);
+}
+
+interface ResourceQuestion {
+  readonly verb: string;
+  /** Undefined for all namespaces. */
+  readonly namespace: string | undefined;
+  readonly resource: Asked;
+  readonly subresource: string | undefined;
+  /** Empty for any name. */
+  readonly name: string;
+}
+
+function resourceAttributes({ verb, namespace, resource, subresource, name }: ResourceQuestion): JsonObject {
   return {
-    resourceAttributes: {
-      verb,
-      ...(!everywhere && { namespace: context.cluster().namespace }),
-      ...(resource.group && { group: resource.group }),
-      resource: resource.plural,
-      ...(subresource && { subresource }),
-      ...(name && { name }),
-    },
+    verb,
+    ...(namespace !== undefined && { namespace }),
+    ...(resource.group && { group: resource.group }),
+    resource: resource.plural,
+    ...(subresource && { subresource }),
+    ...(name && { name }),
   };
 }
 

@@ -6,7 +6,8 @@ import { collectionPath } from '../../client/resource-path.ts';
 import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
 import { writeFlags, writeQuery } from '../flags/write-options.ts';
 import { type ApiResource, findResource, kindName } from '../objects/discovery.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 

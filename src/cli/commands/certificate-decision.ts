@@ -5,8 +5,8 @@ import { rfc3339 } from '../../base/time.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { writeQuery } from '../flags/write-options.ts';
 import type { Io } from '../io.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { recordAt, recordsAt } from '../objects/objects.ts';
-import { type ObjectTarget, targetPath } from '../objects/targets.ts';
 
 export type CertificateDecision = 'approve' | 'deny';
 
@@ -31,25 +31,12 @@ export async function decide(
   decision: CertificateDecision,
   force = false,
 ): Promise<string> {
-  const { type, reason, done, not } = words[decision];
+  const { done } = words[decision];
   for (let tries = 1; ; tries++) {
     const request = await cluster.get(targetPath(target));
-    const conditions = conditionsOf(request);
-    if (conditions.some((condition) => condition.type === not))
-      throw new Error(`certificate signing request ${JSON.stringify(target.name)} is already ${not}`);
-    const decided = conditions.some((condition) => condition.type === type);
-    if (decided && !force) return done;
-    const condition = {
-      type,
-      status: 'True',
-      reason,
-      message: `This CSR was ${done} by kubectl certificate ${decision}.`,
-      lastUpdateTime: rfc3339(clock.now()),
-    };
-    const status = {
-      ...recordAt(request, 'status'),
-      conditions: decided ? conditions : [...conditions, condition],
-    };
+    const isDecided = alreadyDecided(request, target.name, decision);
+    if (isDecided && !force) return done;
+    const status = statusAfter(request, decision, clock);
     try {
       const path = targetPath(target, 'approval') + writeQuery('none');
       await cluster.send('PUT', path, { ...request, status });
@@ -58,4 +45,34 @@ export async function decide(
       if (!isConflict(error) || tries >= maxTries) throw error;
     }
   }
+}
+
+/** Returns true if the request has this decision. Throws an Error if it has the opposite one. */
+function alreadyDecided(request: JsonObject, name: string, decision: CertificateDecision): boolean {
+  const { type, not } = words[decision];
+  const conditions = conditionsOf(request);
+  if (conditions.some((condition) => condition.type === not))
+    throw new Error(`certificate signing request ${JSON.stringify(name)} is already ${not}`);
+  return conditions.some((condition) => condition.type === type);
+}
+
+function conditionOf(decision: CertificateDecision, clock: Io['clock']): JsonObject {
+  const { type, reason, done } = words[decision];
+  return {
+    type,
+    status: 'True',
+    reason,
+    message: `This CSR was ${done} by kubectl certificate ${decision}.`,
+    lastUpdateTime: rfc3339(clock.now()),
+  };
+}
+
+/** Returns the request's status with the decision's condition; an equal earlier condition is kept. */
+function statusAfter(request: JsonObject, decision: CertificateDecision, clock: Io['clock']): JsonObject {
+  const conditions = conditionsOf(request);
+  const isDecided = conditions.some(({ type }) => type === words[decision].type);
+  return {
+    ...recordAt(request, 'status'),
+    conditions: isDecided ? conditions : [...conditions, conditionOf(decision, clock)],
+  };
 }

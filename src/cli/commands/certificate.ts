@@ -1,6 +1,7 @@
 /** `ctl certificate`: approves or denies certificate signing requests. */
 import { UsageError } from '../../base/usage-error.ts';
 import { type FlagTable, fileFlags } from '../flags/flags.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { resolveObjects } from '../objects/targets.ts';
 import type { Verb, VerbGroup } from '../verb.ts';
@@ -23,15 +24,10 @@ function decisionVerb(decision: CertificateDecision, about: string): Verb {
       const named = flags.words.map((word) =>
         word.includes('/') ? word : `certificatesigningrequests/${word}`,
       );
-      for (const target of await resolveObjects(context, named)) {
-        try {
-          const done = await decide(context.cluster(), io, target, decision, flags.on('force'));
-          io.out(`${kindName(target.resource)}/${target.name} ${done}\n`);
-        } catch (error) {
-          if (io.signal.aborted) throw error;
-          context.report(error);
-        }
-      }
+      await forEachReported(context, await resolveObjects(context, named), async (target) => {
+        const done = await decide(context.cluster(), io, target, decision, flags.on('force'));
+        io.out(`${kindName(target.resource)}/${target.name} ${done}\n`);
+      });
     },
   };
 }

@@ -9,8 +9,8 @@ import { type CopyPlan, memberPrefix, planCopy, splitRemote } from '../copy/cp-p
 import type { FlagTable } from '../flags/flags.ts';
 import type { Stdio } from '../io.ts';
 import { findResource } from '../objects/discovery.ts';
+import { targetPath } from '../objects/object-target.ts';
 import { chooseContainer, containerFlag, type Pod } from '../objects/pods.ts';
-import { targetPath } from '../objects/targets.ts';
 import { runExec } from '../streaming/exec.ts';
 import { endWith, LostConnection } from '../streaming/run-command.ts';
 import type { Verb, VerbContext } from '../verb.ts';
@@ -152,17 +152,22 @@ async function pack(
   });
   const { stderr } = io.stdio();
   for (let tries = 1; ; tries++) {
-    const command =
-      received === 0
-        ? ['tar', 'cf', '-', path]
-        : ['sh', '-c', 'tar cf - "$1" | tail -c "+$2"', 'sh', path, String(received + 1)];
     try {
-      return await program(command, { stdin: Readable.from([]), stdout, stderr }, false);
+      return await program(packCommand(path, received), { stdin: Readable.from([]), stdout, stderr }, false);
     } catch (error) {
-      const lost = error instanceof LostConnection || error instanceof TransportError;
-      if (!lost || io.signal.aborted || (retries >= 0 && tries > retries)) throw error;
+      const isSpent = retries >= 0 && tries > retries;
+      if (!isLostConnection(error) || io.signal.aborted || isSpent) throw error;
       io.err(`Resuming copy at ${received} bytes, retry ${tries}/${retries}\n`);
       await sleep(io.clock, retryMs, io.signal);
     }
   }
 }
+
+/** Returns the command that writes the archive of a path without its first `received` bytes. */
+const packCommand = (path: string, received: number): string[] =>
+  received === 0
+    ? ['tar', 'cf', '-', path]
+    : ['sh', '-c', 'tar cf - "$1" | tail -c "+$2"', 'sh', path, String(received + 1)];
+
+const isLostConnection = (error: unknown): boolean =>
+  error instanceof LostConnection || error instanceof TransportError;

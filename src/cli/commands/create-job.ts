@@ -12,8 +12,8 @@ import {
 } from '../flags/flags.ts';
 import { fieldValidationOf, validateFlag, writeQuery } from '../flags/write-options.ts';
 import { findResource, kindName } from '../objects/discovery.ts';
+import { targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordAt, textAt } from '../objects/objects.ts';
-import { targetPath } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 

@@ -61,17 +61,23 @@ function specOf(flags: Flags): object {
   const duration = flags.duration('duration') ?? 0;
   if (duration % 1000 !== 0)
     throw new UsageError('--duration cannot be expressed in units less than seconds');
+  const boundObjectRef = boundObjectOf(flags);
+  return {
+    ...(audiences.length > 0 && { audiences }),
+    ...(duration > 0 && { expirationSeconds: duration / 1000 }),
+    ...(boundObjectRef && { boundObjectRef }),
+  };
+}
+
+/** Returns the reference to the object that the token is bound to; undefined if there is none. */
+function boundObjectOf(flags: Flags): object | undefined {
   const kind = flags.oneOf('bound-object-kind', kinds);
   const [name, uid] = [flags.text('bound-object-name'), flags.text('bound-object-uid')];
   if (!kind && (name || uid))
     throw new UsageError(
       `--bound-object-${name ? 'name' : 'uid'} can only be set if --bound-object-kind is provided`,
     );
-  if (kind && !name)
-    throw new UsageError('--bound-object-name is required if --bound-object-kind is provided');
-  return {
-    ...(audiences.length > 0 && { audiences }),
-    ...(duration > 0 && { expirationSeconds: duration / 1000 }),
-    ...(kind && { boundObjectRef: { apiVersion: 'v1', kind, name, ...(uid && { uid }) } }),
-  };
+  if (!kind) return undefined;
+  if (!name) throw new UsageError('--bound-object-name is required if --bound-object-kind is provided');
+  return { apiVersion: 'v1', kind, name, ...(uid && { uid }) };
 }

@@ -7,10 +7,12 @@ import type { Cluster } from '../connection/cluster.ts';
 import { inContext } from '../errors.ts';
 import { dryRunOf, dryRunSuffix, type Flags, type FlagTable, selectorFlag } from '../flags/flags.ts';
 import { writeFlags } from '../flags/write-options.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf, textAt } from '../objects/objects.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { deletionText } from '../progress/object-progress.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
@@ -54,16 +56,16 @@ export const remove: Verb = {
     const objects = await resolveObjects({ ...context, report });
     if (objects.length === 0 && !failed) io.out('No resources found\n');
     const deleted: Deleted[] = [];
-    for (const target of objects) {
-      try {
+    await forEachReported(
+      context,
+      objects,
+      async (target) => {
         const answer = await deleteOne(context, cluster, target, options);
         const uid = answer && (metadataOf(answer).uid || textAt(answer, 'details', 'uid'));
         if (uid !== undefined) deleted.push({ target, uid });
-      } catch (error) {
-        if (io.signal.aborted) throw error;
-        context.report(ofFile(error, target.manifest?.file));
-      }
-    }
+      },
+      (error, target) => ofFile(error, target.manifest?.file),
+    );
     if (options.wait) await waitUntilGone(context, cluster, deleted);
   },
 };
@@ -155,20 +157,15 @@ async function waitUntilGone(
   cluster: Cluster,
   deleted: readonly Deleted[],
 ): Promise<void> {
-  const { clock, signal, progress } = context.io;
+  const { clock, progress } = context.io;
   const timeoutMs = context.flags.duration('timeout');
   const deadline = timeoutMs ? clock.now() + timeoutMs : undefined;
-  for (const { target, uid } of deleted) {
+  await forEachReported(context, deleted, async ({ target, uid }) => {
     using work = beginWork(progress, `${kindName(target.resource)}/${target.name}`);
     const leftMs = deadline === undefined ? undefined : Math.max(1, deadline - clock.now());
-    try {
-      if (await isGone(follow(cluster, target, { clock, timeoutMs: leftMs }), uid, work)) continue;
+    if (!(await isGone(follow(cluster, target, { clock, timeoutMs: leftMs }), uid, work)))
       throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
-    } catch (error) {
-      if (signal.aborted) throw error;
-      context.report(error);
-    }
-  }
+  });
 }
 
 /** Resolves to false if the states end before the object is gone. */

@@ -3,10 +3,12 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { type FlagTable, fileFlags, selectorFlag } from '../flags/flags.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import { resourceOfKind } from '../objects/discovery.ts';
 import { reportNothingIn } from '../objects/nothing-found.ts';
+import { listPath, type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordsAt } from '../objects/objects.ts';
-import { listPath, type ObjectTarget, resolveObjects, targetPath } from '../objects/targets.ts';
+import { resolveObjects } from '../objects/targets.ts';
 import { describeObject, type Entry } from '../printers/description.ts';
 import type { Verb } from '../verb.ts';
 import { endpointsText } from './service-endpoints-plan.ts';
@@ -31,22 +33,17 @@ export const describe: Verb = {
       else await reportNothingIn(cluster, io);
     }
     let first = true;
-    for (const target of targets) {
-      try {
-        const object = await cluster.get(targetPath(target));
-        const events = flags.on('show-events') ? await eventsOf(cluster, target, object) : [];
-        const more = await moreOf(cluster, target, object);
-        io.out(`${first ? '' : '\n\n'}${describeObject(object, events, io.clock.now(), more)}`);
-        first = false;
-      } catch (error) {
-        if (io.signal.aborted) throw error;
-        context.report(error);
-      }
-    }
+    await forEachReported(context, targets, async (target) => {
+      const object = await cluster.get(targetPath(target));
+      const events = flags.on('show-events') ? await eventsOf(cluster, target, object) : [];
+      const more = await moreOf(cluster, target, object);
+      io.out(`${first ? '' : '\n\n'}${describeObject(object, events, io.clock.now(), more)}`);
+      first = false;
+    });
   },
 };
 
-/** Resolves to the lines that other objects give; none if the user may not read those. */
+/** Resolves to the lines about other objects, such as endpoints; empty if the user may not read those. */
 async function moreOf(cluster: Cluster, target: ObjectTarget, object: JsonObject): Promise<Entry[]> {
   const { resource, namespace, name } = target;
   if (resource.kind !== 'Service' || resource.group !== '') return [];

@@ -19,8 +19,9 @@ import { ExitError } from '../errors.ts';
 import { type FlagTable, fileFlags } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
 import type { Io } from '../io.ts';
+import { targetPath } from '../objects/object-target.ts';
 import { recordAt } from '../objects/objects.ts';
-import { type ManifestTarget, manifestTargets, targetPath } from '../objects/targets.ts';
+import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
@@ -50,16 +51,8 @@ export const diff: Verb = {
         failed = true;
         context.report(error);
       };
-      for await (const target of manifestTargets({ ...context, report }, cluster, 'apply')) {
-        const { file, line } = target.manifest;
-        if (!target.name) throw new Error(`${file}:${line}: diff needs metadata.name`);
-        const before = await read(cluster, target);
-        const after = await applied(cluster, target, before);
-        const name = fileNameOf(after);
-        const [one, other] = textsOf(before, after, managedFields);
-        if (before) await writeFile(join(live, name), one, { mode: 0o600 });
-        await writeFile(join(merged, name), other, { mode: 0o600 });
-      }
+      for await (const target of manifestTargets({ ...context, report }, cluster, 'apply'))
+        await writeStates(cluster, target, { live, merged }, managedFields);
       const status = await compare(io, live, merged);
       if (failed) io.exitWith(2);
       else if (status > 0) io.exitWith(status);
@@ -72,6 +65,23 @@ export const diff: Verb = {
     }
   },
 };
+
+/** Writes the files of an object: as it is stored, if it exists, and as it would be after the change. */
+async function writeStates(
+  cluster: Cluster,
+  target: ManifestTarget,
+  { live, merged }: { readonly live: string; readonly merged: string },
+  managedFields: boolean,
+): Promise<void> {
+  const { file, line } = target.manifest;
+  if (!target.name) throw new Error(`${file}:${line}: diff needs metadata.name`);
+  const before = await read(cluster, target);
+  const after = await applied(cluster, target, before);
+  const name = fileNameOf(after);
+  const [one, other] = textsOf(before, after, managedFields);
+  if (before) await writeFile(join(live, name), one, { mode: 0o600 });
+  await writeFile(join(merged, name), other, { mode: 0o600 });
+}
 
 async function read(cluster: Cluster, target: ManifestTarget): Promise<JsonObject | undefined> {
   try {

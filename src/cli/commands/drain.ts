@@ -18,9 +18,9 @@ import {
 import { nodeFlags, nodesOf, setUnschedulable } from '../nodes/nodes.ts';
 import { type RemovalSettings, removePods } from '../nodes/pod-removal.ts';
 import { findResource } from '../objects/discovery.ts';
+import type { CollectionTarget } from '../objects/object-target.ts';
 import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 import { chunkSizeFlag, chunkSizeOf, pages } from '../objects/pages.ts';
-import type { CollectionTarget } from '../objects/targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {

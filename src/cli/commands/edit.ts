@@ -8,8 +8,9 @@ import { type FlagTable, fileFlags } from '../flags/flags.ts';
 import { fieldValidationOf, validateFlag, writeQuery } from '../flags/write-options.ts';
 import { parseManifests } from '../manifests/manifests.ts';
 import { kindName } from '../objects/discovery.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
@@ -64,18 +65,21 @@ class EditSession {
     let [text, reasons]: [string, readonly EditReason[]] = [original, []];
     let before: EditedFile | undefined;
     for (;;) {
-      // JSON has no comments.
-      const header = this.#format === 'json' ? '' : headerText(reasons);
-      const file = await editText(io, header + text, `.${this.#format}`);
+      const file = await editText(io, this.#header(reasons) + text, `.${this.#format}`);
       const edited = withoutComments(file.text);
       if (before) await discard(before);
       if (before && edited === text) return this.#give(file, 'Edit cancelled, no valid changes were saved.');
-      if (edited === original) return cancel(this.#context, file, 'Edit cancelled, no changes made.');
-      if (edited.trim() === '') return cancel(this.#context, file, 'Edit cancelled, saved file was empty.');
+      const cancellation = cancellationOf(edited, original);
+      if (cancellation !== undefined) return cancel(this.#context, file, cancellation);
       reasons = await this.#apply(file);
       if (reasons.length === 0) return discard(file);
       [text, before] = [edited, file];
     }
+  }
+
+  /** Returns the comment above the objects; JSON has no comments. */
+  #header(reasons: readonly EditReason[]): string {
+    return this.#format === 'json' ? '' : headerText(reasons);
   }
 
   #text(): string {
@@ -138,6 +142,12 @@ class EditSession {
     io.err(`A copy of your changes has been stored to ${JSON.stringify(path)}\n`);
     throw new ReportedError();
   }
+}
+
+/** Returns the message about a text that is not applied; undefined for a text that is. */
+function cancellationOf(edited: string, original: string): string | undefined {
+  if (edited === original) return 'Edit cancelled, no changes made.';
+  return edited.trim() === '' ? 'Edit cancelled, saved file was empty.' : undefined;
 }
 
 async function cancel({ io }: VerbContext, file: EditedFile, why: string): Promise<void> {

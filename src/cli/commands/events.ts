@@ -5,9 +5,9 @@ import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { type FlagTable, outputFlag } from '../flags/flags.ts';
 import { findResource } from '../objects/discovery.ts';
+import type { CollectionTarget } from '../objects/object-target.ts';
 import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 import { chunkSizeFlag, chunkSizeOf, pages } from '../objects/pages.ts';
-import type { CollectionTarget } from '../objects/targets.ts';
 import { eventHeaders, eventRow, eventTime } from '../printers/event-rows.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
@@ -31,22 +31,15 @@ export const events: Verb = {
   async run(context) {
     const { flags, io } = context;
     if (flags.words.length > 0)
-      throw new UsageError('ctl events takes no words: --for TYPE/NAME says of what');
+      throw new UsageError('ctl events takes no arguments; select an object with --for TYPE/NAME');
     const isWanted = typesOf(flags.texts('types'));
     const print = printer(context);
     const cluster = context.cluster();
     const collection = await collectionOf(context, cluster);
-    const found: JsonObject[] = [];
-    let version = '';
-    for await (const page of pages(cluster, collection, { limit: chunkSizeOf(flags) })) {
-      for (const event of recordsAt(page, 'items'))
-        if (isWanted(event)) found.push({ ...event, apiVersion: 'v1', kind: 'Event' });
-      version = textAt(page, 'metadata', 'resourceVersion');
-    }
+    const { found, version } = await listEvents(cluster, collection, chunkSizeOf(flags), isWanted);
     if (!flags.on('watch')) {
-      const everywhere = flags.on('all-namespaces');
       if (found.length === 0)
-        io.err(everywhere ? 'No events found.\n' : `No events found in ${cluster.namespace} namespace.\n`);
+        io.err(nothingFound(flags.on('all-namespaces') ? undefined : cluster.namespace));
       else print(found.toSorted((a, b) => eventTime(a) - eventTime(b)));
       return;
     }
@@ -63,6 +56,26 @@ export const events: Verb = {
     );
   },
 };
+
+/** Resolves to the matching events of a collection, and the resourceVersion of the list. */
+async function listEvents(
+  cluster: Cluster,
+  collection: CollectionTarget,
+  limit: number,
+  isWanted: (event: JsonObject) => boolean,
+): Promise<{ readonly found: readonly JsonObject[]; readonly version: string }> {
+  const found: JsonObject[] = [];
+  let version = '';
+  for await (const page of pages(cluster, collection, { limit })) {
+    for (const event of recordsAt(page, 'items'))
+      if (isWanted(event)) found.push({ ...event, apiVersion: 'v1', kind: 'Event' });
+    version = textAt(page, 'metadata', 'resourceVersion');
+  }
+  return { found, version };
+}
+
+const nothingFound = (namespace: string | undefined): string =>
+  namespace === undefined ? 'No events found.\n' : `No events found in ${namespace} namespace.\n`;
 
 /** Returns a filter; without types all events match. Throws UsageError for an unknown type. */
 function typesOf(given: readonly string[]): (event: JsonObject) => boolean {

@@ -3,14 +3,14 @@ import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { isExpired } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster, WatchedEvent } from '../connection/cluster.ts';
-import { itemsOf, metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 import {
   type CollectionTarget,
   collectionOf,
   listPath,
   type Target,
   targetPath,
-} from '../objects/targets.ts';
+} from '../objects/object-target.ts';
+import { itemsOf, metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 import { type ObjectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import {
   type Column,
@@ -35,9 +35,7 @@ export async function watchTargets(
   targets: readonly Target[],
   view: WatchView,
 ): Promise<void> {
-  const [target] = targets;
-  if (!target || targets.length > 1)
-    throw new UsageError('you may only specify a single resource type or object with --watch');
+  const target = onlyTarget(targets);
   const { io, flags } = context;
   const cluster = context.cluster();
   const collection = target.name === undefined ? target : collectionOf(target);
@@ -56,6 +54,13 @@ export async function watchTargets(
       printer.print(object, io.clock.now()),
     );
   }
+}
+
+function onlyTarget(targets: readonly Target[]): Target {
+  const [target] = targets;
+  if (!target || targets.length > 1)
+    throw new UsageError('you may only specify a single resource type or object with --watch');
+  return target;
 }
 
 interface Position {

@@ -5,9 +5,10 @@ import { UsageError } from '../../base/usage-error.ts';
 import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags/flags.ts';
 import { kindName } from '../objects/discovery.ts';
 import { reportNothingIn } from '../objects/nothing-found.ts';
+import { type CollectionTarget, type Target, targetPath } from '../objects/object-target.ts';
 import { recordsAt } from '../objects/objects.ts';
 import { chunkSizeFlag, chunkSizeOf, type PageOptions, pages } from '../objects/pages.ts';
-import { type CollectionTarget, resolveTargets, type Target, targetPath } from '../objects/targets.ts';
+import { resolveTargets } from '../objects/targets.ts';
 import { printBody } from '../print-body.ts';
 import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import {
@@ -81,6 +82,12 @@ async function printRaw({ flags, io, cluster }: VerbContext, path: string): Prom
   await printBody(io, body);
 }
 
+interface KindTable {
+  readonly table: ServerTable;
+  /** One of the table's targets. */
+  readonly first: Target;
+}
+
 class Getter {
   readonly #context: VerbContext;
   readonly #format: ObjectFormat | undefined;
@@ -140,16 +147,10 @@ class Getter {
 
   async #printTables(targets: readonly Target[]): Promise<void> {
     const { io, flags, palette } = this.#context;
-    const tables: { readonly table: ServerTable; readonly first: Target }[] = [];
-    for (const group of consecutive(targets)) {
-      const table = await this.#readTables(group);
-      const [first] = group;
-      if (table && first) tables.push({ table, first });
-    }
+    const tables = await this.#tablesOf(targets);
     const manyKinds = new Set(tables.map(({ first }) => first.resource)).size > 1;
     let printed = 0;
-    for (const { table, first } of tables) {
-      if (table.rows.length === 0) continue;
+    for (const { table, first } of tables.filter(({ table: { rows } }) => rows.length > 0)) {
       const view = viewOf(flags, first, manyKinds);
       const headers = flags.on('no-headers') ? [] : headerOf(table, view);
       const separator = printed > 0 && headers.length > 0 ? '\n' : '';
@@ -157,6 +158,17 @@ class Getter {
       printed++;
     }
     if (printed === 0 && !this.#failed && !flags.on('ignore-not-found')) await this.#reportNothing(targets);
+  }
+
+  /** Resolves to one table for each group of consecutive targets of one kind. */
+  async #tablesOf(targets: readonly Target[]): Promise<readonly KindTable[]> {
+    const tables: KindTable[] = [];
+    for (const group of consecutive(targets)) {
+      const table = await this.#readTables(group);
+      const [first] = group;
+      if (table && first) tables.push({ table, first });
+    }
+    return tables;
   }
 
   async #reportNothing(targets: readonly Target[]): Promise<void> {

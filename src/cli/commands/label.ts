@@ -5,9 +5,11 @@ import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
 import { changeFlags, writeQuery } from '../flags/write-options.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
@@ -33,18 +35,13 @@ function entriesVerb(field: Field, verb: string, done: string): Verb {
       requireSelection(flags, words);
       const cluster = context.cluster();
       const dryRun = dryRunOf(flags);
-      for (const target of await resolveObjects(context, words)) {
-        try {
-          const current = metadataOf(await cluster.get(targetPath(target)))[field];
-          const differing = differences(current, changes, flags.on('overwrite'));
-          if (Object.keys(differing).length > 0) await send(cluster, target, field, differing, dryRun);
-          const outcome = outcomeOf(differing, done);
-          io.out(`${kindName(target.resource)}/${target.name} ${outcome}${dryRunSuffix[dryRun]}\n`);
-        } catch (error) {
-          if (io.signal.aborted) throw error;
-          context.report(error);
-        }
-      }
+      await forEachReported(context, await resolveObjects(context, words), async (target) => {
+        const current = metadataOf(await cluster.get(targetPath(target)))[field];
+        const differing = differences(current, changes, flags.on('overwrite'));
+        if (Object.keys(differing).length > 0) await send(cluster, target, field, differing, dryRun);
+        const outcome = outcomeOf(differing, done);
+        io.out(`${kindName(target.resource)}/${target.name} ${outcome}${dryRunSuffix[dryRun]}\n`);
+      });
     },
   };
 }

@@ -9,9 +9,10 @@ import type { Cluster } from '../connection/cluster.ts';
 import { type Flags, type FlagTable, selectorFlag } from '../flags/flags.ts';
 import { kindName } from '../objects/discovery.ts';
 import { reportNothingIn } from '../objects/nothing-found.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { podSelectorOf, textAt } from '../objects/objects.ts';
 import { containersOf, defaultContainer, type Pod, selectPods } from '../objects/pods.ts';
-import { type ObjectTarget, resolveTargets, targetPath } from '../objects/targets.ts';
+import { resolveTargets } from '../objects/targets.ts';
 import { printBody } from '../print-body.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
@@ -85,7 +86,9 @@ interface Source {
 async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
   const { flags, io } = context;
   if (!flags.on('all-nodes'))
-    throw new UsageError('ctl logs: pods are found on all nodes; -l SELECTOR or names say which are meant');
+    throw new UsageError(
+      'ctl logs: pods of all nodes are always included; select pods by name or with -l SELECTOR',
+    );
   const selector = flags.text('selector');
   if (selector !== undefined) {
     if (flags.words.length > 0) throw new UsageError('only a selector (-l) or a pod name is allowed');

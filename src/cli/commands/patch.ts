@@ -7,8 +7,9 @@ import { readBounded } from '../../os/bounded-file.ts';
 import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
 import { writeFlags, writeQuery } from '../flags/write-options.ts';
 import { kindName } from '../objects/discovery.ts';
+import { targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
-import { requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 

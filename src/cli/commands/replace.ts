@@ -9,8 +9,9 @@ import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../flag
 import { reportInFile } from '../manifests/faults-in-file.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
+import { targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordAt } from '../objects/objects.ts';
-import { type ManifestTarget, manifestTargets, targetPath } from '../objects/targets.ts';
+import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 

@@ -21,8 +21,9 @@ import {
 import { writeQuery } from '../flags/write-options.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { valueAt } from '../objects/objects.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { sections } from '../printers/description.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
@@ -186,9 +187,9 @@ const history: Verb = {
       const all = await revisionsOf(cluster, target, object);
       const one = wantedRevision(all, wanted);
       const whose = { ...object, kind: target.resource.kind };
+      const shown = one ? [one] : all;
       if (format)
-        for (const revision of one ? [one] : all)
-          io.out(format(withoutManagedFields(revisionAsObject(whose, revision))));
+        for (const revision of shown) io.out(format(withoutManagedFields(revisionAsObject(whose, revision))));
       else io.out(`${kindName(target.resource)}/${target.name} ${historyText(context, all, one)}\n`);
     }
   },

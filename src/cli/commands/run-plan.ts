@@ -30,22 +30,9 @@ export interface RunRequest {
  * not `KEY=VALUE`.
  */
 export function podOf(request: RunRequest): JsonObject {
-  const { name, image, args, port, imagePullPolicy, annotations } = request;
+  const { name, annotations } = request;
   const labels = request.labels === undefined ? [`run=${name}`] : request.labels.split(',');
-  const env = request.env.map((entry) => pairOf(entry, 'env'));
-  const container = {
-    name,
-    image,
-    resources: {},
-    ...(args.length > 0 && { [request.isCommand ? 'command' : 'args']: args }),
-    ...(env.length > 0 && { env: env.map(([key, value]) => ({ name: key, value })) }),
-    ...(port !== undefined && { ports: [{ containerPort: port }] }),
-    ...(imagePullPolicy !== undefined && { imagePullPolicy }),
-    ...(request.privileged && { securityContext: { privileged: true } }),
-    ...(request.stdin && { stdin: true }),
-    ...(request.stdinOnce && { stdinOnce: true }),
-    ...(request.tty && { tty: true }),
-  };
+  const container = containerOf(request);
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -59,6 +46,24 @@ export function podOf(request: RunRequest): JsonObject {
     },
     spec: { containers: [container], dnsPolicy: 'ClusterFirst', restartPolicy: request.restartPolicy },
     status: {},
+  };
+}
+
+function containerOf(request: RunRequest): JsonObject {
+  const { name, image, args, port, imagePullPolicy } = request;
+  const env = request.env.map((entry) => pairOf(entry, 'env'));
+  return {
+    name,
+    image,
+    resources: {},
+    ...(args.length > 0 && { [request.isCommand ? 'command' : 'args']: args }),
+    ...(env.length > 0 && { env: env.map(([key, value]) => ({ name: key, value })) }),
+    ...(port !== undefined && { ports: [{ containerPort: port }] }),
+    ...(imagePullPolicy !== undefined && { imagePullPolicy }),
+    ...(request.privileged && { securityContext: { privileged: true } }),
+    ...(request.stdin && { stdin: true }),
+    ...(request.stdinOnce && { stdinOnce: true }),
+    ...(request.tty && { tty: true }),
   };
 }
 

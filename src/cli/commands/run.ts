@@ -17,9 +17,9 @@ import {
 import { writeQuery } from '../flags/write-options.ts';
 import { findResource } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { hasEnded } from '../objects/objects.ts';
 import { joinFlags, podTimeoutOf } from '../objects/pods.ts';
-import { type ObjectTarget, targetPath } from '../objects/targets.ts';
 import { printBody } from '../print-body.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { showPods } from '../progress/pod-progress.ts';

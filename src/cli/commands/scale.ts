@@ -4,9 +4,11 @@ import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
 import { changeFlags, writeQuery } from '../flags/write-options.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { numberAt, recordAt } from '../objects/objects.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
@@ -32,18 +34,13 @@ export const scale: Verb = {
     const cluster = context.cluster();
     const dryRun = dryRunOf(flags);
     const expected = flags.whole('current-replicas');
-    for (const target of await resolveObjects(context)) {
+    await forEachReported(context, await resolveObjects(context), async (target) => {
       const { resource, name } = target;
-      try {
-        if (!resource.subresources.includes('scale'))
-          throw new Error(`cannot scale ${resource.plural}: they have no replicas`);
-        if (dryRun !== 'client') await setReplicas(cluster, target, replicas, expected, dryRun);
-        io.out(`${kindName(resource)}/${name} scaled${dryRunSuffix[dryRun]}\n`);
-      } catch (error) {
-        if (io.signal.aborted) throw error;
-        context.report(error);
-      }
-    }
+      if (!resource.subresources.includes('scale'))
+        throw new Error(`cannot scale ${resource.plural}: they have no replicas`);
+      if (dryRun !== 'client') await setReplicas(cluster, target, replicas, expected, dryRun);
+      io.out(`${kindName(resource)}/${name} scaled${dryRunSuffix[dryRun]}\n`);
+    });
   },
 };
 

@@ -1,4 +1,5 @@
 /** `ctl taint`: sets and removes taints of nodes. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -12,10 +13,12 @@ import {
   selectorFlag,
 } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import { changeTaints, parseTaintWords, type TaintChanges, type TaintOutcome } from '../nodes/taint-plan.ts';
 import { findResource } from '../objects/discovery.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
-import { type ObjectTarget, resolveObjects, targetPath } from '../objects/targets.ts';
+import { resolveObjects } from '../objects/targets.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
@@ -39,15 +42,10 @@ export const taint: Verb = {
     if (plural !== 'nodes' || group !== '')
       throw new UsageError(`invalid resource type ${type}, only node types are supported`);
     const dryRun = dryRunOf(flags);
-    for (const target of await resolveObjects(context, words)) {
-      try {
-        const { done } = await taintNode(cluster, target, changes, flags.on('overwrite'), dryRun);
-        io.out(`node/${target.name} ${done}\n`);
-      } catch (error) {
-        if (io.signal.aborted) throw error;
-        context.report(error);
-      }
-    }
+    await forEachReported(context, await resolveObjects(context, words), async (target) => {
+      const { done } = await taintNode(cluster, target, changes, flags.on('overwrite'), dryRun);
+      io.out(`node/${target.name} ${done}\n`);
+    });
   },
 };
 
@@ -77,16 +75,20 @@ async function taintNode(
     const node = await cluster.get(targetPath(target));
     const outcome = changeTaints(target.name, taintsOf(node), changes, overwrite);
     if (dryRun === 'client') return outcome;
-    const { resourceVersion } = metadataOf(node);
-    const taints = outcome.taints.length > 0 ? outcome.taints : null;
-    const body = { metadata: { resourceVersion }, spec: { taints } };
     try {
+      const body = patchOf(node, outcome);
       await cluster.send('PATCH', targetPath(target) + options, body, patchTypes.merge);
       return outcome;
     } catch (error) {
       if (!isConflict(error) || tries >= maxTries) throw error;
     }
   }
+}
+
+/** Returns a patch that the server rejects if the node was changed since it was read. */
+function patchOf(node: JsonObject, { taints }: TaintOutcome<TaintRecord>): JsonObject {
+  const { resourceVersion } = metadataOf(node);
+  return { metadata: { resourceVersion }, spec: { taints: taints.length > 0 ? taints : null } };
 }
 
 type TaintRecord = ReturnType<typeof taintsOf>[number];

@@ -3,9 +3,11 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { type Activity, beginWork } from '../../terminal/live-lines.ts';
 import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags/flags.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
-import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { stateText } from '../progress/object-progress.ts';
 import { isPod, showPods } from '../progress/pod-progress.ts';
 import type { Verb, VerbContext } from '../verb.ts';
@@ -38,20 +40,15 @@ export const wait: Verb = {
   words: 'TYPE NAME',
   flags: flagTable,
   async run(context) {
-    const { io, flags } = context;
+    const { flags } = context;
     const condition = readCondition(flags);
     const timeoutMs = flags.duration('timeout') ?? defaultTimeoutMs;
     requireSelection(flags);
     const targets = await resolveObjects(context);
     if (targets.length === 0 && condition.absent !== 'met') throw new Error('no matching resources found');
-    for (const target of targets) {
-      try {
-        if (await waitFor(context, target, condition, timeoutMs)) report(context, target);
-      } catch (error) {
-        if (io.signal.aborted) throw error;
-        context.report(error);
-      }
-    }
+    await forEachReported(context, targets, async (target) => {
+      if (await waitFor(context, target, condition, timeoutMs)) report(context, target);
+    });
   },
 };
 
@@ -73,27 +70,43 @@ function readCondition(flags: Flags): WaitCondition {
 async function waitFor(
   context: VerbContext,
   target: ObjectTarget,
-  { absent, isMet }: WaitCondition,
+  condition: WaitCondition,
   timeoutMs: number,
 ): Promise<boolean> {
   const cluster = context.cluster();
+  const { absent } = condition;
   const what = `${target.resource.plural}/${target.name}`;
   using work = beginWork(context.io.progress, what);
   await using shown = showing(context, target, work);
   let looks = 0;
   for await (const object of follow(cluster, target, { clock: context.io.clock, timeoutMs })) {
     looks++;
-    if (!object && absent === 'met') return looks > 1;
-    if (object && isMet(object)) return true;
+    const result = resultOf(object, condition, looks === 1);
+    if (result !== undefined) return result;
     shown.say(object);
     // The server's error describes best what is missing.
     if (!object && absent === 'error') await cluster.get(targetPath(target));
-    if (timeoutMs !== 0) continue;
-    if (absent === 'not yet') break;
-    throw new Error(`condition not met for ${what}`);
+    if (timeoutMs === 0) throw notMetAtOnce(absent, what);
   }
-  throw new Error(`timed out waiting for the condition${absent === 'not yet' ? '' : ` on ${what}`}`);
+  throw timedOut(absent, what);
 }
+
+/** Returns the result of the wait with this state of the object; undefined if the wait goes on. */
+function resultOf(
+  object: JsonObject | undefined,
+  { absent, isMet }: WaitCondition,
+  isFirst: boolean,
+): boolean | undefined {
+  if (object) return isMet(object) || undefined;
+  return absent === 'met' ? !isFirst : undefined;
+}
+
+/** Returns the error of a single check. */
+const notMetAtOnce = (absent: WaitCondition['absent'], what: string) =>
+  absent === 'not yet' ? timedOut(absent, what) : new Error(`condition not met for ${what}`);
+
+const timedOut = (absent: WaitCondition['absent'], what: string) =>
+  new Error(`timed out waiting for the condition${absent === 'not yet' ? '' : ` on ${what}`}`);
 
 interface Showing extends AsyncDisposable {
   say(object: JsonObject | undefined): void;

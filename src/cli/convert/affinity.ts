@@ -43,9 +43,7 @@ export function placement(spec: Fields, labelsOf: LabelsOfPods): JsonObject {
     const found = labelsOf(asName(pod));
     const field = `nodeSelector.${word}`;
     if (!found || Object.keys(found).length === 0) {
-      const why = found ? `pod ${pod} has no labels` : `the labels of pod ${pod} are not known`;
-      const advice = found ? 'give it some' : 'give its manifest too (-f)';
-      spec.say(field, `left out: ${why}; ${advice}, and it becomes ${what}`);
+      spec.say(field, `left out: ${withoutLabels(pod, found !== undefined)}, and it becomes ${what}`);
       return undefined;
     }
     const words = Object.entries(found).map(([key, value]) => `${key}=${value}`);
@@ -53,6 +51,11 @@ export function placement(spec: Fields, labelsOf: LabelsOfPods): JsonObject {
     return { labelSelector: { matchLabels: found }, topologyKey: 'kubernetes.io/hostname' };
   }
 }
+
+const withoutLabels = (pod: string, isKnown: boolean): string =>
+  isKnown
+    ? `pod ${pod} has no labels; give it some`
+    : `the labels of pod ${pod} are not known; give its manifest too (-f)`;
 
 const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 

@@ -78,7 +78,7 @@ const knownKind = (kind: string) =>
 function secondsOf(value: unknown): number | undefined {
   if (value === undefined) return undefined;
   const ms = typeof value === 'number' ? value * 1000 : parseDuration(String(value));
-  if (ms === undefined) throw new Error(`spec: ${JSON.stringify(value)} is no interval`);
+  if (ms === undefined) throw new Error(`spec: ${JSON.stringify(value)} is not an interval`);
   return Math.min(Math.max(Math.round(ms / 1000), 1), 3600);
 }
 
@@ -110,7 +110,7 @@ function withAmount(metric: unknown, index: number, spec: Fields): unknown {
     return metric;
   spec.say(
     `metrics[${index}].resource.target.averageUtilization`,
-    'becomes averageValue: it is no percentage',
+    'becomes averageValue: it is not a percentage',
   );
   const changed = { ...target, type: 'AverageValue', averageValue: averageUtilization };
   return { ...metric, resource: { ...recordAt(metric, 'resource'), target: changed } };
@@ -125,7 +125,9 @@ const resource = (name: string, target: JsonObject) => ({ type: 'Resource', reso
 function byShare(metrics: Fields, name: string, value: unknown): JsonObject {
   const number = Number(value);
   if (!(number > 0))
-    throw new Error(`spec.metrics: ${JSON.stringify(value)} of ${name} is no part and no percentage`);
+    throw new Error(
+      `spec.metrics: ${JSON.stringify(value)} of ${name} is neither a fraction nor a percentage`,
+    );
   metrics.say(name, 'is counted against resources.requests: each container needs some');
   const averageUtilization = Math.max(1, Math.round(number <= 1 ? number * 100 : number));
   return resource(name, { type: 'Utilization', averageUtilization });

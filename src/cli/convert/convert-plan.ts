@@ -141,7 +141,7 @@ function notConverted({ kind, Labels, type, params }: JsonObject): string {
 function readFrom({ sources }: Input, path: string): Source {
   const source = sources?.get(path);
   if (source instanceof Error) throw source;
-  if (!source) throw new Error(`${JSON.stringify(path)} is no path of a file`);
+  if (!source) throw new Error(`${JSON.stringify(path)} is not the path of a file`);
   return source;
 }
 
@@ -187,52 +187,67 @@ function convertOne(
   fields.take('Kind');
   fields.drop('status', 'the cluster writes it', 'usual');
   const metadata = metadataOf(fields);
-  const { name, namespace } = metadata;
   const made = (spec: JsonObject, more: JsonObject = {}): JsonObject => ({
     apiVersion: versionOf(kind),
     kind,
     metadata: { ...metadata, ...more },
     spec,
   });
-  const result = ((): JsonObject[] => {
-    const spec = specOf(kind, fields);
-    switch (kind) {
-      case 'HorizontalPodAutoscaler': {
-        const { spec: own, annotations, deployment } = autoscaler(String(name), spec, around.pods);
-        const scaler = made(own, Object.keys(annotations).length > 0 ? { annotations } : {});
-        if (!deployment) return [scaler];
-        const template = podTemplate(deployment.template, 'spec.template.', around.labelsOf, say);
-        return [deploymentOf(deployment.name, metadata, template), scaler];
-      }
-      case 'ReplicaSet':
-      case 'Deployment':
-        return [made(workload(spec, around.labelsOf, say))];
-      case 'PersistentVolume':
-        return [made(persistentVolume(spec))];
-      case 'PersistentVolumeClaim':
-        return [made(persistentVolumeClaim(spec, around.hasVolumes))];
-      case 'Dns':
-        return [made(dns(spec))];
-      case 'Function':
-        return [made(fn(wordOf(object), given(fields), spec, read))];
-      case 'Workflow': {
-        const { definition, input } = workflow(spec, typeof namespace === 'string' ? namespace : undefined);
-        return [made({ definition }), ...(input === undefined ? [] : [runOf(metadata, input)])];
-      }
-      case 'SlurmJob':
-        return [made(slurmJob(String(name), spec, read))];
-      case 'Pod': {
-        const beside = ['nodeName', 'nodeSelector'].filter((field) => fields.has(field));
-        const placed = Object.fromEntries(beside.map((field) => [field, fields.take(field)]));
-        return [made(podSpec({ ...placed, ...spec.others() }, 'spec.', around.labelsOf, say))];
-      }
-      default:
-        return [made(service(spec))];
-    }
-  })();
+  const spec = specOf(kind, fields);
+  const converter = converters[kind] ?? toService;
+  const result = converter({ object, fields, spec, metadata, around, read, say, made });
   fields.end();
   return result;
 }
+
+/** The parts of an object of another system, and what is needed to convert them. */
+interface Parts {
+  readonly object: JsonObject;
+  readonly fields: Fields;
+  readonly spec: Fields;
+  /** Metadata in Kubernetes' form. */
+  readonly metadata: JsonObject;
+  readonly around: Surroundings;
+  readonly read: Read;
+  readonly say: Say;
+  /** Returns the converted object with this spec, and with more metadata. */
+  made(spec: JsonObject, more?: JsonObject): JsonObject;
+}
+
+type Converter = (parts: Parts) => JsonObject[];
+
+const toService: Converter = ({ spec, made }) => [made(service(spec))];
+
+const toWorkload: Converter = ({ spec, around, say, made }) => [made(workload(spec, around.labelsOf, say))];
+
+/** Converters by the kind of the result. */
+const converters: Readonly<Record<string, Converter>> = {
+  HorizontalPodAutoscaler({ metadata, spec, around, say, made }) {
+    const { spec: own, annotations, deployment } = autoscaler(String(metadata.name), spec, around.pods);
+    const scaler = made(own, Object.keys(annotations).length > 0 ? { annotations } : {});
+    if (!deployment) return [scaler];
+    const template = podTemplate(deployment.template, 'spec.template.', around.labelsOf, say);
+    return [deploymentOf(deployment.name, metadata, template), scaler];
+  },
+  ReplicaSet: toWorkload,
+  Deployment: toWorkload,
+  PersistentVolume: ({ spec, made }) => [made(persistentVolume(spec))],
+  PersistentVolumeClaim: ({ spec, around, made }) => [made(persistentVolumeClaim(spec, around.hasVolumes))],
+  Dns: ({ spec, made }) => [made(dns(spec))],
+  Function: ({ object, fields, spec, read, made }) => [made(fn(wordOf(object), given(fields), spec, read))],
+  Workflow({ metadata, spec, made }) {
+    const { namespace } = metadata;
+    const { definition, input } = workflow(spec, typeof namespace === 'string' ? namespace : undefined);
+    return [made({ definition }), ...(input === undefined ? [] : [runOf(metadata, input)])];
+  },
+  SlurmJob: ({ metadata, spec, read, made }) => [made(slurmJob(String(metadata.name), spec, read))],
+  Pod({ fields, spec, around, say, made }) {
+    const beside = ['nodeName', 'nodeSelector'].filter((field) => fields.has(field));
+    const placed = Object.fromEntries(beside.map((field) => [field, fields.take(field)]));
+    return [made(podSpec({ ...placed, ...spec.others() }, 'spec.', around.labelsOf, say))];
+  },
+  Service: toService,
+};
 
 /** Returns the fields of the spec, which some kinds have at the top level. */
 function specOf(kind: string, fields: Fields): Fields {

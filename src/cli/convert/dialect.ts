@@ -20,15 +20,21 @@ export function isOtherDialect(object: JsonObject, fields: FieldTable): boolean 
   try {
     const made = convertAlone(input, say);
     for (const one of made) fit(one, fields, say);
-    return (
-      isKnownForm || made.length !== 1 || isNamed(made[0], object) || adds(made[0], inVersionOf(kind, object))
-    );
+    if (isKnownForm || made.length !== 1 || isNamed(made[0], object)) return true;
+    return !isOfOwnGroup(kind, object) && adds(made[0], inVersionOf(kind, object));
   } catch {
     // The files that the converter would read beside the manifest are not available here.
-    const hasOwnKind = object.kind === kind && (object.apiVersion ?? '') === versionOf(kind);
-    return !hasOwnKind || pathsOf(input).length > 0;
+    return !hasOwnKind(kind, object) || pathsOf(input).length > 0;
   }
 }
+
+/** Returns true if kind and apiVersion are those in which the kind is printed. */
+const hasOwnKind = (kind: string, object: JsonObject): boolean =>
+  object.kind === kind && (object.apiVersion ?? '') === versionOf(kind);
+
+/** Returns true for a kind of minik8s.io/v1: no other system has this group, so other fields are mistakes. */
+const isOfOwnGroup = (kind: string, object: JsonObject): boolean =>
+  versionOf(kind) === 'minik8s.io/v1' && hasOwnKind(kind, object);
 
 /**
  * Returns the object in the version in which its kind is printed, if it is in another version of the same

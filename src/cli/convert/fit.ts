@@ -70,6 +70,8 @@ function fitted(value: unknown, type: FieldType, path: string, say: Say, field?:
 /** Returns true for a single word in place of a list, such as the command of a program without arguments. */
 const isWord = (value: unknown) => typeof value === 'string' && /^\S+$/.test(value);
 
+const isPlain = (value: unknown) => typeof value === 'number' || typeof value === 'boolean';
+
 function scalar(
   value: unknown,
   type: Scalar,
@@ -81,7 +83,6 @@ function scalar(
     say(`${path}: ${JSON.stringify(value)} becomes ${JSON.stringify(to)}`, about);
     return to;
   };
-  const isPlain = typeof value === 'number' || typeof value === 'boolean';
   if (type === 'quantity' && (typeof value === 'string' || typeof value === 'number')) {
     const resource = path.slice(path.lastIndexOf('.') + 1);
     const quantity = quantityOf(resource, value);
@@ -89,7 +90,7 @@ function scalar(
     const about = resource === 'cpu' ? undefined : 'usual';
     return quantity === undefined ? value : changed(quantity, about);
   }
-  if (type === 'string') return isPlain ? changed(String(value), 'usual') : chosen(value, choices);
+  if (type === 'string') return isPlain(value) ? changed(String(value), 'usual') : chosen(value, choices);
   return ofText(value, type);
 }
 

@@ -43,7 +43,7 @@ export function slurmJob(name: string, fields: Fields, read: Read): JsonObject {
 function ofScript(fields: Fields, read: Read): JsonObject {
   const scriptFile = baseName(fields.text('slurmPath') ?? '');
   const files = filesAt(['cudaPath', 'slurmPath'], fields, read);
-  if (!files.some(({ path }) => path === scriptFile)) throw new Error('slurmPath: it is no file');
+  if (!files.some(({ path }) => path === scriptFile)) throw new Error('slurmPath: not a file');
   return { files, scriptFile };
 }
 

@@ -23,33 +23,37 @@ const operators: Readonly<Record<string, string>> = {
  * line.
  */
 export function workflowOfLines(text: string, say: (note: string) => void): JsonObject {
-  const lines = text.split('\n').flatMap((line, index) => {
-    const words = line.trim();
-    return words === '' || words.startsWith('#') ? [] : [{ at: index + 1, line: lineOf(words, index + 1) }];
-  });
-  if (lines.length === 0) throw new Error('there is no line in it');
+  const lines = linesOf(text);
+  if (lines.length === 0) throw new Error('the workflow has no lines');
   const names = lines.map(({ at, line }) => `line ${at}: ${'yes' in line ? 'choice' : line.call}`);
   const states = new StateTable(names);
   for (const [index, { at, line }] of lines.entries()) {
-    const name = names[index] ?? '';
-    const next = names[index + 1] ?? '';
+    const [name = '', next = ''] = [names[index], names[index + 1]];
     if ('yes' in line) {
       choice(states, name, line, at, next);
-      if (line.operator === 'GREATER' || line.operator === 'LESS')
-        say(`line ${at}: ${line.operator} compares what the step before answered with ${line.value}`);
+      sayOrder(line, at, say);
     } else if ('times' in line) loop(states, name, line, at, states.nameOr(next));
     else states.add(name, task(line.call, next));
   }
   return checked(states.definition(names[0] ?? ''), { say: (name, note) => say(`${name}: ${note}`) });
 }
 
-function choice(
-  states: StateTable,
-  name: string,
-  line: Extract<Line, { operator: string }>,
-  at: number,
-  next: string,
-): void {
+/** Returns the lines with their numbers, without blank lines and comments. */
+const linesOf = (text: string) =>
+  text.split('\n').flatMap((line, index) => {
+    const words = line.trim();
+    return words === '' || words.startsWith('#') ? [] : [{ at: index + 1, line: lineOf(words, index + 1) }];
+  });
+
+type Choice = Extract<Line, { operator: string }>;
+
+/** Notes which values an operator compares whose operands the other system has the other way round. */
+function sayOrder({ operator, value }: Choice, at: number, say: (note: string) => void): void {
+  if (operator === 'GREATER' || operator === 'LESS')
+    say(`line ${at}: ${operator} compares what the step before answered with ${value}`);
+}
+
+function choice(states: StateTable, name: string, line: Choice, at: number, next: string): void {
   const type = Number.isFinite(Number(line.value)) ? 'Numeric' : 'String';
   const [yes, no] = [`line ${at}: ${line.yes}`, `line ${at}: else ${line.no}`];
   states.add(name, {

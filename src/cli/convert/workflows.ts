@@ -28,16 +28,7 @@ export function workflow(fields: Fields, namespace: string | undefined): Workflo
  */
 export function checked(definition: JsonObject, say: Pick<Fields, 'say'>): JsonObject {
   const states = definition.States as States;
-  const reached = new Set<string>();
-  const walk = [String(definition.StartAt)];
-  for (let name = walk.pop(); name !== undefined; name = walk.pop()) {
-    const state = states[name];
-    if (!state || reached.has(name)) continue;
-    reached.add(name);
-    const choices = Array.isArray(state.Choices) ? state.Choices.filter(isRecord) : [];
-    for (const next of [state.Next, state.Default, ...choices.map(({ Next }) => Next)])
-      if (typeof next === 'string') walk.push(next);
-  }
+  const reached = reachedFrom(String(definition.StartAt), states);
   for (const name of Object.keys(states))
     if (!reached.has(name)) say.say(name, 'left out: no state leads to it');
   const kept = Object.fromEntries(Object.entries(states).filter(([name]) => reached.has(name)));
@@ -45,6 +36,26 @@ export function checked(definition: JsonObject, say: Pick<Fields, 'say'>): JsonO
   const [cause] = checkDefinition(result, 'definition');
   if (cause) throw new Error(`${cause.field}: ${cause.message}`);
   return result;
+}
+
+/** Returns the names of the states that a run can reach. */
+function reachedFrom(start: string, states: States): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const walk = [start];
+  for (let name = walk.pop(); name !== undefined; name = walk.pop()) {
+    const state = states[name];
+    if (!state || reached.has(name)) continue;
+    reached.add(name);
+    walk.push(...nextOf(state));
+  }
+  return reached;
+}
+
+/** Returns the names of the states that may follow a state. */
+function nextOf(state: JsonObject): string[] {
+  const choices = Array.isArray(state.Choices) ? state.Choices.filter(isRecord) : [];
+  const names = [state.Next, state.Default, ...choices.map(({ Next }) => Next)];
+  return names.filter((name) => typeof name === 'string');
 }
 
 /** Converts a list of nodes, in which a choice without a match ends the workflow. */

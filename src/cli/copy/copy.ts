@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { archiveEnd, memberHeader, padding } from '../../formats/tar-archive.ts';
 import { memberPath } from './cp-plan.ts';
-import { readTar } from './tar-reader.ts';
+import { type ReadMember, readTar } from './tar-reader.ts';
 
 /**
  * Yields a file, or a directory with its contents, as `name` and below it. Sockets and devices are skipped.
@@ -72,32 +72,41 @@ export async function extract(
   { prefix, destination, err }: Extraction,
 ): Promise<void> {
   const into = await isDirectory(destination);
-  const placeOf = (name: string, type: string): string | undefined => {
+  const placeOf: PlaceOf = (name, type) => {
     const path = memberPath(name, prefix);
     if (path === undefined) return undefined;
     const single = path.length === 0 && type !== 'directory';
     return single && into ? join(destination, basename(prefix)) : join(destination, ...path);
   };
-  for await (const { name, type, mode, target, content } of readTar(archive)) {
-    const place = placeOf(name, type);
-    if (place === undefined) {
-      err(`warning: file ${JSON.stringify(name)} is outside target destination, skipping\n`);
-      continue;
-    }
-    if (type === 'directory') await mkdir(place, { recursive: true });
-    else await mkdir(dirname(place), { recursive: true });
-    if (type === 'file') {
-      await pipeline(Readable.from(content), createWriteStream(place, { mode: (mode & 0o777) | 0o600 }));
-    } else if (type === 'link') {
-      const original = placeOf(target, type);
-      if (original === undefined)
-        err(`warning: skipping link: ${JSON.stringify(name)} -> ${JSON.stringify(target)}\n`);
-      else await copyFile(original, place);
-    } else if (type === 'symlink') {
-      err(`warning: skipping symlink: ${JSON.stringify(place)} -> ${JSON.stringify(target)}\n`);
-    } else if (type === 'other') {
-      err(`warning: skipping ${JSON.stringify(place)}: it is neither a file nor a directory\n`);
-    }
+  for await (const member of readTar(archive)) {
+    const place = placeOf(member.name, member.type);
+    if (place === undefined)
+      err(`warning: file ${JSON.stringify(member.name)} is outside target destination, skipping\n`);
+    else await extractMember(member, place, placeOf, err);
+  }
+}
+
+/** Returns the path of a member; undefined if it is outside the destination. */
+type PlaceOf = (name: string, type: string) => string | undefined;
+
+async function extractMember(
+  { name, type, mode, target, content }: ReadMember,
+  place: string,
+  placeOf: PlaceOf,
+  err: Extraction['err'],
+): Promise<void> {
+  await mkdir(type === 'directory' ? place : dirname(place), { recursive: true });
+  if (type === 'file') {
+    await pipeline(Readable.from(content), createWriteStream(place, { mode: (mode & 0o777) | 0o600 }));
+  } else if (type === 'link') {
+    const original = placeOf(target, type);
+    if (original === undefined)
+      err(`warning: skipping link: ${JSON.stringify(name)} -> ${JSON.stringify(target)}\n`);
+    else await copyFile(original, place);
+  } else if (type === 'symlink') {
+    err(`warning: skipping symlink: ${JSON.stringify(place)} -> ${JSON.stringify(target)}\n`);
+  } else if (type === 'other') {
+    err(`warning: skipping ${JSON.stringify(place)}: it is neither a file nor a directory\n`);
   }
 }
 

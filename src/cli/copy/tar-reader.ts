@@ -42,13 +42,17 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
     } else {
       const content = source.content(size);
       yield memberOf(header, more, size, content);
-      for await (const _ of content);
+      await readToEnd(content);
       more = {};
     }
-    for await (const _ of source.content(padding));
+    await readToEnd(source.content(padding));
   }
   // The program that writes the archive fails unless its output is read to the end.
-  for await (const _ of source.rest());
+  await readToEnd(source.rest());
+}
+
+async function readToEnd(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of bytes);
 }
 
 /** Records before a member with its path, linkpath or size. */

@@ -158,15 +158,20 @@ const specialVerbs: Readonly<Record<string, readonly string[]>> = {
 
 function checkVerbs({ warn }: Given, verbs: readonly string[], resources: readonly NamedResource[]): void {
   for (const verb of verbs) if (!usualVerbs.has(verb)) warn(`'${verb}' is not a standard resource verb`);
-  for (const { resource, group } of resources) {
-    if (resource === '*') return;
-    const special = verbs.filter((verb) => Object.hasOwn(specialVerbs, verb));
-    for (const verb of special)
-      if (!specialVerbs[verb]?.includes(`${resource}.${group}`))
-        throw new UsageError(`can not perform '${verb}' on '${resource}' in group '${group}'`);
-    if (unserved.has(resource) && special.length === 0)
-      throw new UsageError(`the server doesn't have a resource type "${resource}"`);
+  const special = verbs.filter((verb) => Object.hasOwn(specialVerbs, verb));
+  for (const one of resources) {
+    if (one.resource === '*') return;
+    checkResource(one, special);
   }
+}
+
+/** Throws UsageError for a resource to which one of the special verbs does not apply. */
+function checkResource({ resource, group }: NamedResource, special: readonly string[]): void {
+  const wrong = special.find((verb) => !specialVerbs[verb]?.includes(`${resource}.${group}`));
+  if (wrong !== undefined)
+    throw new UsageError(`can not perform '${wrong}' on '${resource}' in group '${group}'`);
+  if (unserved.has(resource) && special.length === 0)
+    throw new UsageError(`the server doesn't have a resource type "${resource}"`);
 }
 
 const pathVerbs = new Set(['*', 'get', 'post', 'put', 'delete', 'patch', 'head', 'options']);

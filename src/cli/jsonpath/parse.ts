@@ -52,8 +52,7 @@ class TemplateParser {
   }
 
   template(): Node[] {
-    const nodes = this.#nodes(false);
-    return nodes;
+    return this.#nodes(false);
   }
 
   /** Parses up to the end, or up to the `{end}` of a range. */
@@ -82,15 +81,22 @@ class TemplateParser {
         this.#at++;
         return false;
       }
-      if (char === '"' || char === "'") nodes.push({ kind: 'text', text: this.#quoted() });
-      else if (this.#word('end')) {
+      if (this.#word('end')) {
         this.#end(inRange);
         return true;
-      } else if (this.#word('range')) {
+      }
+      if (this.#word('range')) {
         nodes.push(this.#range());
         return false;
-      } else nodes.push({ kind: 'path', steps: this.#steps() });
+      }
+      nodes.push(this.#textOrPath(char));
     }
+  }
+
+  /** Parses a text in quotes, or a path that begins with the character. */
+  #textOrPath(char: string): Node {
+    if (char === '"' || char === "'") return { kind: 'text', text: this.#quoted() };
+    return { kind: 'path', steps: this.#steps() };
   }
 
   #end(inRange: boolean): void {

@@ -46,8 +46,10 @@ function endOfValue(text: string, start: number): number {
       const end = endOfString(text, found.index);
       if (end < 0) break;
       structure.lastIndex = end + 1;
-    } else if (mark === '{' || mark === '[') depth++;
-    else if (--depth === 0) return structure.lastIndex;
+      continue;
+    }
+    depth += '{['.includes(mark) ? 1 : -1;
+    if (depth === 0) return structure.lastIndex;
   }
   return text.length;
 }

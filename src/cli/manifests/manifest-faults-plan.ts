@@ -81,17 +81,19 @@ class Checker {
       if (isRecord(properties) && Object.hasOwn(properties, key))
         this.check(inner, recordAt(properties, key), below);
       else if (isRecord(additionalProperties)) this.check(inner, additionalProperties, below);
-      else if (isRecord(properties) && schema['x-kubernetes-preserve-unknown-fields'] !== true) {
-        const meant = nearest(key, Object.keys(properties));
-        const hint = meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : '';
-        this.#add(below, `unknown field ${JSON.stringify(pathText(below))}${hint}`);
-      }
+      else if (isRecord(properties) && schema['x-kubernetes-preserve-unknown-fields'] !== true)
+        this.#add(below, unknownField(below, nearest(key, Object.keys(properties))));
     }
   }
 
   #add(path: Path, message: string): void {
     if (this.faults.length < maxFaults) this.faults.push({ path, message });
   }
+}
+
+function unknownField(path: Path, similar: readonly string[]): string {
+  const hint = similar.length > 0 ? `; did you mean ${similar.join(' or ')}?` : '';
+  return `unknown field ${JSON.stringify(pathText(path))}${hint}`;
 }
 
 function isOfType(value: unknown, type: string, format: string): boolean {
@@ -142,14 +144,18 @@ function shown(value: unknown, types: readonly string[]): string {
 
 /** Returns the correction, with the separator in front; an empty string if none is known. */
 function advice(value: unknown, types: readonly string[], schema: JsonObject, path: Path): string {
-  const isPlain = typeof value === 'number' || typeof value === 'boolean';
-  if (types.includes('string')) return isPlain ? '; put it in quotes' : '';
-  if (types.includes('integer')) {
-    if (typeof value === 'string' && /^[+-]?\d+$/.test(value)) return '; leave the quotes out';
-    return Number.isInteger(value) ? '; it is out of range' : '';
-  }
+  if (types.includes('string')) return stringAdvice(value);
+  if (types.includes('integer')) return integerAdvice(value);
   if (types.includes('boolean')) return value === 'true' || value === 'false' ? '; leave the quotes out' : '';
   return types.includes('array') ? listAdvice(value, schema, path) : '';
+}
+
+const stringAdvice = (value: unknown): string =>
+  typeof value === 'number' || typeof value === 'boolean' ? '; put it in quotes' : '';
+
+function integerAdvice(value: unknown): string {
+  if (typeof value === 'string' && /^[+-]?\d+$/.test(value)) return '; leave the quotes out';
+  return Number.isInteger(value) ? '; it is out of range' : '';
 }
 
 function listAdvice(value: unknown, schema: JsonObject, path: Path): string {

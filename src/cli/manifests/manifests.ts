@@ -74,12 +74,15 @@ async function readPath(path: string, recursive: boolean, parse: Parse): Promise
     for (const file of files) entries.push(...(await readOne(file, parse)));
     return entries;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === undefined) return [failure(errorMessage(error))];
-    return [
-      failure(code === 'ENOENT' ? `the path "${path}" does not exist` : `cannot read ${path}: ${code}`),
-    ];
+    return [failure(readProblem(path, error))];
   }
+}
+
+/** Returns the message for a path that cannot be read. */
+function readProblem(path: string, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === undefined) return errorMessage(error);
+  return code === 'ENOENT' ? `the path "${path}" does not exist` : `cannot read ${path}: ${code}`;
 }
 
 async function readUrl(address: string, io: Io, parse: Parse): Promise<ManifestEntry[]> {
@@ -257,15 +260,21 @@ function fromValue(value: unknown, position: Position, kindless: boolean): Manif
   const { apiVersion, kind = kindless ? '' : undefined } = value;
   if (kindless && kind === '') return [{ ...position, apiVersion: '', kind, object: value }];
   if (typeof kind !== 'string' || kind === '') return [failure(kindMissing(where))];
-  if (apiVersion !== undefined && apiVersion !== null && typeof apiVersion !== 'string')
+  if (!isTextOrAbsent(apiVersion))
     return [failure(`${where}: apiVersion: expected text such as v1 or apps/v1`)];
-  if (kind.endsWith('List') && Array.isArray(value.items))
-    return value.items.flatMap((item, index) => {
-      const lineOf = (path: Path) => position.lineOf(['items', index, ...path]);
-      return fromValue(item, { ...position, lineOf }, kindless);
-    });
+  if (kind.endsWith('List') && Array.isArray(value.items)) return fromItems(value.items, position, kindless);
   return [{ ...position, apiVersion: apiVersion ?? '', kind, object: value }];
 }
+
+const isTextOrAbsent = (value: unknown): value is string | undefined | null =>
+  value === undefined || value === null || typeof value === 'string';
+
+/** Returns the objects in a List. */
+const fromItems = (items: readonly unknown[], position: Position, kindless: boolean): ManifestEntry[] =>
+  items.flatMap((item, index) => {
+    const lineOf = (path: Path) => position.lineOf(['items', index, ...path]);
+    return fromValue(item, { ...position, lineOf }, kindless);
+  });
 
 /** Returns the message for an object without a kind at `where`. */
 export const kindMissing = (where: string): string =>

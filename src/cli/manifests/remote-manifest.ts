@@ -43,8 +43,7 @@ export async function fetchManifest(address: string, context: RemoteContext): Pr
     const { status, reason, location, text } = await get(url, context);
     if (status === 200) return text;
     if (location !== undefined) {
-      if (followed++ === redirects)
-        throw new Error(`unable to read URL "${shown(url)}": stopped after ${redirects} redirects`);
+      checkRedirects(url, followed++, redirects);
       url = redirected(url, location);
     } else if (status < 500 || attempt++ === attempts)
       throw new Error(
@@ -53,6 +52,11 @@ export async function fetchManifest(address: string, context: RemoteContext): Pr
     // kubectl waits the same time.
     else await sleep(context.clock, 500, context.signal);
   }
+}
+
+function checkRedirects(url: URL, followed: number, limit: number): void {
+  if (followed === limit)
+    throw new Error(`unable to read URL "${shown(url)}": stopped after ${limit} redirects`);
 }
 
 function parseUrl(address: string): URL {

@@ -39,9 +39,7 @@ export function planDrain(
 ): DrainPlan {
   const judged = pods.map((pod) => ({ pod, ...judge(pod, options, daemonSetOf) }));
   return {
-    pods: judged.flatMap((entry) =>
-      entry.verdict === 'take' || (entry.verdict === 'warn' && entry.take) ? [entry.pod] : [],
-    ),
+    pods: judged.filter(takes).map(({ pod }) => pod),
     warnings: byMessage(judged.flatMap((entry) => (entry.verdict === 'warn' ? [entry] : []))).join('; '),
     errors: byMessage(judged.flatMap((entry) => (entry.verdict === 'refuse' ? [entry] : []))).map(
       (text) => `cannot delete ${text}`,
@@ -70,24 +68,32 @@ export function overdueAt(pod: JsonObject, afterSeconds: number): number | undef
 /** Applies the filters in kubectl's order; a later filter overrides a warning of an earlier one. */
 function judge(pod: JsonObject, options: DrainOptions, daemonSetOf: DaemonSetLookup): Verdict {
   if (options.isOverdue?.(pod)) return { verdict: 'skip' };
-  let verdict: Verdict = { verdict: 'take' };
   if (isOfDaemonSet(pod) && !hasEnded(pod)) {
-    verdict = judgeDaemonSet(options, daemonSetOf(pod));
-    if (verdict.verdict !== 'warn' || !verdict.take) return verdict;
+    const verdict = judgeDaemonSet(options, daemonSetOf(pod));
+    if (!takes(verdict)) return verdict;
   }
-  // A mirror pod mirrors a file on the node: deleting the mirror pod does not end the pod.
-  if (metadataOf(pod).annotations['kubernetes.io/config.mirror'] !== undefined) return { verdict: 'skip' };
+  if (isMirror(pod)) return { verdict: 'skip' };
   if (hasEnded(pod)) return { verdict: 'take' };
-  const hasLocalData = recordsAt(pod, 'spec', 'volumes').some(
-    (volume) => valueAt(volume, 'emptyDir') !== undefined,
-  );
-  if (hasLocalData && !options.deleteEmptyDirData)
+  if (hasLocalData(pod) && !options.deleteEmptyDirData)
     return {
       verdict: 'refuse',
       message: 'Pods with local storage (use --delete-emptydir-data to override)',
     };
-  if (controllerOf(pod)) return { verdict: 'take' };
-  return options.force
+  return controllerOf(pod) ? { verdict: 'take' } : judgeUnmanaged(options);
+}
+
+const takes = (verdict: Verdict): boolean =>
+  verdict.verdict === 'take' || (verdict.verdict === 'warn' && verdict.take);
+
+/** Returns true for a pod that mirrors a file on the node: deleting the mirror pod does not end the pod. */
+const isMirror = (pod: JsonObject): boolean =>
+  metadataOf(pod).annotations['kubernetes.io/config.mirror'] !== undefined;
+
+const hasLocalData = (pod: JsonObject): boolean =>
+  recordsAt(pod, 'spec', 'volumes').some((volume) => valueAt(volume, 'emptyDir') !== undefined);
+
+function judgeUnmanaged({ force }: DrainOptions): Verdict {
+  return force
     ? { verdict: 'warn', take: true, message: 'deleting Pods that declare no controller' }
     : {
         verdict: 'refuse',

@@ -11,8 +11,10 @@ import {
   selectorFlag,
 } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
+import { forEachReported } from '../for-each-reported.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { valueAt } from '../objects/objects.ts';
-import { type ObjectTarget, resolveObjects, targetPath } from '../objects/targets.ts';
+import { resolveObjects } from '../objects/targets.ts';
 import type { VerbContext } from '../verb.ts';
 
 export const nodeFlags = { ...selectorFlag, ...dryRunFlag } as const satisfies FlagTable;
@@ -56,16 +58,14 @@ export async function setUnschedulable(
   const { io, flags } = context;
   const dryRun = dryRunOf(flags);
   const verb = unschedulable ? 'cordon' : 'uncordon';
-  for (const { target, node } of nodes) {
-    try {
-      const already = (valueAt(node, 'spec', 'unschedulable') === true) === unschedulable;
-      if (!already && dryRun !== 'client') await patchSpec(context, target, unschedulable, dryRun);
-      io.out(`node/${target.name} ${already ? 'already ' : ''}${verb}ed${dryRunSuffix[dryRun]}\n`);
-    } catch (error) {
-      if (io.signal.aborted) throw error;
-      context.report(new Error(`unable to ${verb} node ${JSON.stringify(target.name)}`, { cause: error }));
-    }
-  }
+  const change = async ({ target, node }: NodeTarget) => {
+    const already = (valueAt(node, 'spec', 'unschedulable') === true) === unschedulable;
+    if (!already && dryRun !== 'client') await patchSpec(context, target, unschedulable, dryRun);
+    io.out(`node/${target.name} ${already ? 'already ' : ''}${verb}ed${dryRunSuffix[dryRun]}\n`);
+  };
+  const explain = (cause: unknown, { target }: NodeTarget) =>
+    new Error(`unable to ${verb} node ${JSON.stringify(target.name)}`, { cause });
+  await forEachReported(context, nodes, change, explain);
 }
 
 async function patchSpec(

@@ -10,8 +10,8 @@ import type { Cluster } from '../connection/cluster.ts';
 import { type DryRun, dryRunSuffix } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
 import { followAll } from '../objects/follow.ts';
+import type { CollectionTarget } from '../objects/object-target.ts';
 import { type Metadata, metadataOf } from '../objects/objects.ts';
-import type { CollectionTarget } from '../objects/targets.ts';
 import { overdueAt } from './drain-plan.ts';
 
 export interface RemovalSettings {
@@ -72,7 +72,7 @@ export async function removePods(
 
 /** Resolves when the pod is gone, or to the error that occurred. */
 async function evict(removal: Removal, pod: Metadata): Promise<string | undefined> {
-  const { cluster, io, settings, deadline } = removal;
+  const { io, settings, deadline } = removal;
   using work = beginWork(io.progress, `pod/${pod.name}`);
   const who = `pods/${JSON.stringify(pod.name)} -n ${JSON.stringify(pod.namespace)}`;
   const { name, namespace } = pod;
@@ -85,21 +85,32 @@ async function evict(removal: Removal, pod: Metadata): Promise<string | undefine
   for (;;) {
     io.out(`evicting pod ${namespace}/${name}${dryRunSuffix[settings.dryRun]}\n`);
     if (io.clock.now() >= deadline) return `error when evicting ${who}: ${globalTimeout(settings)}`;
-    try {
-      await cluster.send('POST', removal.pathOf(pod, 'eviction'), body);
-      break;
-    } catch (error) {
-      if (io.signal.aborted) throw error;
-      if (isGone(error)) return undefined;
-      const said = `error when evicting ${who}`;
-      if (!isTooManyRequests(error)) return `${said}: ${errorMessage(error)}`;
-      work.say('its eviction is refused for now');
-      io.err(`${said} (will retry after 5s): ${errorMessage(error)}\n`);
-      await sleep(io.clock, retryMs, io.signal);
-    }
+    const { accepted, error } = await requestEviction(removal, pod, body);
+    if (accepted) break;
+    if (isGone(error)) return undefined;
+    const failed = `error when evicting ${who}`;
+    if (!isTooManyRequests(error)) return `${failed}: ${errorMessage(error)}`;
+    work.say('its eviction is refused for now');
+    io.err(`${failed} (will retry after 5s): ${errorMessage(error)}\n`);
+    await sleep(io.clock, retryMs, io.signal);
   }
   if (settings.dryRun === 'server') return undefined;
   return await untilEvicted(removal, pod, work);
+}
+
+/** Resolves to the server's error if the eviction is not accepted. Rejects if the user interrupted. */
+async function requestEviction(
+  { cluster, io, pathOf }: Removal,
+  pod: Metadata,
+  body: JsonObject,
+): Promise<{ readonly accepted: boolean; readonly error?: unknown }> {
+  try {
+    await cluster.send('POST', pathOf(pod, 'eviction'), body);
+    return { accepted: true };
+  } catch (error) {
+    if (io.signal.aborted) throw error;
+    return { accepted: false, error };
+  }
 }
 
 /** Resolves when an evicted pod is gone, or to the error that occurred. */
@@ -122,18 +133,11 @@ const globalTimeout = ({ timeoutMs = 0 }: RemovalSettings) =>
 const skipping = (name: string, { overdueSeconds }: RemovalSettings) =>
   `pod ${JSON.stringify(name)} has DeletionTimestamp older than ${overdueSeconds} seconds, skipping\n`;
 
-async function deleteAll(
-  { cluster, io, settings, presence, pathOf }: Removal,
-  pods: readonly Metadata[],
-): Promise<readonly string[]> {
+async function deleteAll(removal: Removal, pods: readonly Metadata[]): Promise<readonly string[]> {
+  const { io, settings, presence } = removal;
   for (const pod of pods) {
-    try {
-      const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...deleteOptions(settings, pod) };
-      await cluster.send('DELETE', pathOf(pod), body);
-    } catch (error) {
-      if (io.signal.aborted) throw error;
-      if (!isGone(error)) return [errorMessage(error)];
-    }
+    const problem = await deletePod(removal, pod);
+    if (problem !== undefined) return [problem];
   }
   if (settings.dryRun === 'server') return [];
   for (const pod of pods) {
@@ -144,6 +148,21 @@ async function deleteAll(
     io.out(end === 'gone' ? `pod/${pod.name} deleted\n` : skipping(pod.name, settings));
   }
   return [];
+}
+
+/** Resolves to the error of a deletion; undefined if the pod is deleted or already gone. */
+async function deletePod(
+  { cluster, io, settings, pathOf }: Removal,
+  pod: Metadata,
+): Promise<string | undefined> {
+  try {
+    const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...deleteOptions(settings, pod) };
+    await cluster.send('DELETE', pathOf(pod), body);
+    return undefined;
+  } catch (error) {
+    if (io.signal.aborted) throw error;
+    return isGone(error) ? undefined : errorMessage(error);
+  }
 }
 
 const outOfTime = 'context deadline exceeded';

@@ -4,8 +4,8 @@ import { isExpired } from '../../apimachinery/status-error.ts';
 import { onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster, WatchedEvent } from '../connection/cluster.ts';
+import { type CollectionTarget, collectionOf, listPath, type ObjectTarget } from './object-target.ts';
 import { metadataOf, recordsAt, textAt } from './objects.ts';
-import { type CollectionTarget, collectionOf, listPath, type ObjectTarget } from './targets.ts';
 
 export interface FollowOptions {
   readonly clock: Clock;
@@ -63,15 +63,31 @@ async function* followUntil(
       resourceVersion = textAt(list, 'metadata', 'resourceVersion');
     }
     const path = listPath(collection, { watch: 1, allowWatchBookmarks: true, resourceVersion });
-    try {
-      for await (const event of cluster.watch(path, { until: over })) {
-        resourceVersion = metadataOf(event.object).resourceVersion;
-        if (apply(objects, event)) yield objects;
-      }
-    } catch (error) {
-      if (!isExpired(error)) throw error;
-      resourceVersion = '';
+    resourceVersion = yield* watchOnce(cluster, path, objects, over, resourceVersion);
+  }
+}
+
+/**
+ * Yields the objects after every change of one watch. Returns the resourceVersion of the last event; empty if
+ * it has expired, so that the objects must be listed again.
+ */
+async function* watchOnce(
+  cluster: Cluster,
+  path: string,
+  objects: Map<string, JsonObject>,
+  over: AbortSignal,
+  since: string,
+): AsyncGenerator<ReadonlyMap<string, JsonObject>, string> {
+  let resourceVersion = since;
+  try {
+    for await (const event of cluster.watch(path, { until: over })) {
+      resourceVersion = metadataOf(event.object).resourceVersion;
+      if (apply(objects, event)) yield objects;
     }
+    return resourceVersion;
+  } catch (error) {
+    if (!isExpired(error)) throw error;
+    return '';
   }
 }
 

@@ -18,18 +18,21 @@ const operators: Readonly<Partial<Record<LabelOperator, string>>> = {
 export function labelSelectorOf(text: string): JsonObject {
   const matchLabels: Record<string, string> = {};
   const matchExpressions: JsonObject[] = [];
-  for (const { key, operator, values } of requirementsOf(text)) {
+  for (const requirement of requirementsOf(text)) {
+    const { key, operator, values } = requirement;
     if (operator === '=') matchLabels[key] = values[0] ?? '';
-    else {
-      const name = operators[operator];
-      if (name === undefined) throw new UsageError(`"${operator}" isn't supported in label selectors`);
-      matchExpressions.push({ key, operator: name, ...(values.length > 0 && { values: [...values] }) });
-    }
+    else matchExpressions.push(expressionOf(requirement));
   }
   return {
     ...(Object.keys(matchLabels).length > 0 && { matchLabels }),
     ...(matchExpressions.length > 0 && { matchExpressions }),
   };
+}
+
+function expressionOf({ key, operator, values }: ReturnType<typeof requirementsOf>[number]): JsonObject {
+  const name = operators[operator];
+  if (name === undefined) throw new UsageError(`"${operator}" isn't supported in label selectors`);
+  return { key, operator: name, ...(values.length > 0 && { values: [...values] }) };
 }
 
 function requirementsOf(text: string) {

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import type { Flags, FlagTable } from '../flags/flags.ts';
+import { type CollectionTarget, listPath } from './object-target.ts';
 import { textAt } from './objects.ts';
-import { type CollectionTarget, listPath } from './targets.ts';
 
 export const chunkSizeFlag = {
   'chunk-size': {

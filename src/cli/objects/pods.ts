@@ -6,8 +6,9 @@ import type { Flags, FlagTable } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
 import type { VerbContext } from '../verb.ts';
 import { findResource, kindName } from './discovery.ts';
+import { type CollectionTarget, listPath, type ObjectTarget, targetPath } from './object-target.ts';
 import { hasEnded, metadataOf, podSelectorOf, recordsAt, textAt } from './objects.ts';
-import { type CollectionTarget, listPath, type ObjectTarget, resolveTargets, targetPath } from './targets.ts';
+import { resolveTargets } from './targets.ts';
 
 export interface Pod {
   readonly target: ObjectTarget;

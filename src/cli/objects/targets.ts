@@ -2,7 +2,6 @@
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { collectionPath, objectPath, query } from '../../client/resource-path.ts';
 import { nearest } from '../../terminal/nearest.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import type { Flags } from '../flags/flags.ts';
@@ -17,42 +16,8 @@ import {
   resourceOfKind,
 } from './discovery.ts';
 import { notServedKind } from './kubernetes-kinds.ts';
+import { type CollectionTarget, listPath, type ObjectTarget, type Target } from './object-target.ts';
 import { metadataOf, recordsAt } from './objects.ts';
-
-export interface ObjectTarget {
-  readonly resource: ApiResource;
-  /** Empty for a cluster-scoped kind. */
-  readonly namespace: string;
-  readonly name: string;
-  readonly manifest?: Manifest;
-}
-
-export interface CollectionTarget {
-  readonly resource: ApiResource;
-  /** Empty for all namespaces, and for a cluster-scoped kind. */
-  readonly namespace: string;
-  readonly name?: undefined;
-  readonly labelSelector: string | undefined;
-  readonly fieldSelector: string | undefined;
-}
-
-export type Target = ObjectTarget | CollectionTarget;
-
-export const targetPath = ({ resource, namespace, name }: ObjectTarget, subresource = '') =>
-  objectPath(resource, name, namespace, subresource);
-
-export const listPath = (
-  { resource, namespace, labelSelector, fieldSelector }: CollectionTarget,
-  options: Readonly<Record<string, string | number | boolean | undefined>> = {},
-) => collectionPath(resource, namespace) + query({ labelSelector, fieldSelector, ...options });
-
-/** Returns the collection that contains only this object, for a watch. */
-export const collectionOf = ({ resource, namespace, name }: ObjectTarget): CollectionTarget => ({
-  resource,
-  namespace,
-  labelSelector: undefined,
-  fieldSelector: `metadata.name=${name}`,
-});
 
 /**
  * Reads words such as `pods`, `pods,svc`, `pod web api`, `pod/web deploy/api`, or -f. Errors in manifests are
@@ -154,16 +119,28 @@ export async function* manifestTargets(
   if (verb && entries.length === 0) throw new Error(`no objects passed to ${verb}`);
   const all = await cluster.resources();
   for (const entry of entries) {
-    let target: ManifestTarget;
-    try {
-      if ('error' in entry) throw entry.error;
-      target = manifestTarget(entry, cluster, all);
-    } catch (error) {
-      context.report(error);
-      if (verb && !('error' in entry)) await adviseToConvert(context, entry);
+    if ('error' in entry) {
+      context.report(entry.error);
       continue;
     }
-    yield target;
+    const target = reportedTarget(context, entry, cluster, all);
+    if (target) yield target;
+    else if (verb) await adviseToConvert(context, entry);
+  }
+}
+
+/** Returns the target of a manifest; reports the error and returns undefined if it has none. */
+function reportedTarget(
+  { report }: VerbContext,
+  manifest: Manifest,
+  cluster: Cluster,
+  all: ApiResources,
+): ManifestTarget | undefined {
+  try {
+    return manifestTarget(manifest, cluster, all);
+  } catch (error) {
+    report(error);
+    return undefined;
   }
 }
 

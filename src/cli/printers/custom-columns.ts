@@ -1,10 +1,9 @@
 /** `-o custom-columns=HEADER:.field,…`, and its form in a file: a line of headers above a line of fields. */
-import { isRecord } from '../../apimachinery/equality.ts';
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { findAll } from '../jsonpath/evaluate.ts';
 import { type Node, parsePath } from '../jsonpath/parse.ts';
 import { itemsOf } from '../objects/objects.ts';
-import type { ObjectFormat } from './object-format.ts';
 import { TableWriter } from './table-writer.ts';
 
 export interface CustomColumn {
@@ -40,7 +39,10 @@ export function columnsOfFile(text: string, file: string): CustomColumn[] {
  * Returns a format that writes a table; headers are above the first object only, and later objects are
  * aligned to them.
  */
-export function customColumns(columns: readonly CustomColumn[], noHeaders: boolean): ObjectFormat {
+export function customColumns(
+  columns: readonly CustomColumn[],
+  noHeaders: boolean,
+): (object: JsonObject) => string {
   const paths = columns.map(({ field }) => (field === '' ? [] : parsePath(field)));
   const writer = new TableWriter();
   let headerDue = !noHeaders;

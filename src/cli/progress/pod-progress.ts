@@ -10,8 +10,8 @@ import { keepDoing } from '../../base/keep-doing.ts';
 import type { Activity } from '../../terminal/live-lines.ts';
 import { findResource } from '../objects/discovery.ts';
 import { followAll } from '../objects/follow.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { podSelectorOf } from '../objects/objects.ts';
-import { type ObjectTarget, targetPath } from '../objects/targets.ts';
 import type { VerbContext } from '../verb.ts';
 import { type Pull, podsText, podText, pullsIn, waitingNodes } from './object-progress.ts';
 

@@ -7,8 +7,8 @@ import { parseInt64 } from '../../apimachinery/int64.ts';
 import { traceAnnotation } from '../../apimachinery/trace-note.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { findResource, kindName } from '../objects/discovery.ts';
+import { listPath, type ObjectTarget } from '../objects/object-target.ts';
 import { metadataOf, podSelectorOf, recordAt, recordsAt, valueAt } from '../objects/objects.ts';
-import { listPath, type ObjectTarget } from '../objects/targets.ts';
 
 export interface Revision {
   readonly number: bigint;

@@ -3,8 +3,10 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { sendPatch } from '../apply/send-patch.ts';
 import { dryRunOf, dryRunSuffix } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
-import { requireSelection, resolveObjects, targetPath } from '../objects/targets.ts';
+import { targetPath } from '../objects/object-target.ts';
+import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import type { VerbContext } from '../verb.ts';
 
@@ -25,18 +27,13 @@ export async function changeObjects(
   requireSelection(flags, words);
   const format = objectFormat(flags.text('output'));
   const dryRun = dryRunOf(flags);
-  for (const target of await resolveObjects(context, words)) {
-    try {
-      const before = await context.cluster().get(targetPath(target));
-      const states = { original: before, current: before, modified: change(before) };
-      const query = dryRun === 'client' ? undefined : writeQuery(dryRun);
-      const after = await sendPatch(context.cluster(), target, states, query);
-      if (!after) continue;
-      const line = `${kindName(target.resource)}/${target.name} ${what} updated${dryRunSuffix[dryRun]}\n`;
-      io.out(format?.(withoutManagedFields(after)) ?? line);
-    } catch (error) {
-      if (io.signal.aborted) throw error;
-      context.report(error);
-    }
-  }
+  await forEachReported(context, await resolveObjects(context, words), async (target) => {
+    const before = await context.cluster().get(targetPath(target));
+    const states = { original: before, current: before, modified: change(before) };
+    const query = dryRun === 'client' ? undefined : writeQuery(dryRun);
+    const after = await sendPatch(context.cluster(), target, states, query);
+    if (!after) return;
+    const line = `${kindName(target.resource)}/${target.name} ${what} updated${dryRunSuffix[dryRun]}\n`;
+    io.out(format?.(withoutManagedFields(after)) ?? line);
+  });
 }

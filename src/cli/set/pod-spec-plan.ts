@@ -87,19 +87,26 @@ export function withEnv(spec: JsonObject, change: EnvChange): JsonObject {
 
 function changedEnv(before: readonly JsonObject[], { set, remove, overwrite }: EnvChange): JsonObject[] {
   const wanted = new Map(set.map((one) => [textAt(one, 'name'), one]));
+  if (!overwrite) requireUnset(before, wanted);
   const seen = new Set<string>(remove);
   const env: JsonObject[] = [];
   for (const one of before) {
     const name = textAt(one, 'name');
     const other = wanted.get(name);
-    if (other && !overwrite)
-      throw new Error(`'${name}' already has a value (${textAt(one, 'value')}), and --overwrite is false`);
     if (seen.has(name)) continue;
     if (other) seen.add(name);
     env.push(other ?? one);
   }
   for (const [name, one] of wanted) if (!seen.has(name)) env.push(one);
   return env;
+}
+
+/** Throws an Error for the first variable that has a value and is to be set. */
+function requireUnset(before: readonly JsonObject[], wanted: ReadonlyMap<string, JsonObject>): void {
+  const taken = before.find((one) => wanted.has(textAt(one, 'name')));
+  if (!taken) return;
+  const [name, value] = [textAt(taken, 'name'), textAt(taken, 'value')];
+  throw new Error(`'${name}' already has a value (${value}), and --overwrite is false`);
 }
 
 /** Returns the lines that kubectl prints; variables with a `valueFrom` are comments. */

@@ -1,8 +1,8 @@
 /** Attaching to a running program, for `attach` and `run`. */
 import { query } from '../../client/resource-path.ts';
+import { targetPath } from '../objects/object-target.ts';
 import { textAt, valueAt } from '../objects/objects.ts';
 import { containersOf, type Pod } from '../objects/pods.ts';
-import { targetPath } from '../objects/targets.ts';
 import type { VerbContext } from '../verb.ts';
 import { inputOf, runProgram, streamsQuery, withStreams } from './run-command.ts';
 

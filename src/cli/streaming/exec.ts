@@ -4,7 +4,7 @@ import { errorMessage } from '../../base/log.ts';
 import { query } from '../../client/resource-path.ts';
 import { ExitError } from '../errors.ts';
 import type { Stdio } from '../io.ts';
-import { type ObjectTarget, targetPath } from '../objects/targets.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import type { VerbContext } from '../verb.ts';
 import { type Input, runProgram, streamsQuery } from './run-command.ts';
 import { HeldOutput, startFailure } from './start-failure.ts';

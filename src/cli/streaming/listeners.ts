@@ -25,29 +25,49 @@ export async function listenAll({ ports, addresses, ...on }: ListenOptions): Pro
   for (const port of ports) {
     let { local } = port;
     for (const group of addresses) {
-      const errors: string[] = [];
-      for (const address of group) {
-        const server = createServer({ allowHalfOpen: true });
-        try {
-          server.listen({ host: address, port: local });
-          await once(server, 'listening');
-        } catch (error) {
-          errors.push(`${hostPort(address, local)}: ${reasonOf(error)}`);
-          continue;
-        }
-        // The chosen port is used for every address.
-        local = (server.address() as AddressInfo).port;
-        const opened = { ...port, local };
-        server.on('connection', (socket) => on.onConnection(socket, opened));
-        open.push(server);
-        on.onOpen(address, opened);
-      }
-      if (errors.length === group.length) {
-        failures.push(`Unable to listen on port ${local}: ${errors.join(', ')}`);
-      }
+      const opened = await openGroup(group, { ...port, local }, on);
+      open.push(...opened.servers);
+      local = opened.local;
+      if (opened.errors.length === group.length)
+        failures.push(`Unable to listen on port ${local}: ${opened.errors.join(', ')}`);
     }
   }
   return { open, failures };
+}
+
+interface OpenedGroup {
+  readonly servers: readonly Server[];
+  /** One text for each address that could not be opened. */
+  readonly errors: readonly string[];
+  /** Local port; for port 0 the chosen port, which is used for every later address. */
+  readonly local: number;
+}
+
+/** Listens on each address of a group. */
+async function openGroup(
+  group: readonly string[],
+  port: ForwardedPort,
+  on: Pick<ListenOptions, 'onOpen' | 'onConnection'>,
+): Promise<OpenedGroup> {
+  const servers: Server[] = [];
+  const errors: string[] = [];
+  let { local } = port;
+  for (const address of group) {
+    const server = createServer({ allowHalfOpen: true });
+    try {
+      server.listen({ host: address, port: local });
+      await once(server, 'listening');
+    } catch (error) {
+      errors.push(`${hostPort(address, local)}: ${reasonOf(error)}`);
+      continue;
+    }
+    local = (server.address() as AddressInfo).port;
+    const opened = { ...port, local };
+    server.on('connection', (socket) => on.onConnection(socket, opened));
+    servers.push(server);
+    on.onOpen(address, opened);
+  }
+  return { servers, errors, local };
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -16,17 +16,19 @@ export interface ForwardedPort {
  * port that does not exist.
  */
 export function planPorts(specs: readonly string[], pod: JsonObject, service?: JsonObject): ForwardedPort[] {
-  const remoteOf = (word: string) => (service ? portBehind(service, word, pod) : podPort(pod, word));
-  return specs.map((spec) => {
-    const [first = '', second, ...more] = spec.split(':');
-    if (more.length > 0)
-      throw new UsageError(`invalid port format '${spec}': say PORT, LOCAL:REMOTE or :REMOTE`);
-    const remote = remoteOf(second ?? first);
-    if (second !== undefined) return { local: first === '' ? 0 : number(first, 'local'), remote };
-    // A name alone becomes the local port with the number of the named port.
-    const named = service ? servicePort(service, first)?.port : remote;
-    return { local: isNumber(first) ? number(first, 'local') : Number(named), remote };
-  });
+  return specs.map((spec) => planPort(spec, pod, service));
+}
+
+function planPort(spec: string, pod: JsonObject, service: JsonObject | undefined): ForwardedPort {
+  const [first = '', second, ...more] = spec.split(':');
+  if (more.length > 0)
+    throw new UsageError(`invalid port format '${spec}': say PORT, LOCAL:REMOTE or :REMOTE`);
+  const word = second ?? first;
+  const remote = service ? portBehind(service, word, pod) : podPort(pod, word);
+  if (second !== undefined) return { local: first === '' ? 0 : number(first, 'local'), remote };
+  if (isNumber(first)) return { local: number(first, 'local'), remote };
+  // A name alone becomes the local port with the number of the named port.
+  return { local: service ? Number(servicePort(service, first)?.port) : remote, remote };
 }
 
 const isNumber = (word: string) => /^\d+$/.test(word);

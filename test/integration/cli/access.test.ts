@@ -63,7 +63,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
         assert.deepEqual(ours, theirs);
       });
 
-  it('refuses what kubectl refuses', async () => {
+  it('rejects what kubectl rejects', async () => {
     for (const args of [
       ['can-i', 'get'],
       ['can-i', 'get', 'pods', '--no-headers'],
@@ -208,7 +208,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       }
     });
 
-    it('needs files, and nothing else', async () => {
+    it('rejects arguments, and requires files', async () => {
       for (const args of [[], ['x', '-f', '-'], ['-f', '-', '--dry-run=server']]) {
         const [ours, theirs] = await Promise.all(tools.map((tool) => tool(['auth', 'reconcile', ...args])));
         assert.deepEqual([ours?.status, ours?.out], [theirs?.status, theirs?.out]);
@@ -260,7 +260,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       assert.deepEqual((await both([...args, ...local], none))[0], ours);
     });
 
-    it('an address with http:// is answered with the one to write', async () => {
+    it('an address with http:// is rejected with the https address', async () => {
       const [ctl] = tools;
       const plain = url.replace('https:', 'http:');
       const { status, err } = await ctl(['get', 'pods', '-s', plain]);
@@ -269,7 +269,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       assert.ok(err.includes(`write ${url}`), err);
     });
 
-    it('do without an authority only where that is asked for', async () => {
+    it('skip the verification of the server only with --insecure-skip-tls-verify', async () => {
       const { cert, key } = files;
       const args = ['-s', url, '--client-certificate', cert, '--client-key', key];
       const ctl = ctlFor(undefined, { homeDirectory: join(server.directory, 'nowhere') });
@@ -279,7 +279,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       isUser('bob', (await ctl(['auth', 'whoami', ...args, '--insecure-skip-tls-verify'])).out);
     });
 
-    it('say which cluster and user of the kubeconfig', async () => {
+    it('select the cluster and the user of the kubeconfig', async () => {
       const [ours, theirs] = await both(['--cluster', 'test', '--user', 'kubernetes-admin']);
       assert.deepEqual(ours, theirs);
       isUser('kubernetes-admin', ours.out);
@@ -297,7 +297,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
         );
     });
 
-    it('a token is who one is, whatever certificate the kubeconfig has', async () => {
+    it('a token overrides the client certificate of the kubeconfig', async () => {
       const [ctl] = tools;
       isUser('robot', (await ctl(['auth', 'whoami', '--token', 'robots-token'])).out);
       const { status, err } = await ctl(['auth', 'whoami', '--token', 'nobodys-token']);
@@ -310,7 +310,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       assert.doesNotMatch(err, /nobodys-token/);
     });
 
-    it('ask as somebody else', async () => {
+    it('impersonate a user', async () => {
       const args = ['--as', 'carol', '--as-group', 'a', '--as-group=b', '--as-uid', '7'];
       const [ours, theirs] = await both(args);
       assert.deepEqual([ours.status, ours.out], [theirs.status, theirs.out]);
@@ -318,7 +318,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       assert.equal(alone.status, 1);
     });
 
-    it('end a request that takes too long', async () => {
+    it('end a request at its timeout', async () => {
       const { status, err } = await tools[0](['get', 'namespaces', '-w', '--request-timeout', '1s']);
       assert.equal(status, 1);
       assert.match(err, /no whole answer within 1 s \(--request-timeout\)/);

@@ -77,7 +77,7 @@ describe('ctl certificate, beside kubectl 1.32', { timeout: 300_000, skip: unles
     });
   }
 
-  it('says what is missing', async () => {
+  it('rejects a command line without requests', async () => {
     const { status, err } = await ours(['certificate', 'approve']);
     assert.deepEqual(
       [status, err],
@@ -131,7 +131,7 @@ describe('ctl add node', { timeout: 300_000 }, () => {
       assert.equal(found.status?.phase, undefined);
     });
 
-  it('lets in the named machine, and no other', async () => {
+  it('admits the named machine only', async () => {
     await knock('one');
     await knock('two');
     assert.deepEqual(await ctl(['add', 'node', 'one']), { status: 0, out: 'node/one added\n', err: '' });
@@ -140,7 +140,7 @@ describe('ctl add node', { timeout: 300_000 }, () => {
     assert.equal((await node('two'))?.status?.phase, 'Pending');
   });
 
-  it('lets in all that wait', async () => {
+  it('admits all waiting machines without a name', async () => {
     await knock('three');
     const { out } = await ctl(['add', 'node']);
     assert.deepEqual(out.split('\n').sort(), ['', 'node/three added', 'node/two added']);
@@ -149,7 +149,7 @@ describe('ctl add node', { timeout: 300_000 }, () => {
     assert.equal((await ctl(['add', 'node'])).out, 'No machine is waiting for approval.\n');
   });
 
-  it('lets in a machine whose Node was deleted', async () => {
+  it('admits a machine whose Node was deleted', async () => {
     assert.equal((await ctl(['add', 'node', 'one'])).out, 'node/one is in the cluster already\n');
     const removed = await ctl(['delete', 'node', 'one']);
     assert.equal(removed.out, 'node "one" deleted\n');

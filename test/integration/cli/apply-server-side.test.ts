@@ -44,7 +44,7 @@ describe('ctl apply --server-side', { timeout: 300_000 }, () => {
     assert.deepEqual(managersOf(await get('one')).sort(), ['ci Apply', 'kubectl Apply']);
   });
 
-  it('is refused what others have, says what to do, and takes it by force', async () => {
+  it('is rejected for fields of other managers with advice, and takes them with --force-conflicts', async () => {
     await apply('two', { a: '1' }, '--server-side', '--field-manager', 'ci');
     const refused = await apply('two', { a: '2' }, '--server-side');
     assert.equal(refused.status, 1);
@@ -69,7 +69,7 @@ describe('ctl apply --server-side', { timeout: 300_000 }, () => {
     assert.deepEqual((await get('three')).data, { c: '3' });
   });
 
-  it('stores nothing in a dry run of the server, and knows no other', async () => {
+  it('stores nothing with --dry-run=server, and rejects --dry-run=client', async () => {
     const dry = await apply('four', { a: '1' }, '--server-side', '--dry-run', 'server');
     assert.equal(dry.out, 'configmap/four serverside-applied (server dry run)\n');
     assert.equal((await server.call('GET', `${maps}/four`)).status, 404);

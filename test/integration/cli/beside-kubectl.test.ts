@@ -194,7 +194,7 @@ describe('beside kubectl', { timeout: 300_000, skip: unlessKubectl('1.32') }, ()
     });
   }
 
-  it('colour is for terminals: there it is all that differs from kubectl, and elsewhere nothing does', async () => {
+  it('output differs from kubectl only by colour on a terminal, and in nothing elsewhere', async () => {
     const args = ['get', 'ns'];
     const [piped, theirs] = await Promise.all([ctl(args), kubectl(args)]);
     assert.deepEqual(piped, theirs);
@@ -245,7 +245,7 @@ describe('beside kubectl', { timeout: 300_000, skip: unlessKubectl('1.32') }, ()
     }
   });
 
-  it('every verb that is said to be of kubectl alone is one', async () => {
+  it('every verb that is listed as kubectl-only exists in kubectl', async () => {
     const { kubectlOnly, verbs } = await import('../../../src/cli/commands/index.ts');
     const { out } = await kubectl(['--help']);
     const theirs = [...out.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(([, name = '']) => name);

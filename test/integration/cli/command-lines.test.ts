@@ -78,7 +78,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     );
   });
 
-  it('the kubeconfig is found where it may be', async () => {
+  it('the kubeconfig is found at each of its places', async () => {
     const data = join(server.directory, 'data');
     await mkdir(data);
     await writeFile(join(data, 'admin.conf'), readFileSync(kubeconfig));
@@ -166,7 +166,7 @@ describe('ctl', { timeout: 300_000 }, () => {
       stdio,
     });
 
-  it('Ctrl-C ends a watch with 130 and not a word', async () => {
+  it('Ctrl-C ends a watch with status 130 and prints nothing', async () => {
     const child = program(['get', 'ns', '-w']);
     let err = '';
     child.stderr?.on('data', (chunk) => {
@@ -177,7 +177,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.deepEqual([...(await once(child, 'exit')), err], [130, null, '']);
   });
 
-  it('a reader that stops reading is no failure', async () => {
+  it('a reader that closes the pipe causes no failure', async () => {
     const child = program(['get', 'ns', '-w', '-o', 'name']);
     let err = '';
     child.stderr?.on('data', (chunk) => {

@@ -117,13 +117,13 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
           assert.ok(ours.err.includes(said.replace(/^error: /, '')), `${ours.err}\n${said}`);
       });
 
-    it('warns of a verb that is none', async () => {
+    it('warns of an unknown verb', async () => {
       const args = words('create role odd --verb=fly --resource=pods --dry-run=client');
       assert.deepEqual(await ctl(args), await kubectl(args));
     });
 
     for (const dryRun of ['client', 'server'])
-      it(`--dry-run=${dryRun} makes none`, async () => {
+      it(`--dry-run=${dryRun} creates no object`, async () => {
         const args = words(`create quota none --hard=pods=1 --dry-run=${dryRun}`);
         assert.deepEqual(await ctl(args), await kubectl(args));
         assert.equal((await ctl(['get', 'quota', 'none'])).status, 1);
@@ -220,7 +220,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
     const file = () => join(server.directory, 'object.yaml');
     const write = (object: JsonObject) => writeFile(file(), JSON.stringify(object));
 
-    it('replace leaves what the manifest says, and nothing else', async () => {
+    it('replace leaves only the fields of the manifest', async () => {
       await ctl(['delete', 'cm', 'settings']);
       await write(configMap({ a: '2' }));
       const missing = await ctl(['replace', '-f', file()]);
@@ -240,7 +240,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
       assert.match(stale.err, /Conflict/);
     });
 
-    it('replace --force makes it anew', async () => {
+    it('replace --force recreates the object', async () => {
       await write(configMap({ a: '4' }));
       const uid = ['get', 'cm', 'settings', '-o', 'jsonpath={.metadata.uid}'];
       const before = (await ctl(uid)).out;
@@ -277,7 +277,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
         assert.ok(!out.includes('fresh'));
       });
 
-    it('diff of a Secret shows that it differs, and not what it holds', async () => {
+    it('diff of a Secret shows which keys differ, without their values', async () => {
       const secret = (value: string) => ({
         apiVersion: 'v1',
         kind: 'Secret',
@@ -299,7 +299,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
       assert.match(ours.out, /-\s+word: .\*\*\* \(before\).\n\+\s+word: .\*\*\* \(after\)./);
     });
 
-    it('a failure of diff is no difference', async () => {
+    it('a failure of diff has another exit status than a difference', async () => {
       const ours = await ctl(['diff', '-f', join(server.directory, 'missing.yaml')]);
       assert.ok(ours.status > 1, String(ours.status));
     });

@@ -119,14 +119,14 @@ describe('ctl edit', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
     });
   });
 
-  it('leaves no file behind when all went well', async () => {
+  it('deletes its file after a successful edit', async () => {
     assert.deepEqual(
       (await readdir(server.directory)).filter((name) => name.startsWith('ctl-edit-')),
       [],
     );
   });
 
-  it('keeps the edited text when the server refuses it', async () => {
+  it('keeps the edited file if the server rejects it', async () => {
     await makeSpace('kept');
     for (const [script, message] of [
       ['s/name: one/name: other/', /^error: At least one of apiVersion, kind, name and uid was changed\n/],
@@ -150,7 +150,7 @@ describe('ctl edit', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
     });
   });
 
-  it('says when there is no editor', async () => {
+  it('reports an editor that does not exist', async () => {
     const env = { EDITOR: '/nonexistent/editor --wait' };
     const { status, err } = await tools.ours(['edit', 'ns', 'default'], { env });
     assert.equal(status, 1);

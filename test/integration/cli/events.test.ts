@@ -100,17 +100,17 @@ describe('ctl events', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => 
     });
   }
 
-  it('-o name has names, of which kubectl prints none', async () => {
+  it('-o name prints names, where kubectl prints empty ones', async () => {
     assert.equal((await ctl(['events', '-o', 'name', '--for', 'pod/api'])).out, 'event/series\n');
   });
 
-  it('-A has those of all namespaces', async () => {
+  it('-A prints the events of all namespaces', async () => {
     const sorted = async (tool: Ctl) => (await tool(['events', '-A'])).out.split('\n').toSorted();
     assert.deepEqual(await sorted(ctl), await sorted(kubectl));
     assert.equal((await sorted(ctl)).length, 10);
   });
 
-  it('-w shows what comes, and not what goes', async () => {
+  it('-w prints new events and no deleted ones', async () => {
     const stop = new AbortController();
     const path = '/api/v1/namespaces/other/events';
     let step = 0;

@@ -70,7 +70,7 @@ describe('ctl logs of many pods', { timeout: 120_000 }, () => {
       .toSorted();
   const sorted = (out: string) => out.trimEnd().split('\n').toSorted();
 
-  it('are followed together, of all nodes, each line whole', async () => {
+  it('are followed together on all nodes, and no line is torn', async () => {
     const args =
       'logs -l app=x --all-containers --all-nodes --prefix -f --max-log-requests=8 --tail=-1'.split(' ');
     const { status, out, err } = await ctl(args);
@@ -84,7 +84,7 @@ describe('ctl logs of many pods', { timeout: 120_000 }, () => {
     assert.ok(new Set(first).size > 4, out.slice(0, 2000));
   });
 
-  it('are as many as --max-log-requests allows', async () => {
+  it('are limited by --max-log-requests', async () => {
     const few = await ctl(['logs', '-l', 'app=x', '--all-containers', '-f']);
     assert.equal(few.status, 1);
     assert.equal(
@@ -99,14 +99,14 @@ describe('ctl logs of many pods', { timeout: 120_000 }, () => {
     );
   });
 
-  it('are all of a Deployment with --all-pods', async () => {
+  it('include all pods of a Deployment with --all-pods', async () => {
     const { out } = await ctl(['logs', 'deployment/x', '--all-pods', '-c', 'two']);
     assert.deepEqual(sorted(out), wanted(pods, ['two']));
   });
 
-  it('are never of one node alone', async () => {
+  it('are taken from all nodes: --all-nodes=false is rejected', async () => {
     const { status, err } = await ctl(['logs', '-l', 'app=x', '--all-nodes=false']);
     assert.equal(status, 1);
-    assert.match(err, /pods are found on all nodes/);
+    assert.match(err, /pods of all nodes are always included/);
   });
 });

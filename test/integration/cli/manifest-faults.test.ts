@@ -115,7 +115,7 @@ describe('a manifest with values of the wrong type', () => {
   });
 });
 
-describe('a file without an end', () => {
+describe('an endless file', () => {
   for (const [what, args] of [
     ['apply -f', ['apply', '-f', '/dev/zero']],
     ['patch --patch-file', ['patch', 'cm', 'a', '--patch-file', '/dev/zero']],
@@ -129,7 +129,7 @@ describe('a file without an end', () => {
       assert.match(err, /\/dev\/zero.* has more than 64 MiB/);
     });
 
-  it('a named pipe is a file like another', async () => {
+  it('a named pipe is read like a file', async () => {
     const pipe = join(directory, 'pipe.yaml');
     execFileSync('mkfifo', [pipe]);
     const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-a-pipe}\n';

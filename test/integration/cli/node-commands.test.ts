@@ -260,7 +260,7 @@ describe('ctl and nodes, beside kubectl 1.32', { timeout: 300_000, skip: unlessK
     });
   });
 
-  it('says the same of what was typed wrongly', async () => {
+  it('rejects wrong command lines with the same messages', async () => {
     await makeSpace('misuse', []);
     for (const command of misuse) {
       const [ours, theirs] = await Promise.all([

@@ -116,14 +116,14 @@ test('redirects are followed ten times and no more', async () => {
   assert.equal(asked.length, 11);
 });
 
-test('a server that does not answer is given up', async () => {
+test('a server that does not answer causes a timeout', async () => {
   const limits = { ...remoteLimits, silence: 50 };
   await assert.rejects(fetchManifest(`${http}/silent`, context({ limits })), {
     message: /the server sent nothing for 0\.05 s$/,
   });
 });
 
-test('a server with an error of its own is asked three times', async () => {
+test('a server that answers 5xx is tried three times', async () => {
   asked = [];
   const pauses: number[] = [];
   const clock: Clock = {
@@ -141,14 +141,14 @@ test('a server with an error of its own is asked three times', async () => {
   assert.deepEqual([asked.length, pauses], [3, [500, 500]]);
 });
 
-test('a password is sent only to its server, and is in no message', async () => {
+test('a password is sent only to its server, and appears in no message', async () => {
   asked = [];
   const url = `${http}/nosuch`.replace('//', '//me:secret@');
   await assert.rejects(fetchManifest(url, context()), (error: Error) => !error.message.includes('secret'));
   assert.deepEqual(asked, [`/nosuch Basic ${btoa('me:secret')}`]);
 });
 
-test('an interrupt ends it', async () => {
+test('an interrupt ends the request', async () => {
   const stop = new AbortController();
   const outcome = fetchManifest(`${http}/silent`, context({ signal: stop.signal }));
   stop.abort();

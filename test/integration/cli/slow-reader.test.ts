@@ -92,7 +92,7 @@ describe('what is printed to a pipe', { timeout: 300_000, concurrency: 3 }, () =
       assert.equal(slow.err, `${said}status ${status}\n`);
     });
 
-  it('is all that was in the log', async () => {
+  it('has the whole log', async () => {
     assert.equal((await shell('ctl logs p', slowly)).out, logs);
   });
 
@@ -115,7 +115,7 @@ describe('what is printed to a pipe', { timeout: 300_000, concurrency: 3 }, () =
       assert.equal((await shell(args, '| head -c 1')).err, `status ${status}\n`);
     });
 
-  it('that cannot be written is an error', async () => {
+  it('that cannot be written causes an error', async () => {
     for (const args of ['ctl get configmap big -o json', 'licenses'])
       assert.equal(
         (await shell(args, '>/dev/full')).err,
@@ -123,7 +123,7 @@ describe('what is printed to a pipe', { timeout: 300_000, concurrency: 3 }, () =
       );
   });
 
-  it('is given up on the second Ctrl-C while nobody reads it', async () => {
+  it('is dropped on the second Ctrl-C while the reader is stuck', async () => {
     const command = spawn(process.execPath, [main, 'ctl', 'get', '--raw', '/openapi/v2'], {
       env,
       stdio: 'pipe',

@@ -49,7 +49,7 @@ test('a command is a span at the collector, and the server’s requests are in i
   for (const request of requests) assert.equal(request.parent, command.context.spanId);
 });
 
-test('it is in the trace that TRACEPARENT names, also one that has a name of two words', async () => {
+test('a command belongs to the trace of TRACEPARENT, also a command of two words', async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, TRACEPARENT: parent };
   const { status } = await ctl(['config', 'view'], { env });
   assert.equal(status, 0);
@@ -58,7 +58,7 @@ test('it is in the trace that TRACEPARENT names, also one that has a name of two
   assert.equal(command?.parent, '00f067aa0ba902b7');
 });
 
-test('TRACEPARENT alone is passed on as it is', async () => {
+test('TRACEPARENT without a collector is sent to the server unchanged', async () => {
   const trace = 'decafbaddecafbaddecafbaddecafbad';
   await ctl(['get', 'namespaces'], { env: { TRACEPARENT: `00-${trace}-00f067aa0ba902b7-01` } });
   const requests = requestsIn(trace);
@@ -75,14 +75,14 @@ test('a command that fails is a span that failed, without the words', async () =
   assert.ok(!body.includes('hunter2'));
 });
 
-test('with a rate of 0 nothing is recorded, anywhere', async () => {
+test('with a rate of 0 neither the client nor the server records spans', async () => {
   const [before, sent] = [spans.length, receiver.bodies.length];
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_TRACES_SAMPLER_ARG: '0' };
   assert.equal((await ctl(['get', 'namespaces'], { env })).status, 0);
   assert.deepEqual([spans.length, receiver.bodies.length], [before, sent]);
 });
 
-test('a variable that cannot be used is told of, and the command does its work', async () => {
+test('an invalid variable causes a warning, and the command still runs', async () => {
   for (const [env, why] of [
     [
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' },

@@ -19,7 +19,7 @@ const counted = (name: string) =>
   `f: spec.metrics.${name}: is counted against resources.requests: each container needs some`;
 
 describe('an autoscaler', () => {
-  it('has no field that nobody named', () => {
+  it('has no fields that the manifest does not have', () => {
     const { made, notes } = convertedOne(hpa({ ...byName, ...byCpu, maxReplicas: 4 }));
     assert.deepEqual(made, {
       apiVersion: 'autoscaling/v2',
@@ -34,7 +34,7 @@ describe('an autoscaler', () => {
     assert.deepEqual(notes, [counted('cpu')]);
   });
 
-  it('needs no selector, and its target no version and no namespace', () => {
+  it('gets the usual version of its target; the namespace of the target and the selector are dropped', () => {
     const scaleTargetRef = { apiVersion: 'v1', metadata: { name: 'web', namespace: 'x' } };
     const { made, notes } = convertedOne(hpa({ scaleTargetRef, selector: { a: 'b' }, ...byCpu }));
     assert.deepEqual(made.spec.scaleTargetRef, { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' });
@@ -73,17 +73,17 @@ describe('an autoscaler', () => {
     [
       'has a share of nothing',
       { ...byName, metrics: { cpuPercent: 0 } },
-      'spec.metrics: 0 of cpu is no part and no percentage',
+      'spec.metrics: 0 of cpu is neither a fraction nor a percentage',
     ],
     [
       'has a share in words',
       { ...byName, metrics: { memPercent: 'half' } },
-      'spec.metrics: "half" of memory is no part and no percentage',
+      'spec.metrics: "half" of memory is neither a fraction nor a percentage',
     ],
     [
       'looks at times that are none',
       { ...byName, ...byCpu, interval: 'often' },
-      'spec: "often" is no interval',
+      'spec: "often" is not an interval',
     ],
   ] as const)
     it(`that ${what} is refused`, () => {
@@ -135,7 +135,7 @@ describe('metrics', () => {
     });
 });
 
-describe('what is scaled, where it is there', () => {
+describe('the target of an autoscaler in the same input', () => {
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c' }] } };
 
   it('is a Deployment of the autoscaler’s name and namespace, for a template', () => {
@@ -170,7 +170,7 @@ describe('what is scaled, where it is there', () => {
       });
     });
 
-  it('is a Deployment in the place of a pod, with its paths and without its labels if it has none', () => {
+  it('becomes a Deployment instead of a pod, with its volumes; missing labels are added', () => {
     const pod = {
       kind: 'pod',
       metadata: { name: 'p' },
@@ -198,7 +198,7 @@ describe('what is scaled, where it is there', () => {
     ]);
   });
 
-  it('is no pod that only has the name of another kind', () => {
+  it('is not a pod if only an object of another kind has the name', () => {
     const service = { kind: 'Service', metadata: { name: 'p' }, spec: {} };
     const { errors } = converted(service, hpa({ workload: { kind: 'Pod', name: 'p' }, ...byCpu }));
     assert.deepEqual(errors, [

@@ -2,8 +2,8 @@
 import { StatusError } from '../../../apimachinery/status-error.ts';
 import { UsageError } from '../../../base/usage-error.ts';
 import { findResource } from '../../../cli/objects/discovery.ts';
+import { type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
 import { textAt } from '../../../cli/objects/objects.ts';
-import { type ObjectTarget, targetPath } from '../../../cli/objects/targets.ts';
 import { printBody } from '../../../cli/print-body.ts';
 import type { VerbContext } from '../../../cli/verb.ts';
 import { unexpectedBody } from '../../../client/response-error.ts';

@@ -18,8 +18,8 @@ import {
 } from '../../../cli/flags/flags.ts';
 import { writeQuery } from '../../../cli/flags/write-options.ts';
 import { follow } from '../../../cli/objects/follow.ts';
+import { type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
 import { numberAt, recordAt, recordsAt, textAt } from '../../../cli/objects/objects.ts';
-import { type ObjectTarget, targetPath } from '../../../cli/objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
 import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
 import { collectionPath } from '../../../client/resource-path.ts';

@@ -7,9 +7,9 @@ import type { Cluster } from '../../../cli/connection/cluster.ts';
 import type { Io } from '../../../cli/io.ts';
 import { findResource } from '../../../cli/objects/discovery.ts';
 import { follow, followAll } from '../../../cli/objects/follow.ts';
+import { type CollectionTarget, type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from '../../../cli/objects/objects.ts';
 import { pages } from '../../../cli/objects/pages.ts';
-import { type CollectionTarget, type ObjectTarget, targetPath } from '../../../cli/objects/targets.ts';
 import { stateText } from '../../../cli/progress/object-progress.ts';
 import { beginWork } from '../../../terminal/live-lines.ts';
 

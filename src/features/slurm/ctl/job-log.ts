@@ -1,6 +1,6 @@
 /** `ctl logs slurmjob/NAME`: the output of a job, which is kept in objects, one file a stream. */
 import { UsageError } from '../../../base/usage-error.ts';
-import type { PrintLog } from '../../../cli/ctl-features.ts';
+import type { PrintLog } from '../../../cli/verb.ts';
 import { printSlurmLog } from './job-files.ts';
 
 const known: ReadonlySet<string> = new Set(['follow', 'container']);

@@ -17,8 +17,8 @@ import {
 } from '../../../cli/flags/flags.ts';
 import { writeQuery } from '../../../cli/flags/write-options.ts';
 import { findResource } from '../../../cli/objects/discovery.ts';
+import { listPath, type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from '../../../cli/objects/objects.ts';
-import { listPath, type ObjectTarget, targetPath } from '../../../cli/objects/targets.ts';
 import { printBody } from '../../../cli/print-body.ts';
 import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
 import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';

@@ -10,8 +10,8 @@ import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, outputFlag } from '
 import { writeQuery } from '../../../cli/flags/write-options.ts';
 import { findResource } from '../../../cli/objects/discovery.ts';
 import { follow } from '../../../cli/objects/follow.ts';
+import { listPath, type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
 import { numberAt, recordAt, recordsAt, textAt, valueAt } from '../../../cli/objects/objects.ts';
-import { listPath, type ObjectTarget, targetPath } from '../../../cli/objects/targets.ts';
 import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
 import { TableWriter } from '../../../cli/printers/table-writer.ts';
 import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ruleHeaders, ruleRows } from '../../../../src/cli/access/rule-rows.ts';
 
-test('what differs by its verb alone is one row, in the order of what Go prints', () => {
+test('rules that differ in their verbs only are one row; rows are sorted as Go prints them', () => {
   const rows = ruleRows({
     resourceRules: [
       { verbs: ['watch', 'get'], apiGroups: [''], resources: ['pods', 'pods/log'] },

@@ -172,14 +172,14 @@ test('a port for TCP and for UDP: both survive, and an unchanged manifest makes 
   assert.deepEqual(applyStrategicPatch(filled, patch, type).spec, renamed.spec);
 });
 
-test('what left the manifest and the object too asks for nothing', () => {
+test('a field that is missing in both the manifest and the object makes no patch', () => {
   const original = pod({ containers: [container('a'), container('gone')] }, { finalizers: ['x/gone'] });
   const modified = pod({ containers: [container('a')] }, { finalizers: [] });
   const current = deepCopy(modified);
   assert.equal(threeWayPatch({ original, modified, current }, podSchema()), undefined);
 });
 
-test('a strategy names the fields it keeps', () => {
+test('a strategy is patched with $retainKeys', () => {
   const schema = mergeSchemaOf(document('apis/apps/v1'), {
     group: 'apps',
     version: 'v1',
@@ -193,7 +193,7 @@ test('a strategy names the fields it keeps', () => {
   });
 });
 
-test('a null in a manifest removes the field, and asks for nothing when there is none', () => {
+test('a null in a manifest removes the field, and makes no patch if it does not exist', () => {
   const modified = { spec: { replicas: null } };
   const current = { spec: { replicas: 3, paused: true } };
   assert.deepEqual(threeWayPatch({ original: {}, modified, current }, plainSchema), {
@@ -202,7 +202,7 @@ test('a null in a manifest removes the field, and asks for nothing when there is
   assert.equal(threeWayPatch({ original: {}, modified, current: { spec: {} } }, plainSchema), undefined);
 });
 
-test('kinds that Kubernetes does not know have no strategic merge', () => {
+test('custom kinds have no strategic merge', () => {
   assert.equal(mergeSchemaOf(document('api/v1'), { ...podRef, kind: 'Widget' }), undefined);
   assert.equal(mergeSchemaOf({}, podRef), undefined);
 });

@@ -29,14 +29,14 @@ const say = (path: readonly string[], recursive = false) =>
   explain({ schema, schemas, kind: { group: 'example.com', version: 'v1', kind: 'Thing' }, path, recursive });
 const head = 'GROUP:      example.com\nKIND:       Thing\nVERSION:    v1\n\n';
 
-test('of a kind', () => {
+test('a kind is explained with its fields', () => {
   assert.equal(
     say([]),
     `${head}DESCRIPTION:\n    A thing.\n    \nFIELDS:\n  spec\t<Spec>\n    <no description>\n\n\n`,
   );
 });
 
-test('of a field, with what must be given and what may be chosen', () => {
+test('a field is explained with its required fields and its choices', () => {
   assert.equal(
     say(['spec']),
     `${head}FIELD: spec <Spec>\n\n\nDESCRIPTION:\n    Spec of it.\n    \nFIELDS:\n` +
@@ -50,20 +50,20 @@ test('of a field, with what must be given and what may be chosen', () => {
   );
 });
 
-test('lists are passed through, lines broken, and a word that is too long stands alone', () => {
+test('a path passes through lists; long lines are wrapped, and an overlong word has its own line', () => {
   const words = 'word '.repeat(15).trimEnd();
   const description = `DESCRIPTION:\n    ${words}\n    word\n    ${long}\n    end\n    \n`;
   assert.ok(say(['spec', 'parts']).includes(description), say(['spec', 'parts']));
   assert.match(say(['spec', 'parts', 'more', 'size']), /^FIELD: size <integer>$/m);
 });
 
-test('all fields below, once each where they hold themselves', () => {
+test('--recursive prints all fields below, and a recursive type once', () => {
   assert.match(
     say([], true),
     /FIELDS:\n {2}spec\t<Spec>\n {4}labels\t<map\[string\]string>\n {4}mode\t<string>\n {4}enum: .*\n {4}parts\t<\[\]Part> -required-\n {6}more\t<Part>\n {6}size\t<integer>\n\n$/,
   );
 });
 
-test('a field that does not exist', () => {
+test('a field that does not exist is an error', () => {
   assert.throws(() => say(['spec', 'nosuch', 'x']), { message: 'field "nosuch" does not exist' });
 });

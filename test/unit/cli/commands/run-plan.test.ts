@@ -20,7 +20,7 @@ const request: RunRequest = {
   tty: false,
 };
 
-test('a pod of an image', () => {
+test('the pod of an image alone has the label run and the usual policies', () => {
   assert.deepEqual(podOf(request), {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -34,7 +34,7 @@ test('a pod of an image', () => {
   });
 });
 
-test('what is no KEY=VALUE is refused', () => {
+test('an entry that is not KEY=VALUE is rejected', () => {
   for (const wrong of [{ labels: 'a' }, { env: ['=b'] }, { annotations: ['a'] }])
     assert.throws(() => podOf({ ...request, ...wrong }), { name: 'UsageError', message: /say KEY=VALUE/ });
 });

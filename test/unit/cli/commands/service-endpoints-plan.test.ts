@@ -11,7 +11,7 @@ const slice = (ports: readonly number[], ...endpoints: readonly object[]) => ({
 const ready = (...addresses: string[]) => ({ addresses, conditions: { ready: true } });
 const unready = (...addresses: string[]) => ({ addresses, conditions: { ready: false } });
 
-test('endpoints are the addresses of all slices with the ports of each, once', () => {
+test('endpoints are the addresses of all slices with their ports, without duplicates', () => {
   const slices = [
     slice([8080, 9090], ready('10.0.0.2'), unready('10.0.0.3')),
     slice([8080], ready('10.0.0.1'), ready('10.0.0.2'), { addresses: ['fd00::1'] }),
@@ -22,10 +22,10 @@ test('endpoints are the addresses of all slices with the ports of each, once', (
   );
 });
 
-test('a selector without pods is given as the reason', () =>
+test('a Service whose selector matches no pods has that as the reason', () =>
   assert.equal(endpointsText(selecting, []), '<none> (no running pod has the labels app=web,tier=front)'));
 
-test('pods that are not ready are counted', () => {
+test('a Service whose pods are not ready has their number as the reason', () => {
   const slices = [slice([80], unready('10.0.0.1'), unready('10.0.0.2'))];
   assert.equal(endpointsText(selecting, slices), '<none> (pods that the selector matches: 2, ready: 0)');
 });

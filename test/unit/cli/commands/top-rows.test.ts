@@ -16,8 +16,8 @@ const pod = (name: string, ...containers: [string, string, string][]) => ({
 });
 const pods = [pod('b', ['c', '250000000n', '2048Ki'], ['d', '1m', '1Mi']), pod('a', ['c', '1', '512Ki'])];
 
-describe('what ctl top shows', () => {
-  it('is the sum of a pod, or each of its containers', () => {
+describe('the rows of ctl top', () => {
+  it('have the sum of a pod, or each of its containers', () => {
     const shown = podRows(pods, false).map(({ name, use }) => [name, cpuText(use), memoryText(use)]);
     assert.deepEqual(shown, [
       ['b', '251m', '3Mi'],
@@ -31,7 +31,7 @@ describe('what ctl top shows', () => {
     ]);
   });
 
-  it('is sorted by name, or by what is used, the largest first', () => {
+  it('are sorted by name, or by usage, the largest first', () => {
     const names = (by?: 'cpu' | 'memory') => sorted(podRows(pods, false), by).map(({ name }) => name);
     assert.deepEqual(
       [names(), names('cpu'), names('memory')],
@@ -43,12 +43,12 @@ describe('what ctl top shows', () => {
     );
   });
 
-  it('is all together where that is asked for', () => {
+  it('can be added up to the total of all pods', () => {
     const all = sumOf(podRows(pods, false).map(({ use }) => use));
     assert.deepEqual([cpuText(all), memoryText(all)], ['1251m', '3Mi']);
   });
 
-  it('says of nodes how much of what pods can have is in use', () => {
+  it('have the share of the allocatable resources of a node', () => {
     const [row] = nodeRows([{ metadata: { name: 'n1' }, usage: { cpu: '500m', memory: '1Gi' } }]);
     const use = row?.use ?? assert.fail();
     const node = { status: { allocatable: { cpu: '2', memory: '3Gi' } } };

@@ -9,7 +9,7 @@ const object = (conditions: readonly object[], generation = 2, status: object = 
 const isMet = (text: string, ...args: Parameters<typeof object>) =>
   parseCondition(text).isMet(object(...args));
 
-test('a condition is true by default, and its case does not matter', () => {
+test('a condition is compared with true by default, without regard to case', () => {
   const ready = [{ type: 'Ready', status: 'True' }];
   assert.equal(isMet('condition=ready', ready), true);
   assert.equal(isMet('condition=Ready=false', ready), false);
@@ -18,7 +18,7 @@ test('a condition is true by default, and its case does not matter', () => {
   assert.equal(isMet('condition=Ready', []), false);
 });
 
-test('what was observed of an older generation does not count', () => {
+test('a condition observed for an older generation is not met', () => {
   const ready = [{ type: 'Ready', status: 'True' }];
   assert.equal(isMet('condition=Ready', ready, 2, { observedGeneration: 1 }), false);
   assert.equal(isMet('condition=Ready', ready, 2, { observedGeneration: 2 }), true);
@@ -26,7 +26,7 @@ test('what was observed of an older generation does not count', () => {
   assert.equal(isMet('condition=Ready', [{ ...ready[0], observedGeneration: 2 }], 2), true);
 });
 
-test('a path is met by any value, or by the one that is given', () => {
+test('a path without a value is met by any value, with one only by that', () => {
   assert.equal(isMet('jsonpath={.status.conditions}', [{}]), true);
   assert.equal(isMet('jsonpath={.status.phase}', []), false);
   assert.equal(isMet("jsonpath={.status.phase}='Running'", [], 1, { phase: 'Running' }), true);
@@ -36,7 +36,7 @@ test('a path is met by any value, or by the one that is given', () => {
   assert.throws(() => isMet('jsonpath={.status.conditions[*].type}=A', both), /more than one value/);
 });
 
-test('what cannot be waited for is said, with what can', () => {
+test('an invalid condition is rejected with the valid forms', () => {
   for (const text of ['', 'ready', 'condition=', 'jsonpath=', 'jsonpath={.a}='])
     assert.throws(() => parseCondition(text), { name: 'UsageError' }, text);
   assert.deepEqual(

@@ -9,7 +9,7 @@ import { FakeClock } from '../../../fixtures/fake-clock.ts';
 const flags = (...args: string[]) => new Flags(connectionFlags, args);
 
 describe('impersonation', () => {
-  it('is asked for by headers, one for each group', () => {
+  it('is sent as headers, one for each group', () => {
     assert.deepEqual(impersonation(flags()), {});
     assert.deepEqual(impersonation(flags('--as', 'alice')), { 'impersonate-user': 'alice' });
     const all = flags('--as=system:serviceaccount:a:b', '--as-group', 'x,y', '--as-group=z', '--as-uid', '7');
@@ -20,11 +20,11 @@ describe('impersonation', () => {
     });
   });
 
-  it('is written in the bytes of UTF-8', () => {
+  it('is encoded as UTF-8', () => {
     assert.deepEqual(impersonation(flags('--as', 'Zoë')), { 'impersonate-user': 'ZoÃ«' });
   });
 
-  it('needs a user, and text', () => {
+  it('without a user, or with an invalid value, is rejected', () => {
     assert.throws(() => impersonation(flags('--as-group', 'x')), /need --as/);
     assert.throws(() => impersonation(flags('--as-uid', 'x')), /need --as/);
     assert.throws(() => impersonation(flags('--as', 'a\nb')), /^UsageError: --as: expected text/);
@@ -35,7 +35,7 @@ describe('impersonation', () => {
   });
 });
 
-describe('the time that a request may take', () => {
+describe('the timeout of a request', () => {
   const clock = new FakeClock();
   /** Answers when `begin` resolves; unless `ends`, the body ends only with the signal. */
   const transportOf = (begin: Promise<void>, chunks: readonly string[], ends = false): Transport => ({
@@ -60,7 +60,7 @@ describe('the time that a request may take', () => {
   };
   const late = { message: 'GET /api/v1/pods: no whole answer within 5 s (--request-timeout)' };
 
-  it('is told in seconds or units, and none by 0', () => {
+  it('is read in seconds or with units; 0 is no timeout', () => {
     assert.equal(requestTimeout(flags('--request-timeout', '5')), 5_000);
     assert.equal(requestTimeout(flags('--request-timeout', '1m')), 60_000);
     assert.equal(requestTimeout(flags('--request-timeout', '0')), undefined);
@@ -68,21 +68,21 @@ describe('the time that a request may take', () => {
     assert.throws(() => requestTimeout(flags('--request-timeout', 'soon')), /--request-timeout: expected/);
   });
 
-  it('ends one that is not answered', async () => {
+  it('ends a request that is not answered', async () => {
     const reading = read(withTimeout(transportOf(new Promise(() => undefined), []), 5_000, clock));
     const refused = assert.rejects(reading, late);
     await clock.advance(5_000);
     await refused;
   });
 
-  it('ends one whose answer does not end', async () => {
+  it('ends a request whose response does not end', async () => {
     const reading = read(withTimeout(transportOf(Promise.resolve(), ['a']), 5_000, clock));
     const refused = assert.rejects(reading, late);
     await clock.advance(5_000);
     await refused;
   });
 
-  it('leaves nothing behind when it is enough', async () => {
+  it('cancels its timer when the response is complete', async () => {
     assert.equal(
       await read(withTimeout(transportOf(Promise.resolve(), ['a', 'b'], true), 5_000, clock)),
       'ab',

@@ -9,7 +9,7 @@ const tokenOf = (claims: unknown) =>
 const of = (credentials: { token?: string; cert?: string }, context = 'dev') =>
   credentialsProblem({ context, ...credentials }, now);
 
-test('a token that has expired is told with the time', () => {
+test('an expired token is reported with its expiry', () => {
   const token = tokenOf({ exp: now / 1000 - 60, sub: 'secret' });
   assert.equal(of({ token }), 'the token of context dev expired at 2026-11-27T23:59:00Z');
   assert.equal(of({ token }, ''), 'the token expired at 2026-11-27T23:59:00Z');
@@ -24,14 +24,14 @@ for (const [title, token] of [
   ['that is no JSON Web Token', 'abc'],
   ['with claims that are not JSON', 'a.b.c'],
 ] as const) {
-  test(`a token ${title} is said not to be accepted, and not shown`, () => {
+  test(`a token ${title} is reported as not accepted, without its text`, () => {
     const text = of({ token });
     assert.match(text, /^the server does not accept the token of context dev: /);
     assert.ok(!text.includes(token));
   });
 }
 
-test('a client without credentials is told so', () => {
+test('a client without credentials is reported', () => {
   assert.match(of({}), /^no credentials were sent/);
 });
 
@@ -51,7 +51,7 @@ for (const [title, from, to, expected] of [
     'the server does not accept the client certificate of context dev: another authority signed it',
   ],
 ] as const) {
-  test(`a certificate ${title} is told as such`, async () => {
+  test(`a certificate ${title} is reported as such`, async () => {
     const { certificate } = await createAuthority('test', now + from * day, now + to * day);
     assert.equal(of({ cert: certificate }), expected);
   });

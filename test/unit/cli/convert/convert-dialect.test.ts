@@ -35,6 +35,15 @@ describe('a manifest of another system', () => {
     ['a GPUJob', { kind: 'GPUJob', name: 'x' }],
     ['an activity', { kind: 'activity', name: 'x', function: 'f.py' }],
     ['a host beside the kind', { kind: 'DNS', name: 'd', host: 'a.example' }],
+    [
+      'a port of a Service in v1',
+      {
+        apiVersion: 'v1',
+        kind: 'Dns',
+        metadata,
+        spec: { host: 'a.example', paths: [{ path: '/', serviceName: 's', port: 80 }] },
+      },
+    ],
     ['a host in v1', { apiVersion: 'v1', kind: 'Dns', metadata, spec: { host: 'a.example', paths: [] } }],
     ['states', { Name: 'w', StartAt: 'a', States: { a: { Type: 'Task', Resource: 'f', End: true } } }],
     ['a command', { name: 'f', command: 'python f.py', hostPath: '/srv' }],
@@ -56,7 +65,7 @@ describe('a manifest of another system', () => {
       { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: { resources: '8Gi' } },
     ],
   ] as const)
-    it(`is known by ${what}`, () => {
+    it(`is recognized by ${what}`, () => {
       assert.equal(isOtherDialect(object as JsonObject, kubernetesFields), true);
     });
 });
@@ -152,10 +161,22 @@ describe("a manifest of Kubernetes' own", () => {
         spec: { host: 'a.example', paths: [{ path: '/', serviceName: 's', servicePort: 80 }] },
       },
     ],
+    ...[{ port: 'x' }, { port: 80 }, { servicePort: 'x' }, { servicePort: '80' }].map(
+      (port) =>
+        [
+          `a Dns of minik8s.io/v1 with the port ${JSON.stringify(port)}`,
+          {
+            apiVersion: 'minik8s.io/v1',
+            kind: 'Dns',
+            metadata,
+            spec: { host: 'a.example', paths: [{ path: '/', serviceName: 's', ...port }] },
+          },
+        ] as const,
+    ),
     ['a ConfigMap', { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { with: 'q' } }],
     ['nothing', {}],
   ] as const)
-    it(`is not taken for another one: ${what}`, () => {
+    it(`is not taken for one of another system: ${what}`, () => {
       assert.equal(isOtherDialect(object as JsonObject, kubernetesFields), false);
     });
 });

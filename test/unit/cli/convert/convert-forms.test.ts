@@ -64,7 +64,7 @@ describe('the converter', () => {
       assert.match(errors[0] ?? '', message);
     });
 
-  it('keeps a pod that an autoscaler copies as it was converted, with its notes once', () => {
+  it('prints the notes about a pod that an autoscaler copies once', () => {
     const { made, notes } = converted(
       {
         kind: 'Pod',

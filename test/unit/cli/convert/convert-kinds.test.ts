@@ -44,7 +44,7 @@ describe('kinds', () => {
 });
 
 describe('metadata', () => {
-  it('keeps namespace, labels and annotations, and tells of all else', () => {
+  it('keeps namespace, labels and annotations, and reports all other fields', () => {
     const kept = { namespace: 'n', labels: { a: 'b' }, annotations: { c: 'd' } };
     const object = { kind: 'Pod', metadata: { name: 'x', ...kept, odd: 1, none: null }, spec: {} };
     const { made, notes } = convertedOne(object);
@@ -52,7 +52,7 @@ describe('metadata', () => {
     assert.deepEqual(notes, ['f: metadata.odd: left out: its meaning is not known']);
   });
 
-  it('has the name that stands beside it, as one that can be', () => {
+  it('takes a name outside of metadata, and makes it valid', () => {
     const { made, notes } = convertedOne({ kind: 'Dns', Name: 'My_Site', host: 'a' });
     assert.deepEqual(made, {
       apiVersion: 'minik8s.io/v1',
@@ -63,7 +63,7 @@ describe('metadata', () => {
     assert.deepEqual(notes, ['f: name: My_Site becomes my-site']);
   });
 
-  it('has an empty name where there is none, which the server refuses', () => {
+  it('has an empty name if there is none, which the server rejects', () => {
     const { made, notes } = convertedOne({ kind: 'Pod', spec: {} });
     assert.deepEqual([made.metadata, notes], [{ name: '' }, []]);
   });
@@ -84,7 +84,7 @@ describe('a workload', () => {
       assert.deepEqual(convertedOne(deployment({ selector })).made.spec.selector, expected);
     });
 
-  it('gives its pods labels and annotations, and tells what they do not get', () => {
+  it('passes labels and annotations to its pods, and reports other metadata', () => {
     const { made, notes } = convertedOne(
       deployment({
         replicas: 2,
@@ -126,7 +126,7 @@ describe('a workload', () => {
 });
 
 describe('a pod', () => {
-  it('keeps what is Kubernetes’ own, beside what is not', () => {
+  it('keeps the fields of Kubernetes beside those of the other system', () => {
     const { made, notes } = convertedOne({
       kind: 'Pod',
       metadata,
@@ -208,14 +208,14 @@ describe('claims', () => {
     volumeName: 'x',
   };
 
-  it('keep what is Kubernetes’ own', () => {
+  it('keep the fields of Kubernetes', () => {
     for (const storageClassName of ['', 'fast']) {
       const { made, notes } = converted(claim({ ...own, storageClassName }), volume({}));
       assert.deepEqual([made[0]?.spec, notes], [{ ...own, storageClassName }, []]);
     }
   });
 
-  it('get one that is there, or one that the default class makes, and that is told', () => {
+  it('are bound to a volume of the input or to the default class, with a note', () => {
     const beside = converted(claim(own), volume({}));
     assert.deepEqual(beside.made[0]?.spec, { storageClassName: '', ...own });
     assert.deepEqual(beside.notes, [
@@ -248,7 +248,7 @@ describe('a Service', () => {
 });
 
 describe('a host', () => {
-  it('has the root for a path that is not told', () => {
+  it('has the path / by default', () => {
     const { made } = convertedOne({
       kind: 'Dns',
       metadata,
@@ -257,7 +257,7 @@ describe('a host', () => {
     assert.deepEqual(made.spec, { host: 'a', paths: [{ path: '/', serviceName: 's', servicePort: 1 }] });
   });
 
-  it('is not read beside a spec that it has', () => {
+  it('is read in the spec only, if there is one', () => {
     const { made, notes } = convertedOne({ kind: 'Dns', metadata, host: 'b', spec: { host: 'a' } });
     assert.deepEqual(made.spec, { host: 'a', paths: [] });
     assert.deepEqual(notes, ['f: host: left out: its meaning is not known']);
@@ -267,7 +267,7 @@ describe('a host', () => {
 describe('programs of functions', () => {
   const at = (object: JsonObject) => pathsOf({ where: 'f', object });
 
-  it('stand at the paths that a function names, below its spec too', () => {
+  it('are read at the paths of a function, also below its spec', () => {
     assert.deepEqual(at({ kind: 'Function', functionPath: 'a.py', spec: { requirementPath: 'r' } }), [
       'a.py',
       'r',
@@ -277,7 +277,7 @@ describe('programs of functions', () => {
     assert.deepEqual(at({ functionFile: 'a', hostPath: 'b', functionPath: 3 }), ['b']);
   });
 
-  it('are none of other kinds', () => {
+  it('are not read for other kinds', () => {
     assert.deepEqual(at({ kind: 'Pod', hostPath: 'b' }), []);
     assert.deepEqual(at({ hostPath: 'b' }), []);
   });
@@ -305,9 +305,9 @@ describe('programs of functions', () => {
       );
     });
 
-  it('that cannot be read are told, with why', () => {
+  it('that cannot be read are reported with the reason', () => {
     const named = { ...fn, metadata };
     assert.deepEqual(read(named, new Error('a.py: no such file')).errors, ['f: a.py: no such file']);
-    assert.deepEqual(read(named, undefined).errors, ['f: "a.py" is no path of a file']);
+    assert.deepEqual(read(named, undefined).errors, ['f: "a.py" is not the path of a file']);
   });
 });

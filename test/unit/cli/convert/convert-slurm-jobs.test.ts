@@ -66,12 +66,12 @@ describe('a program with a batch script', () => {
       assert.deepEqual(notes, [isFlat ? secretNote : `spec.${secretNote}`]);
     });
 
-  it('is refused when a path leads nowhere, or to a folder', () => {
+  it('is rejected if a path does not exist, or is a folder', () => {
     assert.deepEqual(errorsOf({ kind: 'Job', metadata: { name: 'x' }, slurmPath: 'gone' }), [
       'f: gone: there is no file or folder gone',
     ]);
     assert.deepEqual(errorsOf({ kind: 'Job', metadata: { name: 'x' }, slurmPath: 'work' }), [
-      'f: slurmPath: it is no file',
+      'f: slurmPath: not a file',
     ]);
   });
 });
@@ -91,7 +91,7 @@ describe('a folder with commands', () => {
     gpuNums: 1,
   };
 
-  it('has its files, what it asks for, and no password', () => {
+  it('keeps its files and resources, and leaves out the password', () => {
     const { object, notes } = convertedJob({ kind: 'Job', metadata: { name: 'x', namespace: 'n' }, spec });
     assert.deepEqual(object.metadata, { name: 'x', namespace: 'n' });
     assert.deepEqual(object.spec, {
@@ -129,7 +129,7 @@ describe('a folder with commands', () => {
     assert.equal((files as unknown[]).length, 3);
   });
 
-  it('is refused without commands', () => {
+  it('is rejected without commands', () => {
     assert.deepEqual(errorsOf({ kind: 'Job', metadata: { name: 'x' }, spec: { submitDirectory: 'work' } }), [
       'f: runCommands: nothing says what is run',
     ]);

@@ -62,14 +62,14 @@ test('a list of nodes: a choice without a match ends the workflow', async () => 
   assert.deepEqual(await path(definition, { n: 1 }), { called: ['check'], output: { n: 1 } });
 });
 
-test('what no node leads to is told', () => {
+test('a node that cannot be reached is reported', () => {
   assert.deepEqual(converted(nodes).notes, [
     'f:1: name: Order_Flow becomes order-flow',
     'f:1: never: left out: no state leads to it',
   ]);
 });
 
-test('nodes with funcData and choiceData, which run once', async () => {
+test('nodes with funcData and choiceData become a workflow with one run', async () => {
   const { objects, notes, errors } = converted({
     apiVersion: 'v1',
     kind: 'workflow',
@@ -236,7 +236,7 @@ const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 const lines = (text: string) => workflowOfLines(text, () => undefined);
 
-test('lines: what one answers the next one gets', async () => {
+test('lines: the output of a line is the input of the next', async () => {
   const definition = lines('double\n\n# a comment\ndouble\n');
   const answers = { double: (it: Json) => Number(it) * 2 };
   assert.deepEqual(await path(definition, 3, answers), { called: ['double', 'double'], output: 12 });
@@ -269,18 +269,18 @@ for (const [times, last] of [
     assert.equal(called.length, times + (last === '' ? 0 : 1));
   });
 
-test('lines: two loops count for themselves', async () => {
+test('lines: each of two loops has its own counter', async () => {
   const answers = { inc: (it: Json) => Number(it) + 1 };
   const { output } = await path(lines('FOR 2 TIMES DO inc\nFOR 3 TIMES DO inc'), 0, answers);
   assert.equal(output, 5);
 });
 
 for (const [text, message] of [
-  ['', 'there is no line in it'],
+  ['', 'the workflow has no lines'],
   ['a b', /^line 1: expected NAME/],
   ['a\nIF EQUAL 1 THEN a ELSE b', /^line 2: expected NAME/],
   ['FOR x TIMES DO f', /^line 1: expected NAME/],
 ] as const)
-  test(`lines that are wrong: ${JSON.stringify(text)}`, () => {
+  test(`invalid lines are rejected: ${JSON.stringify(text)}`, () => {
     assert.throws(() => lines(text), { message });
   });

@@ -31,7 +31,7 @@ const byShare = (name: string, averageUtilization: number) => ({
   resource: { name, target: { type: 'Utilization', averageUtilization } },
 });
 
-test('an autoscaler in the form of Kubernetes keeps it', () => {
+test("an autoscaler in Kubernetes' form is unchanged", () => {
   const metrics = [byShare('cpu', 50)];
   const behavior = { scaleDown: { policies: [{ type: 'Percent', value: 10, periodSeconds: 60 }] } };
   const { object, notes } = one(hpa({ scaleTargetRef: target, ...bounds, metrics, behavior }, 'HPA'));
@@ -94,7 +94,7 @@ for (const field of ['scaleTargetRef', 'workload'])
     );
   });
 
-test('pods in the autoscaler itself, two bounds, and a name that cannot be', () => {
+test('an autoscaler with a pod template, two bounds and an invalid name', () => {
   const { objects, notes, errors } = converted({
     kind: 'HorizontalPodAutoscaler',
     metadata: { name: 'by_cpu' },
@@ -220,7 +220,7 @@ for (const [what, dns] of [
     assert.deepEqual(notes, []);
   });
 
-test('what is not known is told, wherever it stands', () => {
+test('unknown fields are reported at every depth', () => {
   const { notes } = converted(
     hpa({ scaleTargetRef: { ...target, odd: 1 }, ...bounds, ...withCpu, strange: { a: 1 } }),
     { ...claim, more: 'x' },
@@ -229,7 +229,7 @@ test('what is not known is told, wherever it stands', () => {
     assert.ok(notes.includes(`f:1: ${path}: left out: its meaning is not known`), notes.join('\n'));
 });
 
-test('one that cannot be converted does not keep the others', () => {
+test('an object that cannot be converted does not stop the others', () => {
   const { objects, errors } = converted({ kind: 'CronJob' }, hpa({ ...bounds }), claim, {
     kind: 'Hpa',
     metadata: 'x',

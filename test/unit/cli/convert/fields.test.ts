@@ -10,7 +10,7 @@ function read(record: JsonObject) {
 }
 
 describe('fields', () => {
-  it('that are there are taken, null is none', () => {
+  it('are present unless they are null, and are taken once', () => {
     const { fields, notes } = read({ a: null, b: 0, c: '', d: 'x' });
     assert.deepEqual(
       ['a', 'b', 'c', 'e'].map((name) => fields.has(name)),
@@ -27,7 +27,7 @@ describe('fields', () => {
     ]);
   });
 
-  it('are texts as texts or numbers, and refused as anything else', () => {
+  it('are read as text from texts and numbers; other values are rejected', () => {
     const { fields } = read({ a: ['x'], b: true, c: 1.5, d: 'y' });
     assert.deepEqual([fields.text('c'), fields.text('none', 'd')], ['1.5', 'y']);
     assert.throws(() => fields.text('a'), { message: 'spec.a: expected text, got a list or a mapping' });
@@ -36,7 +36,7 @@ describe('fields', () => {
     });
   });
 
-  it('of the items of a list are told with its index, and what is no mapping too', () => {
+  it('in the items of a list are reported with the index, and so are items that are no mappings', () => {
     const { fields, notes } = read({ list: [{ a: 1, b: 2 }, 'odd'], text: 'x' });
     assert.deepEqual(
       fields.items('none', 'list').map((item) => item.take('a')),
@@ -51,7 +51,7 @@ describe('fields', () => {
     ]);
   });
 
-  it('of a part are told with its path, under the name that it has', () => {
+  it('in a part are reported with their path, under the name in the manifest', () => {
     const { fields, notes } = read({ second: { x: 1, y: 2 }, third: 'odd' });
     assert.equal(fields.part('first', 'second').take('x'), 1);
     assert.equal(fields.part('third').take('length'), undefined, 'a text has no fields');
@@ -64,7 +64,7 @@ describe('fields', () => {
     ]);
   });
 
-  it('that are dropped are told only where they are there', () => {
+  it('that are dropped are reported only if they exist', () => {
     const { fields, notes } = read({ a: 1 });
     fields.drop('a', 'why');
     fields.drop('b', 'why');
@@ -72,7 +72,7 @@ describe('fields', () => {
     assert.deepEqual(notes, ['spec.a: left out: why']);
   });
 
-  it('that nobody has taken are given once, null too', () => {
+  it('that were not taken are returned once, null included', () => {
     const { fields, notes } = read({ a: 1, b: null, c: 2 });
     fields.take('a');
     assert.deepEqual([fields.others(), fields.others()], [{ b: null, c: 2 }, {}]);

@@ -33,7 +33,7 @@ test('one of source and destination is in a pod', () => {
   }
 });
 
-test('members lie below what was asked for', () => {
+test('members have paths below the requested path', () => {
   assert.equal(memberPrefix('/var//log/../lib/./x/'), 'var/lib/x');
   assert.equal(memberPrefix('../../x'), 'x');
   assert.equal(memberPrefix('/'), '');
@@ -75,7 +75,7 @@ async function* inPieces(bytes: Buffer, length: number): AsyncGenerator<Uint8Arr
 
 const nothingToSay = (text: string) => assert.fail(text);
 
-test('tar reads what is packed here', async (context) => {
+test('tar extracts an archive that was created here', async (context) => {
   const directory = hardDirectory();
   context.after(() => rmSync(directory, { recursive: true }));
   const archive = await buffer(archiveOf(join(directory, 'from'), 'renamed', nothingToSay));
@@ -113,7 +113,7 @@ for (const format of ['gnu', 'pax', 'ustar']) {
 
 const file = { type: 'file', mode: 0o644, uid: 0, gid: 0, modified: 0 } as const;
 
-test('nothing outside the destination is written', async (context) => {
+test('extraction writes nothing outside the destination', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'ctl-cp-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const parts = ['x/../../evil', '/evil', 'evil', 'x/good'].flatMap((name) => [
@@ -133,7 +133,7 @@ test('nothing outside the destination is written', async (context) => {
   assert.match(warnings[0] ?? '', /"x\/\.\.\/\.\.\/evil" is outside target destination, skipping/);
 });
 
-test('sizes beyond eight gigabytes have a form of their own', async () => {
+test('sizes beyond eight gigabytes are read in the binary form of GNU tar', async () => {
   const size = 9 * 1024 ** 3;
   const header = Buffer.from(memberHeader({ ...file, name: 'big', size }));
   for await (const member of readTar(inPieces(header, 512))) {
@@ -142,7 +142,7 @@ test('sizes beyond eight gigabytes have a form of their own', async () => {
   }
 });
 
-test('a damaged archive is refused, and one that ends too early', async () => {
+test('a damaged or truncated archive is rejected', async () => {
   const archive = Buffer.concat([
     memberHeader({ ...file, name: 'a', size: 4 }),
     Buffer.from('data'),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { newStatusError, StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { editFailure, headerText, isAnother, withoutComments } from '../../../../src/cli/edit/edit-plan.ts';
 
-test('a file says why it must be edited again, all of it as comments', () => {
+test('the header of a file has the reasons to edit it again, each line as a comment', () => {
   const text = headerText([
     { head: 'web was not valid', details: ['spec.replicas: Invalid', 'two\nlines'] },
     { head: 'a syntax error', details: [] },
@@ -46,7 +46,7 @@ for (const [error, outcome] of [
   test(`a patch that is answered by ${error.message}`, () =>
     assert.deepEqual(editFailure(error, 'cm "x"'), outcome));
 
-test('what says which object it is must stay', () => {
+test('an edit that changes the identity of an object is recognized', () => {
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: {} };
   assert.equal(isAnother(object, { ...object, data: { a: '1' } }), false);
   assert.equal(isAnother(object, { ...object, kind: 'Secret' }), true);

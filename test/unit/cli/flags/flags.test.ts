@@ -15,7 +15,7 @@ const table = {
 } as const satisfies FlagTable;
 const parse = (...argv: string[]) => new Flags(table, argv);
 
-test('flags stand anywhere, repeat, and take their value in every way', () => {
+test('flags may be anywhere, may be repeated, and take their values in every form', () => {
   const flags = parse('get', '-o', 'json', 'pods', '-oyaml', '-A', '-o=wide', '--', '-x');
   assert.deepEqual(flags.words, ['get', 'pods', '-x']);
   assert.deepEqual(flags.behindDashes, ['-x']);
@@ -28,7 +28,7 @@ test('flags stand anywhere, repeat, and take their value in every way', () => {
   assert.equal(parse('-Ao', 'name').text('output'), 'name');
 });
 
-test('a flag that is on can be turned off, the last one counts', () => {
+test('a flag that is on by default can be turned off; the last one counts', () => {
   assert.equal(
     new Flags({ 'no-headers': { type: 'boolean', about: '' } }, ['--no-headers']).on('no-headers'),
     true,
@@ -58,12 +58,12 @@ const refused: [argv: string[], read: (flags: Flags) => unknown, message: RegExp
   [['--dry-run=maybe'], dryRunOf, /--dry-run: expected none, client, server, got "maybe"/],
 ];
 for (const [argv, read, message] of refused) {
-  test(`${argv.join(' ')} is refused`, () => {
+  test(`${argv.join(' ')} is rejected`, () => {
     assert.throws(() => read(parse(...argv)), { name: 'UsageError', message });
   });
 }
 
-test('errors of the server keep their reason and tell what was being done', () => {
+test('errors of the server keep their reason and get the context of the request', () => {
   const error = newNotFound({ group: '', plural: 'pods' }, 'x');
   assert.equal(errorText(error), 'Error from server (NotFound): pods "x" not found');
   assert.equal(
@@ -73,7 +73,7 @@ test('errors of the server keep their reason and tell what was being done', () =
   assert.equal(errorText(inContext(new Error('no\nway'), 'doing')), 'error: doing: no way');
 });
 
-test('warnings are taken out of their header', () => {
+test('warnings are parsed from their header', () => {
   assert.deepEqual(warningTexts(String.raw`299 - "one", 299 minik8s "two \"x\", three"`), [
     'one',
     'two "x", three',
@@ -88,7 +88,7 @@ const invalid = (...causes: { field: string; message: string }[]) =>
     causes.map((cause) => ({ reason: 'FieldValueInvalid', ...cause })),
   );
 
-test('several faults of an object are a list, each once; one is a line', () => {
+test('several faults of an object are printed as a list without duplicates, a single one in one line', () => {
   const [a, b] = [
     { field: 'spec.a', message: 'Required value' },
     { field: 'spec.b', message: 'Invalid value: "1"' },
@@ -99,7 +99,7 @@ test('several faults of an object are a list, each once; one is a line', () => {
   assert.equal(errorText(inContext(invalid(a, b), 'error when creating "f"')), list);
 });
 
-test('on a terminal an error is broken between words, and what follows stands to the right', () => {
+test('on a terminal an error is wrapped between words, with continuation lines indented', () => {
   const text = errorText(new Error('one two three four five six seven'), 24);
   assert.equal(text, 'error: one two three\n  four five six seven');
   const faults = invalid({ field: 'spec.a', message: 'must be this or that' }, { field: 'b', message: 'no' });

@@ -113,7 +113,7 @@ for (const [part, message] of [
   ['[::0]', /step must be > 0/],
   ['[::-1]', /step must be > 0/],
 ] satisfies [string, RegExp][]) {
-  test(`a part of a list that there is not is an error, as in kubectl: ${part}`, () => {
+  test(`a slice outside its list is an error, as in kubectl: ${part}`, () => {
     const nodes = parseTemplate(`{.items[0].spec.ports${part}}`);
     assert.throws(() => evaluateTemplate(nodes, data), message);
   });

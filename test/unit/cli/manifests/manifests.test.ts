@@ -8,12 +8,12 @@ import { systemClock } from '../../../../src/base/clock.ts';
 import { systemRandom } from '../../../../src/base/random.ts';
 import { noFeatures } from '../../../../src/cli/ctl-features.ts';
 import { Flags, fileFlags } from '../../../../src/cli/flags/flags.ts';
-import type { Io } from '../../../../src/cli/io.ts';
 import {
   type ManifestEntry,
   parseManifests,
   readManifests,
 } from '../../../../src/cli/manifests/manifests.ts';
+import type { CtlIo } from '../../../../src/cli/verb.ts';
 
 const brief = (entries: readonly ManifestEntry[]) =>
   entries.map((entry) => ('error' in entry ? entry.error.message : `${entry.kind} at ${entry.line}`));
@@ -98,7 +98,7 @@ for (const [what, text, expected] of texts) {
   });
 }
 
-test('a word that YAML reads as a boolean is warned of, with its line and field', () => {
+test('a word that YAML reads as a boolean causes a warning with line and field', () => {
   const warnings: string[] = [];
   const text = `${configMap('a')}---\nkind: Pod\nmetadata:\n  labels:\n    app: y\n    No: "off"\nhostNetwork: true\n`;
   parseManifests(text, 'f.yaml', (warning) => warnings.push(warning));
@@ -108,7 +108,7 @@ test('a word that YAML reads as a boolean is warned of, with its line and field'
   ]);
 });
 
-const io: Io = {
+const io: CtlIo = {
   out() {},
   err() {},
   readStdin: async () => configMap('stdin'),
@@ -124,7 +124,7 @@ const io: Io = {
 };
 const read = (...argv: string[]) => readManifests(io, new Flags(fileFlags, argv));
 
-test('directories are read in order, below only with -R; -f may be repeated', async (context) => {
+test('directories are read in order, subdirectories only with -R; -f may be repeated', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'ctl-manifests-'));
   context.after(() => rmSync(directory, { recursive: true }));
   mkdirSync(join(directory, 'c'));

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readText } from '../../../../src/cli/manifests/standard-input.ts';
 
-test('a character that two chunks share is read whole', async () => {
+test('a character that is split over two chunks is decoded correctly', async () => {
   const bytes = Buffer.from('name: größe\n');
   const middle = bytes.indexOf(0xc3) + 1;
   assert.equal(await readText(inChunks(bytes.subarray(0, middle), bytes.subarray(middle))), 'name: größe\n');
 });
 
-test('input that is not UTF-8 is refused', async () => {
+test('input that is not UTF-8 is rejected', async () => {
   await assert.rejects(readText(inChunks(Buffer.from([0x80, 0xff]))), /binary or not UTF-8/);
 });
 
-test('input without an end is refused, and read no further than its limit', async () => {
+test('endless input is rejected after the maximum size', async () => {
   const mebibyte = Buffer.alloc(1024 * 1024, 'y\n');
   let given = 0;
   let isClosed = false;

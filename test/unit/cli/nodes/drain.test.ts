@@ -28,7 +28,7 @@ describe('drain plan', () => {
     assert.deepEqual(plan([pod('a', {}, owned('ReplicaSet'))]), { taken: ['a'], warnings: '', errors: [] });
   });
 
-  it('leaves pods of daemon sets, when it may', () => {
+  it('ignores pods of daemon sets with --ignore-daemonsets, and refuses them without', () => {
     const pods = [pod('a', {}, owned('DaemonSet')), pod('b', {}, owned('ReplicaSet'))];
     assert.deepEqual(plan(pods).errors, [
       'cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/a',
@@ -41,7 +41,7 @@ describe('drain plan', () => {
     });
   });
 
-  it('takes pods whose daemon set is gone only by force', () => {
+  it('takes pods whose daemon set does not exist only with --force', () => {
     const pods = [pod('a', {}, owned('DaemonSet'))];
     const gone = () => ({ missing: true, error: 'daemonsets.apps "owner" not found' });
     assert.deepEqual(plan(pods, { ignoreDaemonSets: true }, gone).errors, [
@@ -50,13 +50,13 @@ describe('drain plan', () => {
     assert.deepEqual(plan(pods, { force: true }, gone).taken, ['a']);
   });
 
-  it('skips every pod that should have ended long ago', () => {
+  it('skips every pod whose deletion is overdue', () => {
     const pods = [pod('a'), pod('b', {}, owned('ReplicaSet'))];
     const isOverdue = (each: JsonObject) => each === pods[0];
     assert.deepEqual(plan(pods, { isOverdue }), { taken: ['b'], warnings: '', errors: [] });
   });
 
-  it('knows since when a pod is overdue from its deletionTimestamp', () => {
+  it('computes from deletionTimestamp when a pod becomes overdue', () => {
     assert.equal(overdueAt(pod('a'), 5), undefined);
     const deletionTimestamp = '2026-01-01T00:00:10Z';
     assert.equal(overdueAt(pod('a', {}, { deletionTimestamp }), 5), Date.UTC(2026, 0, 1, 0, 0, 16));
@@ -68,7 +68,7 @@ describe('drain plan', () => {
     assert.deepEqual(plan([mirror, done]), { taken: ['done'], warnings: '', errors: [] });
   });
 
-  it('says of each reason once, with all pods it holds for', () => {
+  it('prints each reason once, with all its pods', () => {
     const pods = [pod('a'), pod('b'), pod('c', emptyDir, owned('ReplicaSet'))];
     assert.deepEqual(plan(pods).errors, [
       'cannot delete cannot delete Pods that declare no controller (use --force to override): default/a, default/b',
@@ -146,7 +146,7 @@ describe('evictions', () => {
     "Cannot evict pod as it would violate the pod's disruption budget.",
   );
 
-  it('that a budget refuses are tried again every five seconds', async () => {
+  it('are retried every five seconds while a disruption budget rejects them', async () => {
     const { clock, done, bodies, text } = scene([budget, budget, undefined]);
     await clock.settle();
     assert.equal(bodies.length, 1);
@@ -170,7 +170,7 @@ describe('evictions', () => {
     assert.equal(text(), `${asked}${refused}${asked}${refused}${asked}pod/a evicted\n`);
   });
 
-  it('wait no longer for a pod that should have ended so long ago', async () => {
+  it('do not wait for a pod that has become overdue', async () => {
     const at = (ms: number) => new Date(ms).toISOString().replace(/\.\d+/, '');
     const started = new FakeClock().now();
     const stays = pod('a', {}, { deletionTimestamp: at(started + 10_000) });
@@ -183,7 +183,7 @@ describe('evictions', () => {
     assert.equal(text(), `evicting pod default/a\n${skipped}`);
   });
 
-  it('see the end of a pod that went before its eviction was answered', async () => {
+  it('notice a pod that was deleted before its eviction was answered', async () => {
     const clock = new FakeClock();
     const [a, b] = [pod('a'), pod('b')];
     const answerB = Promise.withResolvers<object>();
@@ -212,7 +212,7 @@ describe('evictions', () => {
     assert.deepEqual(await done, []);
   });
 
-  it('end when the time is over while a pod stays', async () => {
+  it('end at the timeout while a pod still exists', async () => {
     const { clock, done } = scene([undefined], { timeoutMs: 7000, stays: pod('a') });
     await clock.advance(7000);
     assert.deepEqual(await done, [
@@ -220,13 +220,13 @@ describe('evictions', () => {
     ]);
   });
 
-  it('end when the time is over', async () => {
+  it('end at the timeout while a budget rejects them', async () => {
     const { clock, done } = scene([budget, budget, budget], { timeoutMs: 7000 });
     await clock.advance(10_000);
     assert.deepEqual(await done, ['error when evicting pods/"a" -n "default": global timeout reached: 7s']);
   });
 
-  it('of a pod that is gone are no error; others are said', async () => {
+  it('ignore NotFound errors and report all others', async () => {
     assert.deepEqual(await scene([newNotFound({ group: '', plural: 'pods' }, 'a')]).done, []);
     const { done } = scene([newStatusError('Forbidden', 'no')]);
     assert.deepEqual(await done, ['error when evicting pods/"a" -n "default": no']);

@@ -5,7 +5,7 @@ import { changeTaints, parseTaintWords } from '../../../../src/cli/nodes/taint-p
 const parse = (text: string) => parseTaintWords(text.split(' '));
 
 describe('words of ctl taint', () => {
-  it('are nodes, then taints to set and to remove', () => {
+  it('are parsed into nodes, taints to set and taints to remove', () => {
     assert.deepEqual(parse('node n1 n2 a=b:NoSchedule c:NoExecute d- e:NoExecute-'), {
       words: ['node', 'n1', 'n2'],
       add: [
@@ -30,7 +30,7 @@ describe('words of ctl taint', () => {
     ['node n1 a=1:NoSchedule a=2:NoSchedule', /^duplicated taints .*\{a 2 NoSchedule\}$/],
   ];
   for (const [text, message] of refused) {
-    it(`"${text}" is refused`, () => assert.throws(() => parse(text), { name: 'UsageError', message }));
+    it(`"${text}" is rejected`, () => assert.throws(() => parse(text), { name: 'UsageError', message }));
   }
 });
 
@@ -43,18 +43,18 @@ describe('a change of taints', () => {
   const change = (text: string, overwrite = false) =>
     changeTaints('n1', old, parse(`node n1 ${text}`), overwrite);
 
-  it('keeps what it does not name, with every field', () => {
+  it('keeps unnamed taints with all their fields', () => {
     const { taints, done } = change('c:NoSchedule');
     assert.deepEqual(taints, [{ key: 'c', effect: 'NoSchedule' }, ...old]);
     assert.equal(done, 'tainted');
   });
 
-  it('removes by key, or by key and effect', () => {
+  it('removes taints by key, or by key and effect', () => {
     assert.deepEqual(change('a-'), { taints: [old[2]], done: 'untainted' });
     assert.deepEqual(change('a:NoSchedule-'), { taints: [old[0], old[2]], done: 'untainted' });
   });
 
-  it('replaces only with --overwrite', () => {
+  it('replaces a taint only with --overwrite', () => {
     assert.throws(() => change('b=2:NoSchedule'), {
       message: 'node n1 already has b taint(s) with same effect(s) and --overwrite is false',
     });
@@ -63,7 +63,7 @@ describe('a change of taints', () => {
     assert.equal(done, 'modified');
   });
 
-  it('refuses to remove a missing taint', () => {
+  it('rejects the removal of a missing taint', () => {
     assert.throws(() => change('b:NoExecute-'), { message: 'taint "b:NoExecute" not found' });
   });
 });

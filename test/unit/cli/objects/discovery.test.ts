@@ -98,7 +98,7 @@ for (const [word, found] of words) {
   });
 }
 
-test('what is not served is refused by name', () => {
+test('a resource that is not served is rejected with its name', () => {
   const message = `the server doesn't have a resource type "blub.apps"; see ctl api-resources`;
   assert.throws(() => findResource(all, 'blub.apps'), { message });
   for (const word of ['pdos', 'pods.apps', 'POD.nosuch'])
@@ -119,7 +119,7 @@ test('what is not served is refused by name', () => {
   assert.equal(resourceOfKind(all, 'apps/v1', 'Deployment')?.plural, 'deployments');
 });
 
-test('no kind that is served is said not to be', () => {
+test('no served kind is reported as not served', () => {
   for (const { plural, singular, shortNames, kind, group, version } of registry) {
     for (const word of [plural, singular, ...shortNames])
       assert.equal(notServedResource(word, ''), undefined, word);
@@ -127,7 +127,7 @@ test('no kind that is served is said not to be', () => {
   }
 });
 
-test('a category is all its kinds', () => {
+test('a category stands for all its kinds', () => {
   const names = inCategory(all, 'all').map((one) => `${one.version} ${kindName(one)}`);
   assert.deepEqual(names, ['v1 pod', 'v1 deployment.apps', 'v2 scaler.autoscaling']);
   assert.deepEqual(inCategory(all, 'pods'), []);

@@ -8,7 +8,7 @@ import { headerOf, readTable, rowsOf, type TableView } from '../../../../src/cli
 import { sortBy } from '../../../../src/cli/printers/sort-by.ts';
 import { cellText, TableWriter } from '../../../../src/cli/printers/table-writer.ts';
 
-test('columns are three apart and at least six wide; the last one is as it is', () => {
+test('columns are three apart and at least six wide; the last one is not padded', () => {
   const text = new TableWriter().format([
     ['A', 'NAME', 'LAST'],
     ['x', 'a-long-name', ''],
@@ -17,7 +17,7 @@ test('columns are three apart and at least six wide; the last one is as it is', 
   assert.equal(text, 'A     NAME          LAST\nx     a-long-name   \nü     b             end\n');
 });
 
-test('the rows of a watch stay below their headers, and grow with what comes', () => {
+test('the rows of a watch keep the columns of the headers; a longer value widens its column', () => {
   const writer = new TableWriter();
   assert.equal(
     writer.format([
@@ -78,7 +78,7 @@ for (const [view, header, row] of views) {
   });
 }
 
-test('a server that makes no tables is shown by name and age', () => {
+test('objects of a server without tables are shown by name and age', () => {
   const object = { metadata: { name: 'x', creationTimestamp: '2026-01-01T00:00:00Z' } };
   const read = readTable({ kind: 'ThingList', items: [object] }, Date.UTC(2026, 0, 1, 0, 5));
   assert.deepEqual(
@@ -106,12 +106,12 @@ const formats: [output: string, text: string][] = [
 for (const [output, text] of formats) {
   test(`-o ${output}`, () => assert.equal(objectFormat(output)?.(object), text));
 }
-test('-o json is indented by four, keys in order', () => {
+test('-o json is indented by four, with sorted keys', () => {
   const text = objectFormat('json')?.(object) ?? '';
   assert.deepEqual(JSON.parse(text), object);
   assert.match(text, /^\{\n {4}"apiVersion": "apps\/v1",\n {4}"kind"[\s\S]*"a": "yes",\n {8}"b": 1/);
 });
-test('custom columns: one line of headers, and what comes later below it', () => {
+test('custom columns: headers are printed once, and later objects below them', () => {
   const columns = objectFormat('custom-columns=NAME:.metadata.name,SPEC:.spec,X:');
   assert.equal(
     columns?.({ items: [object, { metadata: { name: 'other' }, spec: [1, null, 'a b', { c: true }] }] }),
@@ -179,10 +179,10 @@ for (const output of [
   'custom-columns=NAME',
   'custom-columns-file=/nonexistent',
 ]) {
-  test(`-o ${output} is refused`, () => assert.throws(() => objectFormat(output), { name: 'UsageError' }));
+  test(`-o ${output} is rejected`, () => assert.throws(() => objectFormat(output), { name: 'UsageError' }));
 }
 
-test('a description has everything but what a secret keeps', () => {
+test('a description has all fields except the values of a Secret', () => {
   const secret = {
     apiVersion: 'v1',
     kind: 'Secret',

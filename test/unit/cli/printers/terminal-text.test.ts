@@ -21,16 +21,16 @@ for (const [text, written] of steering)
     assert.equal(shown(text), written);
     assert.equal(eventRow({ message: text, reason: text }, 0).at(-1), written.trim());
   });
-it('leaves tabs, ends of lines and all other text as they are', () => {
+it('tabs, newlines and all other text are unchanged', () => {
   const text = 'a\tb\nc Ä 😀 \u00a0';
   assert.equal(shown(text), text);
 });
 
-it('a table shows an escape as kubectl does, in columns as wide as what is shown', () => {
+it('a table shows an escape as kubectl does, and its columns have the width of the shown text', () => {
   const text = new TableWriter().format([[clears, 'b']], ['A', 'B']);
   assert.equal(text, `A${' '.repeat(23)}B\n^[[2J^[]0;owned\\u0007   b\n`);
 });
-it('a description has no escape, wherever it stood', () => {
+it('a description contains no escape character, whichever field had one', () => {
   const condition = { type: 'Built', status: 'False', reason: 'BuildFailed', message: clears };
   const object = {
     ...{ apiVersion: 'v1', kind: 'SlurmJob', metadata: { name: 'a', annotations: { note: clears } } },

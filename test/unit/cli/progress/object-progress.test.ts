@@ -20,8 +20,8 @@ const pod = (name: string, reason: string, isReady = false) => ({
   },
 });
 
-describe('what is told of objects that somebody waits for', () => {
-  it('is what holds one that was deleted', () => {
+describe('the progress text of an object', () => {
+  it('names the finalizers of an object that is being deleted', () => {
     const metadata = { name: 'a', deletionTimestamp: '2026-01-01T00:00:00Z' };
     assert.equal(deletionText({ metadata: { ...metadata, finalizers: ['x/y', 'z'] } }), 'waits for x/y, z');
     assert.equal(deletionText({ metadata }), 'stopping');
@@ -35,7 +35,7 @@ describe('what is told of objects that somebody waits for', () => {
     assert.equal(stateText({ status: { conditions: 'nonsense' } }), '');
   });
 
-  it('is how many pods are ready, why the others wait, and what is pulled for them', () => {
+  it('counts the ready pods, says why the others wait, and names the images that are pulled', () => {
     const pods = [pod('a', '', true), pod('b', 'ContainerCreating'), pod('c', 'ContainerCreating')];
     const pull = { totalBytes: 30e6, doneBytes: 12.34e6, layers: 5, doneLayers: 2 };
     const pulls = pullsIn({ pulls: [{ image: 'nginx:1', ...pull }, { image: 'other:1' }, 7] });

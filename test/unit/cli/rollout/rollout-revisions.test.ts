@@ -78,7 +78,7 @@ const plain = (image: string) => ({
 });
 
 describe('revisions of a Deployment', () => {
-  it('are those of its ReplicaSets that have a number, the oldest first', async () => {
+  it('are its ReplicaSets that have a revision number, the oldest first', async () => {
     const items = [
       replicaSet('10', 'u', 'tenth'),
       replicaSet('9'),
@@ -102,7 +102,7 @@ describe('revisions of a Deployment', () => {
   });
 });
 
-describe('revisions of others', () => {
+describe('revisions of other kinds', () => {
   const kept = (revision: unknown) => ({
     metadata: owner('u'),
     revision,
@@ -122,7 +122,7 @@ describe('revisions of others', () => {
       );
     });
 
-  it('there are none of a kind that keeps none', async () => {
+  it('are an error for a kind without revisions', async () => {
     await assert.rejects(revisions('Job', []), {
       message: 'no history viewer has been implemented for job.apps',
     });
@@ -139,7 +139,7 @@ describe('a revision', () => {
   });
   const three = [revision(1n), revision(3n), revision(5n)];
 
-  it('is found by its number, or as the one before the newest', () => {
+  it('is found by its number; 0 finds the one before the newest', () => {
     assert.equal(chooseRevision(three, 1n).number, 1n);
     assert.equal(chooseRevision(three, 0n).number, 3n);
     assert.equal(findRevision(three, 5n)?.number, 5n);
@@ -153,7 +153,7 @@ describe('a revision', () => {
       });
   });
 
-  it('is shown as what it is kept in, or as the workload was', () => {
+  it('is shown as its ReplicaSet, or as the workload with its template', () => {
     assert.deepEqual(revisionAsObject(workload('Deployment'), revision(1n)), {
       apiVersion: 'apps/v1',
       kind: 'ReplicaSet',
@@ -166,7 +166,7 @@ describe('a revision', () => {
     });
   });
 
-  it('is brought back by its template, and with the annotations of that time but for what others say of a Deployment', () => {
+  it('is restored by its template; a Deployment also gets its annotations, except those of kubectl and the controller', () => {
     const value = plain('1');
     const ofTemplate = { op: 'replace', path: '/spec/template', value };
     assert.deepEqual(patchTo(workload('DaemonSet'), revision(1n)), [ofTemplate]);
@@ -189,7 +189,7 @@ describe('a revision', () => {
     ]);
   });
 
-  it('is told from others by its template, whatever tells its pods apart', () => {
+  it('is compared by its template, without the label pod-template-hash', () => {
     const now = (metadata: object, image = '1') => ({ spec: { template: { metadata, spec: spec(image) } } });
     const own = { labels: { a: 'b', 'pod-template-hash': 'x' }, annotations: { c: 'd' } };
     assert.equal(isTemplateOf(now(own), revision(1n)), true);

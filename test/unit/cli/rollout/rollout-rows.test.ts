@@ -55,12 +55,12 @@ describe('a StatefulSet', () => {
       assert.deepEqual(rolloutState(set(status, spec)), { message, outcome });
     });
 
-  it('that was never seen waits for that, whatever its generation', () => {
+  it('without an observed generation waits to be observed', () => {
     const unseen = { ...set({}), metadata: { name: 'w' }, status: {} };
     assert.equal(rolloutState(unseen).message, 'Waiting for statefulset spec update to be observed...');
   });
 
-  it('wants one pod where it does not say', () => {
+  it('without spec.replicas wants one pod', () => {
     for (const [readyReplicas, outcome] of [
       [0, 'waiting'],
       [1, 'done'],
@@ -104,7 +104,7 @@ describe('a Deployment', () => {
   const of = (revision: bigint, annotations?: object) =>
     rolloutState(workload('Deployment', {}, done, annotations), revision);
 
-  it('is to be at the revision that was asked for', () => {
+  it('is done only at the requested revision, if one is requested', () => {
     const success = { message: 'deployment "w" successfully rolled out', outcome: 'done' };
     assert.deepEqual(of(0n, { [revisionAnnotation]: '3' }), success);
     assert.deepEqual(of(3n, { [revisionAnnotation]: '3' }), success);
@@ -119,13 +119,13 @@ describe('a Deployment', () => {
       });
   });
 
-  it('wants one pod where it does not say', () => {
+  it('without spec.replicas wants one pod', () => {
     const state = rolloutState(workload('Deployment', {}, { ...done, updatedReplicas: 0 }));
     assert.match(state.message, /0 out of 1 new replicas/);
   });
 });
 
-describe('what has no rollouts', () => {
+describe('kinds without rollouts', () => {
   for (const [kind, said] of [
     ['toString', 'toString'],
     [['Deployment'], 'Deployment'],

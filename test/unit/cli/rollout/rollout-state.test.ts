@@ -76,6 +76,6 @@ for (const [object, outcome, message] of cases) {
   });
 }
 
-test('kinds without rollouts are refused', () => {
+test('kinds without rollouts are rejected', () => {
   assert.throws(() => rolloutState({ kind: 'Pod' }), /no status viewer has been implemented for Pod/);
 });

@@ -16,7 +16,7 @@ import {
 const spec = (...containers: JsonObject[]): JsonObject => ({ hostNetwork: true, containers });
 const one = spec({ name: 'a', image: 'i:1' });
 
-describe('the spec of pods', () => {
+describe('the pod spec of an object', () => {
   const pod = { kind: 'Pod', metadata: { name: 'p' }, spec: one };
   const deployment = { kind: 'Deployment', spec: { replicas: 2, template: { metadata: {}, spec: one } } };
   const cronJob = {
@@ -34,14 +34,14 @@ describe('the spec of pods', () => {
       assert.equal(podSpecOf(object), one, 'what was given stays as it is');
     });
 
-  it('is not in what makes no pods', () => {
+  it('is missing in kinds that create no pods', () => {
     assert.throws(
       () => podSpecOf({ kind: 'Service', spec: { selector: {} } }),
       /^Error: the object is not a pod or does not have a pod template: Service$/,
     );
   });
 
-  it('has containers and init containers; what is none is left', () => {
+  it('has containers and init containers; values that are not objects are unchanged', () => {
     const both = { containers: [{ name: 'a' }, 7], initContainers: [{ name: 'b' }] } as unknown as JsonObject;
     assert.deepEqual(
       withContainers(both, (container) => ({ ...container, seen: true })),
@@ -54,7 +54,7 @@ describe('the spec of pods', () => {
   });
 });
 
-describe('a container is meant', () => {
+describe('a container is selected', () => {
   it('by its name, and by a name in which * is any text', () => {
     for (const pattern of ['app-1', '*', 'app*', '*1', 'a*-*1', '**'])
       assert.ok(isMeant({ name: 'app-1' }, pattern), pattern);
@@ -73,7 +73,7 @@ describe('images', () => {
     initContainers: [{ name: 'c', image: 'i:1' }],
   };
 
-  it('are those of the containers that are named, or of all', () => {
+  it('are changed in the named containers, or in all with *', () => {
     const [a, b] = two.containers;
     assert.deepEqual(withImages(two, images({ b: 'i:2', c: 'i:3' })), {
       containers: [a, { ...b, image: 'i:2' }],
@@ -86,7 +86,7 @@ describe('images', () => {
     );
   });
 
-  it('of a container that is not there are refused', () => {
+  it('of a missing container are rejected', () => {
     assert.throws(() => withImages(two, images({ a: 'x', d: 'y' })), /unable to find container named "d"/);
   });
 });
@@ -98,7 +98,7 @@ describe('variables', () => {
   const X = { name: 'X', value: '1' };
   const Y = { name: 'Y', value: '2' };
 
-  it('that are there keep their place, new ones come after them, and what is removed goes', () => {
+  it('are replaced in place, appended if new, and removed by name', () => {
     const set = [
       { name: 'Z', value: '9' },
       { name: 'X', value: '8' },
@@ -112,12 +112,12 @@ describe('variables', () => {
     ]);
   });
 
-  it('are added where there were none, and none are written where there are none', () => {
+  it('are added to a container without any; an empty list is not written', () => {
     assert.deepEqual(envOf(withEnv(one, { ...change, set: [X] })), [X]);
     assert.deepEqual(withEnv(one, { ...change, remove: new Set(['X']) }), one);
   });
 
-  it('are those of the containers that are meant', () => {
+  it('are changed in the selected containers only', () => {
     const two = spec({ name: 'a' }, { name: 'b' });
     assert.deepEqual(withEnv(two, { ...change, set: [X], containers: 'b' }).containers, [
       { name: 'a' },
@@ -125,7 +125,7 @@ describe('variables', () => {
     ]);
   });
 
-  it('that are there are not changed where that is not wanted', () => {
+  it('with a value are rejected without overwrite', () => {
     const kept = { ...change, overwrite: false };
     assert.throws(
       () => withEnv(having(X), { ...kept, set: [{ name: 'X', value: '2' }] }),
@@ -134,7 +134,7 @@ describe('variables', () => {
     assert.deepEqual(envOf(withEnv(having(X), { ...kept, set: [Y] })), [X, Y]);
   });
 
-  it('are listed as they are set, and where they come from', () => {
+  it('are listed with their values or their sources', () => {
     const from = (name: string, valueFrom: JsonObject) => ({ name, valueFrom });
     const object = {
       kind: 'Pod',
@@ -178,7 +178,7 @@ describe('resources', () => {
   const change = { limits: {}, requests: {}, containers: '*' };
   const having = { limits: { cpu: '1' }, requests: { cpu: '1' }, claims: [] };
 
-  it('that are named change, and the others stay', () => {
+  it('are changed by name; the others are kept', () => {
     const limits = { memory: '1Gi' };
     const changed = withResources(spec({ name: 'a', resources: having }), { ...change, limits });
     assert.deepEqual(changed.containers, [
@@ -191,7 +191,7 @@ describe('resources', () => {
     assert.deepEqual(bare.containers, [{ name: 'a', resources: { requests } }]);
   });
 
-  it('are those of the containers that are meant, of which there has to be one', () => {
+  it('are changed in the selected containers; selecting none is an error', () => {
     const two = spec({ name: 'a' }, { name: 'b' });
     const requests = { cpu: '2' };
     assert.deepEqual(withResources(two, { ...change, requests, containers: 'a' }).containers, [

@@ -55,12 +55,12 @@ const refused: [spec: string, of: typeof service | undefined, message: string | 
   ['83', service, "Pod 'web' does not have a named port 'gone'"],
 ];
 for (const [spec, of, message, name] of refused) {
-  test(`port ${spec} is refused`, () => {
+  test(`port ${spec} is rejected`, () => {
     assert.throws(() => planPorts([spec], pod, of), { message, ...(name && { name }) });
   });
 }
 
-test('addresses: one of localhost is enough, every other one is needed', () => {
+test('localhost is a group of two addresses; every other address is a group of its own', () => {
   const plan = (...words: string[]) => planAddresses(words, (word) => isIP(word) !== 0);
   assert.deepEqual(plan(), [['127.0.0.1', '::1']]);
   assert.deepEqual(plan('localhost', '10.0.0.1', '10.0.0.1'), [['127.0.0.1', '::1'], ['10.0.0.1']]);

@@ -1,0 +1,131 @@
+/** Converts a verb of `ctl` to a command of the executable, and runs it. */
+import { type CommandDef, defineCommand } from 'citty';
+import { StatusError } from '../apimachinery/status-error.ts';
+import { currentSpan, errorKind } from '../base/tracing/current-span.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { colorModes, paletteFor } from '../terminal/color.ts';
+import { type Cluster, connect } from './connection/cluster.ts';
+import { ExitError, errorText, inContext, isOfServer, ReportedError } from './errors.ts';
+import { connectionFlags, Flags, type FlagTable, toArgs } from './flags/flags.ts';
+import type { Io } from './io.ts';
+import { otherNamespaceNotes } from './objects/other-namespaces.ts';
+import { tracedCommand } from './tracing.ts';
+import type { CtlIo, Verb, VerbGroup } from './verb.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: citty's own name for a command whose arguments are not known here.
+export type AnyCommand = CommandDef<any>;
+
+/** Converts a verb. `name` is its full name, including those of the commands above it. */
+export function toCommand(verb: Verb | VerbGroup, io: CtlIo, name: string): AnyCommand {
+  const meta = { description: verb.about };
+  if ('verbs' in verb) {
+    // Connection flags may also precede the name of the inner command.
+    const args = toArgs(connectionFlags, undefined);
+    return defineCommand({ meta, args, subCommands: commandsOf(verb.verbs, io, name) });
+  }
+  // A verb's own flag may have the name of a connection flag: `create rolebinding --user`.
+  const table: FlagTable = { ...connectionFlags, ...verb.flags };
+  const command = defineCommand({
+    meta,
+    args: toArgs(table, verb.words),
+    ...(verb.inner && { subCommands: commandsOf(verb.inner, io, name) }),
+    run: ({ rawArgs }) =>
+      tracedCommand(io, name, () =>
+        runVerb(verb, new Flags(table, [...(verb.firstWords ?? []), ...rawArgs]), io),
+      ),
+  });
+  return withKubectlHints(command, [...(table.filename ? kustomizeFlags : []), ...(verb.kubectlOnly ?? [])]);
+}
+
+const commandsOf = (
+  verbs: Readonly<Record<string, Verb>>,
+  io: CtlIo,
+  outer: string,
+): Record<string, AnyCommand> =>
+  Object.fromEntries(
+    Object.entries(verbs).map(([name, inner]) => [name, toCommand(inner, io, `${outer} ${name}`)]),
+  );
+
+/** Flags of every kubectl command that takes files. */
+const kustomizeFlags = ['-k', '--kustomize'];
+
+/** Returns the command with a hint for words and flags that only kubectl has (used by src/dispatch.ts). */
+export function withKubectlHints(command: AnyCommand, kubectlOnly: Iterable<string> = []): AnyCommand {
+  const known = new Set(kubectlOnly);
+  const elsewhere = (name: string) =>
+    known.has(name) ? 'kubectl has it and ctl does not; kubectl works with the same kubeconfig' : undefined;
+  return { ...command, elsewhere } as AnyCommand;
+}
+
+async function runVerb(verb: Verb, flags: Flags, outside: CtlIo): Promise<void> {
+  let cluster: Cluster | undefined;
+  const whenInterrupted = verb.untilInterrupted ? 0 : interrupted;
+  const color = flags.oneOf('color', colorModes) ?? 'auto';
+  const { columns = {} } = outside;
+  const colorsOf = (width: number | undefined) => paletteFor(color, outside.env, width !== undefined);
+  const { message } = colorsOf(columns.err);
+  const io: CtlIo = { ...outside, err: (text) => outside.err(message(text)) };
+  const verbosity = flags.whole('v') ?? 0;
+  const reported: unknown[] = [];
+  const report = (error: unknown) => {
+    reported.push(error);
+    currentSpan()?.fail(errorKind(error));
+    io.err(`${errorText(withCredentialsProblem(error, cluster), columns.err)}\n`);
+    if (verbosity >= 1 && cluster && isOfServer(error)) io.err(`request id: ${cluster.requestId}\n`);
+    io.exitWith(1);
+  };
+  try {
+    await verb.run({
+      io,
+      flags,
+      palette: colorsOf(columns.out),
+      report,
+      cluster: () => {
+        cluster ??= connect(io, flags);
+        return cluster;
+      },
+    });
+    if (io.signal.aborted) io.exitWith(whenInterrupted);
+  } catch (error) {
+    if (io.signal.aborted) io.exitWith(whenInterrupted);
+    else endWith(error, io, report);
+  } finally {
+    if (!flags.given('filename')) await printOtherNamespaces(cluster, io, reported);
+    cluster?.close();
+  }
+}
+
+/** Reports the error that ended a verb and sets the exit status. Throws a UsageError again. */
+function endWith(error: unknown, io: Io, report: (error: unknown) => void): void {
+  if (error instanceof UsageError) throw error;
+  if (error instanceof ReportedError) io.exitWith(1);
+  else {
+    report(error);
+    if (error instanceof ExitError) io.exitWith(error.status);
+  }
+}
+
+/**
+ * Prints where the objects of NotFound errors exist, unless the user interrupted. The errors are printed
+ * already, so none is added.
+ */
+async function printOtherNamespaces(
+  cluster: Cluster | undefined,
+  io: Io,
+  reported: readonly unknown[],
+): Promise<void> {
+  if (!cluster || io.signal.aborted) return;
+  const errors = reported.filter((error) => error instanceof StatusError);
+  if (errors.length === 0) return;
+  const notes = await otherNamespaceNotes(cluster, errors).catch(() => []);
+  for (const note of notes) io.err(`Note: ${note}\n`);
+}
+
+/** Returns the same error; a 401 without a reason gets the client's explanation of its credentials. */
+function withCredentialsProblem(error: unknown, cluster: Cluster | undefined): unknown {
+  const why = error instanceof StatusError && error.status.code === 401 && cluster?.credentialsProblem?.();
+  return why ? inContext(error, why) : error;
+}
+
+/** Exit status: 128 plus the number of SIGINT. */
+const interrupted = 130;
