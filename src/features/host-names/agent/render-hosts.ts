@@ -12,6 +12,13 @@ export function renderHostsFile(
 ): string {
   const [begin, end] = [`# minik8s begin ${owner}`, `# minik8s end ${owner}`];
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  const block = names.length === 0 ? [] : [begin, ...names.map((name) => `${address}\t${name}`), end];
+  const all = [...linesOutside(lines, begin, end), ...block];
+  return all.length === 0 ? '' : `${all.join('\n')}\n`;
+}
+
+/** Returns the lines outside of the block. Of a block without an end, only the marker is removed. */
+function linesOutside(lines: readonly string[], begin: string, end: string): readonly string[] {
   const kept: string[] = [];
   let inside = false;
   for (const line of lines) {
@@ -19,7 +26,5 @@ export function renderHostsFile(
     if (!inside && line !== begin && line !== end) kept.push(line);
     if (line === end) inside = false;
   }
-  const block = names.length === 0 ? [] : [begin, ...names.map((name) => `${address}\t${name}`), end];
-  const all = [...kept, ...block];
-  return all.length === 0 ? '' : `${all.join('\n')}\n`;
+  return kept;
 }
