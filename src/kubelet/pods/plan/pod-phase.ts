@@ -24,10 +24,14 @@ export function phaseOf(pod: Pod, { initStatuses, containerStatuses }: Container
   if (restartPolicy === 'Never' && steps.some(hasFailed)) return sidecarsRun ? 'Pending' : 'Failed';
   if (steps.some(isPending) || waitsForStart(containerStatuses, sidecars)) return 'Pending';
   if ([...containerStatuses, ...sidecars].some(({ state }) => state?.running)) return 'Running';
-  // All have stopped, though some may wait for their restart.
-  if (restartPolicy === 'Always') return 'Running';
-  if (containerStatuses.every(({ state }) => state?.terminated?.exitCode === 0)) return 'Succeeded';
-  return restartPolicy === 'Never' ? 'Failed' : 'Running';
+  return phaseWhenStopped(pod, containerStatuses);
+}
+
+/** Returns the phase when all containers have stopped, though some may wait for their restart. */
+function phaseWhenStopped({ spec }: Pod, statuses: readonly ContainerStatus[]): Phase {
+  if (spec.restartPolicy === 'Always') return 'Running';
+  if (statuses.every(({ state }) => state?.terminated?.exitCode === 0)) return 'Succeeded';
+  return spec.restartPolicy === 'Never' ? 'Failed' : 'Running';
 }
 
 /** Returns true while a container or a sidecar has never run, or the containers wait for a sidecar. */
