@@ -122,7 +122,7 @@ function planDeadContainers({ pod, observed, memory }: PodInput, plan: Draft): v
 }
 
 function planRun(input: PodInput, plan: Draft): void {
-  const { pod, observed, memory, now } = input;
+  const { observed, memory, now } = input;
   const sandbox = newestSandbox(observed);
   for (const other of observed.sandboxes) {
     if (other !== sandbox) plan.add({ type: 'removeSandbox', id: other.id });
@@ -132,11 +132,8 @@ function planRun(input: PodInput, plan: Draft): void {
   planStopsOfSome(input, sandbox?.id, plan);
   planStartHooks(input, sandbox?.id, plan);
   const due = dueInTurn(input, latest, sandbox?.id, plan);
-  const added = ephemeralContainersOf(pod.spec);
-  const looks = sandbox
-    ? added.filter((wanted) => isEphemeralDue(wanted, latest.get(wanted.name), input, plan))
-    : [];
-  const starts = planMounts(input, plan) ? [...due, ...looks] : [];
+  const ephemeral = sandbox ? dueEphemeral(input, latest, plan) : [];
+  const starts = planMounts(input, plan) ? [...due, ...ephemeral] : [];
   if (starts.length === 0) return;
   if (memory.sandboxFailure && mustWait(memory.sandboxFailure.retryAt, now, plan)) return;
   if (sandbox) for (const wanted of starts) planStart(wanted, latest, sandbox.id, input, plan);
@@ -156,6 +153,16 @@ function planSandbox(observed: ObservedPod, plan: Draft): void {
   const started = observed.containers.length > 0 ? 1 : 0;
   plan.add({ type: 'createSandbox', attempt: Math.max(-1 + started, ...attempts) + 1 });
 }
+
+/** Returns the ephemeral containers that start now. */
+const dueEphemeral = (
+  input: PodInput,
+  latest: ReadonlyMap<string, ContainerState>,
+  plan: Draft,
+): readonly Container[] =>
+  ephemeralContainersOf(input.pod.spec).filter((wanted) =>
+    isEphemeralDue(wanted, latest.get(wanted.name), input, plan),
+  );
 
 /** Returns the containers that start now. */
 function dueInTurn(
