@@ -87,26 +87,31 @@ export function readQuery(message: Buffer): Reading {
   const counts = [4, 6, 8].map((offset) => message.readUInt16BE(offset));
   if (counts.join() !== '1,0,0') return { refusal: 'FORMERR', id };
   try {
-    const question = firstQuestion(message);
-    const packet = decodeWhole(message);
-    const [asked] = packet.questions ?? [];
-    const opts = (packet.additionals ?? []).filter((record) => record.type === 'OPT');
-    if (!question || !asked || opts.length > 1) return { refusal: 'FORMERR', id };
-    const [opt] = opts;
-    const query: Query = {
-      id,
-      name: asked.name === '.' ? '' : asked.name,
-      type: asked.type,
-      question,
-      recursionDesired: packet.flag_rd,
-      checkingDisabled: packet.flag_cd,
-      edns: opt && { payload: opt.udpPayloadSize, dnssec: opt.flag_do },
-    };
-    if (opt && opt.ednsVersion !== 0) return { refusal: 'BADVERS', id, query };
-    return asked.class === 'IN' ? { query } : { refusal: 'REFUSED', id, query };
+    return readQuestion(message, id);
   } catch {
     return { refusal: 'FORMERR', id };
   }
+}
+
+/** Parses a query with one question; throws for a message that cannot be decoded. */
+function readQuestion(message: Buffer, id: number): Reading {
+  const question = firstQuestion(message);
+  const packet = decodeWhole(message);
+  const [asked] = packet.questions ?? [];
+  const opts = (packet.additionals ?? []).filter((record) => record.type === 'OPT');
+  if (!question || !asked || opts.length > 1) return { refusal: 'FORMERR', id };
+  const [opt] = opts;
+  const query: Query = {
+    id,
+    name: asked.name === '.' ? '' : asked.name,
+    type: asked.type,
+    question,
+    recursionDesired: packet.flag_rd,
+    checkingDisabled: packet.flag_cd,
+    edns: opt && { payload: opt.udpPayloadSize, dnssec: opt.flag_do },
+  };
+  if (opt && opt.ednsVersion !== 0) return { refusal: 'BADVERS', id, query };
+  return asked.class === 'IN' ? { query } : { refusal: 'REFUSED', id, query };
 }
 
 /**
@@ -141,22 +146,8 @@ export const streamLimit = maxMessageLength;
  * makes the client retry over TCP.
  */
 export function writeReply(query: Query, reply: Reply, limit: number): Buffer {
-  const parts: Buffer[] = [];
-  const counts = { answers: 0, authorities: 0, additionals: 0 };
-  let room = limit - headerLength - query.question.length - (query.edns ? optLength : 0);
-  let truncated = false;
-  for (const section of ['answers', 'authorities', 'additionals'] as const) {
-    for (const record of truncated ? [] : reply[section]) {
-      const bytes = recordBytes(record, query);
-      if (bytes.length > room) {
-        truncated ||= section !== 'additionals';
-        break;
-      }
-      room -= bytes.length;
-      parts.push(bytes);
-      counts[section]++;
-    }
-  }
+  const room = limit - headerLength - query.question.length - (query.edns ? optLength : 0);
+  const { parts, counts, truncated } = recordsWithin(room, query, reply);
   const code = rcodes[reply.rcode];
   const flags = flagsOf(query, reply, truncated) | (code & 15);
   const header = encode({ type: 'response', id: query.id, flags });
@@ -166,6 +157,26 @@ export function writeReply(query: Query, reply: Reply, limit: number): Buffer {
   header.writeUInt16BE(counts.additionals + (query.edns ? 1 : 0), 10);
   const end = query.edns ? [optBytes(code >> 4, query.edns.dnssec)] : [];
   return Buffer.concat([header, query.question, ...parts, ...end]);
+}
+
+/**
+ * Encodes the records that fit in `room` bytes. The reply is truncated if an answer or an authority is left
+ * out; additional records may be missing.
+ */
+function recordsWithin(room: number, query: Query, reply: Reply) {
+  const parts: Buffer[] = [];
+  const counts = { answers: 0, authorities: 0, additionals: 0 };
+  let left = room;
+  for (const section of ['answers', 'authorities', 'additionals'] as const) {
+    for (const record of reply[section]) {
+      const bytes = recordBytes(record, query);
+      if (bytes.length > left) return { parts, counts, truncated: section !== 'additionals' };
+      left -= bytes.length;
+      parts.push(bytes);
+      counts[section]++;
+    }
+  }
+  return { parts, counts, truncated: false };
 }
 
 /** Returns the flags of a reply, without its code. */

@@ -98,11 +98,11 @@ export const systemExec: Exec = (file, args, options = {}) =>
     });
     child.on('close', (code, killedBy) => {
       forget();
-      if (code === 0) resolve({ stdout: text(stdout), stderr: text(stderr) });
-      else if (signal?.aborted) reject(signal.reason);
-      else if (late) reject(failed(timeoutMessage(timeoutMs ?? 0)));
-      else if (killedBy !== null) reject(failed(`killed by ${killedBy}`));
-      else reject(failed(`exit status ${code}`, code ?? undefined));
+      if (code === 0) return resolve({ stdout: text(stdout), stderr: text(stderr) });
+      if (signal?.aborted) return reject(signal.reason);
+      if (late) return reject(failed(timeoutMessage(timeoutMs ?? 0)));
+      if (killedBy !== null) return reject(failed(`killed by ${killedBy}`));
+      reject(failed(`exit status ${code}`, code ?? undefined));
     });
   });
 

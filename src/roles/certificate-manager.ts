@@ -8,9 +8,14 @@ import type { KeyAndCertificate } from '../pki/x509.ts';
 /** Certificates are renewed two months before they expire, so checking once a day is often enough. */
 const checkMs = 24 * 3600 * 1000;
 
+interface HeldLeaf {
+  readonly request: LeafRequest;
+  readonly leaf: Replaceable<KeyAndCertificate>;
+}
+
 export class CertificateManager {
   readonly #credentials: Credentials;
-  readonly #leaves: { readonly request: LeafRequest; readonly leaf: Replaceable<KeyAndCertificate> }[] = [];
+  readonly #leaves: HeldLeaf[] = [];
 
   constructor(credentials: Credentials) {
     this.#credentials = credentials;
@@ -27,17 +32,19 @@ export class CertificateManager {
     for (;;) {
       await sleep(clock, checkMs, signal).catch(() => undefined);
       if (signal.aborted) return;
-      for (const { request, leaf } of this.#leaves) {
-        try {
-          const next = await this.#credentials.leaf(request);
-          if (next.certificate === leaf.value.certificate) continue;
-          leaf.replace(next);
-          log.info('a certificate was renewed', { file: request.file });
-        } catch (error) {
-          const fields = { file: request.file, error: errorMessage(error) };
-          log.error('a certificate could not be renewed; trying again tomorrow', fields);
-        }
-      }
+      for (const held of this.#leaves) await this.#renew(held, log);
+    }
+  }
+
+  async #renew({ request, leaf }: HeldLeaf, log: Logger): Promise<void> {
+    try {
+      const next = await this.#credentials.leaf(request);
+      if (next.certificate === leaf.value.certificate) return;
+      leaf.replace(next);
+      log.info('a certificate was renewed', { file: request.file });
+    } catch (error) {
+      const fields = { file: request.file, error: errorMessage(error) };
+      log.error('a certificate could not be renewed; trying again tomorrow', fields);
     }
   }
 }

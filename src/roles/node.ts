@@ -50,14 +50,9 @@ async function node(
       `no server is given: run minik8s token create on a master and put its output into ${nodeConfigFile} (or --config FILE)`,
     );
   }
-  const nodeName = settings['node-name'] ?? hostname().toLowerCase();
-  const [badName] = checkDns1123Subdomain(nodeName);
-  if (badName) throw new UsageError(`node-name "${nodeName}": ${badName}`);
+  const nodeName = nodeNameOf(settings);
   const nodeIP = settings['node-ip'] ?? (await addressTowards(new URL(server).hostname));
-  const podCIDR = settings['pod-cidr'];
-  if (podCIDR !== undefined && !contains(settings['cluster-cidr'], podCIDR)) {
-    throw new UsageError(`pod-cidr ${podCIDR} does not lie in cluster-cidr ${settings['cluster-cidr']}`);
-  }
+  requireRangeInCluster(settings);
   requireRoot();
   requireOwnAddress(nodeIP);
   await requireDocker(settings['docker-socket']);
@@ -82,5 +77,21 @@ async function node(
   } finally {
     await release?.();
     await directory.release();
+  }
+}
+
+/** Throws UsageError for a name that a Node cannot have. */
+function nodeNameOf(settings: NodeSettings): string {
+  const nodeName = settings['node-name'] ?? hostname().toLowerCase();
+  const [badName] = checkDns1123Subdomain(nodeName);
+  if (badName) throw new UsageError(`node-name "${nodeName}": ${badName}`);
+  return nodeName;
+}
+
+/** Throws UsageError if the node's range of pod addresses is not within the cluster's. */
+function requireRangeInCluster(settings: NodeSettings): void {
+  const podCIDR = settings['pod-cidr'];
+  if (podCIDR !== undefined && !contains(settings['cluster-cidr'], podCIDR)) {
+    throw new UsageError(`pod-cidr ${podCIDR} does not lie in cluster-cidr ${settings['cluster-cidr']}`);
   }
 }

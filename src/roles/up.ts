@@ -4,6 +4,7 @@ import { defineCommand } from 'citty';
 import { isAbort, onAbort, stopSignal, unlessAborted } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemExec } from '../os/exec.ts';
+import type { LeafRequest } from '../pki/credentials.ts';
 import { beginWork, terminalLines } from '../terminal/live-lines.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
@@ -81,6 +82,21 @@ const loopback = '127.0.0.1';
 /** Pods and other machines scrape the agent's metrics at the address in the Node object. */
 const agentAddresses = (nodeIP: string): string[] => [...new Set([loopback, nodeIP])];
 
+/** Returns the address that the API server advertises, and the URL under which this machine reaches it. */
+function serverAddress(settings: UpSettings, nodeIP: string) {
+  const any = settings['bind-address'] === '0.0.0.0';
+  const advertiseAddress = any ? nodeIP : settings['bind-address'];
+  return { advertiseAddress, server: `https://${any ? loopback : advertiseAddress}:${settings.port}` };
+}
+
+const nodeCertificate = (nodeName: string, nodeIP: string): LeafRequest => ({
+  file: 'node',
+  commonName: `system:node:${nodeName}`,
+  organizations: ['system:nodes'],
+  hosts: [nodeName, nodeIP, loopback],
+  usages: ['client', 'server'],
+});
+
 async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal): Promise<void> {
   await using tracing = new AsyncDisposableStack();
   const live = terminalLines(systemClock);
@@ -95,9 +111,7 @@ async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal)
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
   const nodeName = settings['node-name'] ?? hostname().toLowerCase();
-  const any = settings['bind-address'] === '0.0.0.0';
-  const advertiseAddress = any ? nodeIP : settings['bind-address'];
-  const server = `https://${any ? loopback : advertiseAddress}:${settings.port}`;
+  const { advertiseAddress, server } = serverAddress(settings, nodeIP);
   // The node is stopped first, because it still writes statuses to the API server.
   const planeEnd = new AbortController();
   const endPlane = () => planeEnd.abort(ended.reason);
@@ -109,27 +123,21 @@ async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal)
   forget();
   const { authority, certificateManager, kubeconfig } = plane;
   work.say(`making the certificate of node ${nodeName}`);
-  const identity = await certificateManager.leaf({
-    file: 'node',
-    commonName: `system:node:${nodeName}`,
-    organizations: ['system:nodes'],
-    hosts: [nodeName, nodeIP, loopback],
-    usages: ['client', 'server'],
-  });
+  const identity = await certificateManager.leaf(nodeCertificate(nodeName, nodeIP));
   work.say(`waiting for Docker, and for node ${nodeName} to be Ready`);
   const ready = Promise.withResolvers<void>();
   const transport = nodeTransport({ ...context, servers: [server], authority, identity });
+  const listenAddresses = agentAddresses(nodeIP);
+  const credentials = { authority, identity, serving: identity };
   const worker = runWorker(
     {
       ...context,
       settings,
       transport,
-      authority,
-      identity,
-      serving: identity,
+      ...credentials,
       nodeName,
       nodeIP,
-      listenAddresses: agentAddresses(nodeIP),
+      listenAddresses,
       onReady: ready.resolve,
     },
     ended,

@@ -186,17 +186,22 @@ const remove: Verb = {
     for (const name of flags.words) {
       const own = all.filter(({ user }) => user === name);
       if (own.length === 0) report(new Error(`user ${name} has no role that minik8s user has given him`));
-      for (const { path, title } of own) {
-        try {
-          await cluster().send('DELETE', path, undefined);
-          io.out(`${title} deleted\n`);
-        } catch (error) {
-          if (!isNotFound(error)) report(error);
-        }
-      }
+      for (const binding of own) await removeBinding(binding, { cluster, io, report });
     }
   },
 };
+
+async function removeBinding(
+  { path, title }: { readonly path: string; readonly title: string },
+  { cluster, io, report }: Pick<Parameters<Verb['run']>[0], 'cluster' | 'io' | 'report'>,
+): Promise<void> {
+  try {
+    await cluster().send('DELETE', path, undefined);
+    io.out(`${title} deleted\n`);
+  } catch (error) {
+    if (!isNotFound(error)) report(error);
+  }
+}
 
 export const userCommand = (io: CtlIo): AnyCommand =>
   toCommand(

@@ -25,16 +25,23 @@ export class ElementTable {
   /** Replaces all elements of `owner`. */
   replace(owner: string, elements: Elements): void {
     const old = this.#byOwner.get(owner);
-    for (const name of elementNames) {
-      for (const key of old?.[name].keys() ?? []) {
-        if (!elements[name].has(key)) this.#set(name, key, owner, undefined);
-      }
-      for (const [key, value] of elements[name]) {
-        if (old?.[name].get(key) !== value) this.#set(name, key, owner, value);
-      }
-    }
+    for (const name of elementNames) this.#replaceNamed(name, owner, old?.[name], elements[name]);
     if (elementNames.some((name) => elements[name].size > 0)) this.#byOwner.set(owner, elements);
     else this.#byOwner.delete(owner);
+  }
+
+  #replaceNamed(
+    name: ElementName,
+    owner: string,
+    old: ReadonlyMap<string, string> | undefined,
+    wanted: ReadonlyMap<string, string>,
+  ): void {
+    for (const key of old?.keys() ?? []) {
+      if (!wanted.has(key)) this.#set(name, key, owner, undefined);
+    }
+    for (const [key, value] of wanted) {
+      if (old?.get(key) !== value) this.#set(name, key, owner, value);
+    }
   }
 
   #set(name: ElementName, key: string, owner: string, value: string | undefined): void {
@@ -65,14 +72,18 @@ export class ElementTable {
     const removed = noElements();
     const added = noElements();
     for (const name of elementNames) {
-      for (const [key, before] of this.#touched[name]) {
-        const after = effective(this.#wanted[name].get(key));
-        if (before === after) continue;
-        if (before !== undefined) removed[name].set(key, before);
-        if (after !== undefined) added[name].set(key, after);
-      }
+      this.#differenceOf(name, removed[name], added[name]);
     }
     return { removed, added };
+  }
+
+  #differenceOf(name: ElementName, removed: Map<string, string>, added: Map<string, string>): void {
+    for (const [key, before] of this.#touched[name]) {
+      const after = effective(this.#wanted[name].get(key));
+      if (before === after) continue;
+      if (before !== undefined) removed.set(key, before);
+      if (after !== undefined) added.set(key, after);
+    }
   }
 
   /** Records that the kernel now holds `all()`. */

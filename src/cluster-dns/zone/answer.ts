@@ -87,14 +87,23 @@ function ofService(request: Asked, service: ServiceNames, owner: string, rest: r
     return found(zone, type, addressRecords(asked, service.addresses));
   }
   if (more.length > 0) return noName(zone);
-  if (first.startsWith('_')) {
-    const ports = service.ports.filter(({ protocol }) => `_${protocol}` === first);
-    if (second === undefined) return ports.length > 0 ? noData(zone) : noName(zone);
-    const port = ports.find(({ name }) => `_${name}` === second);
-    return port ? ofPort(request, service, owner, port) : noName(zone);
-  }
+  if (first.startsWith('_')) return ofPortName(request, service, owner, { protocol: first, port: second });
   const addresses = second === undefined ? service.hosts.get(first) : undefined;
   return addresses ? found(zone, type, addressRecords(asked, addresses)) : noName(zone);
+}
+
+/** Answers for `_PORT._PROTOCOL` below a Service's name, or for `_PROTOCOL` alone, which has no records. */
+function ofPortName(
+  request: Asked,
+  service: ServiceNames,
+  owner: string,
+  labels: { readonly protocol: string; readonly port: string | undefined },
+): Verdict {
+  const { zone } = request;
+  const ports = service.ports.filter(({ protocol }) => `_${protocol}` === labels.protocol);
+  if (labels.port === undefined) return ports.length > 0 ? noData(zone) : noName(zone);
+  const port = ports.find(({ name }) => `_${name}` === labels.port);
+  return port ? ofPort(request, service, owner, port) : noName(zone);
 }
 
 function ofPort(

@@ -80,7 +80,12 @@ function publishedEndpoints(
       found.push({ ip, host: hostname?.toLowerCase() || ip.replaceAll('.', '-'), ports });
     }
   }
-  return found.sort((a, b) => (a.ip < b.ip ? -1 : a.ip > b.ip ? 1 : 0));
+  return found.sort(byAddress);
+}
+
+function byAddress(a: PublishedEndpoint, b: PublishedEndpoint): number {
+  if (a.ip === b.ip) return 0;
+  return a.ip < b.ip ? -1 : 1;
 }
 
 function servicePorts({ spec }: Service): readonly NamedPort[] {

@@ -93,20 +93,25 @@ export class ImageGc {
   }
 
   async #free(images: readonly FreeableImage[], wanted: number): Promise<number> {
-    const { runtime, log } = this.#options;
     let freed = 0;
-    for (const { id, names, sizeBytes } of images) {
+    for (const image of images) {
       if (freed >= wanted) break;
-      try {
-        for (const name of names) await runtime.removeImage(name);
-        freed += sizeBytes;
-        log.info('removed an image that nothing uses', { image: names[0] ?? id, bytes: sizeBytes });
-      } catch (error) {
-        // A container was created from the image in the meantime.
-        if (!(error instanceof RuntimeError && error.reason === 'Conflict')) throw error;
-      }
+      if (await this.#remove(image)) freed += image.sizeBytes;
     }
     return freed;
+  }
+
+  /** Returns false if a container was created from the image in the meantime. */
+  async #remove({ id, names, sizeBytes }: FreeableImage): Promise<boolean> {
+    const { runtime, log } = this.#options;
+    try {
+      for (const name of names) await runtime.removeImage(name);
+    } catch (error) {
+      if (!(error instanceof RuntimeError && error.reason === 'Conflict')) throw error;
+      return false;
+    }
+    log.info('removed an image that nothing uses', { image: names[0] ?? id, bytes: sizeBytes });
+    return true;
   }
 
   /** Runs one collection at a time. */

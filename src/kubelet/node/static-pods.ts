@@ -149,11 +149,18 @@ export class StaticPods {
   }
 
   #apply(): void {
-    const { workers, mirrors, cache } = this.#options;
+    const { mirrors } = this.#options;
     if (!this.#isRead) return;
     const wanted = this.#wanted();
     mirrors.want([...wanted.values()]);
     if (!this.#isConnected) return;
+    this.#stopUnwanted(wanted);
+    for (const [name, pod] of wanted) this.#start(name, pod);
+  }
+
+  /** Stops the pods that no file describes any more. */
+  #stopUnwanted(wanted: ReadonlyMap<string, Pod>): void {
+    const { workers, cache } = this.#options;
     const uids = new Set([...wanted.values()].map(({ metadata }) => metadata.uid));
     for (const [uid] of this.#running) {
       if (uids.has(uid)) continue;
@@ -165,7 +172,6 @@ export class StaticPods {
       const isReplaced = pod && wanted.has(`${pod.namespace}/${pod.name}`) && !uids.has(pod.uid);
       if (isReplaced && !workers.has(pod.uid)) workers.orphan(pod.uid);
     }
-    for (const [name, pod] of wanted) this.#start(name, pod);
   }
 
   /** Starts a pod once other pods of its name have ended. */

@@ -199,16 +199,20 @@ function ownPart(status: PodStatus): PodStatus {
  * lost.
  */
 function statusPatch(before: PodStatus, after: PodStatus): Record<string, unknown> {
+  const patch = fieldsPatch(before as Record<string, unknown>, after);
+  const conditions = conditionsPatch(before.conditions ?? [], after.conditions ?? []);
+  if (conditions.length > 0) patch.conditions = conditions;
+  else delete patch.conditions;
+  return patch;
+}
+
+function fieldsPatch(old: Record<string, unknown>, after: PodStatus): Record<string, unknown> {
   const patch: Record<string, unknown> = {};
-  const old = before as Record<string, unknown>;
   for (const [key, value] of Object.entries(after)) {
     if (deepEqual(old[key], value)) continue;
     patch[key] = mergedByKey.has(key) ? [{ $patch: 'replace' }, ...(value as unknown[])] : value;
   }
   for (const key of Object.keys(old)) if (!(key in after)) patch[key] = null;
-  const conditions = conditionsPatch(before.conditions ?? [], after.conditions ?? []);
-  if (conditions.length > 0) patch.conditions = conditions;
-  else delete patch.conditions;
   return patch;
 }
 

@@ -65,15 +65,17 @@ async function endProgram(docker: Docker, id: string, exec: Docker.Exec, clock: 
     const program = await unlessGone(call('read the state of a command', () => exec.inspect()));
     // A program begins to run a moment after its start: until then it has no process id and no exit status.
     if (!program || (!program.Running && program.ExitCode !== null)) return;
-    const container =
-      program.Pid > 0
-        ? await unlessGone(call('inspect', () => docker.getContainer(id).inspect()))
-        : undefined;
-    if (container?.State.Running) await killSession(program.Pid, container.State.Pid);
+    if (program.Pid > 0) await killIn(docker, id, program.Pid);
     if (clock.monotonic() > deadline)
       throw new RuntimeError('Failed', `cannot end a command in container ${id.slice(0, 12)}`);
     await sleep(clock, 20);
   }
+}
+
+/** Kills the program with that process id and what it started; does nothing if its container has ended. */
+async function killIn(docker: Docker, id: string, pid: number): Promise<void> {
+  const container = await unlessGone(call('inspect', () => docker.getContainer(id).inspect()));
+  if (container?.State.Running) await killSession(pid, container.State.Pid);
 }
 
 async function exitStatus(exec: Docker.Exec, clock: Clock): Promise<number> {

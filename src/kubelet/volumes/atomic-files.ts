@@ -80,11 +80,7 @@ async function holds(
     const found = await readdir(directory, { recursive: true, withFileTypes: true });
     if (found.filter((entry) => !entry.isDirectory()).length !== files.length) return false;
     const names = new Set(files.map(({ path }) => path.split('/')[0] ?? ''));
-    const shown = await readdir(volume);
-    // The volume must have the link, the directory behind it and the names; an interrupted attempt left more
-    // or fewer.
-    if (shown.length !== names.size + 2) return false;
-    for (const name of names) if (!(await isLinked(volume, name))) return false;
+    if (!(await hasOnlyLinks(volume, names))) return false;
     for (const file of files) if (!(await isSame(directory, file, group))) return false;
     return true;
   } catch (error) {
@@ -92,6 +88,17 @@ async function holds(
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EINVAL') return false;
     throw error;
   }
+}
+
+/**
+ * Returns true when the volume has the link to its current directory, that directory, a link for each name
+ * and nothing else. An interrupted attempt leaves more or fewer entries.
+ */
+async function hasOnlyLinks(volume: string, names: ReadonlySet<string>): Promise<boolean> {
+  const shown = await readdir(volume);
+  if (shown.length !== names.size + 2) return false;
+  for (const name of names) if (!(await isLinked(volume, name))) return false;
+  return true;
 }
 
 async function isSame(

@@ -118,7 +118,7 @@ export async function startControlPlane(
   options: ControlPlaneOptions,
   signal: AbortSignal,
 ): Promise<ControlPlane> {
-  const { settings, clock, random, log, loopMeter, tracer } = options;
+  const { settings, clock, log, tracer } = options;
   await using started = new AsyncDisposableStack();
   const tokenFile = settings['token-auth-file'];
   const tokens = tokenFile === undefined ? [] : await readTokenFile(tokenFile);
@@ -137,31 +137,18 @@ export async function startControlPlane(
   const kubeconfig = await writeAdminKubeconfig({ ...options, certificateManager, authority });
   void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
   const controlPlane = createControlPlane({
+    ...processParts(options),
+    ...planeSettings(settings),
+    ...admission,
     store,
-    kinds: new KindSet(kindsWith(settings.features ?? featureNames)),
-    ...(settings.features && { features: settings.features }),
-    fields: kindFields,
     authenticate: authenticatorOf(tokens, clock),
     certificates: certificateRequests(credentials.authority),
-    clock,
-    random,
-    log,
-    loopMeter,
-    ...(tracer && { tracer }),
-    master: { address: options.advertiseAddress, port: settings.port, hostname: hostname() },
-    sharesStore: Boolean(settings['etcd-endpoints']),
-    ...planeSettings(settings),
     autoscaling: {
       syncPeriodMs: settings['hpa-sync-period'],
       tolerance: settings['hpa-tolerance'],
       metricSource,
     },
-    ...admission,
-    ...(options.ownNode && { ownNode: options.ownNode.node, reachesPod: podsOfNode(options.ownNode.node) }),
-    version: version(),
-    processMetrics,
     ...(etcdSocket && { pages: { etcd: etcdPage(etcdSocket) } }),
-    fieldDocs: async () => JSON.parse(readAsset('field-docs.json').toString('utf8')),
     nodeConnection: (cache) =>
       createNodeConnection({
         cache,
@@ -170,37 +157,8 @@ export async function startControlPlane(
         ...(options.ownNode && { own: options.ownNode }),
       }),
   });
-  const running = controlPlane.run(signal, async (until) => {
-    const common = {
-      address: settings['bind-address'],
-      tls: { identity: certificates.serving, clientCA: authority },
-      signal: until,
-      maxConnections: settings['max-connections'],
-      clock,
-      log,
-    };
-    const {
-      directCalls,
-      server: { app },
-    } = controlPlane;
-    const server = await listenHttps({ ...common, app, port: settings.port, http2: settings.http2 });
-    const listen = (signal: AbortSignal) =>
-      listenHttps({
-        ...common,
-        signal,
-        // Direct calls require the request in the form of HTTP/1.1, which costs a function's caller less
-        // (decision 94).
-        http2: 'agents',
-        app: gatewayApp(app, triggerPaths(controlPlane.cache)),
-        ...(directCalls && { direct: directCalls }),
-        port: settings['gateway-port'],
-        flag: '--gateway-port',
-      });
-    const gateway = hasCalls(settings)
-      ? keepGatewayPort({ cache: controlPlane.cache, listen, clock, log }, until)
-      : undefined;
-    return { closed: Promise.all([server.closed, gateway]).then(() => undefined) };
-  });
+  const tls = { identity: certificates.serving, clientCA: authority };
+  const running = controlPlane.run(signal, (until) => listenForClients(options, controlPlane, tls, until));
   await Promise.race([controlPlane.ready, running]);
   const beneath = started.move();
   const stopped = (async () => {
@@ -213,6 +171,38 @@ export async function startControlPlane(
   return { authority, certificateManager, kubeconfig, stopped };
 }
 
+/** Opens the API server's port and, with functions, the gateway's. */
+async function listenForClients(
+  { settings, clock, log }: ControlPlaneOptions,
+  { cache, directCalls, server: { app } }: ReturnType<typeof createControlPlane>,
+  tls: Parameters<typeof listenHttps>[0]['tls'],
+  until: AbortSignal,
+): Promise<{ readonly closed: Promise<void> }> {
+  const common = {
+    address: settings['bind-address'],
+    tls,
+    signal: until,
+    maxConnections: settings['max-connections'],
+    clock,
+    log,
+  };
+  const server = await listenHttps({ ...common, app, port: settings.port, http2: settings.http2 });
+  const listen = (signal: AbortSignal) =>
+    listenHttps({
+      ...common,
+      signal,
+      // Direct calls require the request in the form of HTTP/1.1, which costs a function's caller less
+      // (decision 94).
+      http2: 'agents',
+      app: gatewayApp(app, triggerPaths(cache)),
+      ...(directCalls && { direct: directCalls }),
+      port: settings['gateway-port'],
+      flag: '--gateway-port',
+    });
+  const gateway = hasCalls(settings) ? keepGatewayPort({ cache, listen, clock, log }, until) : undefined;
+  return { closed: Promise.all([server.closed, gateway]).then(() => undefined) };
+}
+
 /** Returns which components make their loggers after the start, for the warning of `--log-level`. */
 export const laterComponents = (settings: Settings<'etcd-endpoints'>): string | undefined =>
   settings['etcd-endpoints'] && 'controllers have none until this master leads';
@@ -223,8 +213,26 @@ const hasCalls = ({ features = featureNames }: Settings<'features'>) => features
 const admissionSettings = (file: string | undefined): ReturnType<typeof readAdmissionFile> =>
   file === undefined ? Promise.resolve({}) : readAdmissionFile(file);
 
+/** Returns the options of the control plane that come from this process and its machine. */
+const processParts = (options: ControlPlaneOptions) => ({
+  clock: options.clock,
+  random: options.random,
+  log: options.log,
+  loopMeter: options.loopMeter,
+  ...(options.tracer && { tracer: options.tracer }),
+  master: { address: options.advertiseAddress, port: options.settings.port, hostname: hostname() },
+  ...(options.ownNode && { ownNode: options.ownNode.node, reachesPod: podsOfNode(options.ownNode.node) }),
+  version: version(),
+  processMetrics,
+  fields: kindFields,
+  fieldDocs: async () => JSON.parse(readAsset('field-docs.json').toString('utf8')),
+});
+
 /** Settings of the control plane that come from flags. */
 const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
+  kinds: new KindSet(kindsWith(settings.features ?? featureNames)),
+  ...(settings.features && { features: settings.features }),
+  sharesStore: Boolean(settings['etcd-endpoints']),
   serviceCidr: settings['service-cidr'],
   clusterCidr: settings['cluster-cidr'],
   externalIPRanges: settings['service-external-ip-ranges'] ?? [],

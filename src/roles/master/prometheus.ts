@@ -47,8 +47,7 @@ export async function openPrometheus(
     'prometheus-queries': queriesFile,
   } = settings;
   if (url === undefined) {
-    for (const name of prometheusSettings)
-      if (settings[name] !== undefined) throw new UsageError(`--${name} needs --prometheus-url`);
+    rejectSettings(settings);
     return undefined;
   }
   const server = new URL(url);
@@ -57,11 +56,7 @@ export async function openPrometheus(
   if (tokenFile !== undefined) await checkToken(tokenFile, server);
   const ca = caFile === undefined ? undefined : await readText('--prometheus-ca', caFile);
   const queries = queriesFile === undefined ? usualQueries : await readMetricQueries(queriesFile);
-  const options = { keepAlive: true, maxSockets: 8 };
-  const agent =
-    server.protocol === 'https:'
-      ? new https.Agent({ ...options, ...(ca !== undefined && { ca }) })
-      : new http.Agent(options);
+  const agent = agentFor(server, ca);
   started.defer(() => agent.destroy());
   return {
     queries,
@@ -71,6 +66,19 @@ export async function openPrometheus(
       return parseQueryAnswer(status, text);
     },
   };
+}
+
+/** Throws UsageError for the first of the settings that is given: they need --prometheus-url. */
+function rejectSettings(settings: PrometheusSettings): void {
+  for (const name of prometheusSettings)
+    if (settings[name] !== undefined) throw new UsageError(`--${name} needs --prometheus-url`);
+}
+
+function agentFor(server: URL, ca: string | undefined): http.Agent {
+  const options = { keepAlive: true, maxSockets: 8 };
+  return server.protocol === 'https:'
+    ? new https.Agent({ ...options, ...(ca !== undefined && { ca }) })
+    : new http.Agent(options);
 }
 
 async function checkToken(file: string, server: URL): Promise<void> {

@@ -44,14 +44,23 @@ async function agreed(store: Store, mine: Values): Promise<Values> {
     const theirs = stored && parse(stored.value.toString());
     if (theirs && shared.every((name) => name in theirs)) return theirs;
     const all = { ...mine, ...theirs };
-    const value = Buffer.from(JSON.stringify(all));
-    try {
-      if (stored) await store.update(settingsKey, value, stored.revision);
-      else await store.create(settingsKey, value);
-      return all;
-    } catch (error) {
-      if (!(error instanceof KeyExistsError || error instanceof RevisionMismatchError)) throw error;
-    }
+    if (await write(store, all, stored?.revision)) return all;
+  }
+}
+
+/**
+ * Returns false if another master has written the settings since `revision`, which is undefined if there were
+ * none.
+ */
+async function write(store: Store, all: Values, revision: number | undefined): Promise<boolean> {
+  const value = Buffer.from(JSON.stringify(all));
+  try {
+    if (revision === undefined) await store.create(settingsKey, value);
+    else await store.update(settingsKey, value, revision);
+    return true;
+  } catch (error) {
+    if (!(error instanceof KeyExistsError || error instanceof RevisionMismatchError)) throw error;
+    return false;
   }
 }
 

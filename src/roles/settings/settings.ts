@@ -68,19 +68,29 @@ export function readSettings<const N extends SettingName>(
   if (unknown !== undefined) throw new UsageError(`${path}: ${unknown}`);
   const settings: Partial<Record<SettingName, unknown>> = {};
   for (const name of names) {
-    const definition: SettingDefinition<unknown> = settingTable[name];
-    const variable = `MINIK8S_${name.toUpperCase().replaceAll('-', '_')}`;
-    const candidates: readonly (readonly [string, unknown])[] = [
-      [`--${name}`, definition.secret ? undefined : sources.flags[name]],
-      [variable, sources.environment[variable]],
-      [`${path}: ${name}`, file[name]],
-      [`--${name}`, definition.default],
-    ];
-    // A key without a value counts as missing.
-    const [origin, value] = candidates.find(([, candidate]) => (candidate ?? undefined) !== undefined) ?? [];
-    if (value !== undefined) settings[name] = readOne(definition, origin ?? '', value);
+    const value = readSetting(name, sources, { path, file });
+    if (value !== undefined) settings[name] = value;
   }
   return settings as Settings<N>;
+}
+
+/** Returns the value of the first source that has the setting; undefined if none has it. */
+function readSetting(
+  name: SettingName,
+  { flags, environment }: SettingSources,
+  { path, file }: { readonly path: string; readonly file: ConfigFile },
+): unknown {
+  const definition: SettingDefinition<unknown> = settingTable[name];
+  const variable = `MINIK8S_${name.toUpperCase().replaceAll('-', '_')}`;
+  const candidates: readonly (readonly [string, unknown])[] = [
+    [`--${name}`, definition.secret ? undefined : flags[name]],
+    [variable, environment[variable]],
+    [`${path}: ${name}`, file[name]],
+    [`--${name}`, definition.default],
+  ];
+  // A key without a value counts as missing.
+  const [origin, value] = candidates.find(([, candidate]) => (candidate ?? undefined) !== undefined) ?? [];
+  return value === undefined ? undefined : readOne(definition, origin ?? '', value);
 }
 
 /**

@@ -18,9 +18,9 @@ export const proxy: readonly Equivalent[] = [
   })),
   {
     file: 'src/service-proxy/element-table.ts',
-    line: 'if (old?.[name].get(key) !== value) this.#set(name, key, owner, value);',
-    change: 'old?.[name].get(key) !== value → true',
-    because: 'who wants it already wants it still: it only saves time',
+    line: 'if (old?.get(key) !== value) this.#set(name, key, owner, value);',
+    change: 'old?.get(key) !== value → true',
+    because: 'the owner keeps an element that it has: the comparison only saves time',
   },
   {
     file: 'src/service-proxy/proxier.ts',

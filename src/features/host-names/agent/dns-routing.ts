@@ -57,8 +57,8 @@ const lookAgainMs = 60_000;
 const retry = { initialMs: 500, maxMs: 30_000 };
 
 export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
-  const { informers, services, events, clock, log, nginx, nodeName, clusterDomain } = options;
-  const dnses = informers.informerFor(dnsResource);
+  const { services, clock, log, nginx, clusterDomain } = options;
+  const dnses = options.informers.informerFor(dnsResource);
   const addresses = [options.hosts.address];
   let names: ReadonlySet<string> = new Set();
   const wake = new Wake();
@@ -73,22 +73,7 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
     if (dnses.lister.list().length > 0) changed();
   };
   services.addEventHandler({ onAdd: serviceChanged, onUpdate: serviceChanged, onDelete: serviceChanged });
-
-  /** A node may record events about itself, not about other objects. */
-  const node: Pick<Node, 'apiVersion' | 'kind' | 'metadata'> = {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name: nodeName, uid: nodeName, resourceVersion: '', creationTimestamp: '' },
-  };
-  let lastProblem = '';
-  function tell(error: unknown): void {
-    const message = errorMessage(error);
-    options.onState({ reason: error instanceof NotServedError ? error.reason : 'RoutingFailed', message });
-    if (message === lastProblem) return;
-    lastProblem = message;
-    log.error('Dns objects are not served; trying again', { error: message });
-    events.event(node, 'Warning', 'RoutingFailed', `Dns objects are not served: ${message}`);
-  }
+  const reports = stateReports(options);
 
   async function reconcile(): Promise<void> {
     const hosts = routesOf(dnses.lister.list(), (namespace, name) =>
@@ -98,9 +83,7 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
     await writeHostsBlock(options.hosts, options.writesHosts ? [...names].sort() : []);
     if (hosts.length === 0) await nginx.remove();
     else await nginx.serve(hosts);
-    options.onState(hosts.length === 0 ? nothingToServe : serving);
-    if (lastProblem) log.info('Dns objects are served again');
-    lastProblem = '';
+    reports.succeeded(hosts.length === 0 ? nothingToServe : serving);
   }
 
   return {
@@ -108,13 +91,43 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
 
     async run(signal) {
       const backoff = new Backoff(retry);
-      const turns = { wake, restMs: lookAgainMs, backoff, wakesRetry: true, onError: tell };
+      const turns = { wake, restMs: lookAgainMs, backoff, wakesRetry: true, onError: reports.failed };
       await keepDoing({ clock, signal, ...turns }, reconcile);
       await writeHostsBlock(options.hosts, []).catch((error) =>
         log.warn('cannot remove the names of Dns objects from the hosts file', {
           error: errorMessage(error),
         }),
       );
+    },
+  };
+}
+
+/**
+ * Returns the functions that report the state after each round. A problem is logged, and recorded as an
+ * event, once until it changes.
+ */
+function stateReports({ onState, events, log, nodeName }: DnsRoutingOptions) {
+  /** A node may record events about itself, not about other objects. */
+  const node: Pick<Node, 'apiVersion' | 'kind' | 'metadata'> = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: nodeName, uid: nodeName, resourceVersion: '', creationTimestamp: '' },
+  };
+  let lastProblem = '';
+  return {
+    failed(error: unknown): void {
+      const message = errorMessage(error);
+      onState({ reason: error instanceof NotServedError ? error.reason : 'RoutingFailed', message });
+      if (message === lastProblem) return;
+      lastProblem = message;
+      log.error('Dns objects are not served; trying again', { error: message });
+      events.event(node, 'Warning', 'RoutingFailed', `Dns objects are not served: ${message}`);
+    },
+
+    succeeded(state: DnsServed): void {
+      onState(state);
+      if (lastProblem) log.info('Dns objects are served again');
+      lastProblem = '';
     },
   };
 }

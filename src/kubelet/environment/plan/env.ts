@@ -41,15 +41,23 @@ export function resolveEnv(
     room.take(value.length - (before === undefined ? -name.length : before.length));
     env.set(name, value);
   };
-  for (const from of container.envFrom ?? []) {
-    for (const [key, value] of fromSource(from, sources)) set(`${from.prefix ?? ''}${key}`, value);
-  }
+  for (const [name, value] of importedVariables(container, sources)) set(name, value);
   for (const variable of container.env ?? []) {
     const value = variableValue(pod, container, variable, facts, sources, env);
     if (value !== undefined) set(variable.name, value);
   }
   for (const [name, value] of facts.serviceVariables) if (!env.has(name)) set(name, value);
   return env;
+}
+
+/** Yields the variables of envFrom. Each source is read once the variables before it have been taken. */
+function* importedVariables(
+  { envFrom = [] }: Container,
+  sources: ConfigSources,
+): Generator<readonly [name: string, value: string]> {
+  for (const from of envFrom) {
+    for (const [key, value] of fromSource(from, sources)) yield [`${from.prefix ?? ''}${key}`, value];
+  }
 }
 
 function fromSource(
@@ -59,20 +67,22 @@ function fromSource(
   if (configMapRef) {
     const found = configMaps.get(configMapRef.name);
     if (found) return Object.entries(found.data ?? {});
-    if (!configMapRef.optional)
-      throw new ContainerConfigError(`configmap ${JSON.stringify(configMapRef.name)} not found`);
+    requireOptional('configmap', configMapRef);
   }
-  if (secretRef) {
-    const found = secrets.get(secretRef.name);
-    if (found) {
-      return Object.entries(found.data ?? {}).map(([key, value]) => {
-        return [key, decode(value, `key ${key} of secret ${JSON.stringify(secretRef.name)}`)] as const;
-      });
-    }
-    if (!secretRef.optional)
-      throw new ContainerConfigError(`secret ${JSON.stringify(secretRef.name)} not found`);
-  }
-  return [];
+  if (!secretRef) return [];
+  const found = secrets.get(secretRef.name);
+  if (!found) requireOptional('secret', secretRef);
+  return Object.entries(found?.data ?? {}).map(([key, value]) => {
+    return [key, decode(value, `key ${key} of secret ${JSON.stringify(secretRef.name)}`)] as const;
+  });
+}
+
+/** Throws ContainerConfigError for a missing object that is not optional. */
+function requireOptional(
+  noun: string,
+  { name, optional }: { readonly name: string; readonly optional?: boolean | undefined },
+): void {
+  if (!optional) throw new ContainerConfigError(`${noun} ${JSON.stringify(name)} not found`);
 }
 
 function variableValue(

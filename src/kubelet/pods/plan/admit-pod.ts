@@ -44,11 +44,7 @@ export function lackOf(
   others: readonly Pod[],
   allocatable: ReadonlyMap<string, number>,
 ): { readonly resource: string; readonly message: string } | undefined {
-  const here = running(others, pod);
-  const used = new Map<string, number>([['pods', here.length]]);
-  for (const other of here) {
-    for (const [name, amount] of podRequests(other)) used.set(name, (used.get(name) ?? 0) + amount);
-  }
+  const used = usedBy(running(others, pod));
   const wanted = new Map([['pods', 1], ...podRequests(pod)]);
   for (const [resource, requested] of wanted) {
     // The amount of this resource is unknown here; the scheduler has counted it.
@@ -59,6 +55,15 @@ export function lackOf(
     return { resource, message: `Node didn't have enough resource: ${resource}, ${amounts}` };
   }
   return undefined;
+}
+
+/** Returns the number of pods, and the sum of their requests of each resource. */
+function usedBy(pods: readonly Pod[]): ReadonlyMap<string, number> {
+  const used = new Map<string, number>([['pods', pods.length]]);
+  for (const pod of pods) {
+    for (const [name, amount] of podRequests(pod)) used.set(name, (used.get(name) ?? 0) + amount);
+  }
+  return used;
 }
 
 const running = (others: readonly Pod[], pod: Pod) =>

@@ -103,24 +103,27 @@ function initializationFailed(spec: Pod['spec'], latest: ReadonlyMap<string, Con
  * kept for their logs. An evicted pod keeps nothing, because the node needs the room; otherwise the node
  * would continue to evict others.
  */
-function planRest({ pod, observed, memory, now }: PodInput, plan: Draft): void {
+function planRest(input: PodInput, plan: Draft): void {
+  const { pod, observed, memory, now } = input;
   const grace = memory.end?.gracePeriodSeconds ?? graceOf(pod);
   const running = observed.containers.filter((container) => container.state === 'running');
   const why = memory.end?.message ?? 'the pod has ended';
   planStops(running, () => grace, why, { memory, now }, plan);
   if (running.length > 0) return;
   for (const { id } of observed.sandboxes) plan.add({ type: 'removeSandbox', id });
-  const isEvicted = memory.endIsKnown && pod.status?.reason === evictedReason;
-  if (isEvicted) for (const { id } of observed.containers) plan.add({ type: 'removeContainer', id });
-  else planGarbage(observed, plan);
+  planDeadContainers(input, plan);
   if (memory.endIsKnown && !memory.volumesRemoved) plan.add({ type: 'removeVolumes' });
 }
 
+function planDeadContainers({ pod, observed, memory }: PodInput, plan: Draft): void {
+  const isEvicted = memory.endIsKnown && pod.status?.reason === evictedReason;
+  if (isEvicted) for (const { id } of observed.containers) plan.add({ type: 'removeContainer', id });
+  else planGarbage(observed, plan);
+}
+
 function planRun(input: PodInput, plan: Draft): void {
-  const { pod, observed, memory, now } = input;
-  const [sandbox] = observed.sandboxes
-    .filter(({ state }) => state === 'running')
-    .toSorted((a, b) => b.attempt - a.attempt);
+  const { observed, memory, now } = input;
+  const sandbox = newestSandbox(observed);
   for (const other of observed.sandboxes) {
     if (other !== sandbox) plan.add({ type: 'removeSandbox', id: other.id });
   }
@@ -129,26 +132,37 @@ function planRun(input: PodInput, plan: Draft): void {
   planStopsOfSome(input, sandbox?.id, plan);
   planStartHooks(input, sandbox?.id, plan);
   const due = dueInTurn(input, latest, sandbox?.id, plan);
-  const added = ephemeralContainersOf(pod.spec);
-  const looks = sandbox
-    ? added.filter((wanted) => isEphemeralDue(wanted, latest.get(wanted.name), input, plan))
-    : [];
-  const starts = planMounts(input, plan) ? [...due, ...looks] : [];
+  const ephemeral = sandbox ? dueEphemeral(input, latest, plan) : [];
+  const starts = planMounts(input, plan) ? [...due, ...ephemeral] : [];
   if (starts.length === 0) return;
-  if (memory.sandboxFailure && memory.sandboxFailure.retryAt > now) {
-    plan.wakeIn(memory.sandboxFailure.retryAt - now);
-    return;
-  }
-  if (sandbox) {
-    for (const wanted of starts) planStart(wanted, latest, sandbox.id, input, plan);
-    return;
-  }
+  if (memory.sandboxFailure && mustWait(memory.sandboxFailure.retryAt, now, plan)) return;
+  if (sandbox) for (const wanted of starts) planStart(wanted, latest, sandbox.id, input, plan);
+  else planSandbox(observed, plan);
+}
+
+/** Returns the running sandbox of the last attempt. */
+function newestSandbox({ sandboxes }: ObservedPod): ObservedPod['sandboxes'][number] | undefined {
+  const running = sandboxes.filter(({ state }) => state === 'running');
+  return running.toSorted((a, b) => b.attempt - a.attempt)[0];
+}
+
+function planSandbox(observed: ObservedPod, plan: Draft): void {
   // Containers of a sandbox that is gone must end before new ones take their place.
   if (observed.containers.some(({ state }) => state === 'running')) return;
   const attempts = observed.sandboxes.map(({ attempt }) => attempt);
   const started = observed.containers.length > 0 ? 1 : 0;
   plan.add({ type: 'createSandbox', attempt: Math.max(-1 + started, ...attempts) + 1 });
 }
+
+/** Returns the ephemeral containers that start now. */
+const dueEphemeral = (
+  input: PodInput,
+  latest: ReadonlyMap<string, ContainerState>,
+  plan: Draft,
+): readonly Container[] =>
+  ephemeralContainersOf(input.pod.spec).filter((wanted) =>
+    isEphemeralDue(wanted, latest.get(wanted.name), input, plan),
+  );
 
 /** Returns the containers that start now. */
 function dueInTurn(
@@ -256,27 +270,37 @@ function whyToStop(
 function isDue(
   wanted: Container,
   container: ContainerState | undefined,
+  input: PodInput,
+  plan: Draft,
+): boolean {
+  const { memory, now } = input;
+  if (container?.state === 'running') return false;
+  if (container?.state === 'exited') {
+    if (stoppedToResize(wanted, container, memory)) return true;
+    const changed = container.specHash !== specHash(wanted);
+    if (!changed && !runsAgain(wanted, container, input, plan)) return false;
+  }
+  const failure = startFailureOf(memory, wanted);
+  return failure === undefined || !mustWait(failure.retryAt, now, plan);
+}
+
+/** Returns true when a container that has ended, and whose definition is the same, is restarted now. */
+function runsAgain(
+  wanted: Container,
+  container: ContainerState,
   { pod, memory, now }: PodInput,
   plan: Draft,
 ): boolean {
-  if (container?.state === 'running') return false;
-  if (container?.state === 'exited' && stoppedToResize(wanted, container, memory)) return true;
-  const changed = container !== undefined && container.specHash !== specHash(wanted);
-  if (container?.state === 'exited' && !changed) {
-    // An init container runs again in each new sandbox.
-    const again = initContainersOf(pod.spec).includes(wanted) || restartsAfter(pod.spec, container);
-    if (!again && !endedForProbe(pod, container, memory)) return false;
-    const wait = restartAt(container) - now;
-    if (wait > 0) {
-      plan.wakeIn(wait);
-      return false;
-    }
-  }
-  const failure = startFailureOf(memory, wanted);
-  if (failure && failure.retryAt > now) {
-    plan.wakeIn(failure.retryAt - now);
-    return false;
-  }
+  // An init container runs again in each new sandbox.
+  const again = initContainersOf(pod.spec).includes(wanted) || restartsAfter(pod.spec, container);
+  if (!again && !endedForProbe(pod, container, memory)) return false;
+  return !mustWait(restartAt(container), now, plan);
+}
+
+/** Returns true before the time `until`, at which the pod is planned again. */
+function mustWait(until: number, now: number, plan: Draft): boolean {
+  if (until <= now) return false;
+  plan.wakeIn(until - now);
   return true;
 }
 
@@ -294,9 +318,7 @@ function isEphemeralDue(
   const reported = pod.status?.ephemeralContainerStatuses?.find(({ name }) => name === wanted.name);
   if (reported?.containerID !== undefined || holdOfEphemeral(pod, wanted)) return false;
   const failure = startFailureOf(memory, wanted);
-  if (!failure || failure.retryAt <= now) return true;
-  plan.wakeIn(failure.retryAt - now);
-  return false;
+  return failure === undefined || !mustWait(failure.retryAt, now, plan);
 }
 
 function planStart(

@@ -22,15 +22,26 @@ export function phaseOf(pod: Pod, { initStatuses, containerStatuses }: Container
   const steps = initStatuses.filter(({ name }) => !names.has(name));
   const sidecarsRun = sidecars.some(({ state }) => state?.running);
   if (restartPolicy === 'Never' && steps.some(hasFailed)) return sidecarsRun ? 'Pending' : 'Failed';
-  if (steps.some(isPending)) return 'Pending';
-  const haveRun = containerStatuses.some(({ state }) => state?.running ?? state?.terminated);
-  if (!haveRun && sidecars.some(({ state, started }) => state?.running && !started)) return 'Pending';
-  if (containerStatuses.some(neverRan) || sidecars.some(neverRan)) return 'Pending';
+  if (steps.some(isPending) || waitsForStart(containerStatuses, sidecars)) return 'Pending';
   if ([...containerStatuses, ...sidecars].some(({ state }) => state?.running)) return 'Running';
-  // All have stopped, though some may wait for their restart.
-  if (restartPolicy === 'Always') return 'Running';
-  if (containerStatuses.every(({ state }) => state?.terminated?.exitCode === 0)) return 'Succeeded';
-  return restartPolicy === 'Never' ? 'Failed' : 'Running';
+  return phaseWhenStopped(pod, containerStatuses);
+}
+
+/** Returns the phase when all containers have stopped, though some may wait for their restart. */
+function phaseWhenStopped({ spec }: Pod, statuses: readonly ContainerStatus[]): Phase {
+  if (spec.restartPolicy === 'Always') return 'Running';
+  if (statuses.every(({ state }) => state?.terminated?.exitCode === 0)) return 'Succeeded';
+  return spec.restartPolicy === 'Never' ? 'Failed' : 'Running';
+}
+
+/** Returns true while a container or a sidecar has never run, or the containers wait for a sidecar. */
+function waitsForStart(
+  containers: readonly ContainerStatus[],
+  sidecars: readonly ContainerStatus[],
+): boolean {
+  const haveRun = containers.some(({ state }) => state?.running ?? state?.terminated);
+  if (!haveRun && sidecars.some(({ state, started }) => state?.running && !started)) return true;
+  return containers.some(neverRan) || sidecars.some(neverRan);
 }
 
 const neverRan = ({ state, lastState }: ContainerStatus) => state?.waiting && !lastState?.terminated;

@@ -20,18 +20,25 @@ export function withResources(
   return statuses.map((status) => {
     const wanted = findContainer(pod.spec, status.name);
     const container = latest.get(status.name);
-    // Nothing is known of a container before it is made.
+    // The resources are unknown until the container is created.
     if (!wanted || !container) return status;
-    const { requests, limits } = wanted.resources ?? {};
-    const actual = container.state === 'running' ? container.resources : undefined;
-    return {
-      ...status,
-      ...(requests && Object.keys(requests).length > 0 && { allocatedResources: requests }),
-      resources: actual
-        ? actualResources(wanted.resources ?? {}, actual)
-        : { ...(limits && { limits }), ...(requests && { requests }) },
-    };
+    return { ...status, ...reportedResources(wanted.resources ?? {}, container) };
   });
+}
+
+/** Returns the allocated and the actual resources; a container that does not run has those of its spec. */
+function reportedResources(
+  allocated: ResourceRequirements,
+  container: ContainerState,
+): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
+  const { requests, limits } = allocated;
+  const actual = container.state === 'running' ? container.resources : undefined;
+  return {
+    ...(requests && Object.keys(requests).length > 0 && { allocatedResources: requests }),
+    resources: actual
+      ? actualResources(allocated, actual)
+      : { ...(limits && { limits }), ...(requests && { requests }) },
+  };
 }
 
 /** Returns the resources that the container actually has, where they differ from its allocation. */

@@ -53,13 +53,17 @@ function requestHeaders(
   if (!given.has('user-agent')) headers['User-Agent'] = userAgent(purpose);
   if (!given.has('accept')) headers.Accept = '*/*';
   for (const [key, { name, values }] of given) {
-    // An empty value of one of these two headers means that the header is not sent.
-    const unwanted = (key === 'accept' || key === 'user-agent') && values[0] === '';
+    if (!isSent(key, values)) continue;
     const [first = '', ...more] = values;
-    if (!unwanted && !notSent.has(key))
-      headers[name] = more.length > 0 && key !== 'user-agent' ? values : first;
+    headers[name] = more.length > 0 && key !== 'user-agent' ? values : first;
   }
   return headers;
+}
+
+/** Returns true if the header is sent: an empty Accept or User-Agent removes that header. */
+function isSent(key: string, values: readonly string[]): boolean {
+  const isRemoved = (key === 'accept' || key === 'user-agent') && values[0] === '';
+  return !isRemoved && !notSent.has(key);
 }
 
 /** Collects the values of each header under its name in lower case, with the name as it stood first. */

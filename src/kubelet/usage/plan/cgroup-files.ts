@@ -60,14 +60,7 @@ export interface GroupDirectories {
  * has ended, and its pid belongs to another process.
  */
 export function groupDirectories(text: string, id: string): GroupDirectories | undefined {
-  const paths = new Map<string, string>();
-  for (const line of text.split('\n')) {
-    const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
-    const group = path === undefined ? undefined : upTo(path, id);
-    if (controllers === undefined || group === undefined) continue;
-    // Each v1 hierarchy is mounted under the names of its controllers, with a link for each of them.
-    for (const one of controllers.split(',')) paths.set(one, one === '' ? `.${group}` : `${one}${group}`);
-  }
+  const paths = groupPaths(text, id);
   const unified = paths.get('');
   const v1 = (name: string) => paths.get(name);
   const [memory, cpuacct] = [v1('memory'), v1('cpuacct')];
@@ -77,6 +70,19 @@ export function groupDirectories(text: string, id: string): GroupDirectories | u
   }
   if (unified === undefined) return undefined;
   return { version: 2, cpu: unified, cpuacct: unified, memory: unified, pids: unified, io: unified };
+}
+
+/** Returns the cgroup's path in the hierarchy of each controller; the key of the unified one is empty. */
+function groupPaths(text: string, id: string): ReadonlyMap<string, string> {
+  const paths = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    const group = path === undefined ? undefined : upTo(path, id);
+    if (controllers === undefined || group === undefined) continue;
+    // Each v1 hierarchy is mounted under the names of its controllers, with a link for each of them.
+    for (const one of controllers.split(',')) paths.set(one, one === '' ? `.${group}` : `${one}${group}`);
+  }
+  return paths;
 }
 
 function upTo(path: string, id: string): string | undefined {
