@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { get } from 'node:https';
+import { get, request as send } from 'node:https';
 import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
@@ -326,5 +326,60 @@ test(
     for (const name of names) assert.equal(await read(name), 403, name);
     const again = await server.call('POST', pods, mirror('sent'), 'application/json', node);
     assert.equal(again.status, 403, again.text);
+  },
+);
+
+test(
+  'YAML bodies of one user that come again at once after a kill do not keep another user waiting',
+  limit,
+  async () => {
+    await start();
+    await makeNamespaces('alice');
+    const large = `metadata:\n  name: large\ndata:\n${Array.from({ length: 60_000 }, (_, n) => `  k${n}: "${'x'.repeat(30)}"\n`).join('')}`;
+    const alice = { 'impersonate-user': 'alice', 'impersonate-group': 'system:masters' };
+    const small = 'metadata:\n  generateName: small-\ndata:\n  a: b\n';
+    let attacking = true;
+    const statuses = new Set<number>();
+    // Connections of its own: those of the other user have to stay free.
+    const post = () =>
+      new Promise<number>((resolve) => {
+        const { port, ca, key, cert } = server.process.target;
+        const headers = { 'content-type': 'application/yaml', ...alice };
+        const path = `${maps}?dryRun=All`;
+        const to = { host: '127.0.0.1', port, ca, key, cert, path, headers, method: 'POST', agent: false };
+        const sending = send(to, (answer) => {
+          answer.resume().on('error', () => undefined);
+          resolve(answer.statusCode ?? 0);
+        });
+        sending.on('error', () => resolve(0)).end(large);
+      });
+    const attack = async () => {
+      while (attacking) {
+        const status = await Promise.resolve()
+          .then(post)
+          .catch(() => 0);
+        statuses.add(status);
+        await sleep(status === 0 || status === 429 ? 100 : 0);
+      }
+    };
+    const attacks = Array.from({ length: 8 }, attack);
+    try {
+      await sleep(500);
+      await server.kill();
+      statuses.clear();
+      await server.again();
+      for (let n = 0; n < 5; n++) {
+        const began = performance.now();
+        const { status, text } = await server.call('POST', maps, small, 'application/yaml');
+        assert.equal(status, 201, text);
+        const waitedMs = performance.now() - began;
+        assert.ok(waitedMs < 5000, `another user waited ${waitedMs} ms`);
+      }
+    } finally {
+      attacking = false;
+      await Promise.all(attacks);
+    }
+    assert.ok(statuses.has(429), `the attack was answered ${[...statuses]}`);
+    assert.deepEqual(await server.held(), []);
   },
 );
