@@ -113,6 +113,14 @@ function turnsOf(
   const { signal, backoff, restMs = Number.POSITIVE_INFINITY } = options;
   const isRetryWakeful = backoff === undefined || options.wakesRetry === true;
   let last: string | undefined;
+  const afterError = async (error: unknown): Promise<number> => {
+    if (!options.onError) throw error;
+    const ms = backoff?.next() ?? milliseconds(restMs);
+    const message = errorMessage(error);
+    await options.onError(error, { retryMs: ms, isNew: message !== last });
+    last = message;
+    return ms;
+  };
   return async () => {
     try {
       const ms = (await act()) ?? milliseconds(restMs);
@@ -121,12 +129,7 @@ function turnsOf(
       return { ms, isWakeful: true };
     } catch (error) {
       if (signal.aborted) return { ms: 0, isWakeful: false };
-      if (!options.onError) throw error;
-      const ms = backoff?.next() ?? milliseconds(restMs);
-      const message = errorMessage(error);
-      await options.onError(error, { retryMs: ms, isNew: message !== last });
-      last = message;
-      return { ms, isWakeful: isRetryWakeful };
+      return { ms: await afterError(error), isWakeful: isRetryWakeful };
     }
   };
 }

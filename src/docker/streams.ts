@@ -11,25 +11,32 @@ const stderr = 2;
 
 /** Yields container output without a terminal: frames behind 8-byte headers (stream, three zeros, length). */
 export async function* outputPieces(chunks: AsyncIterable<Uint8Array>): AsyncIterable<OutputPiece> {
-  let rest = Buffer.alloc(0);
+  const frames = new Frames();
+  for await (const chunk of chunks) yield* frames.read(chunk);
+}
+
+class Frames {
+  /** Beginning of a header, of which the rest is still to come. */
+  #rest: Buffer = Buffer.alloc(0);
   /** Bytes still to come of the current frame. */
-  let left = 0;
-  let stream: OutputPiece['stream'] = 'stdout';
-  for await (const chunk of chunks) {
-    let data = rest.length > 0 ? Buffer.concat([rest, chunk]) : Buffer.from(chunk);
+  #left = 0;
+  #stream: OutputPiece['stream'] = 'stdout';
+
+  *read(chunk: Uint8Array): Iterable<OutputPiece> {
+    let data = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : Buffer.from(chunk);
     while (data.length > 0) {
-      if (left === 0) {
+      if (this.#left === 0) {
         if (data.length < 8) break;
-        stream = streamOf(data);
-        left = data.readUInt32BE(4);
+        this.#stream = streamOf(data);
+        this.#left = data.readUInt32BE(4);
         data = data.subarray(8);
       }
-      const piece = data.subarray(0, left);
-      left -= piece.length;
+      const piece = data.subarray(0, this.#left);
+      this.#left -= piece.length;
       data = data.subarray(piece.length);
-      if (piece.length > 0) yield { stream, data: piece, ends: left === 0 };
+      if (piece.length > 0) yield { stream: this.#stream, data: piece, ends: this.#left === 0 };
     }
-    rest = data;
+    this.#rest = data;
   }
 }
 

@@ -10,7 +10,7 @@ import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
 import { authorityHash } from '../pki/credentials.ts';
-import { clockAdvice, type ShownCertificates } from './clock-skew.ts';
+import { type ClockAdvice, clockAdvice, type ShownCertificates } from './clock-skew.ts';
 
 export interface DiscoveryOptions {
   /** URLs such as `https://192.0.2.10:6443`; the first server that answers is used. */
@@ -39,8 +39,7 @@ export async function discoverAuthority(options: DiscoveryOptions, signal: Abort
     const authority = shown.chain.find((certificate) => certificate.ca && hashOf(certificate) === hash);
     if (authority === undefined) throw new Error(wrongHash(server, hash, shown.chain));
     const advice = clockAdvice(server, validities([shown.chain[0], authority], shown), clock.now());
-    if (advice?.fatal) throw new Error(advice.message);
-    if (advice) warn(advice.message);
+    if (advice) giveAdvice(advice, warn);
     return authority.toString();
   }
   throw new Error(`no API server answers: ${failures.join(', ')}; correct server: or start the master`);
@@ -128,4 +127,10 @@ function validities(
     notAfter: Math.min(...all.map(({ validToDate }) => validToDate.getTime())),
     serverTime,
   };
+}
+
+/** Throws advice that makes joining impossible, and logs other advice. */
+function giveAdvice({ fatal, message }: ClockAdvice, warn: (message: string) => void): void {
+  if (fatal) throw new Error(message);
+  warn(message);
 }

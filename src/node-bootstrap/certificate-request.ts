@@ -9,7 +9,7 @@ import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
-import type { Client } from '../client/client.ts';
+import type { Client, WatchEvent } from '../client/client.ts';
 import { isTransportError } from '../client/transport-error.ts';
 import { makeRequest, type RequestedSubject } from '../pki/new-request.ts';
 
@@ -57,14 +57,17 @@ export async function requestCertificate(
   let exists = false;
   for (;;) {
     const since = clock.now();
+    // A watch ends after minutes; a watch that ends at once must not be repeated without a delay.
+    const rest = async () => {
+      if (clock.now() - since >= shortWatchMs) backoff.reset();
+      else await sleep(clock, backoff.next(), signal);
+    };
     try {
       if (!exists) await create(context.client, name, request, order);
       exists = true;
       const certificate = await issued(context.client, name, signal);
       if (certificate !== undefined) return checked(certificate, order, context.authority);
-      // A watch ends after minutes; a watch that ends at once must not be repeated without a delay.
-      if (clock.now() - since >= shortWatchMs) backoff.reset();
-      else await sleep(clock, backoff.next(), signal);
+      await rest();
     } catch (error) {
       signal.throwIfAborted();
       if (!mayPass(error)) throw error;
@@ -121,25 +124,34 @@ async function issued(client: Client, name: string, signal: AbortSignal): Promis
   const certificate = answerOf(current);
   if (certificate !== undefined) return certificate;
   const { resourceVersion } = current.metadata;
-  const fieldSelector = `metadata.name=${name}`;
+  const options = {
+    fieldSelector: `metadata.name=${name}`,
+    resourceVersion,
+    timeoutSeconds: 300,
+    signal,
+  };
   try {
-    for await (const event of requests.watch({
-      fieldSelector,
-      resourceVersion,
-      timeoutSeconds: 300,
-      signal,
-    })) {
-      if (event.type === 'BOOKMARK') continue;
-      if (event.type === 'DELETED') throw removed(name);
-      const answer = answerOf(event.object);
-      if (answer !== undefined) return answer;
-    }
+    const answer = await firstAnswer(requests.watch(options), name);
+    if (answer !== undefined) return answer;
   } catch (error) {
     // The owner of a deleted request may no longer be permitted to watch it; the next read reports that it is
     // gone.
     if (!isForbidden(error)) throw error;
   }
   signal.throwIfAborted();
+  return undefined;
+}
+
+/** Returns the certificate of the first event that has one; undefined if the watch ends before. */
+async function firstAnswer(
+  events: AsyncIterable<WatchEvent<CertificateSigningRequest>>,
+  name: string,
+): Promise<string | undefined> {
+  for await (const event of events) {
+    if (event.type === 'DELETED') throw removed(name);
+    const answer = event.type === 'BOOKMARK' ? undefined : answerOf(event.object);
+    if (answer !== undefined) return answer;
+  }
   return undefined;
 }
 

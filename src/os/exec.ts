@@ -99,12 +99,14 @@ export const systemExec: Exec = (file, args, options = {}) =>
     child.on('close', (code, killedBy) => {
       forget();
       if (code === 0) return resolve({ stdout: text(stdout), stderr: text(stderr) });
-      if (signal?.aborted) return reject(signal.reason);
-      if (late) return reject(failed(timeoutMessage(timeoutMs ?? 0)));
-      if (killedBy !== null) return reject(failed(`killed by ${killedBy}`));
-      reject(failed(`exit status ${code}`, code ?? undefined));
+      const [how, status] = late ? [timeoutMessage(timeoutMs ?? 0)] : howEnded(code, killedBy);
+      reject(signal?.aborted ? signal.reason : failed(how, status));
     });
   });
+
+/** Returns the text of the error, and the exit status if there is one. */
+const howEnded = (code: number | null, killedBy: string | null): [how: string, code?: number] =>
+  code === null || killedBy !== null ? [`killed by ${killedBy}`] : [`exit status ${code}`, code];
 
 /** Kills a program that leads its own process group, and the processes that it started. */
 export function killGroup({ pid }: { readonly pid?: number | undefined }): void {

@@ -72,10 +72,11 @@ export class Shell {
         end();
         const code = Number(out.end[1]);
         if (code === 0) resolve({ stdout: out.text, stderr: err.text });
-        // Exit status of a POSIX shell for a command that is not found (XCU 2.8.2).
-        else if (code === 127) reject(failed('not found; install it or correct PATH'));
-        else reject(failed(`exit status ${code}`, code));
+        else reject(failedWith(code));
       }
+      // Exit status 127 of a POSIX shell is for a command that is not found (XCU 2.8.2).
+      const failedWith = (code: number) =>
+        code === 127 ? failed('not found; install it or correct PATH') : failed(`exit status ${code}`, code);
       shell.on('exit', lost).on('error', lost);
       const command = [file, ...args].map(quoted).join(' ');
       const source = input === undefined ? '</dev/null' : `<<'${mark}'\n${input}\n${mark}`;

@@ -125,20 +125,26 @@ class MemoryStore implements Store {
     this.#notify();
   };
 
+  /** Throws if events after the revision have been compacted. */
+  #checkKept(revision: number): void {
+    if (revision < this.#compacted) throw compactedError(revision + 1, this.#compacted);
+  }
+
   async *#watch(prefix: string, after: number, signal: AbortSignal): AsyncGenerator<WatchBatch> {
     let delivered = after;
     let answered = this.#progressRequests;
     const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     while (!signal.aborted) {
       this.#checkOpen();
-      if (delivered < this.#compacted) throw compactedError(delivered + 1, this.#compacted);
+      this.#checkKept(delivered);
       const next = this.#wake.promise;
       const { events, isLast } = this.#logAfter(delivered);
-      const asked = isLast && answered !== this.#progressRequests;
-      if (asked) answered = this.#progressRequests;
+      const requests = isLast ? this.#progressRequests : answered;
       delivered = events.at(-1)?.revision ?? Math.max(delivered, this.#revision);
       const wanted = events.filter((event) => event.key.startsWith(prefix));
-      if (wanted.length > 0 || asked) yield { events: wanted, revision: delivered };
+      const isDue = wanted.length > 0 || requests !== answered;
+      answered = requests;
+      if (isDue) yield { events: wanted, revision: delivered };
       else if (events.length === 0) await Promise.race([next, aborted]);
     }
   }

@@ -1,4 +1,4 @@
-/** Paragraphs and lists of the documentation fit into the width of the code, so that a diff shows a sentence. */
+/** Lines of the documentation are at most as wide as the code, so that a diff shows single sentences. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 
 const root = join(import.meta.dirname, '../..');
 const maxCharacters = 110;
-/** Pages that a program writes or compares line by line: `bin/conformance --write-doc`, the test of pod fields. */
+/** Pages that a program generates or compares line by line. */
 const generated = ['docs/conformance.md', 'docs/pod-fields.md'];
 const pages = execFileSync('git', ['ls-files', '-z', '*.md'], { cwd: root, encoding: 'utf8' })
   .split('\0')

@@ -72,8 +72,7 @@ function publishedEndpoints(
 ): readonly PublishedEndpoint[] {
   const all = service.spec.publishNotReadyAddresses === true;
   const found: PublishedEndpoint[] = [];
-  for (const { addressType, endpoints, ports } of slices) {
-    if (addressType !== 'IPv4') continue;
+  for (const { endpoints, ports } of slices.filter(({ addressType }) => addressType === 'IPv4')) {
     for (const { addresses, conditions, hostname } of endpoints) {
       const [ip] = addresses;
       if (ip === undefined || (conditions.ready === false && !all)) continue;

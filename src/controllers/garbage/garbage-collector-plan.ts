@@ -60,9 +60,11 @@ export function ownersInCycle(
   for (let owner = next.pop(); owner !== undefined; owner = next.pop()) {
     const { uid } = owner.metadata;
     const waiting = dependentsOf(owner).filter((one) => waitsForDependents(one) && blocks(one, uid));
-    const fresh = waiting.filter(({ metadata }) => !reached.has(metadata.uid));
-    for (const dependent of fresh) reached.add(dependent.metadata.uid);
-    next.push(...fresh);
+    for (const dependent of waiting) {
+      if (reached.has(dependent.metadata.uid)) continue;
+      reached.add(dependent.metadata.uid);
+      next.push(dependent);
+    }
   }
   const owners = object.metadata.ownerReferences ?? [];
   return owners.map(({ uid }) => uid).filter((uid) => reached.has(uid) && blocks(object, uid));

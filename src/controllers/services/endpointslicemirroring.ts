@@ -54,10 +54,9 @@ export function endpointSliceMirroringController(context: ControllerContext): Co
     const endpoints = endpointsLister.get(key);
     const service = services.get(key);
     const existing = slicesOf(key).filter((slice) => !isTerminating(slice));
-    if (!service && endpoints && existing.some((slice) => isOwnedBy(slice, endpoints)))
-      if (!(await removeOrphan(endpoints))) return undefined;
     if (endpoints && service && isToBeMirrored(endpoints, service)) await mirror(key, endpoints, existing);
-    else await writer.carryOut(key, { create: [], update: [], remove: existing });
+    else if (service || !endpoints || (await removeOrphan(endpoints, existing)))
+      await writer.carryOut(key, { create: [], update: [], remove: existing });
     return undefined;
   }
 
@@ -78,10 +77,11 @@ export function endpointSliceMirroringController(context: ControllerContext): Co
     (await ifPresent(client.resource(serviceResource).get(name, namespace))) !== undefined;
 
   /**
-   * Deletes Endpoints whose Service is gone. Returns false if the Service exists: user-written Endpoints must
-   * not be deleted because the cache does not show the Service yet.
+   * Deletes mirrored Endpoints whose Service is gone. Returns false if the Service exists: user-written
+   * Endpoints must not be deleted because the cache does not show the Service yet.
    */
-  async function removeOrphan(endpoints: Endpoints): Promise<boolean> {
+  async function removeOrphan(endpoints: Endpoints, existing: readonly EndpointSlice[]): Promise<boolean> {
+    if (!existing.some((slice) => isOwnedBy(slice, endpoints))) return true;
     if (await isThere(endpoints)) return false;
     const { name, namespace, uid } = endpoints.metadata;
     await ifPresent(client.resource(endpointsResource).delete(name, namespace, { preconditions: { uid } }));

@@ -76,22 +76,30 @@ async function evict(scope: RequestScope, write: WriteOptions, deletion: DeleteR
     await waitForNow(server, scope);
     const pod = readPod(scope);
     const ruling = await rule(scope, write, pod);
-    const { resourceVersion } = deletion.preconditions;
-    if (ruling.as === 'any' || resourceVersion !== undefined) {
-      await deleteObject(server, deletion);
-      return;
-    }
-    try {
-      const seen = { ...deletion.preconditions, resourceVersion: pod.metadata.resourceVersion };
-      await deleteObject(server, { ...deletion, preconditions: seen });
-      return;
-    } catch (error) {
-      // The pod may have become ready meanwhile, and count for the budget.
-      if (!isConflict(error) || seenOtherwise(deletion, readPod(scope))) throw error;
-      if (attempt >= maxTries) throw afterLastTry(ruling, error);
-    }
+    const asked = ruling.as === 'any' ? deletion : deletionAsSeen(deletion, pod);
+    const conflict = await conflictOf(deleteObject(server, asked));
+    if (conflict === undefined) return;
+    // The pod may have become ready meanwhile, and count for the budget.
+    if (asked === deletion || seenOtherwise(deletion, readPod(scope))) throw conflict;
+    if (attempt >= maxTries) throw afterLastTry(ruling, conflict);
   }
 }
+
+/** Resolves to the conflict that rejects the write, or to undefined; rejects with other errors. */
+const conflictOf = (write: Promise<unknown>): Promise<unknown> =>
+  write.then(
+    () => undefined,
+    (error: unknown) => {
+      if (isConflict(error)) return error;
+      throw error;
+    },
+  );
+
+/** Returns the deletion of the pod in the version that was read, unless the request names a version. */
+const deletionAsSeen = (deletion: DeleteRequest, { metadata: { resourceVersion } }: Pod): DeleteRequest =>
+  deletion.preconditions.resourceVersion === undefined
+    ? { ...deletion, preconditions: { ...deletion.preconditions, resourceVersion } }
+    : deletion;
 
 const afterLastTry = ({ budget }: Ruling, error: unknown) =>
   budget === undefined ? error : notYetCounted(budget);

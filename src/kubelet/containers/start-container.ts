@@ -80,18 +80,21 @@ async function startOrEnd(runtime: ContainerRuntime, id: string): Promise<boolea
     return true;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    const { cause } = error;
-    if (cause instanceof RuntimeError && cause.reason === 'SandboxEnded') {
+    const unstartable = error.cause instanceof RuntimeError ? errorOfPart(error.cause) : undefined;
+    if (unstartable) {
       await runtime.remove(id);
-      throw cause;
-    }
-    if (cause instanceof RuntimeError && cause.reason === 'NoSuchPart') {
-      await runtime.remove(id);
-      throw new StartError('CreateContainerError', cause.message, { cause });
+      throw unstartable;
     }
     if ((await runtime.inspect(id))?.state === 'exited') return false;
     throw error;
   }
+}
+
+/** Returns the error of a container that lacks its sandbox or a part of it, so that it can never start. */
+function errorOfPart(cause: RuntimeError): Error | undefined {
+  if (cause.reason === 'SandboxEnded') return cause;
+  if (cause.reason === 'NoSuchPart') return new StartError('CreateContainerError', cause.message, { cause });
+  return undefined;
 }
 
 /** Makes sure of the images; those that the container mounts come first, as upstream. */

@@ -63,19 +63,19 @@ export class NvidiaCards implements DeviceSource {
     return this.#looking;
   }
 
+  async #deviceOf({ uuid, address, file }: FoundCard): Promise<Device> {
+    const isReadable = (await numberOf(file)) !== undefined;
+    return { id: uuid, healthy: isReadable && !this.#failed.has(address ?? '') };
+  }
+
   async #look(): Promise<void> {
     const { directory = '/proc/driver/nvidia/gpus', dev = '/dev', manager } = this.#options;
     const cards = await cardsIn(directory, dev);
     // A card that the driver released is initialized anew when it is there again.
+    const there = new Set(cards.map(({ address }) => address));
     for (const { address } of this.#cards)
-      if (address !== undefined && !cards.some((card) => card.address === address))
-        this.#failed.delete(address);
-    const now: Device[] = [];
-    for (const { uuid, address, file } of cards)
-      now.push({
-        id: uuid,
-        healthy: (await numberOf(file)) !== undefined && !this.#failed.has(address ?? ''),
-      });
+      if (address !== undefined && !there.has(address)) this.#failed.delete(address);
+    const now = await Promise.all(cards.map((card) => this.#deviceOf(card)));
     const lost = this.#devices
       .filter(({ id }) => !cards.some(({ uuid }) => uuid === id))
       .map(({ id }) => ({ id, healthy: false }));

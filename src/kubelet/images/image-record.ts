@@ -74,7 +74,7 @@ export class ImageRecord {
     await this.#load();
     const ids = new Set(present.map(({ id }) => id));
     for (const { id, names } of present)
-      for (const name of names) if (this.#pulling.delete(name)) this.#add(name, id);
+      for (const name of names.filter((one) => this.#pulling.delete(one))) this.#add(name, id);
     for (const id of [...this.#images.keys()]) if (!ids.has(id)) this.#images.delete(id);
     const now = this.#options.clock.now();
     for (const [id, image] of this.#images) if (used.has(id)) this.#images.set(id, { ...image, usedAt: now });

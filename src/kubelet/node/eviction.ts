@@ -9,6 +9,7 @@ import type { EventRecorder } from '../../controller-runtime/events.ts';
 import type { Exec } from '../../os/exec.ts';
 import type { ImageGc } from '../images/image-gc.ts';
 import type { PodWorkers } from '../pods/pod-workers.ts';
+import type { ContainerState } from '../runtime/runtime.ts';
 import type { RuntimeCache } from '../runtime/runtime-cache.ts';
 import type { GroupReader } from '../usage/group-reader.ts';
 import { readWritableLayer } from '../usage/layers.ts';
@@ -98,11 +99,12 @@ export class Eviction {
     const usage = new Map<string, number>();
     const { containers } = this.#options.cache.observe(pod.metadata.uid);
     const running = containers.filter(({ state }) => state === 'running');
+    const usedBy = async (container: ContainerState) =>
+      resource === 'memory'
+        ? (await this.#options.groups.memory(container))?.workingSet
+        : this.#diskOf(container.pid, resource);
     for (const container of running) {
-      const used =
-        resource === 'memory'
-          ? (await this.#options.groups.memory(container))?.workingSet
-          : await this.#diskOf(container.pid, resource);
+      const used = await usedBy(container);
       if (used !== undefined) usage.set(container.name, used);
     }
     if (resource !== 'memory') {

@@ -195,8 +195,16 @@ export class NodeReporter {
     return this.#state.node;
   }
 
+  async #write(node: Node, status: NonNullable<Node['status']>): Promise<void> {
+    const { client, nodeName, devices } = this.#options;
+    const patch = nodeStatusPatch(status, node.status, devices.value);
+    const body = { metadata: { uid: node.metadata.uid }, status: patch };
+    this.#state.node = await client.resource(nodeResource).patch(nodeName, '', 'merge', body, 'status');
+    this.#tell(node, changeEvents(node.status?.conditions ?? [], status.conditions ?? []));
+  }
+
   async #report(node: Node): Promise<void> {
-    const { client, clock, nodeName, server, pressure, engine } = this.#options;
+    const { clock, server, pressure, engine } = this.#options;
     const now = clock.now();
     const images = await this.#images(node);
     const problem = this.#state.shutdownReason ?? this.#problem;
@@ -219,13 +227,8 @@ export class NodeReporter {
     const due = now - this.#reportedAt >= statusMs;
     try {
       if (due || !deepEqual(timeless(status), timeless(node.status))) {
-        const body = {
-          metadata: { uid: node.metadata.uid },
-          status: nodeStatusPatch(status, node.status, devices),
-        };
-        this.#state.node = await client.resource(nodeResource).patch(nodeName, '', 'merge', body, 'status');
+        await this.#write(node, status);
         this.#reportedAt = now;
-        this.#tell(node, changeEvents(node.status?.conditions ?? [], status?.conditions ?? []));
       }
       if (problem === undefined) this.#options.onReady?.();
     } catch (error) {

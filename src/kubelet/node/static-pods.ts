@@ -90,10 +90,10 @@ export class StaticPods {
     this.#apply();
   }
 
-  async #read(directory: string): Promise<void> {
-    let names: readonly string[];
+  /** Returns the names of the files; none for a missing directory, undefined for an unreadable one. */
+  async #namesIn(directory: string): Promise<readonly string[] | undefined> {
     try {
-      names = (await readdir(directory)).filter((name) => !name.startsWith('.')).toSorted();
+      return (await readdir(directory)).filter((name) => !name.startsWith('.')).toSorted();
     } catch (error) {
       const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
       this.#tell(
@@ -102,9 +102,13 @@ export class StaticPods {
           ? 'the directory of static pods does not exist: make it, and put their manifests into it'
           : `the directory of static pods cannot be read: ${errorMessage(error)}`,
       );
-      if (!isMissing) return;
-      names = [];
+      return isMissing ? [] : undefined;
     }
+  }
+
+  async #read(directory: string): Promise<void> {
+    const names = await this.#namesIn(directory);
+    if (names === undefined) return;
     const files = new Map<string, ReadFile>();
     for (const name of names) {
       const path = join(directory, name);

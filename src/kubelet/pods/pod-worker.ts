@@ -209,15 +209,19 @@ export class PodWorker {
       this.#dirty = false;
       this.#timer?.cancel();
       try {
-        const plan = await this.#timeStep();
-        this.#backoff.reset();
-        if (plan.actions.length > 0) this.#dirty = true;
-        else if (plan.requeueAfter !== undefined) this.#wakeAfter(plan.requeueAfter);
+        await this.#next();
       } catch (error) {
         if (this.#stopped) return;
         this.#retryAfter(error);
       }
     }
+  }
+
+  async #next(): Promise<void> {
+    const plan = await this.#timeStep();
+    this.#backoff.reset();
+    if (plan.actions.length > 0) this.#dirty = true;
+    else if (plan.requeueAfter !== undefined) this.#wakeAfter(plan.requeueAfter);
   }
 
   #retryAfter(error: unknown): void {

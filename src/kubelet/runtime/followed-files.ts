@@ -8,7 +8,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { onAbort } from '../../base/abort.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
-import { following, type LogFile, openOldest } from './log-file-chain.ts';
+import { type Following, following, type LogFile, openOldest } from './log-file-chain.ts';
 import { LogFilePrinter, type PrintOptions } from './log-file-lines.ts';
 import { type LogPlace, openTail } from './log-tail.ts';
 
@@ -141,9 +141,25 @@ class FollowedLog {
     });
   }
 
+  /** Goes on with the next file, or waits for a change. Returns true at the end of the log. */
+  async #goOn(next: Following, end: End | undefined): Promise<boolean> {
+    if (typeof next === 'object') {
+      await this.#goOnWith(next);
+      return false;
+    }
+    if (next === 'removed') {
+      await this.#requireWhole();
+      return true;
+    }
+    if (end && end !== 'over') throw end.error;
+    if (!end) await this.#change.wait();
+    return end === 'over';
+  }
+
   async *read(): AsyncGenerator<Uint8Array> {
     try {
-      while (!this.#signal.aborted) {
+      let isOver = false;
+      while (!isOver && !this.#signal.aborted) {
         this.#change.forget();
         const end = this.#end;
         const next = await following(this.#files.path, this.#file);
@@ -151,11 +167,7 @@ class FollowedLog {
         this.#next = typeof next === 'object' ? next : undefined;
         // The end and the next file were looked up before: everything written until then is read.
         yield* this.#readOn();
-        if (this.#next) await this.#goOnWith(this.#next);
-        else if (next === 'removed') return await this.#requireWhole();
-        else if (end === 'over') return;
-        else if (end) throw end.error;
-        else await this.#change.wait();
+        isOver = await this.#goOn(next, end);
       }
     } catch (error) {
       // An error after the abort comes from the file that the abort closed.

@@ -78,12 +78,18 @@ class SeenEntries {
     if (last === undefined || time > last) return undefined;
     // All pieces of a long line have one time; once the line has ended, they can only be repeated.
     if (time === last && !(this.#last && mayRepeat(this.#last, entry))) return undefined;
+    const found = this.#firstOf(time);
+    return found === undefined ? undefined : found + 1;
+  }
+
+  /** Returns the first of the last entries with that time; earlier groups with the same time do not count. */
+  #firstOf(time: number): number | undefined {
     let found: number | undefined;
     for (let at = this.#times.length - 1; (this.#times[at] ?? -Infinity) >= time - disorder; at--) {
       if (this.#times[at] === time) found = at;
       else if (found !== undefined) break;
     }
-    return found === undefined ? undefined : found + 1;
+    return found;
   }
 }
 

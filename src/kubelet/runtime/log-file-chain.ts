@@ -45,11 +45,7 @@ export async function following(path: string, file: LogFile): Promise<Following>
     if ((await inodeAt(path, 0)) === file.inode) return 'newest';
     const number = await numberOf(path, file);
     if (number === 0) return 'newest';
-    if (number === undefined) {
-      if (await isLinked(file)) return 'changing';
-      // The reader is behind all files that are kept, or the file was the oldest.
-      return (await openOldest(path)) ?? 'removed';
-    }
+    if (number === undefined) return followingUnnumbered(path, file);
     const next = await openNumber(path, number - 1);
     // Files are renamed from the highest number on: while this file keeps its number, so does the next.
     const stays = (await inodeAt(path, number)) === file.inode;
@@ -61,22 +57,43 @@ export async function following(path: string, file: LogFile): Promise<Following>
 /** Maximum number of attempts to find an older file while a rotation renames it, which takes microseconds. */
 const maxAttempts = 100;
 
+/** Finds the file after one that has no number: it is being renamed, or is no longer kept. */
+async function followingUnnumbered(path: string, file: LogFile): Promise<Following> {
+  if (await isLinked(file)) return 'changing';
+  // The reader is behind all files that are kept, or the file was the oldest.
+  return (await openOldest(path)) ?? 'removed';
+}
+
+const isOther = (found: LogFile | undefined, file: LogFile) =>
+  found !== undefined && found.inode !== file.inode;
+
+const isOldest = async (path: string, number: number): Promise<boolean> =>
+  (await numbersOf(path)).every((other) => other <= number);
+
 /** Opens the file written before `file`, which stays open; undefined when that file is not kept. */
 export async function preceding(path: string, file: LogFile): Promise<LogFile | undefined> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const number = await numberOf(path, file);
-    if (number === undefined) {
-      if (await isLinked(file)) continue;
-      return undefined;
-    }
-    const older = await openNumber(path, number + 1);
-    const stays = (await inodeAt(path, number)) === file.inode;
-    if (stays && older && older.inode !== file.inode) return older;
-    await older?.handle.close();
-    const isOldest = stays && (await numbersOf(path)).every((other) => other <= number);
-    if (isOldest) return undefined;
+    const older =
+      number === undefined ? await precedingUnnumbered(file) : await openBefore(path, file, number);
+    if (older !== 'changing') return older;
   }
   return undefined;
+}
+
+const precedingUnnumbered = async (file: LogFile) => ((await isLinked(file)) ? 'changing' : undefined);
+
+/** Opens the file before number `number`, which `file` had; undefined if `file` is the oldest. */
+async function openBefore(
+  path: string,
+  file: LogFile,
+  number: number,
+): Promise<LogFile | 'changing' | undefined> {
+  const older = await openNumber(path, number + 1);
+  const stays = (await inodeAt(path, number)) === file.inode;
+  if (stays && isOther(older, file)) return older;
+  await older?.handle.close();
+  return stays && (await isOldest(path, number)) ? undefined : 'changing';
 }
 
 /** Returns the numbers of the existing files, in ascending order; 0 stands for `path` itself. */

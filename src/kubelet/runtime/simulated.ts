@@ -125,12 +125,8 @@ export class SimulatedRuntime implements ContainerRuntime {
       throw new RuntimeError('Failed', 'the simulated engine does not support mounts of images');
     const missing = mounted.find((id) => !this.#present.has(id.replace(/^sha256:/, '')));
     if (missing !== undefined) throw new RuntimeError('NotFound', `no image ${missing}`);
-    for (const object of this.#objects.values()) {
-      const same = object.kind === 'container' && object.pod.uid === config.pod.uid;
-      if (same && object.name === config.name && object.attempt === config.attempt) {
-        throw new RuntimeError('Conflict', `container ${config.name} exists with attempt ${config.attempt}`);
-      }
-    }
+    if (this.#objects.values().some((object) => object.kind === 'container' && isSame(object, config)))
+      throw new RuntimeError('Conflict', `container ${config.name} exists with attempt ${config.attempt}`);
     const { pod, name, sandboxId, image, imageId, specHash, attempt, crashes } = config;
     const container: ContainerState = {
       kind: 'container',
@@ -255,10 +251,9 @@ export class SimulatedRuntime implements ContainerRuntime {
     const wanted = lines.filter(({ at }) => options.since === undefined || at >= options.since);
     let next = options.tailLines === undefined ? 0 : Math.max(0, wanted.length - options.tailLines);
     for (;;) {
-      for (; next < wanted.length; next++) {
-        const { at, text } = wanted[next] ?? { at: 0, text: '' };
+      for (const { at, text } of wanted.slice(next))
         yield Buffer.from(`${options.timestamps ? `${new Date(at).toISOString()} ` : ''}${text}\n`);
-      }
+      next = wanted.length;
       if (!options.follow || this.#objects.get(id)?.state !== 'running' || signal.aborted) return;
       const before = lines.length;
       await this.#next(signal);
@@ -364,3 +359,6 @@ export class SimulatedRuntime implements ContainerRuntime {
     });
   }
 }
+
+const isSame = ({ pod, name, attempt }: ContainerState, config: ContainerConfig) =>
+  pod.uid === config.pod.uid && name === config.name && attempt === config.attempt;

@@ -100,34 +100,42 @@ export class VolumeChores implements ReflectorSink<PersistentVolume> {
    * stored the promise.
    */
   async #work(name: string): Promise<void> {
-    const { clock, log } = this.#options;
+    const { clock } = this.#options;
     await Promise.resolve();
     let said = '';
     for (let failures = 1; !this.#signal.aborted; failures++) {
       const wanted = this.#wanted.get(name);
       if (!wanted) break;
-      const { version } = wanted;
       const signal = AbortSignal.any([this.#signal, wanted.end.signal]);
       try {
-        await this.#do(name, signal);
-        // A newer version of the volume, seen meanwhile, may request another chore.
-        if (this.#wanted.get(name) === wanted && wanted.version === version) this.#wanted.delete(name);
+        await this.#doWanted(name, wanted, signal);
       } catch (error) {
         if (signal.aborted) continue;
-        const message = errorMessage(error);
-        log.warn('the cleanup of a volume failed; retrying', {
-          ...{ volume: name, error: message },
-        });
-        // Each message is written once: the status may have been changed since.
-        if (message !== said)
-          await this.#tell(name, { phase: 'Failed', reason: stuckReason, message }).then(
-            () => (said = message),
-            () => undefined,
-          );
+        said = await this.#failed(name, errorMessage(error), said);
         await sleep(clock, backoffMs(backoff, failures), signal).catch(() => undefined);
       }
     }
     this.#busy.delete(name);
+  }
+
+  async #doWanted(name: string, wanted: Wanted, signal: AbortSignal): Promise<void> {
+    const { version } = wanted;
+    await this.#do(name, signal);
+    // A newer version of the volume, seen meanwhile, may request another chore.
+    if (this.#wanted.get(name) === wanted && wanted.version === version) this.#wanted.delete(name);
+  }
+
+  /**
+   * Writes the failure into the status and returns the message that the status has. Each message is written
+   * once: the status may have been changed since.
+   */
+  #failed(name: string, message: string, said: string): Promise<string> {
+    this.#options.log.warn('the cleanup of a volume failed; retrying', { volume: name, error: message });
+    if (message === said) return Promise.resolve(said);
+    return this.#tell(name, { phase: 'Failed', reason: stuckReason, message }).then(
+      () => message,
+      () => said,
+    );
   }
 
   /** Reads the volume from the API server first: it may be in use again. */

@@ -46,6 +46,24 @@ export interface OverlayOptions {
 const rereadMs = 60_000;
 const retry = { initialMs: 100, maxMs: 30_000 };
 
+/** Syncs the overlay for each key until the queue is shut down. */
+async function syncRounds(
+  overlay: Overlay,
+  queue: WorkQueue<'nodes'>,
+  onFailure: (error: unknown, retryMs: number) => void,
+): Promise<void> {
+  for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+    try {
+      await overlay.sync();
+      queue.forget(key);
+      queue.addAfter(key, rereadMs);
+    } catch (error) {
+      onFailure(error, queue.addRateLimited(key));
+    }
+    queue.done(key);
+  }
+}
+
 /** Runs until the signal aborts; never rejects because of a failed round. */
 export async function runOverlay(options: OverlayOptions, signal: AbortSignal): Promise<void> {
   const { informers, clock, log } = options;
@@ -65,22 +83,11 @@ export async function runOverlay(options: OverlayOptions, signal: AbortSignal): 
     // Existing routes must not be removed before the nodes are known.
     await informers.start(signal);
     wake();
-    for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
-      try {
-        await overlay.sync();
-        queue.forget(key);
-        queue.addAfter(key, rereadMs);
-      } catch (error) {
-        const retryMs = queue.addRateLimited(key);
-        if (!signal.aborted) {
-          log.warn('the routes to other nodes could not be set up; trying again', {
-            error: errorMessage(error),
-            retryMs,
-          });
-        }
-      }
-      queue.done(key);
-    }
+    await syncRounds(overlay, queue, (error, retryMs) => {
+      if (signal.aborted) return;
+      const what = { error: errorMessage(error), retryMs };
+      log.warn('the routes to other nodes could not be set up; trying again', what);
+    });
   } catch (error) {
     if (!signal.aborted || !(isAbort(error) || error === signal.reason)) throw error;
   } finally {

@@ -102,36 +102,63 @@ export function planOverlay(
   if (!podCIDR) return { state: noOverlay, annotations: undefined, problems: [] };
   // Packets to unused pod addresses are rejected here: the default route would carry them out of the cluster.
   const routes = new Map([[networkOf(facts.clusterCIDR), unreachable]]);
-  const others = nodes.filter(({ metadata }) => metadata.name !== facts.nodeName);
+  const others = nodes.filter((node) => node !== own);
   const { underlay } = facts;
   if (others.length === 0 || !underlay) return planAlone(facts, routes);
   const link = facts.mode === 'vxlan' ? vxlanLink(facts.nodeIP, underlay, podCIDR) : undefined;
   const { peers, problems } = peersOf(facts, podCIDR, others);
-  const neighbours = new Map<string, string>();
-  const forwarding = new Map<string, string>();
-  const senders = new Set<string>();
-  for (const peer of peers) {
-    if (link && peer.mac !== undefined) {
-      const address = firstOf(peer.podCIDR);
-      routes.set(peer.podCIDR, `via ${address} dev ${linkName} onlink`);
-      neighbours.set(address, peer.mac);
-      forwarding.set(peer.mac, peer.ip);
-      senders.add(peer.ip);
-    } else if (contains(underlay.network, `${peer.ip}/32`)) {
-      routes.set(peer.podCIDR, `via ${peer.ip} dev ${underlay.dev}`);
-    } else {
-      problems.push(
-        `node ${peer.name} at ${peer.ip} is not on the link of this node (${underlay.network} on ${underlay.dev}), and one of the two has --overlay host-routes: give both --overlay vxlan`,
-      );
-    }
-  }
-  const annotations = {
-    [modeAnnotation]: facts.mode,
-    [macAnnotation]: link?.mac ?? null,
-    [podCIDRAnnotation]: facts.podCIDR ?? null,
-    [nodeIPAnnotation]: facts.nodeIP,
+  const tables = {
+    routes,
+    neighbours: new Map<string, string>(),
+    forwarding: new Map<string, string>(),
+    senders: new Set<string>(),
   };
-  return { state: { vxlan: link, routes, neighbours, forwarding, senders }, annotations, problems };
+  for (const peer of peers) {
+    const problem = addPeer(tables, peer, underlay, link && linkName);
+    if (problem !== undefined) problems.push(problem);
+  }
+  return { state: { vxlan: link, ...tables }, annotations: annotationsOf(facts, link?.mac), problems };
+}
+
+/** Returns the annotations by which other nodes reach this one. */
+const annotationsOf = ({ mode, podCIDR, nodeIP }: OverlayFacts, mac: string | undefined) => ({
+  [modeAnnotation]: mode,
+  [macAnnotation]: mac ?? null,
+  [podCIDRAnnotation]: podCIDR ?? null,
+  [nodeIPAnnotation]: nodeIP,
+});
+
+const unreachedPeer = ({ name, ip }: Peer, { network, dev }: Underlay) =>
+  `node ${name} at ${ip} is not on the link of this node (${network} on ${dev}), and one of the two has --overlay host-routes: give both --overlay vxlan`;
+
+interface Tables {
+  readonly routes: Map<string, string>;
+  readonly neighbours: Map<string, string>;
+  readonly forwarding: Map<string, string>;
+  readonly senders: Set<string>;
+}
+
+/** Adds the way to the pods of a peer. Returns the problem if there is none. */
+function addPeer(tables: Tables, peer: Peer, underlay: Underlay, linkName: string | undefined) {
+  if (linkName !== undefined && peer.mac !== undefined) addTunnel(tables, peer, peer.mac, linkName);
+  else if (contains(underlay.network, `${peer.ip}/32`))
+    tables.routes.set(peer.podCIDR, `via ${peer.ip} dev ${underlay.dev}`);
+  else return unreachedPeer(peer, underlay);
+  return undefined;
+}
+
+/** Adds the entries by which packets to the pods of a peer travel in VXLAN. */
+function addTunnel(
+  { routes, neighbours, forwarding, senders }: Tables,
+  { podCIDR, ip }: Pick<Peer, 'podCIDR' | 'ip'>,
+  mac: string,
+  linkName: string,
+): void {
+  const address = firstOf(podCIDR);
+  routes.set(podCIDR, `via ${address} dev ${linkName} onlink`);
+  neighbours.set(address, mac);
+  forwarding.set(mac, ip);
+  senders.add(ip);
 }
 
 /** Returns the plan of a node without other nodes, or without a link to them. */

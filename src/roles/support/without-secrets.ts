@@ -81,20 +81,21 @@ export class SecretFilter {
     return Object.fromEntries(members);
   }
 
+  /** Empties variables and headers, since any value may be secret. */
+  #variables(value: unknown): unknown {
+    if (isRecord(value)) return emptied(value);
+    if (!Array.isArray(value)) return this.object(value);
+    return value.map((entry) =>
+      isRecord(entry) && 'value' in entry ? { ...entry, value: leftOut } : this.object(entry),
+    );
+  }
+
   #member(of: JsonObject, name: string, value: unknown): unknown {
     const isContent = of.kind === 'Secret' || of.kind === 'ConfigMap';
     if (isContent && ['data', 'stringData', 'binaryData'].includes(name)) return emptied(value);
     if (name === 'managedFields') return undefined;
-    if (data.includes(name) || (name === 'state' && typeof value === 'string')) return leftOut;
-    // Variables and headers are always emptied: any value may be secret.
-    if (variables.includes(name) && isRecord(value)) return emptied(value);
-    if (variables.includes(name) && Array.isArray(value))
-      return value.map((entry) =>
-        isRecord(entry) && 'value' in entry ? { ...entry, value: leftOut } : this.object(entry),
-      );
-    if (name.endsWith('/last-applied-configuration')) return leftOut;
-    if (isSecretName(name) && (typeof value === 'string' || typeof value === 'number')) return leftOut;
-    return this.object(value);
+    if (isAlwaysSecret(name, value)) return leftOut;
+    return variables.includes(name) ? this.#variables(value) : this.object(value);
   }
 
   /** Cleans a list; in the words of a command line, the word after `--password` is left out. */
@@ -154,4 +155,11 @@ function leaves(text: string): string[] {
   } catch {
     return [];
   }
+}
+
+/** Returns true for a field whose whole value is left out. */
+function isAlwaysSecret(name: string, value: unknown): boolean {
+  if (data.includes(name) || name.endsWith('/last-applied-configuration')) return true;
+  if (typeof value === 'string') return name === 'state' || isSecretName(name);
+  return typeof value === 'number' && isSecretName(name);
 }

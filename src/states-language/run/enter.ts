@@ -75,7 +75,8 @@ async function choose(query: Query, frame: Frame, state: Choice, input: Json): P
 
 /** Returns the fields by which a Choice passes its input on. `way` is the rule that holds, or the Choice. */
 function leavingBy({ OutputPath, Output }: Choice, way: Pick<ChoiceRule, 'Output' | 'Assign'>) {
-  const output = way.Output ?? Output;
+  // A rule may set the output to null.
+  const output = way.Output === undefined ? Output : way.Output;
   return {
     ...(OutputPath !== undefined && { OutputPath }),
     ...(output !== undefined && { Output: output }),

@@ -144,7 +144,7 @@ export const controllers: readonly Equivalent[] = [
     '!pod || !node || left === undefined → (left === undefined)',
   ].map((change) => ({
     file: 'src/controllers/nodes/taint-eviction.ts',
-    line: 'if (!pod || !node || left === undefined) {',
+    line: 'if (!pod || !node || left === undefined) return this.#cancel(key, pod);',
     change,
     because: 'a time is left only to a pod on a node',
   })),

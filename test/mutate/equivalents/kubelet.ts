@@ -17,8 +17,8 @@ export const kubelet: readonly Equivalent[] = [
   ]),
   ...of('devices/nvidia-cards.ts', 'no error is of a card without an address', [
     [
-      'if (address !== undefined && !cards.some((card) => card.address === address))',
-      'address !== undefined && !cards.some((card) => card.address === address) → (!cards.some((card) => card.address === address))',
+      'if (address !== undefined && !there.has(address)) this.#failed.delete(address);',
+      'address !== undefined && !there.has(address) → (!there.has(address))',
     ],
   ]),
   ...of(

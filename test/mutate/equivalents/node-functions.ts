@@ -65,8 +65,8 @@ export const nodeFunctions: readonly Equivalent[] = [
     'only errors of the engine have a reason; the compiler asks',
     [
       [
-        "if (problem instanceof RuntimeError && problem.reason === 'Conflict') return;",
-        "problem instanceof RuntimeError && problem.reason === 'Conflict' → (problem.reason === 'Conflict')",
+        "if (error instanceof RuntimeError && error.reason === 'Conflict') return;",
+        "error instanceof RuntimeError && error.reason === 'Conflict' → (error.reason === 'Conflict')",
       ],
     ],
   ),

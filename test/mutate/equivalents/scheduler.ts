@@ -60,9 +60,6 @@ export const scheduler: readonly Equivalent[] = [
       "pod.status?.startTime ?? '' → (pod.status?.startTime)",
     ],
     ["const start = Date.parse(pod.status?.startTime ?? '');", "'' → 'mutated'"],
-    ['left[index] = (left[index] ?? 0) - 1;', 'left[index] ?? 0 → (left[index])'],
-    ['left[index] = (left[index] ?? 0) - 1;', '0 → 1'],
-    ['if ((left[index] ?? 0) < 0) violates = true;', 'left[index] ?? 0 → (left[index])'],
     ['({ victims }) => victims[0]?.priority ?? 0,', 'victims[0]?.priority ?? 0 → (victims[0]?.priority)'],
   ]),
   ...of('plugins/default-preemption.ts', 'the first node is looked at twice and costs the same', [
@@ -84,20 +81,12 @@ export const scheduler: readonly Equivalent[] = [
     ],
   ),
   ...of('plugins/default-preemption.ts', 'a difference is a whole number, and not 0 here', [
-    ['if (difference !== 0) return difference < 0 ? one : best;', 'difference < 0 → difference <= 0'],
+    ['if (difference !== 0) return difference < 0;', 'difference < 0 → difference <= 0'],
   ]),
   ...of('plugins/image-locality.ts', 'one byte changes no choice', [
     ['sum += ((images.get(name) ?? 0) * cluster.nodesWithImage(name)) / cluster.nodes.length;', '0 → 1'],
   ]),
   ...of('plugins/inter-pod-affinity.ts', 'of no domain nothing is counted; the compiler asks', [
-    [
-      'if (domain !== undefined && (domains.get(domain) ?? 0) > 0) return unwelcome;',
-      'domain !== undefined && (domains.get(domain) ?? 0) > 0 → ((domains.get(domain) ?? 0) > 0)',
-    ],
-    [
-      'if (domain !== undefined && (domains.get(domain) ?? 0) > 0) return unwelcome;',
-      'domains.get(domain) ?? 0 → (domains.get(domain))',
-    ],
     ['if (domain !== undefined) score += domains.get(domain) ?? 0;', 'domain !== undefined → true'],
     [
       'return domain === undefined ? changes : new Map(changes).set(domain, (changes.get(domain) ?? 0) + by);',

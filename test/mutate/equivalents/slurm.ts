@@ -43,16 +43,6 @@ export const slurm: readonly Equivalent[] = [
   ...of('host-answers', 'the text undefined is no exit status', [
     ['exitCode: exit === undefined ? undefined : exitStatus(exit),', 'exit === undefined → false'],
   ]),
-  ...of('host-answers', 'a line that matches has both', [
-    [
-      'if (folder === undefined || name === undefined) continue;',
-      'folder === undefined || name === undefined → (name === undefined)',
-    ],
-    [
-      'if (folder === undefined || name === undefined) continue;',
-      'folder === undefined || name === undefined → (folder === undefined)',
-    ],
-  ]),
   ...of('sbatch-options', 'neither is a letter', [
     ["comment: '',", "'' → 'mutated'"],
     ["'open-mode': '',", "'' → 'mutated'"],

@@ -152,10 +152,6 @@ export const triggers: readonly Equivalent[] = [
     [['} else if (is) changes.push({ type: typeOf(old, mark), path, mark: is });', 'is → true']],
   ),
   ...of('features/triggers/agent/open-folder.ts', asked, [
-    [
-      "for (const [index, file] of found.entries()) if (file) files.set(below(path, some[index] ?? ''), file);",
-      "'' → 'mutated'",
-    ],
     ["const name = parts.pop() ?? '';", "'' → 'mutated'"],
     ["const { code = '' } = error as NodeJS.ErrnoException;", "'' → 'mutated'"],
   ]),

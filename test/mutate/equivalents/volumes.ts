@@ -93,25 +93,16 @@ export const volumes: readonly Equivalent[] = [
     "const { namespace = '' } = pod.metadata;",
     "'' → 'mutated'",
   ]),
-  ...of('volumes/ephemeral-volume.ts', 'the server takes no ephemeral volume without a template', [
-    'if (found || !template) return;',
-    'found || !template → (found)',
+  ...of('volumes/expand.ts', 'the server takes no claim that asks for no storage', [
+    "const requestOf = ({ spec }: PersistentVolumeClaim) => spec.resources.requests?.storage ?? '0';",
+    "'0' → ''",
   ]),
   ...of(
     'volumes/expand.ts',
-    'the server takes no claim that asks for no storage',
-    ["const storage = claim.spec.resources.requests?.storage ?? '0';", "'0' → ''"],
-    [
-      "const storage = claim.spec.resources.requests?.storage ?? '0';",
-      "claim.spec.resources.requests?.storage ?? '0' → (claim.spec.resources.requests?.storage)",
-    ],
-  ),
-  ...of(
-    'volumes/expand.ts',
     'no volume has the other name',
-    ["const volume = volumes.get(claim.spec.volumeName ?? '');", "'' → 'mutated'"],
+    ["const volume = claim && volumes.get(claim.spec.volumeName ?? '');", "'' → 'mutated'"],
     [
-      "const volume = volumes.get(claim.spec.volumeName ?? '');",
+      "const volume = claim && volumes.get(claim.spec.volumeName ?? '');",
       "claim.spec.volumeName ?? '' → (claim.spec.volumeName)",
     ],
   ),
@@ -296,7 +287,7 @@ export const volumes: readonly Equivalent[] = [
     '1 → 2',
   ]),
   ...of('workloads/daemons/daemon-set-plan.ts', 'what becomes of it is asked by phase again', [
-    'ended.push(...living.filter(isPodTerminal).map((pod) => ({ pod, node })));',
+    'if (stay) ended.push(...living.filter(isPodTerminal).map((pod) => ({ pod, node })));',
     'living.filter(isPodTerminal) → living',
   ]),
   ...of(

@@ -115,15 +115,15 @@ export const workflowsAndFunctions: readonly Equivalent[] = [
   ),
   ...each(
     `${workflows}task-objects`,
-    "if (waited.has(child.spec.parent?.task ?? '')) continue;",
+    "const runs = this.childrenOf(uid).filter(({ spec }) => !waited.has(spec.parent?.task ?? ''));",
     'a run that is found by its parent has one',
-    ...["child.spec.parent?.task ?? '' → (child.spec.parent?.task)", "'' → 'mutated'"],
+    ...["spec.parent?.task ?? '' → (spec.parent?.task)", "'' → 'mutated'"],
   ),
   ...each(
     `${workflows}task-objects`,
-    "if (waited.has(taskOfJob(job).task ?? '')) continue;",
+    "for (const job of ofRun.filter((one) => !waited.has(taskOfJob(one).task ?? ''))) {",
     'no task has such an id',
-    ...["taskOfJob(job).task ?? '' → (taskOfJob(job).task)", "'' → 'mutated'"],
+    ...["taskOfJob(one).task ?? '' → (taskOfJob(one).task)", "'' → 'mutated'"],
   ),
   ...each(
     `${workflows}task-objects`,

@@ -191,6 +191,7 @@ test('Choice with Conditions: Output and Assign of the rule, or of the state', a
           Assign: { v: '{% $states.input.n %}' },
         },
         { Condition: '{% $states.input.n = 2 %}', Next: 'A', Assign: { v: 'second' } },
+        { Condition: '{% $states.input.n = 4 %}', Next: 'A', Output: null, Assign: { v: 'none' } },
         { Condition: false, Next: 'A' },
       ],
       Default: 'A',
@@ -203,6 +204,7 @@ test('Choice with Conditions: Output and Assign of the rule, or of the state', a
   assert.deepEqual(await end(1), { in: 'of the rule', v: 1 });
   assert.deepEqual(await end(2), { in: 'of the state', v: 'second' });
   assert.deepEqual(await end(3), { in: 'of the state', v: 'default' });
+  assert.deepEqual(await end(4), { in: null, v: 'none' });
 });
 
 test('Fail with expressions', async () => {

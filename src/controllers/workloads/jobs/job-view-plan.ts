@@ -59,8 +59,9 @@ export interface Indexes {
 /** Computes the view. `known` is the recorded back-off, if any. `pods` are all pods of the Job. */
 export function viewJob(job: Job, pods: readonly Pod[], known: Backoff | undefined, now: number): JobView {
   const { status = {}, spec } = job;
-  const uncounted = { succeeded: [], failed: [], ...status.uncountedTerminatedPods };
-  const counted = new Set<string>([...uncounted.succeeded, ...uncounted.failed]);
+  const { succeeded: uncountedSuccesses = [], failed: uncountedFailures = [] } =
+    status.uncountedTerminatedPods ?? {};
+  const counted = new Set([...uncountedSuccesses, ...uncountedFailures]);
   const isNew = (pod: Pod) =>
     isTracked(pod) && !counted.has(pod.metadata.uid) && (!isIndexed(job) || indexOf(pod, job) !== undefined);
   const fresh = pods.filter(isNew);
@@ -75,9 +76,11 @@ export function viewJob(job: Job, pods: readonly Pod[], known: Backoff | undefin
     ending: pods.filter(isEnding),
     succeeded: indexes
       ? sizeOf(indexes.succeeded)
-      : (status.succeeded ?? 0) + uncounted.succeeded.length + succeeded.length,
+      : (status.succeeded ?? 0) + uncountedSuccesses.length + succeeded.length,
     failed:
-      (status.failed ?? 0) + uncounted.failed.length + failed.filter((pod) => failureCounts(job, pod)).length,
+      (status.failed ?? 0) +
+      uncountedFailures.length +
+      failed.filter((pod) => failureCounts(job, pod)).length,
     startTime: isResumed(job) || !(status.startTime || spec.suspend) ? rfc3339(now) : status.startTime,
     indexes,
     backoff: notAhead(backoffAfter(known ?? backoffOfCounted(job, pods, isNew), succeeded, failed), now),

@@ -74,9 +74,17 @@ export function securityOf(pod: Pod, container: Container, processesOf?: string)
     seccomp: profileOf((securityContext.seccompProfile ?? seccompProfile)?.type),
     appArmor: appArmorOf(pod, container),
     seLinux: seLinuxOf(securityContext.seLinuxOptions ?? spec.securityContext.seLinuxOptions ?? {}),
-    processes: spec.hostPID ? 'host' : spec.shareProcessNamespace ? 'pod' : processesIn(processesOf),
+    processes: processesSeen(spec, processesOf),
     hostIPC: spec.hostIPC ?? false,
   };
+}
+
+function processesSeen(
+  { hostPID, shareProcessNamespace }: Pod['spec'],
+  processesOf: string | undefined,
+): Security['processes'] {
+  if (hostPID) return 'host';
+  return shareProcessNamespace ? 'pod' : processesIn(processesOf);
 }
 
 const processesIn = (container: string | undefined) => (container === undefined ? 'own' : { container });

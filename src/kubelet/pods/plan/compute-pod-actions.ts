@@ -124,9 +124,8 @@ function planDeadContainers({ pod, observed, memory }: PodInput, plan: Draft): v
 function planRun(input: PodInput, plan: Draft): void {
   const { observed, memory, now } = input;
   const sandbox = newestSandbox(observed);
-  for (const other of observed.sandboxes) {
-    if (other !== sandbox) plan.add({ type: 'removeSandbox', id: other.id });
-  }
+  for (const { id } of observed.sandboxes.filter((other) => other !== sandbox))
+    plan.add({ type: 'removeSandbox', id });
   planGarbage(observed, plan);
   const latest = latestContainers(observed);
   planStopsOfSome(input, sandbox?.id, plan);

@@ -73,10 +73,8 @@ function statusAfter(previous: ContainerStatus | undefined, input: ContainerInpu
   const { wanted, containers, memory } = input;
   const current = containers[0];
   const state = stateOf(input, current, previous);
-  const shown = state.terminated ? containers[1] : containers.find((c) => c.state === 'exited');
   const results = current && memory.probes.get(current.id);
   const started = current !== undefined && state.running !== undefined && isStarted(current, wanted, memory);
-  const last = shown && terminated(shown, input);
   return {
     name: wanted.name,
     image: current?.image ?? wanted.image,
@@ -87,7 +85,7 @@ function statusAfter(previous: ContainerStatus | undefined, input: ContainerInpu
     started,
     restartCount: Math.max(current?.attempt ?? 0, previous?.restartCount ?? 0),
     state,
-    lastState: last ? { terminated: last } : (previous?.lastState ?? {}),
+    lastState: lastStateOf(input, state, previous),
     ...volumeMounts(wanted, input.canMountRecursiveReadOnly),
     ...(current ? userOf(current, previous) : { ...endOf(previous), ...vanished(previous, input) }),
   };
@@ -117,6 +115,23 @@ function idOf(current: ContainerState | undefined, previous: ContainerStatus | u
   return containerID === undefined ? {} : { containerID };
 }
 
+/** Returns the state of a container that is gone, if its end is known or can be concluded. */
+function stateBefore(previous: ContainerStatus | undefined, leaving: boolean): ReportedState | undefined {
+  if (previous?.state?.terminated) return previous.state;
+  return leaving && previous?.state?.running ? { terminated: unknownEnd(previous) } : undefined;
+}
+
+/** Returns the end of the container before the one that `state` describes. */
+function lastStateOf(
+  input: ContainerInput,
+  state: ReportedState,
+  previous: ContainerStatus | undefined,
+): ReportedState {
+  const { containers } = input;
+  const shown = state.terminated ? containers[1] : containers.find((one) => one.state === 'exited');
+  return shown ? { terminated: terminated(shown, input) } : (previous?.lastState ?? {});
+}
+
 function stateOf(
   input: ContainerInput,
   current: ContainerState | undefined,
@@ -124,8 +139,8 @@ function stateOf(
 ): ReportedState {
   const { pod, wanted, memory, now, isLeaving: leaving } = input;
   if (current?.state === 'running') return whileRunning(input, current);
-  if (!current && previous?.state?.terminated) return previous.state;
-  if (!current && leaving && previous?.state?.running) return { terminated: unknownEnd(previous) };
+  const known = current ? undefined : stateBefore(previous, leaving);
+  if (known) return known;
   const failure = startFailureOf(memory, wanted);
   if (failure && !leaving) return { waiting: waitingAfter(failure, wanted, now) };
   if (current?.state !== 'exited') return { waiting: leaving ? beforeStart(pod) : whyNotStarted(input) };

@@ -6,6 +6,7 @@ import { isTerminalPhase } from '../../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { qosClassOf } from '../../../api/core/v1/pod/qos.ts';
 import type { Container, ContainerStatus, PodStatus } from '../../../api/core/v1/types.gen.ts';
+import { isTerminating } from '../../../apimachinery/meta.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import { specHash } from '../../containers/plan/spec-hash.ts';
@@ -42,42 +43,57 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   const end = isTerminalPhase(previous?.phase) ? undefined : memory.end;
   const nothingRuns = observed.containers.every(({ state }) => state !== 'running');
   // A pod fails only when all its containers have stopped: its replacement must not start earlier.
-  const ended = end !== undefined && nothingRuns;
-  const isOver = pod.metadata.deletionTimestamp !== undefined && nothingRuns;
-  const phase = ended ? 'Failed' : isOver ? finalPhase(pod, found) : phaseWithChanges(input, found);
+  const endNow = nothingRuns ? end : undefined;
+  const isOver = isTerminating(pod) && nothingRuns;
+  const phase = endNow ? 'Failed' : phaseNow(input, found, isOver);
   const { containerStatuses, initStatuses } = isOver ? finalStatuses(pod.spec, found) : found;
   const podIP = addressOf(input, phase);
   const { podIP: _address, podIPs: _addresses, resize: _resize, ...others } = previous ?? {};
   const { reason: _reason, message: _message, ...kept } = others;
-  const { resize, conditions: resizing } = resizeState(pod, observed.containers, memory);
+  const { resize, conditions: resizing } = isTerminalPhase(phase)
+    ? noResize
+    : resizeState(pod, observed.containers, memory);
   const told = (statuses: readonly ContainerStatus[]) => withResources(statuses, pod, observed.containers);
   const conditions = [
     ...podConditions({ pod, phase, containerStatuses, initStatuses, end, observed, memory }),
-    ...(isTerminalPhase(phase) ? [] : resizing),
+    ...resizing,
   ];
   return {
     ...kept,
     ...seen(pod),
     phase,
-    ...whyInPhase(phase, previous, ended ? end : undefined),
+    ...whyInPhase(phase, previous, endNow),
     ...withAddress(podIP),
-    ...(resize && !isTerminalPhase(phase) && { resize }),
+    ...(resize && { resize }),
     hostIP: nodeIP,
     hostIPs: [{ ip: nodeIP }],
-    startTime: previous?.startTime ?? rfc3339(now),
-    qosClass: previous?.qosClass ?? qosClassOf(pod.spec),
+    ...fixedFields(pod, now),
     conditions: mergeConditions(
       previous?.conditions ?? [],
       conditions.map((condition) => ({ ...condition, ...seen(pod) })),
       now,
     ),
     ...(!isWithoutContainers(input, phase) && {
-      ...(initStatuses.length > 0 && { initContainerStatuses: told(initStatuses) }),
+      ...listed(told(initStatuses)),
       containerStatuses: byName(told(containerStatuses)),
       ...ephemeralStatuses(input, inputOf),
     }),
   };
 }
+
+/** Returns the fields that keep their first value. */
+const fixedFields = ({ spec, status }: Pod, now: number) => ({
+  startTime: status?.startTime ?? rfc3339(now),
+  qosClass: status?.qosClass ?? qosClassOf(spec),
+});
+
+const phaseNow = (input: PodStatusInput, found: ContainerStatuses, isOver: boolean) =>
+  isOver ? finalPhase(input.pod, found) : phaseWithChanges(input, found);
+
+const noResize = { resize: undefined, conditions: [] } as const;
+
+const listed = (statuses: ContainerStatus[]) =>
+  statuses.length > 0 ? { initContainerStatuses: statuses } : {};
 
 type InputOf = (wanted: Container) => ContainerInput;
 

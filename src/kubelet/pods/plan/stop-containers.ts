@@ -56,15 +56,41 @@ export function planStop(
   const { id, name } = container;
   const told = { id, name, why, ...(message !== undefined && { message }) };
   const askedAt = memory.stopping.get(id);
-  const began = memory.stopBegan.get(id) ?? askedAt;
+  const began = stopBegan(memory, id);
   const end = (began ?? now) + graceSeconds * 1000;
   const hook = stopHook(container, memory);
-  if (askedAt === undefined && (hook || !isTurn) && end > now) {
-    if (began === undefined) plan.add({ type: 'beginStop', ...told });
-    if (hook && hook !== 'running') plan.add(hook);
-    plan.wakeIn(end - now);
+  const mustWait = askedAt === undefined && (hook !== undefined || !isTurn);
+  if (!mustWait || end <= now) {
+    planSignal(container, graceSeconds, end, { told, askedAt, now }, plan);
     return;
   }
+  if (began === undefined) plan.add({ type: 'beginStop', ...told });
+  if (hook && hook !== 'running') plan.add(hook);
+  plan.wakeIn(end - now);
+}
+
+const stopBegan = ({ stopBegan: began, stopping }: PodMemory, id: string) =>
+  began.get(id) ?? stopping.get(id);
+
+interface StopRequest {
+  readonly told: Pick<Stop, 'why'> & {
+    readonly id: string;
+    readonly name: string;
+    readonly message?: string;
+  };
+  /** Time of an earlier request to end, in milliseconds since the epoch. */
+  readonly askedAt: number | undefined;
+  readonly now: number;
+}
+
+/** Plans the request to end or the kill of a container whose hook and turn need no waiting. */
+function planSignal(
+  { id, name }: ContainerState,
+  graceSeconds: number,
+  end: number,
+  { told, askedAt, now }: StopRequest,
+  plan: Draft,
+): void {
   const killAt = graceSeconds === 0 ? end : Math.max(end, (askedAt ?? now) + minMs);
   if (killAt <= now) {
     plan.add({ type: 'killContainer', id, name });

@@ -19,6 +19,16 @@ const maxRedirections = 10;
 /** Maximum bytes of a response's headers; Go's limit is similar. */
 const maxHeaderSize = 1 << 20;
 
+const wholeAnswer = async (response: IncomingMessage): Promise<HttpAnswer> => ({
+  status: response.statusCode ?? 0,
+  body: await bodyOf(response),
+});
+
+/** Throws if a redirection after `count` others is one too many. */
+function requireFewer(count: number): void {
+  if (count >= maxRedirections - 1) throw new Error(`stopped after ${maxRedirections} redirects`);
+}
+
 /** Created once, and without the platform's certificate authorities, which take long to load. */
 let trustingNobody: SecureContext | undefined;
 
@@ -60,10 +70,9 @@ export function getHttp(
       for (let redirections = 0; ; redirections++) {
         const response = await answer(current, ending);
         const next = followed(current, response);
-        if (next === undefined) return { status: response.statusCode ?? 0, body: await bodyOf(response) };
+        if (next === undefined) return await wholeAnswer(response);
         response.destroy();
-        if (redirections >= maxRedirections - 1)
-          throw new Error(`stopped after ${maxRedirections} redirects`);
+        requireFewer(redirections);
         current = next;
       }
     } catch (error) {

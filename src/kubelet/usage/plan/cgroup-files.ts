@@ -78,9 +78,9 @@ function groupPaths(text: string, id: string): ReadonlyMap<string, string> {
   for (const line of text.split('\n')) {
     const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
     const group = path === undefined ? undefined : upTo(path, id);
-    if (controllers === undefined || group === undefined) continue;
+    if (group === undefined) continue;
     // Each v1 hierarchy is mounted under the names of its controllers, with a link for each of them.
-    for (const one of controllers.split(',')) paths.set(one, one === '' ? `.${group}` : `${one}${group}`);
+    for (const one of controllers?.split(',') ?? []) paths.set(one, `${one || '.'}${group}`);
   }
   return paths;
 }
@@ -172,25 +172,37 @@ export function memoryUsage(version: 1 | 2, files: MemoryFiles): MemoryUsage | u
     (version === 1 ? found.get(`total_${name}`) : undefined) ?? found.get(name) ?? 0;
   const inactiveFile = of('inactive_file');
   const limit = numberIn(files.limit);
-  const isV1 = version === 1;
   return {
     usage,
     workingSet: Math.max(0, usage - inactiveFile),
-    rss: isV1 ? of('rss') : of('anon'),
-    cache: isV1 ? of('cache') : of('file'),
-    mapped: isV1 ? of('mapped_file') : of('file_mapped'),
+    ...(version === 1 ? partsOfV1(of, files) : partsOfV2(of, files)),
     activeFile: of('active_file'),
     inactiveFile,
-    kernel: isV1 ? (numberIn(files.kernel) ?? 0) : of('kernel'),
-    swap: isV1 ? of('swap') : (numberIn(files.swap) ?? 0),
     pageFaults: of('pgfault'),
     majorPageFaults: of('pgmajfault'),
     most: numberIn(files.most),
-    failures: (isV1 ? numberIn(files.failures) : counters(files.failures ?? '').get('max')) ?? 0,
     oomKills: counters(files.oom ?? '').get('oom_kill') ?? 0,
     limit: limit !== undefined && limit < noLimit ? limit : undefined,
   };
 }
+
+const partsOfV1 = (of: (name: string) => number, { kernel, failures }: MemoryFiles) => ({
+  rss: of('rss'),
+  cache: of('cache'),
+  mapped: of('mapped_file'),
+  kernel: numberIn(kernel) ?? 0,
+  swap: of('swap'),
+  failures: numberIn(failures) ?? 0,
+});
+
+const partsOfV2 = (of: (name: string) => number, { swap, failures }: MemoryFiles) => ({
+  rss: of('anon'),
+  cache: of('file'),
+  mapped: of('file_mapped'),
+  kernel: of('kernel'),
+  swap: numberIn(swap) ?? 0,
+  failures: counters(failures ?? '').get('max') ?? 0,
+});
 
 /** Parses `io.stat` of v2: `8:0 rbytes=1 wbytes=2 rios=3 wios=4 …`. */
 export function devicesV2(stat: string): readonly DeviceUsage[] {

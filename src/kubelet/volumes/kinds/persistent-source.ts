@@ -5,7 +5,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { volumeSuitsNode } from '../../../api/core/v1/node/selection.ts';
-import type { PersistentVolume } from '../../../api/core/v1/types.gen.ts';
+import type { LocalVolumeSource, PersistentVolume } from '../../../api/core/v1/types.gen.ts';
 import { volumeModeOf } from '../../../api/core/v1/volume/binding.ts';
 import { mountDevice } from '../mount-device.ts';
 import { VolumeError } from '../plan/volume-error.ts';
@@ -61,17 +61,27 @@ export async function prepareSource(
   const node = tools.node();
   if (node && !volumeSuitsNode(found, node))
     throw new VolumeError(`node affinity check failed for volume ${JSON.stringify(found.metadata.name)}`);
-  const { hostPath, local, nfs, mountOptions: options = [] } = found.spec;
+  const { hostPath, local, nfs } = found.spec;
   const { path } = await placeOfSource(tools, of, found);
   if (!isAbsolute(path)) throw new VolumeError(`path ${JSON.stringify(path)} is not absolute`);
   if (volumeModeOf(found) === 'Block') return requireDevice(path);
   if (hostPath) return prepareHostPath(path, hostPath.type ?? '');
   if (nfs) return tools.shares.mountVolume(found, path);
   if (!local) return;
+  await prepareLocal(tools, found, local, path);
+  await giveToGroup(tools, of, found, path);
+}
+
+async function prepareLocal(
+  tools: VolumeTools,
+  found: PersistentVolume,
+  local: LocalVolumeSource,
+  path: string,
+): Promise<void> {
+  const { mountOptions: options = [] } = found.spec;
   if (tools.localVolumes.isOwn(found)) await tools.localVolumes.make(found);
   if (path === local.path) await requireDirectory(path);
   else await mountDevice({ device: local.path, target: path, fsType: local.fsType, options }, tools.exec);
-  await giveToGroup(tools, of, found, path);
 }
 
 /** Gives the files of a volume that the pod may write, and that no other pod uses, to the pod's fsGroup. */

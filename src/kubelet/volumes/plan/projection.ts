@@ -88,8 +88,7 @@ export function projectedFiles(
     try {
       for (const file of filesOf(pod, one, contents, given, defaultMode)) files.set(file.path, file);
     } catch (error) {
-      if (!(error instanceof VolumeError || error instanceof ContainerConfigError)) throw error;
-      problems.push(error.message);
+      problems.push(problemOf(error));
     }
   }
   if (problems.length > 0) throw new VolumeError(inOne(problems));
@@ -271,4 +270,10 @@ function onlyUser({ spec }: Pod): number | undefined {
   );
   const [first] = users;
   return users.every((user) => user === first) ? first : undefined;
+}
+
+/** Returns the message of a source that cannot be projected; throws other errors. */
+function problemOf(error: unknown): string {
+  if (error instanceof VolumeError || error instanceof ContainerConfigError) return error.message;
+  throw error;
 }
