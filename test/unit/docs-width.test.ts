@@ -13,7 +13,7 @@ const pages = execFileSync('git', ['ls-files', '-z', '*.md'], { cwd: root, encod
   .split('\0')
   .filter((path) => path !== '' && !generated.includes(path));
 
-/** Returns the wide lines of a page. Headings, rows of tables, commands and single words cannot be wrapped. */
+/** Returns the numbers of wide lines. Headings, table rows, commands and single words cannot be wrapped. */
 function wideLines(text: string): number[] {
   let fenced = false;
   return text.split('\n').flatMap((line, index) => {
