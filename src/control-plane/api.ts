@@ -29,7 +29,7 @@ import {
   type FeatureOptions,
   featureObjectMetrics,
   policySources,
-  serverFeatures,
+  serverParts,
 } from './server-features.ts';
 
 export interface ApiOptions
@@ -82,7 +82,7 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
   });
   const { cache } = watchCache;
   const nodes = nodeConnection?.(cache);
-  const { list: features, functions } = serverFeatures(options, {
+  const parts = serverParts(options, {
     ...{ cache, clock, random, log },
     metrics: options.metrics,
     nodeConnection: nodes,
@@ -91,7 +91,7 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
   const server = createKubeApiServer({
     ...options,
     cache,
-    features,
+    features: parts.map(({ feature }) => feature),
     objectMetrics: featureObjectMetrics(options.features),
     authenticate: authenticate(cache),
     ...(nodes && { nodeConnection: nodes }),
@@ -112,8 +112,8 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
     cache,
     store,
     kinds,
-    placedCalls: functions?.placedCalls,
-    directCalls: functions?.directCallsOf(server),
+    placedCalls: parts.find((part) => part.placedCalls)?.placedCalls,
+    directCalls: parts.find((part) => part.directCallsOf)?.directCallsOf?.(server),
     clientOf,
     async run(serve, signal) {
       const started = new AsyncDisposableStack();
@@ -126,8 +126,10 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
           const client = clientOf(systemUser('apiserver'), 'kube-apiserver');
           await prepare({ server, client, cache, store, log }, objects, options.features, signal);
         }
-        functions?.gateway.start();
-        started.defer(() => functions?.gateway.stop());
+        for (const part of parts) {
+          part.start?.();
+          started.defer(() => part.stop?.());
+        }
         signal.throwIfAborted();
         const serving = inBackground(started, (until) => serve(AbortSignal.any([signal, until])));
         await Promise.race([aborted(signal), caching, keeping, serving]);

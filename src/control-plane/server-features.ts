@@ -1,26 +1,11 @@
 /** The features of minik8s on one master, as its API server has them. */
-import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/log.ts';
-import type { Registry } from '../base/metrics/registry.ts';
-import type { Random } from '../base/random.ts';
 import { controllers } from '../controllers/index.ts';
-import { functionsFeature } from '../features/functions/server/functions-feature.ts';
-import {
-  type FunctionCallOptions,
-  type FunctionsServer,
-  functionsServer,
-} from '../features/functions/server/functions-server.ts';
-import { features } from '../features/index.ts';
+import type { FeatureContext, ServerPart } from '../features/feature.ts';
+import { type FeatureSettings, features } from '../features/index.ts';
 import { type FeatureName, featureNames } from '../features/names.ts';
-import { triggersServer } from '../features/triggers/server/triggers-server.ts';
-import type { RunClient } from '../features/workflows/server/invoke.ts';
-import { workflowsServer } from '../features/workflows/server/workflows-server.ts';
 import type { ResultListener } from '../kube-apiserver/forwarding/result-listener.ts';
-import type { NodeConnection } from '../kube-apiserver/node-connection.ts';
 import type { ObjectMetrics } from '../kube-apiserver/object-metrics/family.ts';
 import type { PolicySources } from '../kube-apiserver/rbac/bootstrap/policy-objects.ts';
-import type { ServerFeatureFactory } from '../kube-apiserver/server-feature.ts';
-import type { Cache } from '../storage/cache.ts';
 
 type Chosen = readonly FeatureName[];
 
@@ -40,50 +25,35 @@ export function policySources(names?: Chosen): PolicySources {
 export const featureObjectMetrics = (names?: Chosen): readonly ObjectMetrics[] =>
   featuresOf(names).flatMap(({ objectMetrics = [] }) => objectMetrics);
 
-/** Settings of the features. */
-export interface FeatureOptions {
+/** Settings of the features' parts in the API server. */
+export interface FeatureOptions
+  extends Partial<Pick<FeatureSettings, 'dnsDomains' | 'functionCalls' | 'workflowCalls'>> {
   /** Features of this master; default all. Their kinds must be among those of the server. */
   readonly features?: Chosen;
-  /** Domains below which hosts of Dns objects are allowed; default `example` and `test`. */
-  readonly dnsDomains?: readonly string[];
-  /** Creates runs of called workflows; if absent, workflows cannot be called. */
-  readonly workflowCalls?: RunClient;
-  /** Options of function calls; if absent, functions cannot be called. */
-  readonly functionCalls?: FunctionCallOptions;
 }
 
-export interface FeatureContext {
-  readonly cache: Cache;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly metrics: Registry | undefined;
-  readonly nodeConnection: NodeConnection | undefined;
-  /** Handler of this server, as a user who may do everything. */
-  readonly handler: (request: Request) => Promise<Response>;
+/** Returns the parts of the chosen features, in the order of the features. */
+export function serverParts(
+  options: FeatureOptions,
+  context: Omit<FeatureContext, 'results'>,
+): readonly ServerPart[] {
+  const parts: ServerPart[] = [];
+  const whole = { ...context, results: listenersOf(parts) };
+  for (const feature of featuresOf(options.features)) {
+    const part = feature.server?.(options, whole);
+    if (part) parts.push(part);
+  }
+  return parts;
 }
 
-export interface ServerFeatures {
-  readonly list: readonly ServerFeatureFactory[];
-  readonly functions: FunctionsServer | undefined;
-}
-
-export function serverFeatures(
-  { features: names = featureNames, dnsDomains, workflowCalls, functionCalls }: FeatureOptions,
-  context: FeatureContext,
-): ServerFeatures {
-  const triggers = names.includes('triggers') ? triggersServer(context) : undefined;
-  const results = triggers?.results ?? noListener;
-  const hasFunctions = names.includes('functions');
-  const functions =
-    hasFunctions && functionCalls ? functionsServer({ ...context, ...functionCalls, results }) : undefined;
-  const list = [
-    ...featuresOf(names).flatMap((feature) => feature.server?.({ dnsDomains }) ?? []),
-    ...(hasFunctions ? [functionsFeature(functions?.call)] : []),
-    ...(triggers ? [triggers.feature] : []),
-    ...(names.includes('workflows') ? [workflowsServer(workflowCalls)] : []),
-  ];
-  return { list, functions };
-}
-
-const noListener: ResultListener = { listens: () => false, around: (call) => call };
+/** Joins the listeners of all parts, also of parts that are added later. */
+const listenersOf = (parts: readonly ServerPart[]): ResultListener => ({
+  listens: (namespace, name) => parts.some(({ results }) => results?.listens(namespace, name)),
+  around: (call) => {
+    let wrapped: typeof call | undefined;
+    return (scope) => {
+      wrapped ??= parts.reduce((inner, { results }) => results?.around(inner) ?? inner, call);
+      return wrapped(scope);
+    };
+  },
+});

@@ -4,9 +4,12 @@ import { functionController, functionRights } from './controller/function.ts';
 import type { RuntimeImages } from './controller/version-plan.ts';
 import { warmPoolController, warmPoolRights } from './controller/warm-pool.ts';
 import { functionRoles } from './roles.ts';
+import { type FunctionCallOptions, functionsServer } from './server/functions-server.ts';
 import { functions as functionMetrics } from './server/object-metrics.ts';
 
 export interface FunctionSettings {
+  /** Options of function calls; without them functions cannot be called. */
+  readonly functionCalls?: FunctionCallOptions;
   /** Images of function runtimes; without them Functions have no instances. */
   readonly runtimeImages?: RuntimeImages;
   /**
@@ -22,6 +25,7 @@ export const functions: Feature<FunctionSettings> = {
   name: 'functions',
   roles: functionRoles,
   objectMetrics: [functionMetrics],
+  server: ({ functionCalls }, context) => functionsServer(functionCalls, context),
   controllers: [
     {
       account,

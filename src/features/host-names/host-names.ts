@@ -14,6 +14,6 @@ export interface HostNameSettings {
 export const hostNames: Feature<HostNameSettings> = {
   name: 'host-names',
   roles: hostNameRoles,
-  server: ({ dnsDomains }) => dnsServer(dnsDomains),
+  server: ({ dnsDomains }) => ({ feature: dnsServer(dnsDomains) }),
   controllers: [{ account: 'dns-controller', rights: dnsRights, controller: dnsController }],
 };

@@ -3,6 +3,7 @@ import type { Feature } from '../feature.ts';
 import { type TriggerOptions, triggerController, triggerRights } from './controller/trigger.ts';
 import { triggerRoles } from './roles.ts';
 import { triggers as triggerMetrics } from './server/object-metrics.ts';
+import { triggersServer } from './server/triggers-server.ts';
 
 export interface TriggerSettings {
   /** Options of the trigger controller; without them Triggers do nothing. */
@@ -13,6 +14,7 @@ export const triggers: Feature<TriggerSettings> = {
   name: 'triggers',
   roles: triggerRoles,
   objectMetrics: [triggerMetrics],
+  server: (_settings, context) => triggersServer(context),
   controllers: [
     {
       account: 'trigger-controller',

@@ -1,19 +1,11 @@
 /** Calls of functions on one master: the gateway, and its connections to instances. */
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
-import type { ApiServer } from '../../../apiserver/app.ts';
-import type { Handler } from '../../../apiserver/request/request-scope.ts';
-import type { DirectServe } from '../../../apiserver/transport/listen-options.ts';
 import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Registry } from '../../../base/metrics/registry.ts';
-import type { Random } from '../../../base/random.ts';
-import type { ResultListener } from '../../../kube-apiserver/forwarding/result-listener.ts';
-import type { NodeConnection } from '../../../kube-apiserver/node-connection.ts';
 import { dialPod, dialPodDirectly } from '../../../kube-apiserver/proxy/dial.ts';
-import type { Cache } from '../../../storage/cache.ts';
+import type { FeatureContext, ServerPart } from '../../feature.ts';
 import { instancePort } from '../api/function-instance.ts';
-import type { PlacedCalls } from '../api/placed-calls.ts';
 import { directCalls } from './direct-calls.ts';
+import { functionsFeature } from './functions-feature.ts';
 import { Gateway, type WriteDemand } from './gateway.ts';
 import { type DialInstance, InstanceConnections } from './instance-connections.ts';
 import { invokeFunction } from './invoke.ts';
@@ -28,39 +20,18 @@ export interface FunctionCallOptions {
   readonly reachesPod: ReachesPod;
 }
 
-export interface FunctionsServerOptions extends FunctionCallOptions {
-  readonly cache: Cache;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  /** Connections to instances on other machines; without it they answer 503. */
-  readonly nodeConnection: NodeConnection | undefined;
-  /** Registry of the call metrics; undefined for one that is never exposed. */
-  readonly metrics: Registry | undefined;
-  readonly results: ResultListener;
-}
-
-export interface FunctionsServer {
-  /** Handler of calls through the API. */
-  readonly call: Handler;
-  /** The owner of the server starts and stops it. */
-  readonly gateway: Gateway;
-  /** Calls of functions for runs of workflows. */
-  readonly placedCalls: PlacedCalls;
-  /** Returns what serves calls at the port of the gateway. */
-  directCallsOf(server: Pick<ApiServer, 'admit' | 'refuse'>): DirectServe;
-}
-
-export function functionsServer(options: FunctionsServerOptions): FunctionsServer {
-  const { clock, random, log, results, metrics: page, ...more } = options;
-  const gateway = new Gateway({ ...more, clock, log: log.named('gateway'), page });
-  const connections = new InstanceConnections(dialerOf(options));
-  const call = results.around(invokeFunction(gateway, connections));
+/** `calls`: options of function calls; if absent, functions cannot be called. */
+export function functionsServer(calls: FunctionCallOptions | undefined, context: FeatureContext): ServerPart {
+  if (!calls) return { feature: functionsFeature(undefined) };
+  const { clock, random, log, results, metrics: page, cache } = context;
+  const gateway = new Gateway({ ...calls, cache, clock, log: log.named('gateway'), page });
+  const connections = new InstanceConnections(dialerOf(calls, context));
   return {
-    gateway,
+    feature: functionsFeature(results.around(invokeFunction(gateway, connections))),
     placedCalls: placedCalls({ gateway, connections, clock }),
     directCallsOf: (server) => directCalls({ gateway, connections, results, server, clock, random }),
-    call,
+    start: () => gateway.start(),
+    stop: () => gateway.stop(),
   };
 }
 
@@ -69,7 +40,10 @@ export function functionsServer(options: FunctionsServerOptions): FunctionsServe
  */
 const maxDialMs = 5000;
 
-function dialerOf({ cache, clock, nodeConnection, reachesPod }: FunctionsServerOptions): DialInstance {
+function dialerOf(
+  { reachesPod }: FunctionCallOptions,
+  { cache, clock, nodeConnection }: FeatureContext,
+): DialInstance {
   return (pod: Pod) => {
     const address = pod.status?.podIP ?? '';
     const open = reachesPod(pod, cache)

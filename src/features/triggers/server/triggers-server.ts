@@ -1,9 +1,8 @@
 /** Triggers on one master: events that requests and results of functions become. */
 
 import { publicCalls } from '../../../kube-apiserver/forwarding/public-calls.ts';
-import type { ResultListener } from '../../../kube-apiserver/forwarding/result-listener.ts';
-import type { ServerFeatureFactory } from '../../../kube-apiserver/server-feature.ts';
 import { serveEveryMethod } from '../../../kube-apiserver/subresources/every-method.ts';
+import type { ServerPart } from '../../feature.ts';
 import { triggerResource } from '../api/trigger.ts';
 import { fileNodeAccess } from './file-events.ts';
 import { Intake, type IntakeOptions } from './intake.ts';
@@ -11,13 +10,8 @@ import { takeRequest } from './take-request.ts';
 import { tellResults } from './tell-results.ts';
 import { triggerChains } from './trigger-chain.ts';
 
-export interface TriggersServer {
-  readonly feature: ServerFeatureFactory;
-  /** Stores the results of functions for the triggers on them. */
-  readonly results: ResultListener;
-}
-
-export function triggersServer(options: IntakeOptions): TriggersServer {
+/** Creates the part of triggers, which stores the results of functions for the triggers on them. */
+export function triggersServer(options: IntakeOptions): ServerPart {
   const intake = new Intake(options);
   return {
     results: {
