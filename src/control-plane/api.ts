@@ -25,12 +25,7 @@ import type { HistoryLimits } from '../storage/event-history.ts';
 import type { Store } from '../storage/store.ts';
 import { createWatchCache } from '../storage/watch-cache.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
-import {
-  type FeatureOptions,
-  featureObjectMetrics,
-  policySources,
-  serverParts,
-} from './server-features.ts';
+import { type FeatureOptions, featureObjectMetrics, policySources, serverParts } from './server-features.ts';
 
 export interface ApiOptions
   extends Omit<

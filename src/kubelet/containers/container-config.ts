@@ -9,7 +9,8 @@ import { containerEnvironment, type EnvironmentContext } from '../environment/co
 import { ContainerConfigError } from '../environment/plan/container-config-error.ts';
 import { expandEach } from '../environment/plan/expand.ts';
 import type { NameFiles } from '../names/name-files.ts';
-import type { ContainerConfig, RuntimeImage, SandboxState } from '../runtime/runtime.ts';
+import type { ContainerConfig } from '../runtime/container-config.ts';
+import type { RuntimeImage, SandboxState } from '../runtime/runtime.ts';
 import { containerImageMounts } from '../volumes/plan/volumes.ts';
 import type { PodFiles } from '../volumes/pod-files.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';

@@ -5,7 +5,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
-import type { Mount } from '../runtime/runtime.ts';
+import type { Mount } from '../runtime/container-config.ts';
 import { renderResolvConf } from './plan/pod-dns.ts';
 import { kernelHostname, renderHosts } from './plan/pod-hosts.ts';
 

@@ -1,9 +1,6 @@
 /** The configuration of a container in the Docker API, and which of it an engine supports. Pure. */
 import { isAtLeast } from '../../docker/api-version.ts';
 import type { Docker } from '../../docker/client.ts';
-import { labels } from './docker-labels.ts';
-import { imageMounts } from './image-mounts.ts';
-import { defaultLogRotation, engineLogConfig, type LogRotation } from './log-rotation.ts';
 import type {
   ConfinementProfile,
   ContainerConfig,
@@ -12,8 +9,11 @@ import type {
   Mount,
   OwnProfile,
   PodReference,
-  RuntimeHandler,
-} from './runtime.ts';
+} from './container-config.ts';
+import { labels } from './docker-labels.ts';
+import { imageMounts } from './image-mounts.ts';
+import { defaultLogRotation, engineLogConfig, type LogRotation } from './log-rotation.ts';
+import type { RuntimeHandler } from './runtime.ts';
 
 /**
  * Path in the container of the program that waits for its host name: in the tmpfs that every container has.

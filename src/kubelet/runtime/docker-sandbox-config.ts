@@ -1,7 +1,8 @@
 /** The configuration of a pod's sandbox in the Docker API: its name and its options. Pure. */
 import type { Docker } from '../../docker/client.ts';
+import type { PodReference } from './container-config.ts';
 import { labels } from './docker-labels.ts';
-import type { PodReference, SandboxConfig } from './runtime.ts';
+import type { SandboxConfig } from './runtime.ts';
 
 /**
  * Returns dockershim's name for a sandbox, from which the pod is read back:

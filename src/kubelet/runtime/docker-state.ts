@@ -1,16 +1,10 @@
 /** Reads the state of containers and sandboxes from what the Docker API reports about them. Pure. */
 import type { Docker } from '../../docker/client.ts';
+import type { ContainerResources, PreStop } from './container-config.ts';
 import { cpuPeriodUs } from './docker-config.ts';
 import { labels } from './docker-labels.ts';
 import { parseSandboxName } from './docker-sandbox-config.ts';
-import type {
-  ContainerResources,
-  ContainerState,
-  PreStop,
-  RunState,
-  RuntimeObject,
-  SandboxState,
-} from './runtime.ts';
+import type { ContainerState, RunState, RuntimeObject, SandboxState } from './runtime.ts';
 
 /** Returns undefined for a container of another owner. */
 export function fromInspect(info: Docker.ContainerInspectInfo, owner: string): RuntimeObject | undefined {

@@ -26,6 +26,7 @@ import { RuntimeError } from '../../docker/runtime-error.ts';
 import { firstFileOfTar } from '../../docker/streams.ts';
 import type { Exec } from '../../os/exec.ts';
 import { replaceFile } from '../../os/replace-file.ts';
+import type { ContainerConfig, ContainerResources, PodReference } from './container-config.ts';
 import {
   asksForConfinement,
   containerOptions,
@@ -49,14 +50,11 @@ import { OomKills } from './oom-kills.ts';
 import { lowestOomScore } from './oom-score.ts';
 import { connectPort } from './pod-port.ts';
 import type {
-  ContainerConfig,
-  ContainerResources,
   ContainerRuntime,
   ContainerState,
   ExecConfig,
   LinuxUser,
   LogOptions,
-  PodReference,
   ProcessStreams,
   RegistryCredentials,
   RuntimeEvent,

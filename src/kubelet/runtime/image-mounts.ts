@@ -8,7 +8,7 @@
  */
 import type { Docker } from '../../docker/client.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
-import type { ImageMount } from './runtime.ts';
+import type { ImageMount } from './container-config.ts';
 
 /** Oldest API version with image mounts (Docker 28); older engines reject such a mount or ignore it. */
 export const imageMountApi = '1.48';

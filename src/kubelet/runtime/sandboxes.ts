@@ -8,8 +8,9 @@ import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { apart } from '../../base/tracing/current-span.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
+import type { PodReference } from './container-config.ts';
 import type { PodNetwork } from './pod-network.ts';
-import type { ContainerRuntime, PodReference, SandboxState } from './runtime.ts';
+import type { ContainerRuntime, SandboxState } from './runtime.ts';
 
 export interface SandboxesOptions {
   readonly runtime: ContainerRuntime;

@@ -7,15 +7,13 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
+import type { ContainerConfig, ContainerResources, PodReference } from './container-config.ts';
 import type {
-  ContainerConfig,
-  ContainerResources,
   ContainerRuntime,
   ContainerState,
   ExecConfig,
   LinuxUser,
   LogOptions,
-  PodReference,
   ProcessStreams,
   RuntimeEvent,
   RuntimeImage,

@@ -12,7 +12,7 @@ import { errorMessage, type Logger } from '../../base/log.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { ContainerConfigError } from '../environment/plan/container-config-error.ts';
 import type { PodSources } from '../environment/pod-sources.ts';
-import type { Device, Mount } from '../runtime/runtime.ts';
+import type { Device, Mount } from '../runtime/container-config.ts';
 import type { AccountTokens } from './account-tokens.ts';
 import { currentFiles } from './atomic-files.ts';
 import type { ClaimedVolumes } from './claimed-volumes.ts';

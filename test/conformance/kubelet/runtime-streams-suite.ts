@@ -5,12 +5,8 @@ import { duplexPair, PassThrough, Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { after, before, describe, it } from 'node:test';
-import type {
-  ContainerConfig,
-  ContainerRuntime,
-  ProcessStreams,
-  SandboxState,
-} from '../../../src/kubelet/runtime/runtime.ts';
+import type { ContainerConfig } from '../../../src/kubelet/runtime/container-config.ts';
+import type { ContainerRuntime, ProcessStreams, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
 import { TerminalSizes } from '../../../src/kubelet/server/streaming/terminal-sizes.ts';
 import { plainContainer } from '../../fixtures/container-config.ts';
 import type { RuntimeFixture } from './runtime-suite.ts';

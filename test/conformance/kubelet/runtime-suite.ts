@@ -1,8 +1,8 @@
 /** Contract of every ContainerRuntime, whatever its engine is. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { ContainerConfig } from '../../../src/kubelet/runtime/container-config.ts';
 import type {
-  ContainerConfig,
   ContainerRuntime,
   ContainerState,
   RuntimeEvent,

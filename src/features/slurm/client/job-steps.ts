@@ -1,7 +1,7 @@
 /** Executes the steps of the plan. Each step can be repeated after an interruption at any point. */
 import type { Clock } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/log.ts';
-import { batchScript, buildScript, controlFolder, jobProgram, UnusableSpec } from './batch-script.ts';
+import { UnusableSpec } from './batch-script.ts';
 import { isForNow } from './host-answers.ts';
 import {
   buildingScript,
@@ -37,6 +37,7 @@ import {
 } from './slurm-job.ts';
 import { ConnectionError } from './ssh.ts';
 import { NotNow, NotWritten } from './step-problem.ts';
+import { filesToUpload, foldersOf, isProgram, requireBelow } from './uploaded-files.ts';
 
 /** Maximum bytes of a path (PATH_MAX). */
 const maxPathLength = 4096;
@@ -137,21 +138,8 @@ export class JobSteps {
     const { job, status } = entry;
     const folder = status.workDir ?? '';
     const files = await this.#sources(entry);
-    const script = scriptOf(entry, files);
-    const own = (name: string, text: string): SourceFile => ({
-      path: `${controlFolder}/${name}`,
-      data: Buffer.from(text),
-    });
-    const all = [
-      ...files,
-      own('job.slurm', batchScript(job, script)),
-      own('script', jobProgram(job.spec, script)),
-      own('build.sh', buildScript(job.spec)),
-    ];
-    const folders = new Set(
-      all.flatMap(({ path }) => (path.includes('/') ? [path.slice(0, path.lastIndexOf('/'))] : [])),
-    );
-    await this.#run('ask', foldersScript(folder, [...folders]), 'Uploaded');
+    const all = filesToUpload(job, files);
+    await this.#run('ask', foldersScript(folder, foldersOf(all)), 'Uploaded');
     for (const { path, data } of all) {
       const written = host.write(`${folder}/${path}`, data, isProgram(data) ? 0o700 : 0o600);
       await written.catch((error: unknown) => {
@@ -175,15 +163,7 @@ export class JobSteps {
   async #sources(entry: JobEntry): Promise<readonly SourceFile[]> {
     try {
       const files = await this.#options.store.readFiles(entry.job);
-      for (const { path } of files) {
-        if (
-          path.startsWith('/') ||
-          path.split('/').some((part) => part === '..' || part === '.' || part === '')
-        )
-          throw new UnusableSpec(`files: ${JSON.stringify(path)} is not below the work folder`);
-        if (path === controlFolder || path.startsWith(`${controlFolder}/`))
-          throw new UnusableSpec(`files: ${JSON.stringify(path)} is in the client's own folder`);
-      }
+      for (const { path } of files) requireBelow(path);
       return files;
     } catch (error) {
       if (error instanceof MissingSource) throw new NotNow('Uploaded', 'MissingSource', error.message);
@@ -388,19 +368,3 @@ export class JobSteps {
     return withCondition(entry.status, condition, this.#options.clock.now());
   }
 }
-
-function scriptOf({ job: { spec } }: JobEntry, files: readonly SourceFile[]): string | undefined {
-  if (spec.scriptFile === undefined) return spec.script;
-  const file = files.find(({ path }) => path === spec.scriptFile);
-  if (file === undefined) throw new UnusableSpec(`scriptFile: ${spec.scriptFile} is not among the files`);
-  return Buffer.from(file.data).toString();
-}
-
-/** Returns true for a script, which begins with #! like the job's own, or an ELF program. */
-const isProgram = (data: Uint8Array): boolean => {
-  const [first, second, third, fourth] = data;
-  return (
-    (first === 0x23 && second === 0x21) ||
-    (first === 0x7f && second === 0x45 && third === 0x4c && fourth === 0x46)
-  );
-};

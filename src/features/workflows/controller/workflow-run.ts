@@ -27,12 +27,12 @@ import type { Ports } from '../../../states-language/run/turn.ts';
 import type { PlacedCalls } from '../../functions/api/placed-calls.ts';
 import { type Workflow, workflowResource } from '../api/workflow.ts';
 import { hasEnded, inputOf, type WorkflowRun, workflowRunResource } from '../api/workflow-run.ts';
-import { failed } from './call-outcome-plan.ts';
 import { keepDefinition, revisionName } from './definitions.ts';
-import { FunctionTasks, type Task, tasksOf, waitedOf } from './function-tasks.ts';
+import { FunctionTasks, tasksOf, waitedOf } from './function-tasks.ts';
 import { chunksOf, entriesOf } from './history-plan.ts';
 import { LiveRuns } from './live-runs.ts';
 import { excessOfRun, executionOf, stateOf, statusOf } from './run-status-plan.ts';
+import { RunTasks } from './run-tasks.ts';
 import { type Next, RunWriter } from './run-writer.ts';
 import { Shares } from './shares.ts';
 import { isGone, TaskObjects } from './task-objects.ts';
@@ -81,8 +81,7 @@ class Runs {
   readonly #shares = new Shares<ObjectKey>(workers);
   readonly #live: LiveRuns;
   readonly #writer: RunWriter;
-  /** Tasks that the service account may use, by the uid of the run. */
-  readonly #allowed = new Map<string, Set<string>>();
+  readonly #tasks: RunTasks;
   #term: AbortSignal | undefined;
 
   constructor(context: ControllerContext, calls: PlacedCalls | undefined) {
@@ -105,6 +104,7 @@ class Runs {
         if (run) events.event(run, 'Warning', 'TaskWaits', message);
       },
     });
+    this.#tasks = new RunTasks(this.#functions, this.#objects, this.#workflows);
     this.#writer = new RunWriter(context, this.#functions, this.#live);
   }
 
@@ -145,7 +145,7 @@ class Runs {
     onAbort(signal, () => {
       this.#functions.stop();
       this.#live.clear();
-      this.#allowed.clear();
+      this.#tasks.clear();
       void this.#thread.stop();
     });
   }
@@ -190,7 +190,7 @@ class Runs {
 
   #forgetTasks(uid: string): void {
     this.#functions.forgetRun(uid);
-    this.#allowed.delete(uid);
+    this.#tasks.forget(uid);
   }
 
   /** Continues from the stored version after another writer has changed the run. */
@@ -358,16 +358,6 @@ class Runs {
     return this.#leave(run);
   }
 
-  async #beginTasks(run: WorkflowRun, tasks: readonly Task[]): Promise<void> {
-    const { uid, namespace = '' } = run.metadata;
-    const settled: [Task, RunEvent][] = [];
-    for (const task of tasks) {
-      const event = await this.#begun(run, task);
-      if (event) settled.push([task, event]);
-    }
-    for (const [task, event] of settled) this.#functions.settle(uid, namespace, task, event);
-  }
-
   async #act(
     key: ObjectKey,
     run: WorkflowRun,
@@ -379,28 +369,9 @@ class Runs {
     await this.#objects.release(uid, new Set(tasks.map(({ id }) => id)));
     if (hasEnded(run)) return this.#end(key, run, state);
     this.#live.follow(key, uid);
-    await this.#beginTasks(run, tasks);
+    await this.#tasks.begin(run, tasks);
     const timer = commands.find((one) => one.type === 'setTimer');
     return timer ? { requeueAfter: Math.max(0, timer.due - this.#context.clock.now()) } : undefined;
-  }
-
-  /** Starts the task if it is not running. Returns its outcome if it is known at once. */
-  async #begun(run: WorkflowRun, task: Task): Promise<RunEvent | undefined> {
-    const { namespace = '', uid } = run.metadata;
-    if (this.#functions.eventOf(uid, task.id)) return undefined;
-    const workflow = this.#workflows.get(`${namespace}/${run.spec.workflow}`);
-    const allowed = this.#allowed.getOrInsertComputed(uid, () => new Set<string>());
-    if (!allowed.has(task.id) && !(await this.#objects.mayUse(run, workflow, task))) {
-      const { type, name, namespace: other } = task.resource;
-      const account = workflow?.spec.serviceAccountName;
-      const cause = `the service account ${namespace}/${account} may not use ${type} ${other}/${name}`;
-      return failed(task.id, 'States.Permissions', cause);
-    }
-    allowed.add(task.id);
-    if (task.resource.type !== 'function') return this.#objects.look(run, task);
-    const mark = run.status?.calls?.find(({ id }) => id === task.id);
-    this.#functions.ensure(uid, namespace, task, mark);
-    return undefined;
   }
 
   /** Releases an ended run. A run that is a task is kept until its parent has stored the outcome. */

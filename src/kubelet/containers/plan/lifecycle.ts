@@ -3,7 +3,7 @@
  * known.
  */
 import type { Container } from '../../../api/core/v1/types.gen.ts';
-import type { PreStop } from '../../runtime/runtime.ts';
+import type { PreStop } from '../../runtime/container-config.ts';
 
 /** Returns the preStop hook, with the ports that its handler may refer to by name. */
 export function preStopOf({

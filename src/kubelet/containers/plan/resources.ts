@@ -13,7 +13,7 @@ import {
   quantityValue,
   zeroQuantity,
 } from '../../../apimachinery/quantity.ts';
-import type { ContainerResources } from '../../runtime/runtime.ts';
+import type { ContainerResources } from '../../runtime/container-config.ts';
 
 const minShares = 2;
 const maxShares = 262_144;

@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container, SELinuxOptions } from '../../../api/core/v1/types.gen.ts';
-import type { ConfinementProfile, ContainerConfig } from '../../runtime/runtime.ts';
+import type { ConfinementProfile, ContainerConfig } from '../../runtime/container-config.ts';
 import { sysctlsOf } from './sysctls.ts';
 
 /**

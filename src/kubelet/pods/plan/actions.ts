@@ -5,7 +5,7 @@
 
 import type { StartContainer, StartFailureReason } from '../../containers/plan/start.ts';
 import type { PodProbeResults } from '../../probes/plan/probe-results.ts';
-import type { ContainerResources } from '../../runtime/runtime.ts';
+import type { ContainerResources } from '../../runtime/container-config.ts';
 import type { VolumeState } from '../../volumes/plan/volume-state.ts';
 import type { EngineAbilities } from './held-pod.ts';
 import type { HookKey, HookState, RunHook } from './hooks.ts';

@@ -2,7 +2,8 @@
 import { restartToResize } from '../../../api/core/v1/container/resize-policy.ts';
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 import { containerResources } from '../../containers/plan/resources.ts';
-import type { ContainerResources, ContainerState } from '../../runtime/runtime.ts';
+import type { ContainerResources } from '../../runtime/container-config.ts';
+import type { ContainerState } from '../../runtime/runtime.ts';
 import type { PodMemory } from './actions.ts';
 
 export interface ContainerResize {

@@ -6,7 +6,7 @@ import type { Container, Volume, VolumeMount } from '../../../api/core/v1/types.
 import { parseQuantity, quantityValue } from '../../../apimachinery/quantity.ts';
 import { ContainerConfigError } from '../../environment/plan/container-config-error.ts';
 import { expand } from '../../environment/plan/expand.ts';
-import type { ImageMount, Mount } from '../../runtime/runtime.ts';
+import type { ImageMount, Mount } from '../../runtime/container-config.ts';
 
 /** Returns the path of a volume that belongs to the pod alone. */
 export const ownPlace = (podDirectory: string, volume: string) => `${ownPlaces(podDirectory)}/${volume}`;

@@ -10,7 +10,7 @@ import { silentLogger } from '../../../../src/base/log.ts';
 import { RuntimeError } from '../../../../src/docker/runtime-error.ts';
 import { type HookName, hookKey, type RunHook } from '../../../../src/kubelet/pods/plan/hooks.ts';
 import { PodHooks } from '../../../../src/kubelet/pods/pod-hooks.ts';
-import type { ContainerConfig } from '../../../../src/kubelet/runtime/runtime.ts';
+import type { ContainerConfig } from '../../../../src/kubelet/runtime/container-config.ts';
 import { SimulatedRuntime } from '../../../../src/kubelet/runtime/simulated.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Docker } from '../../../../src/docker/client.ts';
+import type { ContainerConfig } from '../../../../src/kubelet/runtime/container-config.ts';
 import { containerOptions } from '../../../../src/kubelet/runtime/docker-config.ts';
 import { labels } from '../../../../src/kubelet/runtime/docker-labels.ts';
 import { fromInspect } from '../../../../src/kubelet/runtime/docker-state.ts';
-import type { ContainerConfig } from '../../../../src/kubelet/runtime/runtime.ts';
 
 const config = {
   ...{

@@ -1,8 +1,8 @@
 /** Mounts of a container in the request to Docker. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { ContainerConfig, Mount } from '../../../../src/kubelet/runtime/container-config.ts';
 import { containerOptions } from '../../../../src/kubelet/runtime/docker-config.ts';
-import type { ContainerConfig, Mount } from '../../../../src/kubelet/runtime/runtime.ts';
 
 function told(mount: Partial<Mount>): unknown {
   const mounts = [{ source: '/s', target: '/t', readOnly: false, ...mount }];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stopContainers } from '../../../../src/kubelet/node/cleanup.ts';
-import type { ContainerConfig } from '../../../../src/kubelet/runtime/runtime.ts';
+import type { ContainerConfig } from '../../../../src/kubelet/runtime/container-config.ts';
 import { SimulatedRuntime } from '../../../../src/kubelet/runtime/simulated.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';
