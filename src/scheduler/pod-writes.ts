@@ -1,7 +1,9 @@
 /** Writes of the scheduler: bindings, the status of unschedulable pods, nominations and evictions. */
+
 import type { Node } from '../api/core/v1/node/node.ts';
 import { podCondition } from '../api/core/v1/pod/conditions.ts';
 import { type Pod, podResource } from '../api/core/v1/pod/pod.ts';
+import { transitionTime } from '../apimachinery/conditions.ts';
 import { rfc3339 } from '../base/time.ts';
 import type { ResourceClient } from '../client/client.ts';
 import type { ControllerContext } from '../controller-runtime/definition.ts';
@@ -45,10 +47,7 @@ export class PodWrites {
       (pod.status?.nominatedNodeName ?? '') === nominated
     )
       return;
-    const lastTransitionTime =
-      condition?.status === 'False' && condition.lastTransitionTime
-        ? condition.lastTransitionTime
-        : rfc3339(this.#clock.now());
+    const lastTransitionTime = transitionTime(condition, 'False', rfc3339(this.#clock.now()));
     const next = {
       type: 'PodScheduled',
       status: 'False',

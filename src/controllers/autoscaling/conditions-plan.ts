@@ -1,6 +1,8 @@
 /** Conditions of an autoscaler, with upstream's wording. Pure. */
+
 import type { HorizontalPodAutoscaler } from '../../api/autoscaling/v2/horizontal-pod-autoscaler.ts';
 import type { HorizontalPodAutoscalerCondition as Condition } from '../../api/autoscaling/v2/types.gen.ts';
+import { transitionTime } from '../../apimachinery/conditions.ts';
 import type { Limited } from './behavior-plan.ts';
 
 export type AutoscalerStatus = NonNullable<HorizontalPodAutoscaler['status']>;
@@ -36,7 +38,7 @@ export class StatusDraft {
 
   say(type: string, status: 'True' | 'False', reason: string, message: string): void {
     const old = this.#conditions.find((condition) => condition.type === type);
-    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : this.#now;
+    const lastTransitionTime = transitionTime(old, status, this.#now);
     const next = { type, status, lastTransitionTime, reason, message };
     this.#conditions = old
       ? this.#conditions.map((condition) => (condition === old ? next : condition))

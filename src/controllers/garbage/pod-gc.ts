@@ -14,11 +14,11 @@ import { taintKeys } from '../../api/core/v1/node/taints.ts';
 import { isPodTerminal } from '../../api/core/v1/pod/conditions.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { type AccountRights, read } from '../../api/rbac/v1/rule-rows.ts';
+import { withCondition } from '../../apimachinery/conditions.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
 import type { Lister } from '../../client/informer.ts';
-import { withCondition } from '../../controller-runtime/conditions.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,

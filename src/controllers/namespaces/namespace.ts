@@ -6,6 +6,7 @@
 
 import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
 import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
+import { withCondition } from '../../apimachinery/conditions.ts';
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject, ObjectKey } from '../../apimachinery/meta.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
@@ -14,7 +15,6 @@ import type { Condition } from '../../apimachinery/schema.ts';
 import { errorMessage } from '../../base/log.ts';
 import { rfc3339 } from '../../base/time.ts';
 import type { Lister } from '../../client/informer.ts';
-import { withCondition } from '../../controller-runtime/conditions.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,

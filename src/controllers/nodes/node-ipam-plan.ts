@@ -1,8 +1,8 @@
 /** Validates the ranges of pod addresses that nodes bring with them. Pure. */
 import type { Node } from '../../api/core/v1/node/node.ts';
+import { findCondition, withCondition } from '../../apimachinery/conditions.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { formatRange, type IPv4Range, overlaps, parseRange } from '../../base/addresses.ts';
-import { findCondition, withCondition } from '../../controller-runtime/conditions.ts';
 
 /**
  * Parsed once for each version of a node, because every change of a node is compared with all other nodes.

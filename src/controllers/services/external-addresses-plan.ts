@@ -6,10 +6,10 @@ import {
 } from '../../api/core/v1/service/external-addresses.ts';
 import type { ExternalPorts } from '../../api/core/v1/service/external-ports.ts';
 import type { Service } from '../../api/core/v1/service/service.ts';
+import { findCondition, timedCondition, withoutCondition } from '../../apimachinery/conditions.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { objectKey } from '../../apimachinery/meta.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
-import { findCondition, timedCondition, withoutCondition } from '../../controller-runtime/conditions.ts';
 
 /** Condition type. False if nodes do not serve an external address of the Service; absent otherwise. */
 export const externalAddressesServed = 'minik8s.io/ExternalAddressesServed';

@@ -11,6 +11,7 @@ import {
   type PodDisruptionBudget,
   podDisruptionBudgetResource,
 } from '../../api/policy/v1/pod-disruption-budget.ts';
+import { transitionTime } from '../../apimachinery/conditions.ts';
 import { matches, selectorFromLabelSelector } from '../../apimachinery/labels.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
@@ -210,7 +211,7 @@ function sayWhy(pod: Pod, now: string): void {
     status: 'True',
     reason: 'EvictionByEvictionAPI',
     message: 'Eviction API: evicting',
-    lastTransitionTime: old?.status === 'True' ? old.lastTransitionTime : now,
+    lastTransitionTime: transitionTime(old, 'True', now),
   } as const;
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
   (pod as KubeObject & Pod).status = { ...pod.status, conditions: [...others, condition] };

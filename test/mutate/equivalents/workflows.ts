@@ -24,7 +24,6 @@ const namespaces: readonly (readonly [file: string, line: string])[] = [
   [`${workflows}task-objects`, "const { name, namespace = '', uid, finalizers = [] } = object.metadata;"],
   [`${workflows}workflow-run`, "const { namespace = '' } = given.metadata;"],
   [`${workflows}workflow-run`, "#ports({ metadata: { namespace = '' } }: WorkflowRun): Ports {"],
-  [`${workflows}workflow-run`, "const { namespace = '', uid } = run.metadata;"],
   ['src/features/workflows/server/invoke', "const { name: workflow, namespace = '', uid } = metadata;"],
   [
     'src/features/workflows/server/run-ends',

@@ -2,6 +2,7 @@
  * Fields of certificate signing requests that the server sets, overriding the body (upstream: the strategy of
  * the kind).
  */
+import { transitionTime } from '../../../apimachinery/conditions.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import type { WriteContext } from '../../../apimachinery/resource-definition.ts';
 import type { CertificateSigningRequest } from './types.gen.ts';
@@ -43,7 +44,6 @@ function stampConditions(
   for (const condition of request.status?.conditions ?? []) {
     const before = known.get(condition.type);
     condition.lastUpdateTime ??= now;
-    condition.lastTransitionTime ??=
-      before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;
+    condition.lastTransitionTime ??= transitionTime(before, condition.status, now);
   }
 }

@@ -4,9 +4,15 @@
  */
 import type { Deployment } from '../../../api/apps/v1/deployment.ts';
 import type { ReplicaSet } from '../../../api/apps/v1/replica-set.ts';
+import {
+  findCondition,
+  timedCondition,
+  withCondition,
+  withoutCondition,
+  withReplaced,
+} from '../../../apimachinery/conditions.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
 import { rfc3339 } from '../../../base/time.ts';
-import { findCondition, withCondition, withoutCondition } from '../../../controller-runtime/conditions.ts';
 import { rolloutLimits, sumReplicas } from './deployment-rollout.ts';
 
 export type DeploymentStatus = NonNullable<Deployment['status']>;
@@ -113,8 +119,7 @@ function withProgress(
   // Each step forward updates lastUpdateTime, from which the deadline is counted, even if nothing else
   // changes.
   if (next.reason !== 'ReplicaSetUpdated' || !current) return withCondition(conditions, condition);
-  const lastTransitionTime = current.status === 'True' ? current.lastTransitionTime : time;
-  return conditions.map((other) => (other === current ? { ...condition, lastTransitionTime } : other));
+  return withReplaced(conditions, timedCondition(conditions, condition, time));
 }
 
 type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;

@@ -5,9 +5,9 @@
 
 import { isPodActive, podAvailableIn, podCondition, podReady } from '../../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import { withCondition, withoutCondition } from '../../../apimachinery/conditions.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
-import { withCondition, withoutCondition } from '../../../controller-runtime/conditions.ts';
 import type { PodFailure } from '../pods/owned-pods.ts';
 import type { Replicas } from './replicas.ts';
 

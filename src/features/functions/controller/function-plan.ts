@@ -4,8 +4,8 @@
 
 import { isPodActive, isPodTerminal, podReady } from '../../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import { findCondition, timedCondition } from '../../../apimachinery/conditions.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
-import { findCondition, timedCondition } from '../../../controller-runtime/conditions.ts';
 import type { Fn } from '../api/function.ts';
 import { functionVersionLabel, isInstanceLost } from '../api/function-instance.ts';
 import { problemOf } from './instance-problem.ts';

@@ -1,8 +1,8 @@
 /** Builds the FunctionVersion for a Function's spec, named by its content. Pure. */
 
+import { findCondition } from '../../../apimachinery/conditions.ts';
 import { sortKeys } from '../../../apimachinery/equality.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';
-import { findCondition } from '../../../controller-runtime/conditions.ts';
 import type { Fn } from '../api/function.ts';
 import { functionImage } from '../api/function-image.ts';
 import { functionLabel } from '../api/function-instance.ts';

@@ -1,9 +1,9 @@
 /** Plans the status of a Dns from the Services of its paths and the nodes that serve it. Pure. */
 import type { Node } from '../../../api/core/v1/node/node.ts';
 import type { Service } from '../../../api/core/v1/service/service.ts';
+import { findCondition, transitionTime } from '../../../apimachinery/conditions.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
-import { findCondition } from '../../../controller-runtime/conditions.ts';
 import type { Dns } from '../api/dns.ts';
 import { maxPathsOfNamespace } from '../api/dns-limit.ts';
 import { notServed } from '../api/dns-served.ts';
@@ -76,7 +76,7 @@ export function planDnsStatus(dns: Dns, facts: DnsFacts): DnsStatusPlan {
     type: 'Ready',
     status,
     ...said,
-    lastTransitionTime: current?.status === status ? (current.lastTransitionTime ?? now) : now,
+    lastTransitionTime: transitionTime(current, status, now),
   };
   const others = (dns.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
   const next = {

@@ -1,4 +1,5 @@
 /** Plans the next step of a job and its status. Pure. */
+import { transitionTime } from '../../../apimachinery/conditions.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import { arrayTasks } from './batch-script.ts';
 import { isOver, type Looked, type SlurmTask } from './host-answers.ts';
@@ -83,7 +84,7 @@ export function withCondition(status: SlurmJobStatus, said: NewCondition, now: n
     before.message === condition.message
   )
     return status;
-  const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : rfc3339(now);
+  const lastTransitionTime = transitionTime(before, condition.status, rfc3339(now));
   const others = status.conditions?.filter(({ type }) => type !== condition.type) ?? [];
   return { ...status, conditions: [...others, { ...condition, lastTransitionTime }] };
 }

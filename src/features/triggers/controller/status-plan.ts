@@ -1,7 +1,7 @@
 /** Plans the status of a Trigger. Pure. */
 
+import { findCondition, timedCondition } from '../../../apimachinery/conditions.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
-import { findCondition, timedCondition } from '../../../controller-runtime/conditions.ts';
 import type { Trigger } from '../api/trigger.ts';
 import { maxPending } from '../api/trigger-event-draft.ts';
 

@@ -1,11 +1,11 @@
 /** Writes runs of workflows with their history, in an order that a restart may interrupt at any point. */
 
+import { findCondition } from '../../../apimachinery/conditions.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import { isOwnedBy, type ObjectKey } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
 import { isAlreadyExists } from '../../../apimachinery/status-error.ts';
 import { rfc3339 } from '../../../base/clock.ts';
-import { findCondition } from '../../../controller-runtime/conditions.ts';
 import type { ControllerContext } from '../../../controller-runtime/definition.ts';
 import type { RunEvent } from '../../../states-language/run/advance.ts';
 import { pending } from '../../../states-language/run/commands.ts';

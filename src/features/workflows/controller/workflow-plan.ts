@@ -1,7 +1,7 @@
 /** Plans which runs and definitions of a Workflow are deleted, and its status. Pure. */
 import type { ControllerRevision } from '../../../api/apps/v1/controller-revision.ts';
+import { findCondition, transitionTime } from '../../../apimachinery/conditions.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
-import { findCondition } from '../../../controller-runtime/conditions.ts';
 import type { Workflow } from '../api/workflow.ts';
 import { hasEnded, type WorkflowRun } from '../api/workflow-run.ts';
 import { taskFinalizer } from './task-objects-plan.ts';
@@ -90,7 +90,7 @@ function statusOf({ metadata, status }: Workflow, { runs, current, timestamp }: 
         status: 'True' as const,
         reason: 'Checked',
         message: 'runs can begin',
-        lastTransitionTime: before?.lastTransitionTime ?? timestamp,
+        lastTransitionTime: transitionTime(before, 'True', timestamp),
       },
     ],
   };

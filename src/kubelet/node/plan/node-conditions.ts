@@ -1,4 +1,5 @@
 /** The conditions of a node (pkg/kubelet/nodestatus/setters.go). */
+import { timedCondition } from '../../../apimachinery/conditions.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import type { Pressure } from './eviction-thresholds.ts';
@@ -53,15 +54,11 @@ export function nodeConditions(health: NodeHealth, previous: readonly Condition[
   const others = previous.filter(
     ({ type }) => !Object.hasOwn(reported, type) && !own.some((condition) => condition.type === type),
   );
-  const timed = own.map((condition) => {
-    const before = previous.find(({ type }) => type === condition.type);
-    const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
-    return {
-      ...condition,
-      lastHeartbeatTime: rfc3339(now),
-      lastTransitionTime: since ?? rfc3339(now),
-    };
-  });
+  const time = rfc3339(now);
+  const timed = own.map((condition) => ({
+    ...timedCondition(previous, condition, time),
+    lastHeartbeatTime: time,
+  }));
   return [...others, ...timed];
 }
 

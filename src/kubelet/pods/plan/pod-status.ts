@@ -6,6 +6,7 @@ import { isTerminalPhase } from '../../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { qosClassOf } from '../../../api/core/v1/pod/qos.ts';
 import type { Container, ContainerStatus, PodStatus } from '../../../api/core/v1/types.gen.ts';
+import { timedCondition } from '../../../apimachinery/conditions.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
 import { rfc3339 } from '../../../base/time.ts';
@@ -206,10 +207,7 @@ function mergeConditions(
   const others = previous.filter(
     ({ type }) => !passing.includes(type) && !own.some((condition) => condition.type === type),
   );
-  const timed = own.map((condition) => {
-    const before = previous.find(({ type }) => type === condition.type);
-    const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
-    return { ...condition, lastTransitionTime: since ?? rfc3339(now) };
-  });
+  const time = rfc3339(now);
+  const timed = own.map((condition) => timedCondition(previous, condition, time));
   return [...others, ...timed];
 }

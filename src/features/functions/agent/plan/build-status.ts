@@ -1,6 +1,6 @@
 /** The status that nodes write about a build. Pure. */
 
-import { findCondition, withoutCondition } from '../../../../controller-runtime/conditions.ts';
+import { findCondition, transitionTime, withoutCondition } from '../../../../apimachinery/conditions.ts';
 import type { FunctionVersion } from '../../api/function-version.ts';
 
 export type VersionStatus = NonNullable<FunctionVersion['status']>;
@@ -24,7 +24,7 @@ export function withBuild(status: VersionStatus | undefined, result: BuildResult
   const conditions = status?.conditions ?? [];
   const before = findCondition(conditions, builtCondition);
   const said = isBuilt ? 'True' : 'False';
-  const lastTransitionTime = before?.status === said ? before.lastTransitionTime : at;
+  const lastTransitionTime = transitionTime(before, said, at);
   const condition = { type: builtCondition, status: said, reason, message, lastTransitionTime } as const;
   return {
     ...status,

@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import {
   findCondition,
+  timedCondition,
+  transitionTime,
   withCondition,
   withoutCondition,
-} from '../../../src/controller-runtime/conditions.ts';
+  withReplaced,
+} from '../../../src/apimachinery/conditions.ts';
 import { at } from '../controllers/objects.ts';
 
 const other = { type: 'Other', status: 'True' as const };
@@ -43,4 +46,21 @@ it('is found by type, and taken out by type', () => {
   assert.equal(findCondition(both, 'Ready'), both[1]);
   assert.equal(findCondition(undefined, 'Ready'), undefined);
   assert.deepEqual(withoutCondition(both, 'Ready'), [other]);
+});
+it('the transition time stays while the status stays, and is now otherwise', () => {
+  const before = said('True', 'A', 1);
+  assert.equal(transitionTime(before, 'True', at(2)), at(1));
+  assert.equal(transitionTime(before, 'False', at(2)), at(2));
+  assert.equal(transitionTime(undefined, 'True', at(2)), at(2));
+  assert.equal(transitionTime(other, 'True', at(2)), at(2), 'written without a time');
+});
+it('a timed condition has the fields that are given, and the time of its status', () => {
+  const { lastTransitionTime: _, ...now } = said('True', 'B', 2, 'n');
+  assert.deepEqual(timedCondition([other, said('True', 'A', 1)], now, at(2)), said('True', 'B', 1, 'n'));
+  assert.deepEqual(timedCondition([said('False', 'A', 1)], now, at(2)), said('True', 'B', 2, 'n'));
+});
+it('a replaced condition stands where the one of its type stood, or last', () => {
+  const next = said('True', 'A', 3);
+  assert.deepEqual(withReplaced([said('True', 'A', 1), other], next), [next, other]);
+  assert.deepEqual(withReplaced([other], next), [other, next]);
 });
