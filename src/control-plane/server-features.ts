@@ -1,11 +1,12 @@
 /** The features of minik8s on one master, as its API server has them. */
 import { controllers } from '../controllers/index.ts';
-import type { FeatureContext, ServerPart } from '../features/feature.ts';
+import type { FeaturePart } from '../features/feature.ts';
 import { type FeatureSettings, features } from '../features/index.ts';
 import { type FeatureName, featureNames } from '../features/names.ts';
 import type { ResultListener } from '../kube-apiserver/forwarding/result-listener.ts';
 import type { ObjectMetrics } from '../kube-apiserver/object-metrics/family.ts';
 import type { PolicySources } from '../kube-apiserver/rbac/bootstrap/policy-objects.ts';
+import type { ServerPartContext } from '../kube-apiserver/server-part.ts';
 
 type Chosen = readonly FeatureName[];
 
@@ -35,9 +36,9 @@ export interface FeatureOptions
 /** Returns the parts of the chosen features, in the order of the features. */
 export function serverParts(
   options: FeatureOptions,
-  context: Omit<FeatureContext, 'results'>,
-): readonly ServerPart[] {
-  const parts: ServerPart[] = [];
+  context: Omit<ServerPartContext, 'results'>,
+): readonly FeaturePart[] {
+  const parts: FeaturePart[] = [];
   const whole = { ...context, results: listenersOf(parts) };
   for (const feature of featuresOf(options.features)) {
     const part = feature.server?.(options, whole);
@@ -47,7 +48,7 @@ export function serverParts(
 }
 
 /** Joins the listeners of all parts, also of parts that are added later. */
-const listenersOf = (parts: readonly ServerPart[]): ResultListener => ({
+const listenersOf = (parts: readonly FeaturePart[]): ResultListener => ({
   listens: (namespace, name) => parts.some(({ results }) => results?.listens(namespace, name)),
   around: (call) => {
     let wrapped: typeof call | undefined;

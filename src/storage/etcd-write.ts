@@ -34,12 +34,12 @@ import {
   targetModRevision,
   targetValue,
 } from './etcd-rpc.ts';
-import { mismatch } from './memory.ts';
 import {
   ClaimLostError,
   type Claims,
   ClaimTakenError,
   KeyExistsError,
+  mismatch,
   RevisionMismatchError,
   type StoredValue,
   StoreRejectedError,

@@ -115,6 +115,12 @@ export class KeyExistsError extends Error {
   override readonly name = 'KeyExistsError';
 }
 
+/** Returns the message of a failed compare-and-swap, the same for every store. */
+export const mismatch = (key: string, expected: number, current: StoredValue | undefined): string =>
+  current
+    ? `${key} is at revision ${current.revision}, not ${expected}`
+    : `${key} does not exist at revision ${expected}`;
+
 export class RevisionMismatchError extends Error {
   override readonly name = 'RevisionMismatchError';
   /** The current value; undefined if the key does not exist. */

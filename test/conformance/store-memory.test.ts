@@ -1,4 +1,4 @@
-import { createMemoryStore } from '../../src/storage/memory.ts';
+import { createMemoryStore } from '../fixtures/memory-store.ts';
 import { storeSuite } from './store.ts';
 
 storeSuite('memory', async () => createMemoryStore());

@@ -1,4 +1,4 @@
-/** What the node agent gives to the container engine to create a container. */
+/** Configuration with which the node agent creates a container in the engine. */
 import type { ContainerPort, LifecycleHandler } from '../../api/core/v1/types.gen.ts';
 
 export interface PodReference {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { systemClock } from '../../../src/base/clock.ts';
-import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
-import { copyInput, type Program } from '../../../src/kubelet/runtime/simulated-streams.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { SimulatedRuntime } from '../../fixtures/simulated-runtime.ts';
+import { copyInput, type Program } from '../../fixtures/simulated-streams.ts';
 import { runtimeStreamsConformance } from './runtime-streams-suite.ts';
 import { type RuntimeFixture, runtimeConformance } from './runtime-suite.ts';
 

@@ -7,13 +7,13 @@ import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
 import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { admin } from '../../fixtures/api-server.ts';
 import { testAuthority } from '../../fixtures/certificates.ts';
 import { createTestPlane } from '../../fixtures/control-plane.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { nodeInfo } from '../controllers/cluster.ts';
 

@@ -14,12 +14,12 @@ import { traceAnnotation, traceNoteOf } from '../../../src/apimachinery/trace-no
 import { authenticatedGroup, mastersGroup, type UserInfo } from '../../../src/apiserver/request/user.ts';
 import type { FinishedSpan } from '../../../src/base/tracing/span.ts';
 import { createTracer } from '../../../src/base/tracing/tracer.ts';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { tracedStore } from '../../../src/storage/traced-store.ts';
 import { admin } from '../../fixtures/api-server.ts';
 import { createTestPlane } from '../../fixtures/control-plane.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { pathTo, treeOf } from '../../fixtures/span-tree.ts';
 import { nodeInfo } from '../controllers/cluster.ts';

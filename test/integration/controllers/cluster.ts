@@ -34,12 +34,12 @@ import { type ControllersOptions, controllers } from '../../../src/controllers/i
 import { features } from '../../../src/features/index.ts';
 import type { WorkflowSettings } from '../../../src/features/workflows/workflows.ts';
 import { type SchedulerOptions, scheduler } from '../../../src/scheduler/scheduler.ts';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { admin, type TestServer, type TestServerOptions } from '../../fixtures/api-server.ts';
 import { type ClusterSettings, controllersOptions, createTestPlane } from '../../fixtures/control-plane.ts';
 import { eventually, type Probe } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 

@@ -11,12 +11,12 @@ import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { decodeObject } from '../../../src/storage/codec.ts';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { admin } from '../../fixtures/api-server.ts';
 import { createTestPlane } from '../../fixtures/control-plane.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { LaggingStore } from '../../fixtures/lagging-store.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 

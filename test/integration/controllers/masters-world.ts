@@ -10,10 +10,10 @@ import { inProcessTransport } from '../../../src/client/in-process-transport.ts'
 import { createClient } from '../../../src/client/rest-client.ts';
 import { announceMaster } from '../../../src/control-plane/announce-master.ts';
 import { bootstrapObjects } from '../../../src/kube-apiserver/bootstrap.ts';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { admin, objectsAt, startTestServer } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 

@@ -13,10 +13,10 @@ import { createClient } from '../../../src/client/rest-client.ts';
 import { announceMaster } from '../../../src/control-plane/announce-master.ts';
 import { leaseMs } from '../../../src/controllers/masters/masters.ts';
 import { planSlices } from '../../../src/controllers/masters/masters-plan.ts';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { beginTerm, duringTerm } from '../../../src/storage/term.ts';
 import { admin, objectsAt } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import {

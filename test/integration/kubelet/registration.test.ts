@@ -18,12 +18,12 @@ import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { RuntimeError } from '../../../src/docker/runtime-error.ts';
 import { createKubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
 import type { RuntimeVersion } from '../../../src/kubelet/runtime/runtime.ts';
-import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
 import { localVolumesDirectory } from '../../../src/kubelet/volumes/local-volumes.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { SimulatedRuntime } from '../../fixtures/simulated-runtime.ts';
 import { eventually, isReady } from './node-harness.ts';
 import { facts, paperNetwork } from './simulated-node.ts';
 

@@ -9,11 +9,11 @@ import { connect } from 'node:tls';
 import { systemClock } from '../../../src/base/clock.ts';
 import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';
-import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
 import { serveKubelet } from '../../../src/kubelet/server/server.ts';
 import { openCredentials } from '../../../src/pki/credentials.ts';
 import { reportSources } from '../../fixtures/agent-reports.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { SimulatedRuntime } from '../../fixtures/simulated-runtime.ts';
 
 test('a node agent that stops closes a connection whose TLS handshake is not over', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'minik8s-server-stop-'));

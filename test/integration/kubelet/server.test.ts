@@ -11,7 +11,6 @@ import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { ContainerConfig } from '../../../src/kubelet/runtime/container-config.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
-import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
 import { Access } from '../../../src/kubelet/server/access.ts';
 import { serveKubelet } from '../../../src/kubelet/server/server.ts';
 import { openCredentials } from '../../../src/pki/credentials.ts';
@@ -19,6 +18,7 @@ import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
 import { reportSources } from '../../fixtures/agent-reports.ts';
 import { attribute, clientCertificate, name, newKey } from '../../fixtures/der.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { SimulatedRuntime } from '../../fixtures/simulated-runtime.ts';
 import { makePod, reference } from '../../unit/kubelet/builders.ts';
 import { type AccessCluster, accessCluster } from './access-cluster.ts';
 

@@ -20,11 +20,11 @@ import type { NodeUsage } from '../../../src/kubelet/node/plan/eviction-threshol
 import type { NodeFacts } from '../../../src/kubelet/node/plan/node-status.ts';
 import type { PodNetwork } from '../../../src/kubelet/runtime/pod-network.ts';
 import type { ContainerRuntime } from '../../../src/kubelet/runtime/runtime.ts';
-import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
 import { AddressPool } from '../../../src/network/ipam.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { SimulatedRuntime } from '../../fixtures/simulated-runtime.ts';
 import { eventually } from './node-harness.ts';
 
 export const facts: NodeFacts = {

@@ -16,14 +16,14 @@ import { type Logger, silentLogger } from '../../../src/base/log.ts';
 import type { NodeConnection } from '../../../src/kube-apiserver/node-connection.ts';
 import type { ContainerConfig } from '../../../src/kubelet/runtime/container-config.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
-import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
-import { copyInput, type Program } from '../../../src/kubelet/runtime/simulated-streams.ts';
 import { serveKubelet } from '../../../src/kubelet/server/server.ts';
 import { issueCertificate } from '../../../src/pki/x509.ts';
 import { createNodeConnection } from '../../../src/roles/master/node-connection.ts';
 import { reportSources } from '../../fixtures/agent-reports.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { SimulatedRuntime } from '../../fixtures/simulated-runtime.ts';
+import { copyInput, type Program } from '../../fixtures/simulated-streams.ts';
 
 export interface StreamCluster {
   readonly server: HttpsTestServer;

@@ -149,34 +149,6 @@ export const storage: readonly Equivalent[] = [
     change,
     because: 'nothing is done for it, as for what there is no case for; the linter wants all of them',
   })),
-  ...[
-    ['#progressRequests = 0;', '0 → 1'],
-    ['this.#progressRequests++;', 'this.#progressRequests++ → this.#progressRequests--'],
-  ].map(([line = '', change = '']) => ({
-    file: 'src/storage/memory.ts',
-    line,
-    change,
-    because: 'only whether it has changed counts',
-  })),
-  ...[
-    ['if (upTo > this.#compacted) this.#forget(upTo);', 'upTo > this.#compacted → upTo >= this.#compacted'],
-  ].map(([line = '', change = '']) => ({
-    file: 'src/storage/memory.ts',
-    line,
-    change,
-    because: 'it is forgotten already, and can be once more',
-  })),
-  ...[
-    [
-      "history.push({ revision: event.revision, value: event.type === 'put' ? event.value : undefined });",
-      "event.type === 'put' → true",
-    ],
-  ].map(([line = '', change = '']) => ({
-    file: 'src/storage/memory.ts',
-    line,
-    change,
-    because: 'a deletion has no value',
-  })),
   ...[['for (let at = start; at < bytes.length; at++) {', 'at < bytes.length → at <= bytes.length']].map(
     ([line = '', change = '']) => ({
       file: 'src/storage/codec.ts',
@@ -258,23 +230,4 @@ export const storage: readonly Equivalent[] = [
     change: "'SIGTERM' → ''",
     because: 'a signal without a name is this one',
   },
-  ...[
-    [
-      'const latest = history.findLastIndex((version) => version.revision <= upTo);',
-      'version.revision <= upTo → version.revision < upTo',
-    ],
-    [
-      'history.splice(0, history[latest]?.value ? latest : latest + 1);',
-      'history.splice(0, history[latest]?.value ? latest : latest + 1); → ;',
-    ],
-    ['history.splice(0, history[latest]?.value ? latest : latest + 1);', 'history[latest]?.value → true'],
-    ['history.splice(0, history[latest]?.value ? latest : latest + 1);', 'latest + 1 → latest - 1'],
-    ['if (history.length > 0) continue;', 'history.length > 0 → true'],
-    ['if (history.length > 0) continue;', 'history.length > 0 → history.length >= 0'],
-  ].map(([line = '', change = '']) => ({
-    file: 'src/storage/memory.ts',
-    line,
-    change,
-    because: 'reads of what was compacted are refused, whether it is kept or not: it only frees memory',
-  })),
 ];

@@ -6,10 +6,10 @@ import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { CacheEvent } from '../../../src/storage/cache.ts';
 import { encodeObject } from '../../../src/storage/codec.ts';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { CompactedError, type Store } from '../../../src/storage/store.ts';
 import { createWatchCache, type WatchCacheOptions } from '../../../src/storage/watch-cache.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 
 export function pod(name: string, note = ''): KubeObject {
   const metadata = {

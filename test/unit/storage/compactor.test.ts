@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { runCompactor } from '../../../src/storage/compactor.ts';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { CompactedError } from '../../../src/storage/store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 
 test('history is kept for its age, and compacted at most a fifth of it later', async () => {
   const clock = new FakeClock();

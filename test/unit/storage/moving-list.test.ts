@@ -1,11 +1,11 @@
 /** Caches of a store whose history is compacted to the newest revision before each page of a list is read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { applyChange } from '../../../src/storage/moving-list.ts';
 import type { Store, StoredValue } from '../../../src/storage/store.ts';
 import { createWatchCache } from '../../../src/storage/watch-cache.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { body, key } from './cache-fixture.ts';
 

@@ -1,9 +1,9 @@
 /** Contract of the store (test/conformance/store.ts) without a real etcd; mutation tests use it. */
 import { silentLogger } from '../../../src/base/log.ts';
 import { createEtcdStore } from '../../../src/storage/etcd-store.ts';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { storeSuite } from '../../conformance/store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { ModelEtcd } from './model-etcd.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { ClaimLostError, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { beginTerm, duringTerm } from '../../../src/storage/term.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 
 const bytes = (text: string) => Buffer.from(text);
 

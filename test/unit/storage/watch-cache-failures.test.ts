@@ -1,10 +1,10 @@
 /** Cache whose store fails, and the resources that remain at its end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { type ListOptions, type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { createWatchCache } from '../../../src/storage/watch-cache.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { body, key, withCache } from './cache-fixture.ts';
 

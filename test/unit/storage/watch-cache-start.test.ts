@@ -5,10 +5,10 @@ import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { Cache, CacheEvent } from '../../../src/storage/cache.ts';
 import { encodeObject } from '../../../src/storage/codec.ts';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { CompactedError, type Store, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { createWatchCache } from '../../../src/storage/watch-cache.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 
 const key = (name: string) => `/registry/pods/default/${name}`;
 

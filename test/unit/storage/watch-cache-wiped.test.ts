@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { Cache } from '../../../src/storage/cache.ts';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { CompactedError, type Store } from '../../../src/storage/store.ts';
 import { createWatchCache } from '../../../src/storage/watch-cache.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../fixtures/memory-store.ts';
 import { body, key } from './cache-fixture.ts';
 
 interface World {

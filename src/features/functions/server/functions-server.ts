@@ -2,8 +2,9 @@
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { dialPod, dialPodDirectly } from '../../../kube-apiserver/proxy/dial.ts';
-import type { FeatureContext, ServerPart } from '../../feature.ts';
+import type { ServerPart, ServerPartContext } from '../../../kube-apiserver/server-part.ts';
 import { instancePort } from '../api/function-instance.ts';
+import type { PlacedCalls } from '../api/placed-calls.ts';
 import { directCalls } from './direct-calls.ts';
 import { functionsFeature } from './functions-feature.ts';
 import { Gateway, type WriteDemand } from './gateway.ts';
@@ -21,7 +22,10 @@ export interface FunctionCallOptions {
 }
 
 /** `calls`: options of function calls; if absent, functions cannot be called. */
-export function functionsServer(calls: FunctionCallOptions | undefined, context: FeatureContext): ServerPart {
+export function functionsServer(
+  calls: FunctionCallOptions | undefined,
+  context: ServerPartContext,
+): ServerPart & { readonly placedCalls?: PlacedCalls } {
   if (!calls) return { feature: functionsFeature(undefined) };
   const { clock, random, log, results, metrics: page, cache } = context;
   const gateway = new Gateway({ ...calls, cache, clock, log: log.named('gateway'), page });
@@ -42,7 +46,7 @@ const maxDialMs = 5000;
 
 function dialerOf(
   { reachesPod }: FunctionCallOptions,
-  { cache, clock, nodeConnection }: FeatureContext,
+  { cache, clock, nodeConnection }: ServerPartContext,
 ): DialInstance {
   return (pod: Pod) => {
     const address = pod.status?.podIP ?? '';

@@ -1,8 +1,8 @@
 /** Triggers on one master: events that requests and results of functions become. */
 
 import { publicCalls } from '../../../kube-apiserver/forwarding/public-calls.ts';
+import type { ServerPart } from '../../../kube-apiserver/server-part.ts';
 import { serveEveryMethod } from '../../../kube-apiserver/subresources/every-method.ts';
-import type { ServerPart } from '../../feature.ts';
 import { triggerResource } from '../api/trigger.ts';
 import { fileNodeAccess } from './file-events.ts';
 import { Intake, type IntakeOptions } from './intake.ts';

@@ -12,8 +12,8 @@ import {
 } from '../../../../src/apiserver/registry/guaranteed-update.ts';
 import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
 import { decodeObject, encodeObject } from '../../../../src/storage/codec.ts';
-import { createMemoryStore } from '../../../../src/storage/memory.ts';
 import { type Claims, ClaimTakenError, type Store } from '../../../../src/storage/store.ts';
+import { createMemoryStore } from '../../../fixtures/memory-store.ts';
 
 const definition = configMapResource as unknown as ResourceDefinition;
 const key = '/registry/configmaps/default/x';

@@ -14,9 +14,9 @@ import type { ServerContext } from '../../../../src/apiserver/server-context.ts'
 import { storedObject } from '../../../../src/apiserver/stored-object.ts';
 import { matchingObjects, readPage } from '../../../../src/apiserver/verbs/page.ts';
 import { encodeObject } from '../../../../src/storage/codec.ts';
-import { createMemoryStore } from '../../../../src/storage/memory.ts';
 import type { ListOptions, Store, StoredValue } from '../../../../src/storage/store.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { createMemoryStore } from '../../../fixtures/memory-store.ts';
 
 const definition = configMapResource as unknown as ResourceDefinition;
 const prefix = '/registry/configmaps/default/';

@@ -9,8 +9,8 @@ import { evaluatorOf } from '../../../../src/api/quota/evaluators.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { type ChargedWrite, QuotaCharges } from '../../../../src/kube-apiserver/admission/quota-charges.ts';
 import { decodeObject, encodeObject } from '../../../../src/storage/codec.ts';
-import { createMemoryStore } from '../../../../src/storage/memory.ts';
 import type { Store } from '../../../../src/storage/store.ts';
+import { createMemoryStore } from '../../../fixtures/memory-store.ts';
 import { meta } from '../../controllers/objects.ts';
 
 const write: ChargedWrite = {

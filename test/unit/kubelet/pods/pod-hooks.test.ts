@@ -11,9 +11,9 @@ import { RuntimeError } from '../../../../src/docker/runtime-error.ts';
 import { type HookName, hookKey, type RunHook } from '../../../../src/kubelet/pods/plan/hooks.ts';
 import { PodHooks } from '../../../../src/kubelet/pods/pod-hooks.ts';
 import type { ContainerConfig } from '../../../../src/kubelet/runtime/container-config.ts';
-import { SimulatedRuntime } from '../../../../src/kubelet/runtime/simulated.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';
+import { SimulatedRuntime } from '../../../fixtures/simulated-runtime.ts';
 import { exited, makeContainer, makePod, observed, reference, seconds } from '../builders.ts';
 
 describe('hooks of a pod', () => {

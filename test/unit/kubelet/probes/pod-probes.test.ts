@@ -6,10 +6,10 @@ import { exposition } from '../../../../src/base/metrics/exposition.ts';
 import { PodProbes } from '../../../../src/kubelet/probes/pod-probes.ts';
 import { ProbeCounts } from '../../../../src/kubelet/probes/probe-counts.ts';
 import type { ContainerState, ProcessStreams } from '../../../../src/kubelet/runtime/runtime.ts';
-import { SimulatedRuntime } from '../../../../src/kubelet/runtime/simulated.ts';
 import { readExposition } from '../../../fixtures/exposition-reader.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';
+import { SimulatedRuntime } from '../../../fixtures/simulated-runtime.ts';
 import { makeContainer, makePod, makeSandbox, observed } from '../builders.ts';
 
 type Program = (command: readonly string[], streams: ProcessStreams, signal: AbortSignal) => Promise<number>;

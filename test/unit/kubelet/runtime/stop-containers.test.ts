@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stopContainers } from '../../../../src/kubelet/node/cleanup.ts';
 import type { ContainerConfig } from '../../../../src/kubelet/runtime/container-config.ts';
-import { SimulatedRuntime } from '../../../../src/kubelet/runtime/simulated.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';
+import { SimulatedRuntime } from '../../../fixtures/simulated-runtime.ts';
 import { reference } from '../builders.ts';
 
 async function running(stubborn: readonly string[]) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAuthority } from '../../../../src/pki/x509.ts';
 import { authorityIn, authorityKey } from '../../../../src/roles/master/shared-authority.ts';
-import { createMemoryStore } from '../../../../src/storage/memory.ts';
+import { createMemoryStore } from '../../../fixtures/memory-store.ts';
 
 const day = 24 * 3600 * 1000;
 const make = () => createAuthority('minik8s', Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 1) + day);

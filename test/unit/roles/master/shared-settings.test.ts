@@ -5,7 +5,7 @@ import {
   type SharedSettings,
   settingsKey,
 } from '../../../../src/roles/master/shared-settings.ts';
-import { createMemoryStore } from '../../../../src/storage/memory.ts';
+import { createMemoryStore } from '../../../fixtures/memory-store.ts';
 
 const settings = (over: Partial<SharedSettings> = {}): SharedSettings => ({
   'service-cidr': '10.96.0.0/16',

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
-import { sha256 } from '../../../../../src/base/sha256.ts';
 import { findCondition } from '../../../../../src/apimachinery/conditions.ts';
+import { sha256 } from '../../../../../src/base/sha256.ts';
 import { archiveOf } from '../../../../../src/features/functions/agent/plan/image-contents.ts';
 import type { FunctionVersion } from '../../../../../src/features/functions/api/function-version.ts';
 import { warmVersion } from '../../../../../src/features/functions/api/warm-instance.ts';

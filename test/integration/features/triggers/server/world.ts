@@ -18,10 +18,10 @@ import {
   type TriggerEvent,
   triggerEventResource,
 } from '../../../../../src/features/triggers/api/trigger-event.ts';
-import { createMemoryStore } from '../../../../../src/storage/memory.ts';
 import { admin } from '../../../../fixtures/api-server.ts';
 import { createTestPlane } from '../../../../fixtures/control-plane.ts';
 import { eventually } from '../../../../fixtures/eventually.ts';
+import { createMemoryStore } from '../../../../fixtures/memory-store.ts';
 
 export interface Delivered {
   readonly id: string;

@@ -8,10 +8,10 @@ import { it } from 'node:test';
 import type { CallOutcome, PlacedCalls } from '../../../../../src/features/functions/api/placed-calls.ts';
 import { workflowResource } from '../../../../../src/features/workflows/api/workflow.ts';
 import { hasEnded, workflowRunResource } from '../../../../../src/features/workflows/api/workflow-run.ts';
-import { createMemoryStore } from '../../../../../src/storage/memory.ts';
 import type { Store } from '../../../../../src/storage/store.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { FakeFunctions } from '../../../../fixtures/fake-functions.ts';
+import { createMemoryStore } from '../../../../fixtures/memory-store.ts';
 import { startCluster } from '../../../controllers/cluster.ts';
 
 const step = (name: string, more: object) => ({ Type: 'Task', Resource: `function:${name}`, ...more });

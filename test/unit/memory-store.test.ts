@@ -1,7 +1,6 @@
 /** Compaction and watch progress of the store in memory, beyond the contract of every store. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemoryStore } from '../../../src/storage/memory.ts';
 import {
   CompactedError,
   RevisionMismatchError,
@@ -9,7 +8,8 @@ import {
   StoreRejectedError,
   StoreUnavailableError,
   type WatchBatch,
-} from '../../../src/storage/store.ts';
+} from '../../src/storage/store.ts';
+import { createMemoryStore } from '../fixtures/memory-store.ts';
 
 const bytes = Buffer.from('x');
 const settle = async () => {
