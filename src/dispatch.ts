@@ -162,7 +162,11 @@ async function run(invocation: Invocation, output: Output): Promise<number> {
   if (subCommands === undefined) return runItself(invocation, args, [], output);
   const ordered = { ...invocation, argv: nameFirst(args, invocation.argv) };
   const inner = await innerCommand(ordered, subCommands);
-  if (inner === undefined) return runItself(ordered, args, Object.keys(subCommands), output);
+  if (inner === undefined) {
+    // The order of the words as typed decides which one is reported.
+    const asked = command.run === undefined ? invocation : ordered;
+    return runItself(asked, args, Object.keys(subCommands), output);
+  }
   return inner === 'help' ? usage(path, command, output) : run(inner, output);
 }
 
