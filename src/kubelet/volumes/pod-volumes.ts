@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Container, Volume } from '../../api/core/v1/types.gen.ts';
-import { volumeModeOf } from '../../api/core/v1/volume/binding.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { ContainerConfigError } from '../environment/plan/container-config-error.ts';
@@ -17,7 +16,6 @@ import type { AccountTokens } from './account-tokens.ts';
 import { currentFiles } from './atomic-files.ts';
 import type { ClaimedVolumes } from './claimed-volumes.ts';
 import { kindOf } from './kinds/index.ts';
-import { knownPlaceOfSource } from './kinds/persistent-source.ts';
 import type { PodVolume, VolumeKind, VolumePlace, VolumeTools } from './kinds/volume-kind.ts';
 import { volumePlugin } from './plan/volume-plugin.ts';
 import { failedAttempt, type VolumeAttempt, type VolumeState, volumeState } from './plan/volume-state.ts';
@@ -142,13 +140,9 @@ export class PodVolumes {
    */
   measured(pod: Pod, volume: Volume): string | undefined {
     const kind = kindOf(volume);
-    if (!kind || volume.hostPath) return undefined;
+    if (!kind) return undefined;
     const place = kind.place(volume, this.#options.files.directory(pod.metadata.uid));
-    if (!kind.locate) return place.path;
-    if (volume.nfs) return join(this.#options.mountsOf(pod.metadata.uid), volume.name);
-    const found = this.#options.claims.known(pod, volume);
-    if (!found || found.spec.hostPath || volumeModeOf(found) === 'Block') return undefined;
-    return knownPlaceOfSource(this.#options, { pod, volume, place }, found).path;
+    return kind.measured ? kind.measured(this.#options, { pod, volume, place }) : place.path;
   }
 
   /** Returns the volumes that the pod's containers mount, for the metrics. */

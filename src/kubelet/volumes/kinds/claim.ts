@@ -1,6 +1,6 @@
 /** persistentVolumeClaim and ephemeral: the volume that a claim is bound to, whatever its storage is. */
 import { claimNameOf } from '../../../api/core/v1/pod/claims.ts';
-import { placeOfSource, prepareSource } from './persistent-source.ts';
+import { measuredPathOfSource, placeOfSource, prepareSource } from './persistent-source.ts';
 import type { PodVolume, VolumeKind, VolumeTools } from './volume-kind.ts';
 
 export const claim: VolumeKind = {
@@ -14,6 +14,10 @@ export const claim: VolumeKind = {
   async locate(tools, of) {
     const place = await placeOfSource(tools, of, await tools.claims.of(of.pod, of.volume));
     return { ...place, readOnly: place.readOnly || of.place.readOnly };
+  },
+  measured(tools, of) {
+    const found = tools.claims.known(of.pod, of.volume);
+    return found && measuredPathOfSource(tools, of, found);
   },
   basis: ({ sources }, { pod, volume }) =>
     sources.version('claim', pod.metadata.namespace ?? '', claimNameOf(pod, volume) ?? ''),

@@ -7,6 +7,7 @@ import type { PodVolume, VolumeKind } from './volume-kind.ts';
 export const hostPath: VolumeKind = {
   has: ({ hostPath }) => hostPath !== undefined,
   place: ({ hostPath }) => ({ path: hostPath?.path ?? '', readOnly: false, isAtomic: false }),
+  measured: () => undefined,
   steps: [
     {
       operation: 'MountVolume.SetUp',

@@ -11,6 +11,7 @@ export const nfs: VolumeKind = {
   has: ({ nfs }) => nfs !== undefined,
   place: ({ nfs }) => ({ path: '', readOnly: nfs?.readOnly ?? false, isAtomic: false }),
   locate: async (tools, of) => locate(tools, of),
+  measured: (tools, of) => locate(tools, of).path,
   steps: [
     {
       operation: 'MountVolume.SetUp',

@@ -36,7 +36,7 @@ export async function placeOfSource(
 }
 
 /** Returns the same from what is already known, without reading the disk. */
-export function knownPlaceOfSource(tools: VolumeTools, of: PodVolume, found: PersistentVolume): VolumePlace {
+function knownPlaceOfSource(tools: VolumeTools, of: PodVolume, found: PersistentVolume): VolumePlace {
   const { hostPath, local, nfs } = found.spec;
   if (hostPath) return lies(hostPath.path);
   if (local) return lies(devices.has(found) ? mountPlace(tools, of) : local.path);
@@ -44,6 +44,12 @@ export function knownPlaceOfSource(tools: VolumeTools, of: PodVolume, found: Per
   throw new VolumeError(
     `no volume plugin matched for persistentvolume ${JSON.stringify(found.metadata.name)}`,
   );
+}
+
+/** Returns the path whose size is reported; undefined for a path of the machine and for a block device. */
+export function measuredPathOfSource(tools: VolumeTools, of: PodVolume, found: PersistentVolume) {
+  if (found.spec.hostPath || volumeModeOf(found) === 'Block') return undefined;
+  return knownPlaceOfSource(tools, of, found).path;
 }
 
 /** Returns true for a block device whose user requests a file system. */

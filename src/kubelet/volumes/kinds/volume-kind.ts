@@ -21,7 +21,7 @@ export interface VolumeTools {
   readonly clock: Clock;
   readonly sources: Pick<PodSources, 'configMap' | 'secret' | 'version'>;
   readonly tokens: Pick<AccountTokens, 'get'>;
-  readonly claims: Pick<ClaimedVolumes, 'find' | 'isShared' | 'of'>;
+  readonly claims: Pick<ClaimedVolumes, 'find' | 'isShared' | 'known' | 'of'>;
   readonly localVolumes: Pick<LocalVolumes, 'isOwn' | 'make'>;
   readonly shares: Pick<Shares, 'mount' | 'mountVolume'>;
   /** Directory of a pod's mounts: nothing below it is ever removed but mount points. */
@@ -70,6 +70,11 @@ export interface VolumeKind {
    * Rejects with VolumeError.
    */
   locate?(tools: VolumeTools, of: PodVolume): Promise<VolumePlace>;
+  /**
+   * Returns the path whose size is reported, from what is known without reading the disk; undefined for paths
+   * of the machine, for devices, and for a volume that does not exist yet. Default: the path of `place`.
+   */
+  measured?(tools: VolumeTools, of: PodVolume): string | undefined;
   /**
    * Returns a text that describes what the volume is made from, where that can change while the pod runs: a
    * different text means that the volume must be made again.
