@@ -52,10 +52,10 @@ export function resolveEnv(
 
 /** Yields the variables of envFrom. Each source is read once the variables before it have been taken. */
 function* importedVariables(
-  { envFrom = [] }: Container,
+  { envFrom }: Container,
   sources: ConfigSources,
 ): Generator<readonly [name: string, value: string]> {
-  for (const from of envFrom) {
+  for (const from of envFrom ?? []) {
     for (const [key, value] of fromSource(from, sources)) yield [`${from.prefix ?? ''}${key}`, value];
   }
 }
