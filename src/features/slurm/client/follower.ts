@@ -156,7 +156,6 @@ const placeOf = ({ status }: JobEntry) => ({ id: status.jobID ?? '', folder: sta
 
 const numbersOf = ({ job }: JobEntry): string[] => (arrayTasks(job.spec.array) ?? ['-']).map(String);
 
-/** Returns true if a task of the job is neither in the queue nor in accounting. */
 /** Decides whether the cluster has forgotten a job that neither squeue nor sacct lists. */
 function countMissing(entry: JobEntry, isDisabled: boolean, now: number): void {
   entry.unknownSince ??= now;
@@ -164,6 +163,7 @@ function countMissing(entry: JobEntry, isDisabled: boolean, now: number): void {
   entry.forgotten = known || now - entry.unknownSince >= (isDisabled ? lostWithoutAccountingMs : lostMs);
 }
 
+/** Returns true if a task of the job is neither in the queue nor in accounting. */
 function isMissing(entry: JobEntry): boolean {
   const numbers = arrayTasks(entry.job.spec.array);
   if (numbers === undefined) return entry.tasks.length === 0;
