@@ -6,6 +6,10 @@ import { adviceOnWord } from './roles/client-words.ts';
 import { kubernetesFields } from './roles/kubernetes-fields.ts';
 
 export const commands: Readonly<Record<string, Entry>> = {
+  install: {
+    about: 'install minik8s as a service of this machine',
+    load: async () => (await import('./roles/install.ts')).command,
+  },
   up: {
     about: 'run a whole cluster on this machine',
     load: async () => (await import('./roles/up.ts')).command,
@@ -26,6 +30,10 @@ export const commands: Readonly<Record<string, Entry>> = {
   reset: {
     about: 'remove everything minik8s made on this machine',
     load: async () => (await import('./roles/reset.ts')).command,
+  },
+  uninstall: {
+    about: 'remove what minik8s install made on this machine',
+    load: async () => (await import('./roles/uninstall.ts')).command,
   },
   'support-bundle': {
     about: 'collect diagnostic data, without secrets',
@@ -70,7 +78,6 @@ export const otherWords: Readonly<Record<string, string>> = {
     'minik8s node joins a cluster, with the lines that minik8s token create prints',
   ),
   ...alike(['kubectl'], 'minik8s ctl is the client'),
-  ...alike(['uninstall'], 'minik8s reset removes everything minik8s made on this machine'),
 };
 
 function alike(words: readonly string[], advice: string): Record<string, string> {

@@ -1,11 +1,14 @@
 /** The executable's root. It imports nothing else until the command is known. */
 
+import { basename } from 'node:path';
 import { commands, otherWords } from './command-table.ts';
 import { dispatch } from './dispatch.ts';
 import { colorModes, paletteFor } from './terminal/color.ts';
 import { flushed, isReaderGone } from './terminal/standard-output.ts';
 
-const argv = process.argv.slice(2);
+/** A link to this file with the name of kubectl is the client. */
+const isKubectl = basename(process.argv0) === 'kubectl';
+const argv = [...(isKubectl ? ['ctl'] : []), ...process.argv.slice(2)];
 const flags: Readonly<Record<string, string>> = { '--version': 'version', '-v': 'version' };
 const [first = ''] = argv;
 const { stdout, stderr } = process;

@@ -6,19 +6,20 @@ import { hostAddress } from './host-address.ts';
 import { controlPlaneSettings, laterComponents, startControlPlane } from './master/control-plane.ts';
 import { clusterRanges, requireDisjointRanges, requireFreePort } from './preflight.ts';
 import { processContext } from './process-context.ts';
+import { serviceManagerOf } from './service-notices.ts';
 import { readSettings, type Settings, settingArgs } from './settings/settings.ts';
 import { openTracing } from './tracing.ts';
 
-const names = [...controlPlaneSettings, 'node-ip'] as const;
+export const masterSettings = [...controlPlaneSettings, 'node-ip'] as const;
 const configFile = '/etc/minik8s/master.yaml';
 
-type MasterSettings = Settings<(typeof names)[number]>;
+type MasterSettings = Settings<(typeof masterSettings)[number]>;
 
 export const command = defineCommand({
   meta: { description: 'run a control plane' },
-  args: settingArgs(names, configFile),
+  args: settingArgs(masterSettings, configFile),
   async run({ args }) {
-    const settings = readSettings(names, {
+    const settings = readSettings(masterSettings, {
       command: 'minik8s master',
       flags: args,
       environment: process.env,
@@ -37,6 +38,7 @@ async function master(settings: MasterSettings, signal: AbortSignal): Promise<vo
     await using tracing = new AsyncDisposableStack();
     const base = processContext(settings);
     base.loopMeter.watch(signal);
+    const manager = serviceManagerOf(base.log, signal);
     const context = { ...base, ...(await openTracing(settings, base, tracing)) };
     const any = settings['bind-address'] === '0.0.0.0';
     const advertiseAddress = any ? (settings['node-ip'] ?? (await hostAddress())) : settings['bind-address'];
@@ -44,6 +46,7 @@ async function master(settings: MasterSettings, signal: AbortSignal): Promise<vo
     const plane = await startControlPlane({ ...context, settings, server, advertiseAddress }, signal);
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${plane.kubeconfig})\n`);
     context.log.warnOfUnknownComponents(laterComponents(settings));
+    await manager.ready(`control plane at ${server}`);
     await plane.stopped;
   } catch (error) {
     // A stop request before the master was ready is not a failure.

@@ -20,6 +20,7 @@ import {
   requireRoot,
 } from './preflight.ts';
 import { nodeContext } from './process-context.ts';
+import { serviceManagerOf } from './service-notices.ts';
 import { type NodeSettings, nodeConfigFile, nodeSettings, readNodeConfig } from './settings/node-config.ts';
 import { settingArgs } from './settings/settings.ts';
 import { openTracing } from './tracing.ts';
@@ -68,8 +69,17 @@ async function node(
     await using tracing = new AsyncDisposableStack();
     const base = nodeContext(settings);
     base.loopMeter.watch(signal);
+    const serviceManager = serviceManagerOf(base.log, signal);
     const context = { ...base, ...(await openTracing(settings, base, tracing)) };
-    const options = { ...context, settings, servers: settings.server, nodeName, nodeIP, warn };
+    const options = {
+      ...context,
+      settings,
+      servers: settings.server,
+      nodeName,
+      nodeIP,
+      warn,
+      serviceManager,
+    };
     await runMember(options, signal);
   } catch (error) {
     // A stop request before the node was ready is not a failure.

@@ -33,6 +33,10 @@ export const command = defineCommand({
       alias: 'y',
       ...{ description: 'do not ask', group: 'Confirmation', usual: 'ask' },
     },
+    'keep-data': {
+      type: 'boolean',
+      ...{ description: 'keep the data directory', group: 'Extent', usual: 'remove it' },
+    },
   },
   async run({ args }) {
     const configFile = existsSync(masterConfigFile) ? masterConfigFile : nodeConfigFile;
@@ -48,7 +52,8 @@ export const command = defineCommand({
     const holder = holderOf(path);
     if (holder !== undefined)
       throw new Error(`minik8s runs as process ${holder}; stop it first (kill ${holder})`);
-    if (!args.yes && !(await confirmed(path))) throw new Error('nothing was removed');
+    const keepsFiles = args['keep-data'] === true;
+    if (!args.yes && !(await confirmed(path, keepsFiles))) throw new Error('nothing was removed');
     await requireDocker(settings['docker-socket']);
     // A running node's links and rules have the same names as those that are removed here.
     const release = await claimNode();
@@ -58,11 +63,12 @@ export const command = defineCommand({
       exec: systemExec,
       dataDir: path,
       dockerSocket: settings['docker-socket'],
+      keepsFiles,
     });
     process.stdout.write(`removed ${count} containers\n`);
     const plugins = settings['device-plugin-dir'];
     if (plugins !== undefined) await removePluginSocket(plugins);
-    await removeContents(path);
+    if (!keepsFiles) await removeContents(path);
     await release();
   },
 });
@@ -76,16 +82,17 @@ const ownSettings = (file: ConfigFile): ConfigFile =>
 const isOthers = (key: string) =>
   !names.some((name) => name === key) && (Object.hasOwn(settingTable, key) || isNodeSpelling(key));
 
-async function confirmed(path: string): Promise<boolean> {
+async function confirmed(path: string, keepsFiles: boolean): Promise<boolean> {
   if (!process.stdin.isTTY)
     throw new UsageError(
       'reset asks for confirmation, but standard input is not a terminal; give --yes to remove everything',
     );
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    const answer = await terminal.question(
-      `Remove the cluster in ${path}, its pods and all its data? [y/N] `,
-    );
+    const what = keepsFiles
+      ? `Remove the pods of the cluster in ${path}, and keep its data?`
+      : `Remove the cluster in ${path}, its pods and all its data?`;
+    const answer = await terminal.question(`${what} [y/N] `);
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     terminal.close();

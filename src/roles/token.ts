@@ -45,6 +45,10 @@ const createFlags = {
     type: 'boolean',
     about: 'print a join command instead of the lines of a node file',
   },
+  'print-install-command': {
+    type: 'boolean',
+    about: 'print the command that installs minik8s on a machine and joins it',
+  },
 } as const satisfies FlagTable;
 
 const create: Verb = {
@@ -63,13 +67,22 @@ const create: Verb = {
     const servers = await doing('cannot read the addresses of the masters', () => serversOf(cluster()));
     const server = servers.join(',');
     const token = await makeToken(cluster(), terms);
-    io.out(
-      flags.on('print-join-command')
-        ? `MINIK8S_TOKEN=${token} minik8s node --server ${server} --ca-cert-hash ${hash}\n`
-        : `server: ${server}\ntoken: ${token}\nca-cert-hash: ${hash}\n`,
-    );
+    const join = { token, server, hash };
+    if (flags.on('print-install-command')) io.out(joinLine('./minik8s install node --join', join));
+    else if (flags.on('print-join-command')) io.out(joinLine('minik8s node --server', join));
+    else io.out(`server: ${server}\ntoken: ${token}\nca-cert-hash: ${hash}\n`);
   },
 };
+
+interface Join {
+  readonly token: string;
+  readonly server: string;
+  readonly hash: string;
+}
+
+/** The token is a variable: everybody on a machine can see the arguments of its programs. */
+const joinLine = (command: string, { token, server, hash }: Join) =>
+  `MINIK8S_TOKEN=${token} ${command} ${server} --ca-cert-hash ${hash}\n`;
 
 const list: Verb = {
   about: 'list the tokens, without their secrets',

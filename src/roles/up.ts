@@ -21,6 +21,7 @@ import {
   requireRoot,
 } from './preflight.ts';
 import { nodeContext } from './process-context.ts';
+import { serviceManagerOf } from './service-notices.ts';
 import { readSettings, type Settings, settingArgs } from './settings/settings.ts';
 import { openTracing } from './tracing.ts';
 import { nodeTransport } from './worker/node-transport.ts';
@@ -28,16 +29,16 @@ import { claimNode } from './worker/one-node.ts';
 import { runWorker } from './worker/worker.ts';
 import { workerSettings } from './worker/worker-options.ts';
 
-const names = [...new Set([...controlPlaneSettings, ...workerSettings])];
+export const upSettings = [...new Set([...controlPlaneSettings, ...workerSettings])];
 const configFile = '/etc/minik8s/master.yaml';
 
-type UpSettings = Settings<(typeof names)[number]>;
+type UpSettings = Settings<(typeof upSettings)[number]>;
 
 export const command = defineCommand({
   meta: { description: 'run a whole cluster on this machine' },
-  args: settingArgs(names, configFile),
+  args: settingArgs(upSettings, configFile),
   async run({ args }) {
-    const settings = readSettings(names, {
+    const settings = readSettings(upSettings, {
       command: 'minik8s up',
       flags: args,
       environment: process.env,
@@ -105,6 +106,7 @@ async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal)
     process.stderr.write(line);
   });
   base.loopMeter.watch(signal);
+  const manager = serviceManagerOf(base.log, signal);
   const context = { ...base, ...(await openTracing(settings, base, tracing)) };
   using work = beginWork(live, 'minik8s up');
   work.say('starting etcd and the API server');
@@ -151,6 +153,7 @@ async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal)
     await unlessAborted(ended, ready.promise);
     work[Symbol.dispose]();
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${kubeconfig})\n`);
+    await manager.ready(`cluster at ${server}, node ${nodeName}`);
     context.log.warnOfUnknownComponents(laterComponents(settings));
   };
   try {

@@ -20,6 +20,7 @@ import { joinCluster, type Membership } from '../../node-bootstrap/join.ts';
 import { clientOrder, nodeUser, serves, servingOrder } from '../../node-bootstrap/node-certificates.ts';
 import { NodeFiles } from '../../node-bootstrap/node-files.ts';
 import { keepRenewed } from '../../node-bootstrap/renewal.ts';
+import type { ServiceManager } from '../../os/service-manager.ts';
 import { makeKey } from '../../pki/new-request.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import type { NodeContext } from '../process-context.ts';
@@ -36,6 +37,8 @@ export interface MemberOptions extends NodeContext {
   readonly nodeName: string;
   readonly nodeIP: string;
   readonly warn: (message: string) => void;
+  /** Receives a notice once the node is ready, or waits for approval. */
+  readonly serviceManager: ServiceManager;
 }
 
 /**
@@ -51,7 +54,7 @@ const say = (message: string) => process.stdout.write(`${message}\n`);
  * as a node.
  */
 export async function runMember(options: MemberOptions, signal: AbortSignal): Promise<void> {
-  const { settings, servers, nodeName, clock, log } = options;
+  const { settings, servers, nodeName, clock, log, serviceManager } = options;
   const files = new NodeFiles(join(settings['data-dir'], 'node'));
   const membership = await joinCluster(
     {
@@ -60,7 +63,11 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
       token: settings.token,
       hash: settings['ca-cert-hash'],
       connect: (authority, token) => nodeTransport({ servers, authority, token, clock, log }),
-      onWaiting: () => say(`waiting for approval: on a master, run minik8s ctl add node ${nodeName}`),
+      onWaiting: () => {
+        const what = `waiting for approval: on a master, run minik8s ctl add node ${nodeName}`;
+        say(what);
+        void serviceManager.ready(what);
+      },
     },
     signal,
   );
@@ -187,7 +194,9 @@ class Member {
     const onReady = () => {
       if (announced) return;
       announced = true;
-      say(`minik8s is ready: node ${nodeName} of ${this.#options.servers.join(', ')}`);
+      const what = `node ${nodeName} of ${this.#options.servers.join(', ')}`;
+      say(`minik8s is ready: ${what}`);
+      void this.#options.serviceManager.ready(what);
       this.#options.log.warnOfUnknownComponents();
     };
     try {

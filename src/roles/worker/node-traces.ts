@@ -27,6 +27,8 @@ export interface NodeTraces {
   readonly exec: Exec;
   readonly dataDir: string;
   readonly dockerSocket: string;
+  /** True if the node agent's files stay: the volumes of pods, and what it remembers. */
+  readonly keepsFiles?: boolean;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface NodeTraces {
  * are removed.
  */
 export async function removeNodeTraces(
-  { runtime, exec, dataDir, dockerSocket }: NodeTraces,
+  { runtime, exec, dataDir, dockerSocket, keepsFiles }: NodeTraces,
   signal?: AbortSignal,
 ): Promise<number> {
   const all = await runtime.list();
@@ -52,7 +54,7 @@ export async function removeNodeTraces(
   // Volumes in memory and bind mounts of other volumes must be unmounted first: removing the directory would
   // empty them.
   await unmountUnder(join(dataDir, 'kubelet'), exec);
-  await removeTree(join(dataDir, 'kubelet'), exec, signal);
+  if (!keepsFiles) await removeTree(join(dataDir, 'kubelet'), exec, signal);
   return all.length;
 }
 

@@ -1,0 +1,111 @@
+/** Performs the steps of an installation, or of its removal. */
+import { constants } from 'node:fs';
+import { chmod, copyFile, mkdir, open, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Exec, ExecError } from '../os/exec.ts';
+import { replaceFile } from '../os/replace-file.ts';
+import { executablePath } from './plan/install-plan.ts';
+import { installCommands } from './plan/packages.ts';
+import type { Step } from './plan/step.ts';
+import { unitName } from './plan/systemd-unit.ts';
+
+type Effects = {
+  readonly [K in Step['kind']]: (exec: Exec, step: Extract<Step, { kind: K }>) => Promise<void>;
+};
+
+/** Resolves when the step is done. Rejects with an Error that says what failed. */
+export function carryOut(exec: Exec, step: Step): Promise<void> {
+  return effects[step.kind](exec, step as never);
+}
+
+const effects: Effects = {
+  async 'install-packages'(exec, { manager, names }) {
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    for (const [program, ...args] of installCommands[manager](names))
+      await exec(program, args, { env, lengthy: true });
+  },
+  async 'make-directory'(_, { path }) {
+    await mkdir(path, { mode: 0o755 });
+  },
+  'copy-file': (_, { from, path }) => copyExecutable(from, path),
+  'write-file': (_, { path, content, mode }) => replaceFile(path, content, { mode }),
+  async 'make-link'(_, { path, target }) {
+    await symlink(target, path);
+  },
+  async 'load-modules'(exec, { names }) {
+    await exec('modprobe', ['--all', ...names]);
+  },
+  async 'set-sysctl'(_, { name, value }) {
+    await writeFile(join('/proc/sys', name.replaceAll('.', '/')), `${value}\n`);
+  },
+  async 'start-docker'(exec) {
+    await exec('systemctl', ['enable', '--now', 'docker.service']);
+  },
+  async 'reload-services'(exec) {
+    await exec('systemctl', ['daemon-reload']);
+  },
+  async 'enable-service'(exec) {
+    await exec('systemctl', ['--quiet', 'enable', unitName]);
+  },
+  'restart-service': (exec) => restart(exec),
+  async 'remove-service'(exec) {
+    await exec('systemctl', ['--quiet', 'disable', '--now', unitName]);
+    // A unit that has failed stays in systemd's list otherwise.
+    await exec('systemctl', ['reset-failed', unitName]).catch(ignoringFailure);
+  },
+  async reset(exec, { keepData, dataDir }) {
+    const args = ['reset', '--yes', '--data-dir', dataDir, ...(keepData ? ['--keep-data'] : [])];
+    await exec(process.execPath, args, { lengthy: true });
+  },
+  async 'remove-path'(_, { path }) {
+    await rm(path, { force: true });
+  },
+  async 'remove-empty-directory'(_, { path }) {
+    await rmdir(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'ENOENT') throw error;
+    });
+  },
+};
+
+function ignoringFailure(error: unknown): void {
+  if (!(error instanceof ExecError)) throw error;
+}
+
+/** Copies a program atomically, so that a process that runs the old one is not disturbed. */
+async function copyExecutable(from: string, path: string): Promise<void> {
+  const draft = `${path}.minik8s-${process.pid}-0`;
+  try {
+    await copyFile(from, draft, constants.COPYFILE_FICLONE);
+    await chmod(draft, 0o755);
+    {
+      await using file = await open(draft);
+      await file.sync();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  await using directory = await open(dirname(path));
+  await directory.sync();
+}
+
+/** Resolves when the service is ready; rejects with its own error message if it does not start. */
+async function restart(exec: Exec): Promise<void> {
+  try {
+    await exec('systemctl', ['restart', unitName], { lengthy: true });
+  } catch (error) {
+    const { stdout } = await exec('journalctl', [
+      ...['--unit', unitName, '--lines', '50', '--output', 'cat', '--no-pager'],
+    ]).catch(() => ({ stdout: '' }));
+    const said = stdout.split('\n').findLast((line) => line.startsWith('error: '));
+    if (said === undefined) throw error;
+    throw new Error(`${unitName} did not start: ${said.slice('error: '.length)}`, { cause: error });
+  }
+}
+
+/** Runs a command of the installed executable and resolves to its output. */
+export async function runInstalled(exec: Exec, args: readonly string[]): Promise<string> {
+  const { stdout } = await exec(executablePath, args);
+  return stdout;
+}

@@ -1,0 +1,227 @@
+/**
+ * The steps that make a machine one of a cluster, from what is there and what is wanted. What is there already
+ * needs no step, so that a second installation does nothing, and one that was interrupted is completed.
+ */
+import { formatInstalled, type Installed, recordFile } from './installed.ts';
+import { lowSysctls, modulesFile, sysctlFile } from './kernel.ts';
+import type { Machine } from './machine.ts';
+import { type NodeProgram, packagesFor } from './packages.ts';
+import { configFileOf, type Role, runsPods } from './role.ts';
+import type { Step } from './step.ts';
+import { systemdUnit, unitName } from './systemd-unit.ts';
+
+export const executablePath = '/usr/local/bin/minik8s';
+export const unitPath = `/etc/systemd/system/${unitName}`;
+export const kubectlPath = '/usr/local/bin/kubectl';
+export const configDirectory = '/etc/minik8s';
+
+export interface InstallRequest {
+  readonly role: Role;
+  readonly dataDir: string;
+  readonly dockerSocket: string;
+  /** Path of the executable to install, and the digest of its content. */
+  readonly source: string;
+  readonly sourceDigest: string;
+  /** Text of the role's configuration file, with the settings of the command line. */
+  readonly config: string;
+  /** True if a link named kubectl is wanted. */
+  readonly linksKubectl: boolean;
+  /** True if the service is to be started now. */
+  readonly starts: boolean;
+}
+
+export interface InstallPlan {
+  readonly steps: readonly Step[];
+  /** Record for uninstall, to be stored before the first step. */
+  readonly installed: Installed;
+  /** Digest to store as `started` once the service has started. */
+  readonly digest: string;
+}
+
+/**
+ * Returns the plan. Throws an Error that says what prevents the installation and what to do. `digestOf`
+ * returns a digest of a text.
+ */
+export function installPlan(
+  machine: Machine,
+  request: InstallRequest,
+  digestOf: (text: string) => string,
+): InstallPlan {
+  requireSystemd(machine);
+  requireSameRole(machine, request);
+  const files = wantedFiles(request);
+  for (const { path, mayExist } of files) if (!mayExist) requireOwn(machine, path);
+  const unit = systemdUnit(request.role, executablePath);
+  const digest = digestOf([request.sourceDigest, request.config, unit].join('\0'));
+  const packages = packageSteps(machine, request.role);
+  const links = linkSteps(machine, request);
+  const steps: readonly Step[] = [
+    ...packages,
+    ...dockerSteps(machine, request.role),
+    ...directorySteps(machine),
+    ...files.map(({ step }) => step).filter((step) => !isDone(machine, step, request.sourceDigest)),
+    ...kernelSteps(machine, request.role),
+    ...links,
+    ...serviceSteps(machine, request, { digest, isUnitNew: isNew(machine, unitPath, unit) }),
+  ];
+  return { steps, installed: recordOf(machine, request, steps), digest };
+}
+
+function requireSystemd({ hasSystemd }: Machine): void {
+  if (hasSystemd) return;
+  throw new Error(
+    'systemd does not run on this machine, and minik8s install knows no other service manager: ' +
+      'let yours run minik8s up, minik8s master or minik8s node as root at every boot',
+  );
+}
+
+function requireSameRole({ installed }: Machine, { role }: InstallRequest): void {
+  if (installed === undefined || installed.role === role) return;
+  throw new Error(
+    `this machine is installed as ${installed.role}: run minik8s uninstall first, which removes its pods and its data`,
+  );
+}
+
+/** Throws if a file that the installation writes belongs to somebody else. */
+function requireOwn({ found, installed }: Machine, path: string): void {
+  if (!found.has(path) || installed?.created.includes(path)) return;
+  throw new Error(`${path} exists and was not written by minik8s install: move it away`);
+}
+
+interface WantedFile {
+  readonly path: string;
+  readonly step: Step;
+  /** True for a file that may exist before the installation; uninstall restores its text. */
+  readonly mayExist: boolean;
+}
+
+function wantedFiles(request: InstallRequest): readonly WantedFile[] {
+  const { role, source, config } = request;
+  const text = (path: string, content: string, mode: number, mayExist = false): WantedFile => ({
+    path,
+    step: { kind: 'write-file', path, content, mode },
+    mayExist,
+  });
+  const kernel = runsPods(role) ? [modulesFile, sysctlFile] : [];
+  return [
+    {
+      path: executablePath,
+      step: { kind: 'copy-file', from: source, path: executablePath },
+      // Who has copied the file there himself, or the file of another version, meant minik8s.
+      mayExist: true,
+    },
+    text(configFileOf[role], config, 0o600, true),
+    ...kernel.map(({ path, content }) => text(path, content, 0o644)),
+    text(unitPath, systemdUnit(role, executablePath), 0o644),
+  ];
+}
+
+function packageSteps(machine: Machine, role: Role): readonly Step[] {
+  if (!runsPods(role)) return [];
+  const { lackingPrograms, docker, packageManager } = machine;
+  const lacksDocker = docker === 'missing';
+  if (!lacksDocker && lackingPrograms.length === 0) return [];
+  if (packageManager === undefined) throw lackingOf(lackingPrograms, lacksDocker);
+  const names = packagesFor(packageManager, lackingPrograms, lacksDocker);
+  return [{ kind: 'install-packages', manager: packageManager, names }];
+}
+
+function lackingOf(programs: readonly NodeProgram[], lacksDocker: boolean): Error {
+  const what = [...(lacksDocker ? ['the Docker engine'] : []), ...programs].join(', ');
+  return new Error(
+    `this machine lacks ${what}, and has neither apt nor dnf: install it, then run minik8s install again`,
+  );
+}
+
+const dockerSteps = ({ docker }: Machine, role: Role): readonly Step[] =>
+  runsPods(role) && docker !== 'answers' ? [{ kind: 'start-docker' }] : [];
+
+const directorySteps = ({ found }: Machine): readonly Step[] =>
+  found.has(configDirectory) ? [] : [{ kind: 'make-directory', path: configDirectory }];
+
+/** Returns true for a file that exists as the step makes it. */
+function isDone({ found, executableDigest }: Machine, step: Step, sourceDigest: string): boolean {
+  if (step.kind === 'copy-file') return executableDigest === sourceDigest;
+  if (step.kind !== 'write-file') return false;
+  const file = found.get(step.path);
+  return file?.kind === 'file' && file.text === step.content && file.mode === step.mode;
+}
+
+function isNew({ found }: Machine, path: string, text: string): boolean {
+  const file = found.get(path);
+  return file?.kind !== 'file' || file.text !== text;
+}
+
+function kernelSteps({ unloadedModules, sysctls }: Machine, role: Role): readonly Step[] {
+  if (!runsPods(role)) return [];
+  const load: readonly Step[] =
+    unloadedModules.length === 0 ? [] : [{ kind: 'load-modules', names: unloadedModules }];
+  return [...load, ...lowSysctls(sysctls).map((each): Step => ({ kind: 'set-sysctl', ...each }))];
+}
+
+function linkSteps({ found }: Machine, { linksKubectl }: InstallRequest): readonly Step[] {
+  if (!linksKubectl) return [];
+  const there = found.get(kubectlPath);
+  if (there?.kind === 'link' && there.target === executablePath) return [];
+  if (there) throw new Error(`${kubectlPath} exists already: leave out --link-kubectl, or move it away`);
+  return [{ kind: 'make-link', path: kubectlPath, target: executablePath }];
+}
+
+function serviceSteps(
+  machine: Machine,
+  { starts }: InstallRequest,
+  { digest, isUnitNew }: { readonly digest: string; readonly isUnitNew: boolean },
+): readonly Step[] {
+  const isCurrent = machine.isServiceActive && machine.installed?.started === digest;
+  const steps: Step[] = [];
+  if (isUnitNew) steps.push({ kind: 'reload-services' });
+  if (!machine.isServiceEnabled) steps.push({ kind: 'enable-service' });
+  if (starts && !isCurrent) steps.push({ kind: 'restart-service' });
+  return steps;
+}
+
+/** Returns the record of this installation and of the earlier ones on this machine. */
+function recordOf(machine: Machine, request: InstallRequest, steps: readonly Step[]): Installed {
+  const { installed, found, sysctls } = machine;
+  const created = steps.flatMap((step) => ('path' in step && !found.has(step.path) ? [step.path] : []));
+  return {
+    role: request.role,
+    dataDir: request.dataDir,
+    dockerSocket: request.dockerSocket,
+    created: [...new Set([...(installed?.created ?? []), ...created])],
+    before: { ...textsBefore(machine, steps), ...installed?.before },
+    sysctls: { ...sysctlsBefore(sysctls, steps), ...installed?.sysctls },
+    packages: [...new Set([...(installed?.packages ?? []), ...packagesOf(steps)])],
+    ...(installed?.started !== undefined && { started: installed.started }),
+  };
+}
+
+/** Returns the texts of files that the steps replace and that no earlier installation created. */
+function textsBefore({ found, installed }: Machine, steps: readonly Step[]): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const step of steps) {
+    if (step.kind !== 'write-file' || installed?.created.includes(step.path)) continue;
+    const file = found.get(step.path);
+    if (file?.kind === 'file' && file.text !== undefined) texts[step.path] = file.text;
+  }
+  return texts;
+}
+
+const sysctlsBefore = (current: ReadonlyMap<string, string>, steps: readonly Step[]) =>
+  Object.fromEntries(
+    steps.flatMap((step) => {
+      const before = step.kind === 'set-sysctl' ? current.get(step.name) : undefined;
+      return step.kind === 'set-sysctl' && before !== undefined ? [[step.name, before]] : [];
+    }),
+  );
+
+const packagesOf = (steps: readonly Step[]) =>
+  steps.flatMap((step) => (step.kind === 'install-packages' ? step.names : []));
+
+/** Returns the step that stores the record. */
+export const recordStep = (installed: Installed): Extract<Step, { kind: 'write-file' }> => ({
+  kind: 'write-file',
+  path: recordFile,
+  content: formatInstalled(installed),
+  mode: 0o600,
+});

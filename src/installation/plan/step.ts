@@ -1,0 +1,49 @@
+/** Steps of an installation or of its removal, as data; carry-out.ts performs them. */
+import type { PackageManager } from './packages.ts';
+
+export type Step =
+  | { readonly kind: 'install-packages'; readonly manager: PackageManager; readonly names: readonly string[] }
+  | { readonly kind: 'make-directory'; readonly path: string }
+  | { readonly kind: 'copy-file'; readonly from: string; readonly path: string }
+  | { readonly kind: 'write-file'; readonly path: string; readonly content: string; readonly mode: number }
+  | { readonly kind: 'make-link'; readonly path: string; readonly target: string }
+  | { readonly kind: 'load-modules'; readonly names: readonly string[] }
+  | { readonly kind: 'set-sysctl'; readonly name: string; readonly value: string }
+  | { readonly kind: 'start-docker' }
+  | { readonly kind: 'reload-services' }
+  | { readonly kind: 'enable-service' }
+  | { readonly kind: 'restart-service' }
+  | { readonly kind: 'remove-service' }
+  | { readonly kind: 'reset'; readonly keepData: boolean; readonly dataDir: string }
+  | { readonly kind: 'remove-path'; readonly path: string }
+  | { readonly kind: 'remove-empty-directory'; readonly path: string };
+
+/** What a step does, as a line for the user; undefined for a step that follows from another one. */
+export function describeStep(step: Step): string | undefined {
+  return texts[step.kind](step as never);
+}
+
+type Texts = {
+  readonly [K in Step['kind']]: (step: Extract<Step, { kind: K }>) => string | undefined;
+};
+
+const texts: Texts = {
+  'install-packages': ({ manager, names }) => `install ${names.join(', ')} with ${manager}`,
+  'make-directory': () => undefined,
+  'copy-file': ({ path }) => `copy this file to ${path}`,
+  'write-file': ({ path }) => `write ${path}`,
+  'make-link': ({ path, target }) => `link ${path} to ${target}`,
+  'load-modules': ({ names }) => `load the kernel modules ${names.join(', ')}`,
+  'set-sysctl': ({ name, value }) => `set ${name} to ${value}`,
+  'start-docker': () => 'start docker.service, now and at every boot',
+  'reload-services': () => undefined,
+  'enable-service': () => 'enable minik8s.service, so that it starts at every boot',
+  'restart-service': () => 'start minik8s.service',
+  'remove-service': () => 'stop and disable minik8s.service',
+  reset: ({ keepData, dataDir }) =>
+    keepData
+      ? `remove the containers, links and rules of minik8s, and keep ${dataDir}`
+      : `remove the containers, links and rules of minik8s, and all data in ${dataDir}`,
+  'remove-path': ({ path }) => `remove ${path}`,
+  'remove-empty-directory': () => undefined,
+};

@@ -1,0 +1,45 @@
+/** The systemd unit of a role (systemd.service(5), systemd.exec(5), systemd.kill(5)). */
+import { type Role, runsPods } from './role.ts';
+
+export const unitName = 'minik8s.service';
+
+/**
+ * Returns the text of the unit.
+ *
+ * - Pods are containers of Docker, and the etcd of a killed master is taken over by the next start. So only
+ *   the main process is stopped (KillMode=process), and a restart of the unit leaves the pods running.
+ * - `Wants`, not `Requires`, docker.service: a restart of Docker must not stop the control plane.
+ * - The role exits with 2 for settings that it does not accept: a restart would not change that.
+ * - A node may wait for approval, and a master for etcd, as long as it takes: the start has no time limit.
+ */
+export function systemdUnit(role: Role, executable: string): string {
+  const docker = runsPods(role) ? ' docker.service' : '';
+  return `# Written by minik8s install, removed by minik8s uninstall. Own settings: systemctl edit ${unitName}
+[Unit]
+Description=minik8s ${role}
+Documentation=file:${executable}
+Wants=network-online.target${docker}
+After=network-online.target${docker} firewalld.service
+StartLimitIntervalSec=0
+
+[Service]
+Type=notify
+NotifyAccess=all
+ExecStart=${executable} ${role}
+Restart=always
+RestartSec=2
+RestartPreventExitStatus=2
+TimeoutStartSec=infinity
+TimeoutStopSec=90
+WatchdogSec=120
+KillMode=process
+Delegate=yes
+LimitNOFILE=1048576
+LimitNPROC=infinity
+TasksMax=infinity
+OOMScoreAdjust=-500
+
+[Install]
+WantedBy=multi-user.target
+`;
+}

@@ -1,0 +1,175 @@
+/** `minik8s install`: makes this machine one of a cluster that comes back by itself after a reboot. */
+
+import { createInterface } from 'node:readline/promises';
+import { isSea } from 'node:sea';
+import { type CommandDef, defineCommand } from 'citty';
+import { errorMessage } from '../base/log.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { carryOut, runInstalled } from '../installation/carry-out.ts';
+import { digestOfFile, digestOfText, readMachine } from '../installation/machine-facts.ts';
+import { type InstallPlan, installPlan, recordStep } from '../installation/plan/install-plan.ts';
+import type { Machine } from '../installation/plan/machine.ts';
+import { configFileOf, type Role, roles, runsPods } from '../installation/plan/role.ts';
+import { describeStep } from '../installation/plan/step.ts';
+import { systemExec } from '../os/exec.ts';
+import { holderOf } from './data-directory.ts';
+import { callerOf, writeUserKubeconfig } from './install/user-kubeconfig.ts';
+import { readWanted, settingsOf, type Wanted } from './install/wanted.ts';
+import { requireDocker, requireRoot } from './preflight.ts';
+import { settingArgs } from './settings/settings.ts';
+
+const aboutOf: Readonly<Record<Role, string>> = {
+  up: 'install a whole cluster on this machine',
+  master: 'install a control plane',
+  node: 'install a node that joins a cluster; the token is read from MINIK8S_TOKEN or from the file',
+};
+
+const ownFlags = {
+  yes: {
+    type: 'boolean',
+    alias: 'y',
+    ...{ description: 'install missing packages without asking', group: 'Installation', usual: 'ask' },
+  },
+  'dry-run': {
+    type: 'boolean',
+    ...{ description: 'print what would be done, and do nothing', group: 'Installation' },
+  },
+  start: {
+    type: 'boolean',
+    default: true,
+    ...{ description: 'start the service now; otherwise it starts at the next boot', group: 'Installation' },
+  },
+  'link-kubectl': {
+    type: 'boolean',
+    ...{ description: 'make a link /usr/local/bin/kubectl to minik8s', group: 'Installation' },
+  },
+} as const;
+
+const joinFlag = {
+  join: {
+    type: 'string',
+    valueHint: 'URL,…',
+    ...{ description: 'URLs of the masters, as --server', group: 'Joining a cluster' },
+  },
+} as const;
+
+// citty's type for a command whose arguments differ from role to role.
+// biome-ignore lint/suspicious/noExplicitAny: CommandDef is invariant in its arguments; dispatch.ts has the same.
+const commandOf = (role: Role): CommandDef<any> =>
+  defineCommand({
+    meta: { description: aboutOf[role] },
+    args: {
+      ...settingArgs(settingsOf[role], configFileOf[role]),
+      ...(role === 'node' && joinFlag),
+      ...ownFlags,
+    },
+    async run({ args }) {
+      const flags: Flags = {
+        yes: args.yes === true,
+        dryRun: args['dry-run'] === true,
+        starts: args.start !== false,
+        linksKubectl: args['link-kubectl'] === true,
+      };
+      requireRoot();
+      if (!isSea())
+        throw new Error('only the built file installs itself: run npm run build, and dist/minik8s');
+      await install(await readWanted(role, { flags: args, environment: process.env }), flags);
+    },
+  });
+
+export const command = defineCommand({
+  meta: { description: 'install minik8s on this machine, as a service that starts at every boot' },
+  subCommands: Object.fromEntries(roles.map((role) => [role, commandOf(role)])),
+});
+
+interface Flags {
+  readonly yes: boolean;
+  readonly dryRun: boolean;
+  readonly starts: boolean;
+  readonly linksKubectl: boolean;
+}
+
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Flags): Promise<void> {
+  const isDockerThere = () =>
+    requireDocker(wanted.dockerSocket).then(
+      () => true,
+      () => false,
+    );
+  const machine = await readMachine({ exec: systemExec, isDockerThere }, wanted.role);
+  requireNoOther(wanted, machine);
+  const source = process.execPath;
+  const sourceDigest = (await digestOfFile(source)) ?? '';
+  const plan = installPlan(machine, { ...wanted, source, sourceDigest, starts, linksKubectl }, digestOfText);
+  const lines = plan.steps.map(describeStep).filter((line) => line !== undefined);
+  if (lines.length === 0) say('minik8s is installed already: nothing to do');
+  else say([`minik8s install ${wanted.role}:`, ...lines.map((line) => `  ${line}`)].join('\n'));
+  if (dryRun) return;
+  if (!yes && plan.steps.some(({ kind }) => kind === 'install-packages')) await confirm();
+  await carryOutAll(plan);
+  if (starts) await announce(wanted);
+}
+
+/** Throws if a process that was started by hand uses the data directory. */
+function requireNoOther({ dataDir }: Wanted, { isServiceActive }: Machine): void {
+  const holder = holderOf(dataDir);
+  if (holder === undefined || isServiceActive) return;
+  throw new Error(
+    `minik8s runs as process ${holder}, started by hand; stop it first (kill ${holder}): its pods go on, and the service takes them over`,
+  );
+}
+
+/** Rejects unless the user agrees. */
+async function confirm(): Promise<void> {
+  if (!process.stdin.isTTY)
+    throw new UsageError(
+      'install asks before it installs packages, but standard input is not a terminal; give --yes to install them',
+    );
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    const answer = await terminal.question('Do this? [y/N] ');
+    if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was changed');
+  } finally {
+    terminal.close();
+  }
+}
+
+/** The record is stored first, so that an installation that was interrupted can be removed. */
+async function carryOutAll({ steps, installed, digest }: InstallPlan): Promise<void> {
+  const [first, ...rest] = inOrder(steps);
+  if (first === undefined) return;
+  if (first.kind === 'make-directory') await carryOut(systemExec, first);
+  await carryOut(systemExec, recordStep(installed));
+  for (const step of first.kind === 'make-directory' ? rest : [first, ...rest])
+    await carryOut(systemExec, step);
+  if (steps.some(({ kind }) => kind === 'restart-service'))
+    await carryOut(systemExec, recordStep({ ...installed, started: digest }));
+}
+
+/** Puts the directory of the record before all other steps. */
+const inOrder = (steps: InstallPlan['steps']): InstallPlan['steps'] =>
+  steps.toSorted((a, b) => Number(b.kind === 'make-directory') - Number(a.kind === 'make-directory'));
+
+/** Prints where the cluster is, and the lines for the next machines. */
+async function announce({ role, dataDir }: Wanted): Promise<void> {
+  if (role === 'node') {
+    say('this machine is a node of the cluster: minik8s ctl get nodes on a master shows it');
+    return;
+  }
+  const adminConf = `${dataDir}/admin.conf`;
+  const caller = await callerOf(systemExec, process.env);
+  const path = caller && (await writeUserKubeconfig(systemExec, caller, adminConf));
+  say(`minik8s is ready; kubeconfig of root: ${adminConf}${path ? `, of ${caller?.name}: ${path}` : ''}`);
+  if (runsPods(role)) say('try: minik8s ctl get nodes');
+  try {
+    const line = await runInstalled(systemExec, [
+      ...['token', 'create', '--print-install-command', '--kubeconfig', adminConf],
+    ]);
+    say(
+      `to add a node within 24 hours, copy this file to the machine and run there as root:\n  ${line.trim()}`,
+    );
+  } catch (error) {
+    say(`warning: no token for other machines (${errorMessage(error)}); minik8s token create makes one`);
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The kubeconfig of the user who has installed minik8s by sudo: with a certificate of his own, and the rights
+ * of an administrator.
+ */
+import { lstat, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { runInstalled } from '../../installation/carry-out.ts';
+import type { Exec } from '../../os/exec.ts';
+
+export interface Person {
+  readonly name: string;
+  readonly home: string;
+}
+
+/** Resolves to the user who called sudo; to undefined if there is none. */
+export async function callerOf(
+  exec: Exec,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Person | undefined> {
+  const { SUDO_USER: name, SUDO_UID: uid } = environment;
+  if (!name || !uid || uid === '0') return undefined;
+  const { stdout } = await exec('getent', ['passwd', name]);
+  const home = stdout.trim().split(':')[5];
+  return home ? { name, home } : undefined;
+}
+
+/**
+ * Writes the kubeconfig to ~/.kube/config, or to ~/.kube/minik8s.conf if the user has the former already.
+ * Resolves to the path, or to undefined if both exist.
+ */
+export async function writeUserKubeconfig(
+  exec: Exec,
+  { name, home }: Person,
+  adminConf: string,
+): Promise<string | undefined> {
+  const paths = [join(home, '.kube/config'), join(home, '.kube/minik8s.conf')];
+  const path = await firstFree(paths);
+  if (path === undefined) return undefined;
+  const draft = `${adminConf}.${name}`;
+  const create = ['user', 'create', name, '--role', 'cluster-admin', '--file', draft];
+  try {
+    await runInstalled(exec, [...create, '--kubeconfig', adminConf]);
+    // The user's own process writes into his home directory, which may have links to elsewhere.
+    const script = 'umask 077; mkdir -p "$1" && set -C && cat >"$2"';
+    const input = await readFile(draft);
+    await exec('runuser', ['-u', name, '--', 'sh', '-c', script, 'sh', dirname(path), path], { input });
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return path;
+}
+
+async function firstFree(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) {
+    const isThere = await lstat(path).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return false;
+        throw error;
+      },
+    );
+    if (!isThere) return path;
+  }
+  return undefined;
+}

@@ -1,0 +1,22 @@
+/** Text of a configuration file with other values of some settings. */
+import { isMap, parseDocument } from 'yaml';
+import { UsageError } from '../../base/usage-error.ts';
+
+/**
+ * Returns the text of the file with the settings, and everything else as it is: comments, order, other keys.
+ * Throws UsageError if the text is no configuration file. `path` is named in the error.
+ */
+export function withSettings(text: string, settings: Readonly<Record<string, string>>, path: string): string {
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  if (error) throw new UsageError(`${path}: not YAML: ${error.message.split(/:?\n/)[0]}`);
+  if (document.contents !== null && !isMap(document.contents))
+    throw new UsageError(`${path}: expected lines such as "port: 6443"`);
+  const changed = Object.entries(settings).filter(([name, value]) => String(document.get(name)) !== value);
+  if (changed.length === 0) return text;
+  for (const [name, value] of changed) document.set(name, plain(value));
+  return document.toString({ lineWidth: 0 });
+}
+
+/** Returns a number for the text of one, which YAML would otherwise put in quotes. */
+const plain = (value: string): string | number => (/^[1-9]\d{0,14}$/.test(value) ? Number(value) : value);

@@ -1,0 +1,61 @@
+/** `minik8s uninstall`: undoes what `minik8s install` has done on this machine. */
+import { createInterface } from 'node:readline/promises';
+import { defineCommand } from 'citty';
+import { UsageError } from '../base/usage-error.ts';
+import { carryOut } from '../installation/carry-out.ts';
+import { lookAtAll, readInstalled, readSysctls } from '../installation/machine-facts.ts';
+import { recordFile } from '../installation/plan/installed.ts';
+import { describeStep } from '../installation/plan/step.ts';
+import { uninstallPlan } from '../installation/plan/uninstall-plan.ts';
+import { systemExec } from '../os/exec.ts';
+import { requireRoot } from './preflight.ts';
+
+const group = { group: 'Removal' };
+
+export const command = defineCommand({
+  meta: { description: 'remove what minik8s install made on this machine, with its pods and data' },
+  args: {
+    yes: { type: 'boolean', alias: 'y', ...{ description: 'do not ask', usual: 'ask', ...group } },
+    'keep-data': {
+      type: 'boolean',
+      ...{
+        description: 'keep the data directory and the configuration file',
+        usual: 'remove them',
+        ...group,
+      },
+    },
+  },
+  async run({ args }) {
+    requireRoot();
+    const installed = await readInstalled();
+    if (installed === undefined)
+      throw new Error(
+        `minik8s is not installed here: there is no ${recordFile}; minik8s reset removes what a cluster started by hand has made`,
+      );
+    const found = await lookAtAll(installed.role, installed.created);
+    const machine = { found, sysctls: await readSysctls() };
+    const steps = uninstallPlan(machine, installed, args['keep-data'] === true);
+    const lines = steps.map(describeStep).filter((line) => line !== undefined);
+    process.stdout.write(`minik8s uninstall:\n${lines.map((line) => `  ${line}\n`).join('')}`);
+    if (args.yes !== true) await confirm();
+    for (const step of steps) await carryOut(systemExec, step);
+    const { packages } = installed;
+    if (packages.length > 0)
+      process.stdout.write(`left, since other programs may use them: the packages ${packages.join(', ')}\n`);
+  },
+});
+
+/** Rejects unless the user agrees. */
+async function confirm(): Promise<void> {
+  if (!process.stdin.isTTY)
+    throw new UsageError(
+      'uninstall asks for confirmation, but standard input is not a terminal; give --yes to remove everything',
+    );
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    const answer = await terminal.question('Do this? [y/N] ');
+    if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was removed');
+  } finally {
+    terminal.close();
+  }
+}
