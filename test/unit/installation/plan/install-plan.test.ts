@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  configDirectory,
+  executablePath,
+  type InstallRequest,
+  installPlan,
+  kubectlPath,
+  recordStep,
+  unitPath,
+} from '../../../../src/installation/plan/install-plan.ts';
+import { type Installed, parseInstalled } from '../../../../src/installation/plan/installed.ts';
+import { modulesFile, sysctlFile } from '../../../../src/installation/plan/kernel.ts';
+import type { Found, Machine } from '../../../../src/installation/plan/machine.ts';
+import { configFileOf, type Role } from '../../../../src/installation/plan/role.ts';
+import { describeStep, type Step } from '../../../../src/installation/plan/step.ts';
+import { systemdUnit } from '../../../../src/installation/plan/systemd-unit.ts';
+
+const digestOf = (text: string) => `digest of ${text}`;
+
+/** A machine with Docker and systemd, and nothing of minik8s. */
+const bare: Machine = {
+  hasSystemd: true,
+  packageManager: 'apt',
+  lackingPrograms: [],
+  docker: 'answers',
+  found: new Map(),
+  executableDigest: undefined,
+  sysctls: new Map([
+    ['net.ipv4.ip_forward', '0'],
+    ['fs.inotify.max_user_instances', '128'],
+  ]),
+  unloadedModules: ['vxlan'],
+  isServiceActive: false,
+  isServiceEnabled: false,
+  installed: undefined,
+};
+
+const up: InstallRequest = {
+  role: 'up',
+  dataDir: '/var/lib/minik8s',
+  dockerSocket: '/var/run/docker.sock',
+  source: '/root/minik8s',
+  sourceDigest: 'abc',
+  config: 'port: 7443\n',
+  linksKubectl: false,
+  starts: true,
+};
+
+const planOf = (machine: Partial<Machine> = {}, request: Partial<InstallRequest> = {}) =>
+  installPlan({ ...bare, ...machine }, { ...up, ...request }, digestOf);
+
+const kinds = (steps: readonly Step[]) =>
+  steps.map((step) => ('path' in step ? `${step.kind} ${step.path}` : step.kind));
+
+/** Returns the machine after the steps, as the file system and the service manager then are. */
+function after(machine: Machine, steps: readonly Step[], installed: Installed): Machine {
+  const found = new Map<string, Found>(machine.found);
+  const sysctls = new Map(machine.sysctls);
+  for (const step of steps) {
+    if (step.kind === 'make-directory') found.set(step.path, { kind: 'other' });
+    if (step.kind === 'copy-file') found.set(step.path, { kind: 'file', text: undefined, mode: 0o755 });
+    if (step.kind === 'write-file')
+      found.set(step.path, { kind: 'file', text: step.content, mode: step.mode });
+    if (step.kind === 'make-link') found.set(step.path, { kind: 'link', target: step.target });
+    if (step.kind === 'set-sysctl') sysctls.set(step.name, step.value);
+  }
+  const has = (kind: Step['kind']) => steps.some((step) => step.kind === kind);
+  return {
+    ...machine,
+    found,
+    sysctls,
+    executableDigest: has('copy-file') ? 'abc' : machine.executableDigest,
+    docker: has('start-docker') ? 'answers' : machine.docker,
+    lackingPrograms: has('install-packages') ? [] : machine.lackingPrograms,
+    unloadedModules: has('load-modules') ? [] : machine.unloadedModules,
+    isServiceEnabled: machine.isServiceEnabled || has('enable-service'),
+    isServiceActive: machine.isServiceActive || has('restart-service'),
+    installed,
+  };
+}
+
+test('a bare machine gets directory, file, settings, kernel, unit, and then the service, in this order', () => {
+  const { steps } = planOf();
+  assert.deepEqual(kinds(steps), [
+    `make-directory ${configDirectory}`,
+    `copy-file ${executablePath}`,
+    'write-file /etc/minik8s/master.yaml',
+    `write-file ${modulesFile.path}`,
+    `write-file ${sysctlFile.path}`,
+    `write-file ${unitPath}`,
+    'load-modules',
+    'set-sysctl',
+    'set-sysctl',
+    'reload-services',
+    'enable-service',
+    'restart-service',
+  ]);
+  assert.equal(
+    steps.find((step) => 'content' in step && step.path === '/etc/minik8s/master.yaml')?.kind,
+    'write-file',
+  );
+});
+
+test('the file with settings is readable for root alone, since it may hold a token', () => {
+  for (const role of ['up', 'master', 'node'] as const) {
+    const step = planOf({}, { role }).steps.find(
+      (each) => 'path' in each && each.path === configFileOf[role],
+    );
+    assert.ok(step?.kind === 'write-file');
+    assert.equal(step.mode, 0o600);
+  }
+});
+
+test('a second installation has no steps, and a changed setting restarts the service alone', () => {
+  const first = planOf();
+  const installed = { ...first.installed, started: first.digest };
+  const machine = after(bare, first.steps, installed);
+  assert.deepEqual(planOf(machine).steps, []);
+  assert.deepEqual(kinds(planOf(machine, { config: 'port: 8443\n' }).steps), [
+    'write-file /etc/minik8s/master.yaml',
+    'restart-service',
+  ]);
+  assert.deepEqual(kinds(planOf(machine, { sourceDigest: 'new' }).steps), [
+    `copy-file ${executablePath}`,
+    'restart-service',
+  ]);
+  assert.deepEqual(kinds(planOf({ ...machine, isServiceActive: false }).steps), ['restart-service']);
+  assert.deepEqual(kinds(planOf({ ...machine, isServiceEnabled: false }).steps), ['enable-service']);
+});
+
+test('an installation that was interrupted after any step is completed by the next one', () => {
+  const first = planOf();
+  for (let done = 0; done <= first.steps.length; done++) {
+    const machine = after(bare, first.steps.slice(0, done), first.installed);
+    const next = planOf(machine);
+    const end = after(machine, next.steps, { ...next.installed, started: next.digest });
+    assert.ok(end.isServiceActive && end.isServiceEnabled, `after ${done} steps`);
+    assert.ok(end.found.has(unitPath) && end.found.has(configFileOf.up) && end.executableDigest === 'abc');
+    assert.deepEqual(planOf(end).steps, [], `after ${done} steps`);
+    assert.deepEqual(next.installed.created.toSorted(), first.installed.created.toSorted());
+    assert.deepEqual(next.installed.sysctls, {
+      'net.ipv4.ip_forward': '0',
+      'fs.inotify.max_user_instances': '128',
+    });
+  }
+});
+
+test('a service that was not restarted after the file was replaced is restarted', () => {
+  const first = planOf();
+  const machine = { ...after(bare, first.steps, first.installed), isServiceActive: true };
+  assert.deepEqual(kinds(planOf(machine).steps), ['restart-service']);
+  assert.deepEqual(planOf(machine, { starts: false }).steps, []);
+});
+
+describe('packages', () => {
+  const stepOf = (machine: Partial<Machine>, role: Role = 'up') =>
+    planOf(machine, { role }).steps.find(({ kind }) => kind === 'install-packages');
+
+  test('a missing engine and missing programs are installed by the manager of the machine', () => {
+    assert.deepEqual(stepOf({ docker: 'missing', lackingPrograms: ['nft', 'ip'] }), {
+      kind: 'install-packages',
+      manager: 'apt',
+      names: ['docker.io', 'apparmor', 'ca-certificates', 'nftables', 'iproute2'],
+    });
+    assert.deepEqual(stepOf({ packageManager: 'dnf', lackingPrograms: ['mount', 'unshare'] }), {
+      kind: 'install-packages',
+      manager: 'dnf',
+      names: ['util-linux'],
+    });
+  });
+
+  test('they come before Docker is started, and uninstall can name them', () => {
+    const { steps, installed } = planOf({ docker: 'missing' });
+    assert.deepEqual(kinds(steps).slice(0, 2), ['install-packages', 'start-docker']);
+    assert.deepEqual(installed.packages, ['docker.io', 'apparmor', 'ca-certificates']);
+  });
+
+  test('a control plane without pods needs none, and changes no kernel parameter', () => {
+    const { steps } = planOf({ docker: 'missing', lackingPrograms: ['nft'] }, { role: 'master' });
+    assert.deepEqual(
+      steps.filter(
+        ({ kind }) => kind === 'install-packages' || kind === 'set-sysctl' || kind === 'load-modules',
+      ),
+      [],
+    );
+  });
+
+  test('an installed engine that does not answer is started', () => {
+    const { steps } = planOf({ docker: 'installed' });
+    assert.equal(steps[0]?.kind, 'start-docker');
+  });
+
+  test('without a known package manager the error names what the machine lacks', () => {
+    assert.throws(
+      () => planOf({ packageManager: undefined, docker: 'missing', lackingPrograms: ['nft'] }),
+      /lacks the Docker engine, nft, and has neither apt nor dnf/,
+    );
+  });
+});
+
+describe('refusals', () => {
+  const file: Found = { kind: 'file', text: 'mine', mode: 0o644 };
+  const cases: readonly (readonly [string, Partial<Machine>, Partial<InstallRequest>, RegExp])[] = [
+    ['without systemd', { hasSystemd: false }, {}, /systemd does not run on this machine/],
+    [
+      'as another role',
+      { installed: { ...planOf().installed, role: 'node' } },
+      {},
+      /installed as node: run minik8s uninstall first/,
+    ],
+    [
+      'with a unit of somebody else',
+      { found: new Map([[unitPath, file]]) },
+      {},
+      /minik8s.service exists and was not/,
+    ],
+    [
+      'with a file of sysctls of somebody else',
+      { found: new Map([[sysctlFile.path, file]]) },
+      {},
+      /10-minik8s.conf exists/,
+    ],
+    [
+      'with a kubectl of somebody else, when a link is wanted',
+      { found: new Map([[kubectlPath, file]]) },
+      { linksKubectl: true },
+      /kubectl exists already: leave out --link-kubectl/,
+    ],
+    [
+      'with a kubectl that leads elsewhere, when a link is wanted',
+      { found: new Map([[kubectlPath, { kind: 'link', target: '/opt/kubectl' }]]) },
+      { linksKubectl: true },
+      /kubectl exists already/,
+    ],
+  ];
+  for (const [name, machine, request, expected] of cases)
+    test(`${name} nothing is installed`, () => {
+      assert.throws(() => planOf(machine, request), expected);
+    });
+});
+
+test('a kubectl of somebody else is no obstacle when no link is wanted', () => {
+  const found = new Map<string, Found>([[kubectlPath, { kind: 'file', text: 'mine', mode: 0o755 }]]);
+  const { steps, installed } = planOf({ found });
+  assert.ok(!kinds(steps).some((step) => step.includes('kubectl')));
+  assert.ok(!installed.created.includes(kubectlPath));
+});
+
+test('a link is made once', () => {
+  const { steps } = planOf({}, { linksKubectl: true });
+  assert.ok(kinds(steps).includes(`make-link ${kubectlPath}`));
+  const found = new Map<string, Found>([[kubectlPath, { kind: 'link', target: executablePath }]]);
+  assert.ok(!kinds(planOf({ found }, { linksKubectl: true }).steps).includes(`make-link ${kubectlPath}`));
+});
+
+test('settings that existed before are remembered, also by later installations, and are not ours to remove', () => {
+  const found = new Map<string, Found>([
+    [configDirectory, { kind: 'other' }],
+    [configFileOf.up, { kind: 'file', text: 'port: 6443\n', mode: 0o644 }],
+  ]);
+  const first = planOf({ found });
+  assert.deepEqual(first.installed.before, { [configFileOf.up]: 'port: 6443\n' });
+  assert.ok(!first.installed.created.includes(configFileOf.up));
+  assert.ok(!first.installed.created.includes(configDirectory));
+  const machine = after({ ...bare, found }, first.steps, first.installed);
+  const second = planOf(machine, { config: 'port: 9443\n' });
+  assert.deepEqual(second.installed.before, { [configFileOf.up]: 'port: 6443\n' });
+});
+
+test('a kernel parameter is raised, never lowered', () => {
+  const sysctls = new Map([
+    ['net.ipv4.ip_forward', '1'],
+    ['fs.inotify.max_user_instances', '8192'],
+  ]);
+  const { steps, installed } = planOf({ sysctls });
+  assert.ok(!kinds(steps).includes('set-sysctl'));
+  assert.deepEqual(installed.sysctls, {});
+});
+
+test('the record is read as it was written, and is readable for root alone', () => {
+  const { installed } = planOf();
+  const { content, mode } = recordStep({ ...installed, started: 'x' });
+  assert.deepEqual(parseInstalled(content), { ...installed, started: 'x' });
+  assert.equal(mode, 0o600);
+  for (const [field, value] of Object.entries({
+    role: 'queen',
+    dataDir: 'relative',
+    dockerSocket: 3,
+    created: 'x',
+    before: [],
+    sysctls: { a: 1 },
+    packages: [1],
+  }))
+    assert.throws(
+      () => parseInstalled(JSON.stringify({ ...installed, [field]: value })),
+      new RegExp(`^Error: ${field}`),
+    );
+  assert.throws(() => parseInstalled('[]'), /expected an object/);
+});
+
+test('the unit starts the role, leaves children alone when it is stopped, and waits for Docker only with pods', () => {
+  const lines = systemdUnit('node', executablePath).split('\n');
+  for (const line of [
+    'Type=notify',
+    'ExecStart=/usr/local/bin/minik8s node',
+    'Restart=always',
+    'KillMode=process',
+    'RestartPreventExitStatus=2',
+    'Wants=network-online.target docker.service',
+    'WantedBy=multi-user.target',
+  ])
+    assert.ok(lines.includes(line), line);
+  assert.ok(!systemdUnit('master', executablePath).includes('docker'));
+  assert.ok(!systemdUnit('up', executablePath).includes('Requires='));
+});
+
+test('the user reads each change of the machine, without what follows from others', () => {
+  const { steps } = planOf({ docker: 'missing' }, { linksKubectl: true });
+  assert.deepEqual(
+    steps.map(describeStep).filter((line) => line !== undefined),
+    [
+      'install docker.io, apparmor, ca-certificates with apt',
+      'start docker.service, now and at every boot',
+      'copy this file to /usr/local/bin/minik8s',
+      'write /etc/minik8s/master.yaml',
+      'write /etc/modules-load.d/minik8s.conf',
+      'write /etc/sysctl.d/10-minik8s.conf',
+      'write /etc/systemd/system/minik8s.service',
+      'load the kernel modules vxlan',
+      'set net.ipv4.ip_forward to 1',
+      'set fs.inotify.max_user_instances to 1024',
+      'link /usr/local/bin/kubectl to /usr/local/bin/minik8s',
+      'enable minik8s.service, so that it starts at every boot',
+      'start minik8s.service',
+    ],
+  );
+});

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { installCommands, packagesFor } from '../../../../src/installation/plan/packages.ts';
+
+test('a package that contains several programs is named once', () => {
+  assert.deepEqual(packagesFor('dnf', ['mount', 'unshare', 'iptables'], false), [
+    'util-linux',
+    'iptables-nft',
+  ]);
+  assert.deepEqual(packagesFor('apt', ['ip'], false), ['iproute2']);
+});
+
+test('apt reads its lists first and asks nothing; dnf asks nothing', () => {
+  assert.deepEqual(installCommands.apt(['a', 'b']), [
+    ['apt-get', 'update'],
+    ['apt-get', 'install', '--yes', '--no-install-recommends', 'a', 'b'],
+  ]);
+  assert.deepEqual(installCommands.dnf(['a']), [['dnf', 'install', '--assumeyes', 'a']]);
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configDirectory, executablePath, unitPath } from '../../../../src/installation/plan/install-plan.ts';
+import type { Installed } from '../../../../src/installation/plan/installed.ts';
+import type { Found } from '../../../../src/installation/plan/machine.ts';
+import { uninstallPlan } from '../../../../src/installation/plan/uninstall-plan.ts';
+
+const installed: Installed = {
+  role: 'node',
+  dataDir: '/srv/minik8s',
+  dockerSocket: '/var/run/docker.sock',
+  created: [configDirectory, executablePath, '/etc/minik8s/node.yaml', unitPath],
+  before: {},
+  sysctls: { 'net.ipv4.ip_forward': '0', 'fs.inotify.max_user_instances': '128' },
+  packages: [],
+};
+const there: Found = { kind: 'file', text: '', mode: 0o644 };
+const all = new Map(installed.created.map((path) => [path, there]));
+const sysctls = new Map([
+  ['net.ipv4.ip_forward', '1'],
+  ['fs.inotify.max_user_instances', '1024'],
+]);
+
+test('what was created is removed in reverse order: the service first, the directory last', () => {
+  assert.deepEqual(uninstallPlan({ found: all, sysctls }, installed, false), [
+    { kind: 'remove-service' },
+    { kind: 'reset', keepData: false, dataDir: '/srv/minik8s' },
+    { kind: 'remove-path', path: unitPath },
+    { kind: 'remove-path', path: '/etc/minik8s/node.yaml' },
+    { kind: 'remove-path', path: executablePath },
+    { kind: 'reload-services' },
+    { kind: 'set-sysctl', name: 'net.ipv4.ip_forward', value: '0' },
+    { kind: 'set-sysctl', name: 'fs.inotify.max_user_instances', value: '128' },
+    { kind: 'remove-path', path: '/etc/minik8s/installed.json' },
+    { kind: 'remove-empty-directory', path: configDirectory },
+  ]);
+});
+
+test('with --keep-data the settings stay as well, so that the next installation goes on with them', () => {
+  const changed = { ...installed, before: { '/etc/minik8s/node.yaml': 'server: x\n' } };
+  const steps = uninstallPlan({ found: all, sysctls }, changed, true);
+  assert.deepEqual(steps[1], { kind: 'reset', keepData: true, dataDir: '/srv/minik8s' });
+  const paths = steps.flatMap((step) => ('path' in step ? [step.path] : []));
+  assert.deepEqual(paths, [unitPath, executablePath, '/etc/minik8s/installed.json']);
+});
+
+test('settings that existed before are restored, readable for root alone', () => {
+  const path = '/etc/minik8s/node.yaml';
+  const before = { ...installed, created: [unitPath], before: { [path]: 'token: x\n' } };
+  const steps = uninstallPlan({ found: all, sysctls }, before, false);
+  assert.deepEqual(
+    steps.filter((step) => 'path' in step && step.path === path),
+    [{ kind: 'write-file', path, content: 'token: x\n', mode: 0o600 }],
+  );
+});
+
+test('what is gone already, or was set to another value since, is left alone', () => {
+  const steps = uninstallPlan(
+    { found: new Map(), sysctls: new Map([['net.ipv4.ip_forward', '0']]) },
+    installed,
+    false,
+  );
+  assert.deepEqual(
+    steps.map(({ kind }) => kind),
+    ['remove-service', 'reset', 'reload-services', 'remove-path'],
+  );
+});
