@@ -35,6 +35,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: 'remove what minik8s install made on this machine',
     load: async () => (await import('./roles/uninstall.ts')).command,
   },
+  backup: {
+    about: 'create, list, verify and restore backups of a cluster',
+    load: async () => (await import('./roles/backup.ts')).command,
+  },
   'support-bundle': {
     about: 'collect diagnostic data, without secrets',
     load: async () => (await import('./roles/support-bundle.ts')).processCommand(),

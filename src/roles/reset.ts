@@ -4,6 +4,7 @@ import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { defineCommand } from 'citty';
+import { isScratch } from '../backup/scratch.ts';
 import { systemClock } from '../base/clock.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { removePluginSocket } from '../kubelet/devices/device-plugins.ts';
@@ -107,7 +108,7 @@ async function removeContents(path: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  const ours = (name: string) => contents.includes(name) || isDraft(name);
+  const ours = (name: string) => contents.includes(name) || isDraft(name) || isScratch(name);
   for (const name of found.filter(ours)) await removeTree(join(path, name), systemExec);
   const left = found.filter((name) => !ours(name));
   if (left.length === 0) await removeDirectory(path);

@@ -293,3 +293,15 @@ const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
  */
 const readerOf = (message: Buffer): WireReader =>
   new WireReader(message, { values: Number.NEGATIVE_INFINITY });
+
+/** Returns the bytes of a part of a snapshot (SnapshotResponse.blob). */
+export function readSnapshotPart(message: Buffer): Buffer {
+  const reader = readerOf(message);
+  let blob: Buffer = Buffer.alloc(0);
+  while (!reader.done) {
+    const { field, wire } = reader.tag();
+    if (field === 3) blob = bufferOf(reader.bytes(wire));
+    else reader.skip(wire);
+  }
+  return blob;
+}

@@ -140,6 +140,11 @@ export interface MemberRpc {
   status(timeoutMs: number): Promise<MemberStatus>;
   /** Defragments the member, which answers no other call meanwhile. */
   defragment(timeoutMs: number): Promise<void>;
+  /**
+   * Yields the bytes of the member's database at one revision, followed by their SHA-256 digest (32 bytes).
+   * Throws RpcError when the stream fails.
+   */
+  snapshot(): AsyncIterable<Buffer>;
 }
 
 /**

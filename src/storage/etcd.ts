@@ -17,6 +17,7 @@ import { EndpointChoice } from './endpoint-choice.ts';
 import {
   readFullMembers,
   readRange,
+  readSnapshotPart,
   readStatus,
   readTxn,
   readWatch,
@@ -86,7 +87,8 @@ export async function connectEtcd(options: EtcdOptions): Promise<Store> {
   }
 }
 
-async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
+/** Returns the calls to etcd, unchecked. The caller closes the connection. */
+export async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
   const { tls } = options;
   const secure = options.endpoints.filter((endpoint) => endpoint.startsWith('https:'));
   const hosts = secure.map((endpoint) => new URL(endpoint).hostname.replace(/^\[|\]$/g, ''));
@@ -152,7 +154,20 @@ function memberAt(client: GrpcClient): EtcdRpc['members'][number] {
   return {
     status: async (ms) => readStatus(await ask('Status', ms)),
     defragment: async (ms) => void (await ask('Defragment', ms)),
+    snapshot: () => snapshotOf(client),
   };
+}
+
+async function* snapshotOf(client: GrpcClient): AsyncGenerator<Buffer> {
+  try {
+    const events = { onFailure: () => undefined, onEnd: () => undefined };
+    const stream = client.stream('/etcdserverpb.Maintenance/Snapshot', {}, events);
+    stream.send(framed(shortRequest, writeNothing));
+    stream.endSending();
+    for await (const message of stream.messages()) yield readSnapshotPart(message);
+  } catch (error) {
+    throw toRpcError(error);
+  }
 }
 
 /**

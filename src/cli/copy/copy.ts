@@ -5,8 +5,8 @@ import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { archiveEnd, memberHeader, padding } from '../../formats/tar-archive.ts';
+import { type ReadMember, readTar } from '../../formats/tar-reader.ts';
 import { memberPath } from './cp-plan.ts';
-import { type ReadMember, readTar } from './tar-reader.ts';
 
 /**
  * Yields a file, or a directory with its contents, as `name` and below it. Sockets and devices are skipped.

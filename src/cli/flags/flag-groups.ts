@@ -165,7 +165,8 @@ export const flagSubjects = subjects('src/cli/flags/flag-groups.ts', {
   Token: [
     'ttl',
     'description',
-    'print-join-command', 'print-install-command',
+    'print-join-command',
+    'print-install-command',
     'audience',
     'duration',
     'bound-object-kind',

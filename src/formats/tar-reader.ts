@@ -1,5 +1,5 @@
 /** Reads archives of tar programs in containers: POSIX ustar, pax and GNU's. */
-import { blockSize } from '../../formats/tar-archive.ts';
+import { blockSize } from './tar-archive.ts';
 
 export interface ReadMember {
   readonly name: string;

@@ -1,0 +1,206 @@
+/**
+ * The file of a backup: an archive of tar, compressed by zstd, and encrypted if there is a passphrase. So
+ * `age -d FILE | zstd -d | tar x` opens it without minik8s.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline as pipelineOf, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { archiveEnd, memberHeader, padding } from '../formats/tar-archive.ts';
+import { type ReadMember, readTar } from '../formats/tar-reader.ts';
+import { decrypted, encrypted, isEncrypted } from './encryption.ts';
+import {
+  BackupError,
+  damaged,
+  formatManifest,
+  type Manifest,
+  manifestName,
+  parseManifest,
+} from './manifest.ts';
+
+export interface ArchiveContent {
+  readonly manifest: Manifest;
+  /** Files with the members' contents, by the names of the members. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/**
+ * Writes the file of a backup, readable by its owner alone. Resolves to its size in bytes when it is on disk;
+ * on failure nothing is left.
+ */
+export async function writeArchive(
+  path: string,
+  content: ArchiveContent,
+  passphrase: string | undefined,
+): Promise<number> {
+  const draft = `${path}.part`;
+  try {
+    await rm(draft, { force: true });
+    const file = createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true });
+    const tar = Readable.from(tarOf(content));
+    if (passphrase === undefined) await pipeline(tar, createZstdCompress(), file);
+    else {
+      const encrypt = async function* (plain: AsyncIterable<Uint8Array>) {
+        yield* await encrypted(ReadableStream.from(plain), passphrase);
+      };
+      await pipeline(tar, createZstdCompress(), encrypt, file);
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  await using directory = await open(dirname(path));
+  await directory.sync();
+  await using file = await open(path);
+  return (await file.stat()).size;
+}
+
+async function* tarOf({ manifest, files }: ArchiveContent): AsyncGenerator<Uint8Array> {
+  const modified = Date.parse(manifest.created) / 1000;
+  const head = (name: string, size: number) =>
+    memberHeader({ name, type: 'file', mode: 0o600, uid: 0, gid: 0, size, modified });
+  const text = Buffer.from(formatManifest(manifest));
+  yield head(manifestName, text.length);
+  yield text;
+  yield padding(text.length);
+  for (const [name, path] of files) {
+    const size = manifest.members[name]?.size ?? 0;
+    yield head(name, size);
+    yield* createReadStream(path);
+    yield padding(size);
+  }
+  yield archiveEnd;
+}
+
+/** Takes the content of one member. */
+export type TakeMember = (name: string, content: AsyncIterable<Uint8Array>) => Promise<void>;
+
+/**
+ * Reads a backup: calls `begin` with its manifest, and then the function that it returns for every other
+ * member. Rejects with BackupError for a file that is no backup, is cut short or damaged, was made by a newer
+ * version, or cannot be decrypted, and with the errors of these functions. `passphrase` may be undefined for a
+ * file that is not encrypted.
+ */
+export async function readArchive(
+  path: string,
+  passphrase: string | undefined,
+  begin: (manifest: Manifest) => Promise<TakeMember>,
+): Promise<Manifest> {
+  const bytes = await decompressed(path, passphrase);
+  try {
+    const reading = await readMembers(bytes, begin);
+    if (reading === undefined) throw notWhole(path);
+    const [lost] = reading.missing;
+    if (lost !== undefined) throw damaged(`${lost} is missing`);
+    return reading.manifest;
+  } catch (error) {
+    if (error instanceof TakerError) throw error.cause;
+    throw error instanceof BackupError ? error : notWhole(path, error);
+  } finally {
+    bytes.destroy();
+  }
+}
+
+/** Resolves to undefined for an archive without members. */
+async function readMembers(
+  bytes: Readable,
+  begin: (manifest: Manifest) => Promise<TakeMember>,
+): Promise<Reading | undefined> {
+  let reading: Reading | undefined;
+  for await (const member of readTar(bytes)) {
+    if (reading) await takeMember(reading, member);
+    else reading = await readingOf(member, begin);
+  }
+  return reading;
+}
+
+interface Reading {
+  readonly manifest: Manifest;
+  readonly take: TakeMember;
+  /** Names of the members that have not been read yet. */
+  readonly missing: Set<string>;
+}
+
+/** Carries an error of the caller's functions through the reading. */
+class TakerError extends Error {}
+
+const ofTaker = (cause: unknown): never => {
+  throw new TakerError('', { cause });
+};
+
+async function readingOf(
+  member: ReadMember,
+  begin: (manifest: Manifest) => Promise<TakeMember>,
+): Promise<Reading> {
+  const manifest = parseManifest(await manifestText(member));
+  const take = await begin(manifest).catch(ofTaker);
+  return { manifest, take, missing: new Set(Object.keys(manifest.members)) };
+}
+
+async function decompressed(path: string, passphrase: string | undefined): Promise<Readable> {
+  if (!(await startsEncrypted(path))) return unzipped(createReadStream(path));
+  if (passphrase === undefined)
+    throw new BackupError(`${path} is encrypted: give its passphrase with --passphrase-file`);
+  return unzipped(Readable.from(await decrypted(ReadableStream.from(createReadStream(path)), passphrase)));
+}
+
+/** An error of either stream is one of the result. */
+function unzipped(compressed: Readable): Readable {
+  return pipelineOf(compressed, createZstdDecompress(), () => undefined);
+}
+
+async function startsEncrypted(path: string): Promise<boolean> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(32), 0, 32, 0);
+  return isEncrypted(buffer.subarray(0, bytesRead));
+}
+
+/** Maximum size of a manifest in bytes. */
+const maxManifestBytes = 1024 * 1024;
+
+async function manifestText({ name, size, content }: ReadMember): Promise<string> {
+  if (name !== manifestName || size > maxManifestBytes)
+    throw new BackupError('this file is no backup of minik8s');
+  const parts: Uint8Array[] = [];
+  for await (const part of content) parts.push(part);
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** Passes on a member and checks its content against the manifest. */
+async function takeMember(
+  { manifest, take, missing }: Reading,
+  { name, content }: ReadMember,
+): Promise<void> {
+  const expected = Object.hasOwn(manifest.members, name) ? manifest.members[name] : undefined;
+  if (expected === undefined || !missing.delete(name)) throw damaged(`it contains ${JSON.stringify(name)}`);
+  const hash = createHash('sha256');
+  let size = 0;
+  let failure: { readonly cause: unknown } | undefined;
+  async function* measured() {
+    try {
+      for await (const part of content) {
+        hash.update(part);
+        size += part.length;
+        yield part;
+      }
+    } catch (cause) {
+      failure = { cause };
+      throw cause;
+    }
+  }
+  try {
+    await take(name, measured());
+  } catch (error) {
+    if (failure) throw failure.cause;
+    ofTaker(error);
+  }
+  if (size !== expected.size || hash.digest('hex') !== expected.sha256)
+    throw damaged(`${name} is not as it was stored`);
+}
+
+const notWhole = (path: string, cause?: unknown) =>
+  new BackupError(`${path} is no backup of minik8s, is cut short, or is damaged`, { cause });

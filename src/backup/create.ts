@@ -1,0 +1,101 @@
+/** Creation of a backup from a running master, or from the data of a stopped one. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, readdir, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { rfc3339 } from '../base/time.ts';
+import { version } from '../base/version.ts';
+import type { Exec } from '../os/exec.ts';
+import { isDraft } from '../os/replace-file.ts';
+import type { MemberRpc } from '../storage/etcd-rpc.ts';
+import { writeArchive } from './archive.ts';
+import {
+  backupFileName,
+  backupFormat,
+  configFolder,
+  databaseName,
+  isMemberName,
+  type Manifest,
+  type Member,
+  pkiFolder,
+} from './manifest.ts';
+import { withScratch } from './scratch.ts';
+import { databaseStatus, saveSnapshot } from './snapshot.ts';
+
+export interface CreateOptions {
+  /** Data directory of the master. */
+  readonly dataDir: string;
+  /** Configuration files to include; those that do not exist are left out. */
+  readonly configFiles: readonly string[];
+  /** Directory of the backups; created with mode 0700. */
+  readonly directory: string;
+  /** Encrypts the backup; undefined: it is not encrypted. */
+  readonly passphrase: string | undefined;
+  /** The member of etcd with the cluster's objects. */
+  readonly member: Pick<MemberRpc, 'snapshot'>;
+  /** The etcd inside (config/etcd/main.go). */
+  readonly etcdBinary: string;
+  readonly exec: Exec;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+export interface Created {
+  readonly path: string;
+  /** Size in bytes. */
+  readonly size: number;
+  readonly manifest: Manifest;
+}
+
+/** Creates a backup. Resolves when it is on disk; on failure nothing of it is left. */
+export async function createBackup(options: CreateOptions): Promise<Created> {
+  const { dataDir, directory, passphrase, member, etcdBinary, exec, now } = options;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  // The database has secrets, so the copy of it that is not encrypted stays beside the original.
+  return withScratch(dataDir, async (scratch) => {
+    const database = join(scratch, databaseName);
+    const snapshot = await saveSnapshot(member, database);
+    const { revision, keys } = await databaseStatus(exec, etcdBinary, database);
+    const files = new Map([[databaseName, database], ...(await otherFiles(options))]);
+    const members: Record<string, Member> = { [databaseName]: snapshot };
+    for (const [name, path] of files) if (name !== databaseName) members[name] = await measured(path);
+    const created = rfc3339(now);
+    const host = hostname();
+    const about = { format: backupFormat, minik8s: version(), created, host, revision, keys } as const;
+    const manifest: Manifest = { ...about, members };
+    const path = join(directory, backupFileName(created, passphrase !== undefined));
+    const size = await writeArchive(path, { manifest, files }, passphrase);
+    return { path, size, manifest };
+  });
+}
+
+/** Returns the files of the authority and the configuration, by the names of their members. */
+async function otherFiles({
+  dataDir,
+  configFiles,
+}: Pick<CreateOptions, 'dataDir' | 'configFiles'>): Promise<readonly (readonly [string, string])[]> {
+  const pki = join(dataDir, 'pki');
+  const names = (await readdir(pki)).filter((name) => !isDraft(name));
+  const own = names.map((name) => [`${pkiFolder}${name}`, join(pki, name)] as const);
+  const config = configFiles.map((path) => [`${configFolder}${basename(path)}`, path] as const);
+  const all = [...own, ...config].filter(([name]) => isMemberName(name));
+  const there = await Promise.all(all.map(([, path]) => isFile(path)));
+  return all.filter((_, index) => there[index]);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+async function measured(path: string): Promise<Member> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return { size: (await stat(path)).size, sha256: hash.digest('hex') };
+}

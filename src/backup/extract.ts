@@ -1,0 +1,53 @@
+/** The members of a backup as files, and their database as the data of an etcd. */
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Exec } from '../os/exec.ts';
+import { memberName, peerUrl } from '../storage/etcd-process.ts';
+import { dataOf } from '../storage/first-data.ts';
+import { markFormat } from '../storage/take-over.ts';
+import { readArchive } from './archive.ts';
+import { configFolder, damaged, databaseName, type Manifest, pkiFolder } from './manifest.ts';
+import { databaseStatus } from './snapshot.ts';
+
+export interface ExtractOptions {
+  /** The file of the backup. */
+  readonly path: string;
+  readonly passphrase: string | undefined;
+  /** Existing empty directory, to which the folders `pki`, `config` and `etcd` are added. */
+  readonly into: string;
+  /** The etcd inside (config/etcd/main.go). */
+  readonly etcdBinary: string;
+  readonly exec: Exec;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/**
+ * Extracts a backup. The folder `etcd` is then one for an embedded etcd, whose revisions continue far above
+ * those of the backup. Rejects with BackupError if the backup cannot be used.
+ */
+export async function extractBackup(options: ExtractOptions): Promise<Manifest> {
+  const { path, passphrase, into, etcdBinary, exec, now } = options;
+  const database = join(into, databaseName);
+  const manifest = await readArchive(path, passphrase, async () => {
+    for (const folder of [pkiFolder, configFolder]) await mkdir(join(into, folder), { mode: 0o700 });
+    return (name, content) =>
+      pipeline(content, createWriteStream(join(into, name), { flags: 'wx', mode: 0o600 }));
+  });
+  const { revision, keys } = await databaseStatus(exec, etcdBinary, database).catch((cause) => {
+    throw damaged(`its database cannot be read (${(cause as Error).message})`);
+  });
+  if (revision !== manifest.revision || keys !== manifest.keys)
+    throw damaged(
+      `its database has ${keys} keys at revision ${revision}, not ${manifest.keys} at ${manifest.revision}`,
+    );
+  const etcd = join(into, 'etcd');
+  await mkdir(etcd, { mode: 0o700 });
+  const args = ['restore-backup', database, dataOf(etcd), memberName, peerUrl, String(now)];
+  await exec(etcdBinary, args, { env: {}, lengthy: true });
+  // A young database does not name the version of etcd that wrote it yet.
+  await markFormat(etcd);
+  return manifest;
+}

@@ -1,0 +1,119 @@
+/** The manifest of a backup: its first member, which says what else is in it. */
+
+/** Version of the layout of a backup. A reader refuses newer ones. */
+export const backupFormat = 1;
+
+export const manifestName = 'backup.json';
+/** Member with the database of etcd. */
+export const databaseName = 'etcd.db';
+/** Folders of members: the cluster's authority with its keys, and the configuration files of the role. */
+export const pkiFolder = 'pki/';
+export const configFolder = 'config/';
+
+/** An error about the content of a backup, in one line. */
+export class BackupError extends Error {
+  override readonly name = 'BackupError';
+}
+
+export interface Member {
+  /** Size in bytes. */
+  readonly size: number;
+  /** SHA-256 digest in hexadecimal digits. */
+  readonly sha256: string;
+}
+
+export interface Manifest {
+  readonly format: typeof backupFormat;
+  /** Version of minik8s that made the backup. */
+  readonly minik8s: string;
+  /** Time in RFC 3339. */
+  readonly created: string;
+  /** Host name of the machine. */
+  readonly host: string;
+  /** Revision of the database, and its number of keys. */
+  readonly revision: number;
+  readonly keys: number;
+  readonly members: Readonly<Record<string, Member>>;
+}
+
+export const formatManifest = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`;
+
+/** Reads the text of a manifest. Throws BackupError that says why the backup cannot be used. */
+export function parseManifest(text: string): Manifest {
+  const value = objectIn(text);
+  const { format, minik8s, created, host, revision, keys, members } = value;
+  if (typeof format === 'number' && format > backupFormat) throw newer(String(minik8s));
+  if (format !== backupFormat) throw damaged('it has no known format');
+  return {
+    format,
+    minik8s: textOf(minik8s, 'minik8s'),
+    created: textOf(created, 'created'),
+    host: textOf(host, 'host'),
+    revision: countOf(revision, 'revision'),
+    keys: countOf(keys, 'keys'),
+    members: membersOf(members),
+  };
+}
+
+function newer(version: string): BackupError {
+  return new BackupError(
+    `the backup was made by a newer minik8s (${version}): use that version, or a later one`,
+  );
+}
+
+export const damaged = (why: string) => new BackupError(`the backup is damaged: ${why}`);
+
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw damaged(`${manifestName} is not JSON`);
+  }
+  if (!isObject(value)) throw damaged(`${manifestName} is no object`);
+  return value;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function textOf(value: unknown, field: string): string {
+  if (typeof value !== 'string') throw damaged(`${manifestName}: ${field} is no text`);
+  return value;
+}
+
+function countOf(value: unknown, field: string): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+    throw damaged(`${manifestName}: ${field} is no number`);
+  return value;
+}
+
+function membersOf(value: unknown): Manifest['members'] {
+  if (!isObject(value)) throw damaged(`${manifestName}: members is no object`);
+  const members: Record<string, Member> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (!isMemberName(name)) throw damaged(`the name ${JSON.stringify(name)} of a member is not allowed`);
+    if (!isObject(member)) throw damaged(`${manifestName}: ${name} is no object`);
+    members[name] = { size: countOf(member.size, `${name}: size`), sha256: textOf(member.sha256, name) };
+  }
+  if (!Object.hasOwn(members, databaseName)) throw damaged(`it has no ${databaseName}`);
+  return members;
+}
+
+/** A member is the database, or a file directly in one of the folders: no name leads elsewhere. */
+export const isMemberName = (name: string): boolean =>
+  name === databaseName || /^(pki|config)\/(?!\.{1,2}$)[A-Za-z0-9._-]+$/.test(name);
+
+/** Returns the name of a backup file: `minik8s-2026-11-29T09-17-29Z.tar.zst`, with `.age` if it is encrypted. */
+export const backupFileName = (created: string, isEncrypted: boolean): string =>
+  `minik8s-${created.replace(/\.\d+/, '').replaceAll(':', '-')}.tar.zst${isEncrypted ? '.age' : ''}`;
+
+/** Returns the time in RFC 3339, and whether it is encrypted, from the name of a backup file. */
+export function readFileName(
+  name: string,
+): { readonly created: string; readonly isEncrypted: boolean } | undefined {
+  const match = /^minik8s-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar\.zst(\.age)?$/.exec(name);
+  if (!match) return undefined;
+  const [, day, hour, minute, second, age] = match;
+  return { created: `${day}T${hour}:${minute}:${second}Z`, isEncrypted: age !== undefined };
+}

@@ -1,0 +1,47 @@
+/** Snapshots of the database of etcd, as files. */
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { Exec } from '../os/exec.ts';
+import type { MemberRpc } from '../storage/etcd-rpc.ts';
+import type { Member } from './manifest.ts';
+
+/** Number of bytes of the digest that etcd sends after the database. */
+const digestBytes = 32;
+
+/**
+ * Writes a snapshot into a new file, readable by its owner alone. Rejects if the connection ends before the
+ * digest, or the digest is not that of the database.
+ */
+export async function saveSnapshot(member: Pick<MemberRpc, 'snapshot'>, path: string): Promise<Member> {
+  const database = createHash('sha256');
+  const whole = createHash('sha256');
+  let size = 0;
+  let held: Buffer = Buffer.alloc(0);
+  async function* parts() {
+    for await (const part of member.snapshot()) {
+      whole.update(part);
+      size += part.length;
+      const all = Buffer.concat([held, part]);
+      const end = Math.max(0, all.length - digestBytes);
+      database.update(all.subarray(0, end));
+      held = Buffer.from(all.subarray(end));
+      yield part;
+    }
+  }
+  await pipeline(parts, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+  if (!database.digest().equals(held)) throw new Error('etcd sent an incomplete snapshot of its database');
+  return { size, sha256: whole.digest('hex') };
+}
+
+export interface DatabaseStatus {
+  readonly revision: number;
+  readonly keys: number;
+}
+
+/** Checks every page of a database, and resolves to its contents in numbers. `binary` is the etcd inside. */
+export async function databaseStatus(exec: Exec, binary: string, path: string): Promise<DatabaseStatus> {
+  const { stdout } = await exec(binary, ['database-status', path], { env: {}, lengthy: true });
+  const { revision, totalKey: keys }: { revision: number; totalKey: number } = JSON.parse(stdout);
+  return { revision, keys };
+}

@@ -1,0 +1,221 @@
+/** Backups of a real etcd: created while it is written to, verified, and restored. */
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { createBackup } from '../../../src/backup/create.ts';
+import { restoreBackup } from '../../../src/backup/restore.ts';
+import { saveSnapshot } from '../../../src/backup/snapshot.ts';
+import { verifyBackup } from '../../../src/backup/verify.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { systemRandom } from '../../../src/base/random.ts';
+import { systemExec } from '../../../src/os/exec.ts';
+import { startEmbeddedEtcd } from '../../../src/storage/embedded-etcd.ts';
+import { connectEtcd, openRpc } from '../../../src/storage/etcd.ts';
+import { CompactedError } from '../../../src/storage/store.ts';
+import { startTestEtcd, type TestEtcd } from '../../conformance/etcd-server.ts';
+import { insideEtcd } from '../../fixtures/etcd-binary.ts';
+
+const network = { clock: systemClock, random: systemRandom, log: silentLogger };
+const now = Date.UTC(2026, 10, 29, 9, 17, 29);
+
+let running: TestEtcd;
+let dataDir: string;
+let configFile: string;
+
+beforeEach(async () => {
+  running = await startTestEtcd('etcd', { binary: insideEtcd });
+  dataDir = running.directory;
+  await mkdir(join(dataDir, 'pki'), { mode: 0o700 });
+  await writeFile(join(dataDir, 'pki/ca.key'), 'the key\n');
+  await writeFile(join(dataDir, 'pki/ca.crt.minik8s-1-0'), 'a draft\n');
+  configFile = join(dataDir, 'master.yaml');
+  await writeFile(configFile, 'port: 7443\n');
+});
+afterEach(() => running.stop());
+
+const bytesOf = (n: number) => Buffer.from(JSON.stringify({ kind: 'ConfigMap', data: { n: String(n) } }));
+
+async function write(from: number, to: number): Promise<void> {
+  const store = await running.connect();
+  for (let n = from; n < to; n++) await store.create(`/registry/configmaps/default/c${n}`, bytesOf(n));
+  await store.close();
+}
+
+async function backUp(passphrase?: string, now_ = now) {
+  const { endpoints, keepaliveMs } = running.etcd;
+  const rpc = await openRpc({ endpoints, keepaliveMs, ...network });
+  try {
+    const [member] = rpc.members;
+    assert.ok(member);
+    return await createBackup({
+      dataDir,
+      configFiles: [configFile, join(dataDir, 'none.yaml')],
+      directory: join(dataDir, 'backups'),
+      passphrase,
+      member,
+      etcdBinary: insideEtcd,
+      exec: systemExec,
+      now: now_,
+    });
+  } finally {
+    rpc.close();
+  }
+}
+
+const restore = (path: string, target: string, more: { passphrase?: string; replaces?: boolean } = {}) =>
+  restoreBackup({
+    path,
+    passphrase: more.passphrase,
+    dataDir: target,
+    configDirectory: join(target, 'etc'),
+    replaces: more.replaces ?? false,
+    etcdBinary: insideEtcd,
+    exec: systemExec,
+    now,
+  });
+
+/** Starts an etcd on restored data and calls `use` with its store. */
+async function served<T>(
+  target: string,
+  use: (store: Awaited<ReturnType<typeof connectEtcd>>) => Promise<T>,
+) {
+  const dir = join(target, 'etcd');
+  const signal = new AbortController().signal;
+  const etcd = await startEmbeddedEtcd({
+    ...{ binary: insideEtcd, earlierBinary: '/none', dataDir: dir },
+    ...{ log: silentLogger, clock: systemClock, signal },
+  });
+  try {
+    const store = await connectEtcd({ endpoints: etcd.endpoints, keepaliveMs: etcd.keepaliveMs, ...network });
+    try {
+      return await use(store);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await etcd.stop();
+  }
+}
+
+test('a backup has all objects, the authority and the settings, and is restored with them', async () => {
+  await write(0, 250);
+  const { path, manifest } = await backUp('correct horse');
+  assert.equal(path, join(dataDir, 'backups/minik8s-2026-11-29T09-17-29Z.tar.zst.age'));
+  assert.deepEqual(Object.keys(manifest.members), ['etcd.db', 'pki/ca.key', 'config/master.yaml']);
+  assert.deepEqual(
+    (await readdir(dataDir)).filter((name) => name.includes('scratch')),
+    [],
+  );
+  await write(250, 251);
+
+  const target = join(dataDir, 'other');
+  await mkdir(target);
+  const restored = await restore(path, target, { passphrase: 'correct horse' });
+  assert.equal(await readFile(join(target, 'pki/ca.key'), 'utf8'), 'the key\n');
+  assert.equal((await stat(join(target, 'pki/ca.key'))).mode & 0o777, 0o600);
+  assert.deepEqual(restored.configWritten, [join(target, 'etc/master.yaml')]);
+  assert.equal(await readFile(join(target, 'etc/master.yaml'), 'utf8'), 'port: 7443\n');
+  await served(target, async (store) => {
+    const { items } = await store.list('/registry/configmaps/', {});
+    assert.equal(items.length, 250);
+    assert.deepEqual(JSON.parse(items.at(-1)?.value.toString() ?? ''), JSON.parse(bytesOf(99).toString()));
+    // A client that has seen writes after the backup must not take a later one for one that it knows.
+    const revision = await store.create('/registry/configmaps/default/new', bytesOf(0));
+    assert.ok(revision > manifest.revision + 1_000_000, `revision ${revision} after ${manifest.revision}`);
+    const signal = AbortSignal.timeout(30_000);
+    await assert.rejects(async () => {
+      for await (const _ of store.watch('/registry/configmaps/', manifest.revision, signal)) break;
+    }, CompactedError);
+  });
+});
+
+test('a backup that is made while objects are written has those of one revision', async () => {
+  await write(0, 20);
+  const writing = write(20, 400);
+  const { path, manifest } = await backUp();
+  await writing;
+  const target = join(dataDir, 'other');
+  await mkdir(target);
+  await restore(path, target);
+  await served(target, async (store) => {
+    const { items } = await store.list('/registry/configmaps/', {});
+    const numbers = items.map(({ key }) => Number(/\d+$/.exec(key)?.[0])).sort((a, b) => a - b);
+    assert.ok(numbers.length >= 20 && numbers.length <= 400);
+    assert.deepEqual(numbers, [...numbers.keys()], 'no write is missing before one that is there');
+    assert.ok(manifest.keys >= numbers.length);
+  });
+});
+
+test('data that are there already stay, unless they are to be replaced: then they are moved aside', async () => {
+  await write(0, 3);
+  const { path } = await backUp();
+  await running.etcd.stop();
+  await assert.rejects(restore(path, dataDir), /there is a cluster in .* already: give --replace/);
+  const { movedTo, configWritten } = await restore(path, dataDir, { replaces: true });
+  assert.deepEqual(
+    movedTo,
+    ['pki', 'etcd'].map((name) => join(dataDir, `${name}.before-restore-${now}`)),
+  );
+  assert.ok((await readdir(movedTo[1] ?? '')).includes('data'));
+  await served(dataDir, async (store) => {
+    assert.equal((await store.list('/registry/configmaps/', {})).items.length, 3);
+  });
+  assert.equal(configWritten.length, 1);
+  const target = join(dataDir, 'more');
+  await mkdir(join(target, 'etc'), { recursive: true });
+  await writeFile(join(target, 'etc/master.yaml'), 'port: 1\n');
+  assert.deepEqual((await restore(path, target)).configKept, [join(target, 'etc/master.yaml')]);
+  assert.equal(await readFile(join(target, 'etc/master.yaml'), 'utf8'), 'port: 1\n');
+});
+
+const verify = (path: string, check: (key: string, value: Buffer) => void = () => undefined) =>
+  verifyBackup({
+    ...{ path, passphrase: undefined, etcdBinary: insideEtcd, exec: systemExec, check },
+    ...network,
+    signal: new AbortController().signal,
+  });
+
+test('verification reads every object, and names one that is none', async () => {
+  await write(0, 250);
+  const { path, manifest } = await backUp();
+  const seen = new Set<string>();
+  const { keys } = await verify(path, (key, value) => {
+    seen.add(key);
+    if (key.startsWith('/registry/configmaps/')) JSON.parse(value.toString());
+  });
+  assert.equal(keys, manifest.keys);
+  assert.equal([...seen].filter((key) => key.startsWith('/registry/configmaps/')).length, 250);
+  await assert.rejects(
+    verify(path, (key) => {
+      if (key.endsWith('c17')) throw new Error('no kind');
+    }),
+    /the backup is damaged: \/registry\/configmaps\/default\/c17 is no object \(no kind\)/,
+  );
+  assert.deepEqual((await readdir(join(dataDir, 'backups'))).length, 1, 'no copies are left');
+});
+
+test('a snapshot that ends early, or is changed on its way, is no backup', async () => {
+  const { endpoints, keepaliveMs } = running.etcd;
+  const rpc = await openRpc({ endpoints, keepaliveMs, ...network });
+  const parts: Buffer[] = [];
+  for await (const part of rpc.members[0]?.snapshot() ?? []) parts.push(part);
+  rpc.close();
+  const whole = Buffer.concat(parts);
+  const changed = Buffer.from(whole);
+  changed.writeUInt8(changed.readUInt8(9_000) ^ 1, 9_000);
+  const from = (content: Buffer) => ({
+    async *snapshot() {
+      for (let at = 0; at < content.length; at += 10_000) yield content.subarray(at, at + 10_000);
+    },
+  });
+  const saved = await saveSnapshot(from(whole), join(dataDir, 'whole'));
+  assert.equal(saved.size, whole.length);
+  for (const [name, content] of Object.entries({
+    short: whole.subarray(0, -10),
+    changed,
+    empty: Buffer.alloc(0),
+  }))
+    await assert.rejects(saveSnapshot(from(content), join(dataDir, name)), /incomplete snapshot/, name);
+});
