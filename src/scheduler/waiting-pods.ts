@@ -7,7 +7,8 @@ import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import type { ClusterEvent } from './cluster-events.ts';
 import type { Said } from './explain.ts';
-import type { Cluster, Plugin, PodInfo } from './framework.ts';
+import type { Cluster, Plugin } from './framework.ts';
+import type { PodInfo } from './node-info.ts';
 import { podInfo } from './pod-info.ts';
 import { policyAnnotation } from './policies.ts';
 
