@@ -1,7 +1,7 @@
 /** Work that is repeated until a signal aborts: turns with rests between them, and retries with delays. */
 import { onAbort } from './abort.ts';
 import type { Backoff } from './backoff.ts';
-import { type Clock, nextTurn, sleep } from './clock.ts';
+import { type Clock, nextTurn, pause } from './clock.ts';
 import { errorMessage } from './log.ts';
 
 /**
@@ -159,12 +159,6 @@ export async function retry<T>(options: RetryOptions, act: () => Promise<T>): Pr
     }
   }
   return undefined;
-}
-
-/** Resolves after `ms` milliseconds or when the signal aborts; never rejects. */
-export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  // The sleep rejects only when the signal aborts.
-  return sleep(clock, ms, signal).catch(() => undefined);
 }
 
 const milliseconds = (value: number | (() => number)) => (typeof value === 'function' ? value() : value);

@@ -12,7 +12,7 @@
 import { type Lease, leaseResource } from '../api/coordination/v1/lease.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../apimachinery/status-error.ts';
 import { onAbort } from '../base/abort.ts';
-import { type Clock, rfc3339Micro, sleep } from '../base/clock.ts';
+import { type Clock, pause, rfc3339Micro } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Client, ResourceClient } from '../client/client.ts';
@@ -138,11 +138,11 @@ class Elector {
     while (!over.signal.aborted && this.#observed?.spec.holderIdentity) {
       const left = this.#observedAt + this.#config.leaseDurationMs - clock.now();
       if (left <= 0) break;
-      await sleep(clock, left, over.signal).catch(() => undefined);
+      await pause(clock, left, over.signal);
     }
     this.#freed = undefined;
     unlink();
-    await sleep(clock, random.next() * spreadMs, this.#signal).catch(() => undefined);
+    await pause(clock, random.next() * spreadMs, this.#signal);
   }
 
   /**
@@ -152,7 +152,7 @@ class Elector {
   async #pause(): Promise<void> {
     const { clock, random } = this.#options;
     const ms = this.#config.retryPeriodMs * (1 + random.next() * 1.2);
-    await sleep(clock, ms, this.#signal).catch(() => undefined);
+    await pause(clock, ms, this.#signal);
   }
 
   async #lead(acquiredAt: number, term: number): Promise<void> {
@@ -175,9 +175,7 @@ class Elector {
    */
   async #untilRenewed(): Promise<void> {
     const over = new AbortController();
-    const patience = sleep(this.#options.clock, this.#config.retryPeriodMs, over.signal).catch(
-      () => undefined,
-    );
+    const patience = pause(this.#options.clock, this.#config.retryPeriodMs, over.signal);
     await Promise.race([this.#renewal, patience]);
     over.abort();
   }
@@ -216,7 +214,7 @@ class Elector {
     // The deadline is separate from the attempts, so that an attempt that hangs cannot outlive it.
     let timer = deadline(acquiredAt);
     while (!leading.signal.aborted) {
-      await sleep(clock, retryPeriodMs, leading.signal).catch(() => undefined);
+      await pause(clock, retryPeriodMs, leading.signal);
       if (leading.signal.aborted) break;
       const begun = clock.now();
       const renewal = this.#attempt();

@@ -1,5 +1,5 @@
 /** Certificates that this process issues with the cluster's authority, renewed for as long as it runs. */
-import { type Clock, sleep } from '../base/clock.ts';
+import { type Clock, pause } from '../base/clock.ts';
 import { type Current, type Replaceable, replaceable } from '../base/current.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Credentials, LeafRequest } from '../pki/credentials.ts';
@@ -30,7 +30,7 @@ export class CertificateManager {
   /** Checks once a day which certificates are due for renewal. Resolves when the signal aborts. */
   async run({ clock, log }: { readonly clock: Clock; readonly log: Logger }, signal: AbortSignal) {
     for (;;) {
-      await sleep(clock, checkMs, signal).catch(() => undefined);
+      await pause(clock, checkMs, signal);
       if (signal.aborted) return;
       for (const held of this.#leaves) await this.#renew(held, log);
     }

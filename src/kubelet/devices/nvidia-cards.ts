@@ -4,8 +4,8 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
-import { keepDoing, pause } from '../../base/keep-doing.ts';
+import { type Clock, pause } from '../../base/clock.ts';
+import { keepDoing } from '../../base/keep-doing.ts';
 import type { Logger } from '../../base/log.ts';
 import type { DeviceManager } from './device-manager.ts';
 import type { DeviceSource } from './device-source.ts';

@@ -9,7 +9,7 @@ import { watch } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, pause } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { PodWorkers } from '../pods/pod-workers.ts';
 import type { RuntimeCache } from '../runtime/runtime-cache.ts';
@@ -65,7 +65,7 @@ export class StaticPods {
     while (!signal.aborted) {
       // The watch begins before the directory is read, so that no change is missed.
       const changes = watchDirectory(directory);
-      const again = sleep(clock, rereadMs, signal).catch(() => undefined);
+      const again = pause(clock, rereadMs, signal);
       let isOld = false;
       void again.then(() => {
         isOld = true;
@@ -74,7 +74,7 @@ export class StaticPods {
         const next = changes.next();
         await this.#read(directory);
         await Promise.race([next, again]);
-        await sleep(clock, settleMs, signal).catch(() => undefined);
+        await pause(clock, settleMs, signal);
       }
       // Another directory may have this name by now.
       changes.close();

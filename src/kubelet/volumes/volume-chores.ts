@@ -17,7 +17,7 @@ import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-vo
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import { backoffMs } from '../../base/backoff.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, pause } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
@@ -112,7 +112,7 @@ export class VolumeChores implements ReflectorSink<PersistentVolume> {
       } catch (error) {
         if (signal.aborted) continue;
         said = await this.#failed(name, errorMessage(error), said);
-        await sleep(clock, backoffMs(backoff, failures), signal).catch(() => undefined);
+        await pause(clock, backoffMs(backoff, failures), signal);
       }
     }
     this.#busy.delete(name);

@@ -2,7 +2,7 @@
  * Follows all submitted jobs together, so that the number of requests to Slurm does not grow with the number
  * of jobs.
  */
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { type Clock, pause } from '../../../base/clock.ts';
 import { errorMessage, type Logger } from '../../../base/log.ts';
 import { arrayTasks } from './batch-script.ts';
 import { accountLines, type Looked, lookedAt, queueLines } from './host-answers.ts';
@@ -69,7 +69,7 @@ export class Follower {
       } catch (error) {
         if (!signal.aborted) log.warn('cannot ask the host after its jobs', { why: errorMessage(error) });
       }
-      await sleep(clock, lookMs, signal).catch(() => undefined);
+      await pause(clock, lookMs, signal);
     }
   }
 
