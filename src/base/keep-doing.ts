@@ -143,8 +143,11 @@ export interface RetryOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly backoff: Backoff;
-  /** Called after each failure, unless the signal has aborted. What it throws ends the retries. */
-  onError(error: unknown, retryMs: number): void;
+  /**
+   * Called after each failure, unless the signal has aborted; the delay begins once it has ended. What it
+   * throws ends the retries.
+   */
+  onError(error: unknown, retryMs: number): void | Promise<void>;
 }
 
 /**
@@ -159,7 +162,7 @@ export async function retry<T>(options: RetryOptions, act: () => Promise<T>): Pr
     } catch (error) {
       if (signal.aborted) return undefined;
       const retryMs = backoff.next();
-      options.onError(error, retryMs);
+      await options.onError(error, retryMs);
       await pause(clock, retryMs, signal);
     }
   }

@@ -282,6 +282,19 @@ describe('retry', () => {
     assert.deepEqual(delays, [100, 200]);
   });
 
+  it('begins the delay once onError has ended', async () => {
+    const { clock, stop, turns } = world();
+    const onError = () => sleep(clock, 50);
+    const options = { clock, signal: stop.signal, backoff: backoff(), onError };
+    const result = retry(options, async () => {
+      turns.push(clock.now());
+      if (turns.length < 3) throw new Error('no');
+      return 'done';
+    });
+    assert.equal(await clock.until(result), 'done');
+    assert.deepEqual(turns, [0, 150, 400]);
+  });
+
   it('ends with what onError throws', async () => {
     const { clock, stop } = world();
     const onError = (error: unknown) => {
