@@ -62,3 +62,9 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
+
+/** Resolves after `ms` milliseconds or when the signal aborts; never rejects. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  // The sleep rejects only when the signal aborts.
+  return sleep(clock, ms, signal).catch(() => undefined);
+}

@@ -1,7 +1,7 @@
 /** Work that is repeated until a signal aborts: turns with rests between them, and retries with delays. */
 import { onAbort } from './abort.ts';
 import type { Backoff } from './backoff.ts';
-import { type Clock, nextTurn, sleep } from './clock.ts';
+import { type Clock, nextTurn, pause } from './clock.ts';
 import { errorMessage } from './log.ts';
 
 /**
@@ -55,6 +55,8 @@ export interface KeepDoingOptions {
    * default Infinity: until the wake is called.
    */
   readonly restMs?: number | (() => number);
+  /** True if a rest comes before the first turn. */
+  readonly restsFirst?: boolean;
   /** Ends a rest early, but not the delay after a failure unless `wakesRetry` is set. */
   readonly wake?: Wake;
   /** Milliseconds after each rest that only the signal ends: several calls of the wake become one turn. */
@@ -74,9 +76,9 @@ export interface KeepDoingOptions {
 
 /**
  * Calls `act` again and again until the signal aborts, never twice at a time. `act` may return the
- * milliseconds until its next turn, which replace `restMs`. The first turn begins at once. A turn that runs
- * when the signal aborts is awaited, and its error ignored. Rejects only with an error of `onError`, or of
- * `act` without `onError`.
+ * milliseconds until its next turn, which replace `restMs`. The first turn begins at once unless `restsFirst`
+ * is set. A turn that runs when the signal aborts is awaited, and its error ignored. Rejects only with an
+ * error of `onError`, or of `act` without `onError`.
  *
  * Example: `await keepDoing({ clock, signal, restMs: 60_000, wake, onError }, () => this.look());`
  */
@@ -86,16 +88,19 @@ export async function keepDoing(
 ): Promise<void> {
   const { clock, signal, wake = new Wake(), settleMs = 0 } = options;
   const turn = turnsOf(options, act);
-  while (!signal.aborted) {
-    wake.forget();
-    const { ms, isWakeful } = await turn();
-    if (signal.aborted) return;
+  const rest = async ({ ms, isWakeful }: Rest): Promise<void> => {
     // Turns that end at once do not hold the event loop.
     if (ms <= 0) await nextTurn(clock);
     else if (isWakeful) await wake.wait(clock, ms, signal);
     else await pause(clock, ms, signal);
     const settle = milliseconds(settleMs);
     if (settle > 0) await pause(clock, settle, signal);
+  };
+  if (options.restsFirst && !signal.aborted) await rest({ ms: restAfter(options), isWakeful: true });
+  while (!signal.aborted) {
+    wake.forget();
+    const next = await turn();
+    if (!signal.aborted) await rest(next);
   }
 }
 
@@ -110,12 +115,12 @@ function turnsOf(
   options: KeepDoingOptions,
   act: () => Promise<number | undefined> | Promise<void>,
 ): () => Promise<Rest> {
-  const { signal, backoff, restMs = Number.POSITIVE_INFINITY } = options;
+  const { signal, backoff } = options;
   const isRetryWakeful = backoff === undefined || options.wakesRetry === true;
   let last: string | undefined;
   const afterError = async (error: unknown): Promise<number> => {
     if (!options.onError) throw error;
-    const ms = backoff?.next() ?? milliseconds(restMs);
+    const ms = backoff?.next() ?? restAfter(options);
     const message = errorMessage(error);
     await options.onError(error, { retryMs: ms, isNew: message !== last });
     last = message;
@@ -123,7 +128,7 @@ function turnsOf(
   };
   return async () => {
     try {
-      const ms = (await act()) ?? milliseconds(restMs);
+      const ms = (await act()) ?? restAfter(options);
       if (!options.keepsBackoff) backoff?.reset();
       last = undefined;
       return { ms, isWakeful: true };
@@ -138,8 +143,11 @@ export interface RetryOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly backoff: Backoff;
-  /** Called after each failure, unless the signal has aborted. What it throws ends the retries. */
-  onError(error: unknown, retryMs: number): void;
+  /**
+   * Called after each failure, unless the signal has aborted; the delay begins once it has ended. What it
+   * throws ends the retries.
+   */
+  onError(error: unknown, retryMs: number): void | Promise<void>;
 }
 
 /**
@@ -154,17 +162,13 @@ export async function retry<T>(options: RetryOptions, act: () => Promise<T>): Pr
     } catch (error) {
       if (signal.aborted) return undefined;
       const retryMs = backoff.next();
-      options.onError(error, retryMs);
+      await options.onError(error, retryMs);
       await pause(clock, retryMs, signal);
     }
   }
   return undefined;
 }
 
-/** Resolves after `ms` milliseconds or when the signal aborts; never rejects. */
-export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  // The sleep rejects only when the signal aborts.
-  return sleep(clock, ms, signal).catch(() => undefined);
-}
+const restAfter = ({ restMs = Number.POSITIVE_INFINITY }: KeepDoingOptions) => milliseconds(restMs);
 
 const milliseconds = (value: number | (() => number)) => (typeof value === 'function' ? value() : value);

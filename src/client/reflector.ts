@@ -7,7 +7,7 @@
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { onAbort } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import { type Clock, pause } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { ResourceClient, WatchEvent } from './client.ts';
@@ -152,8 +152,7 @@ class Reflector<T extends KubeObject> {
   async #wait(next: ActiveState<T>, error: unknown): Promise<ReflectorState<T>> {
     const ms = this.#backoff.next();
     if (!this.#signal.aborted) this.#reportFailure(next, error, ms);
-    // Rejects only when the signal aborts, which ends the loop.
-    await sleep(this.#options.clock, ms, this.#signal).catch(() => undefined);
+    await pause(this.#options.clock, ms, this.#signal);
     return next;
   }
 

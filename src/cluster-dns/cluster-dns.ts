@@ -5,7 +5,7 @@
  */
 import { aborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Family } from '../base/metrics/exposition.ts';
@@ -86,23 +86,21 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
     return listenDns({ addresses, port: dnsPort, respond, log });
   }
 
-  async function mendNowAndThen(signal: AbortSignal): Promise<never> {
-    for (;;) {
-      await sleep(clock, mendMs, signal);
-      await setUpDnsLink(exec, link).catch((error) =>
-        log.warn('the link or the nft rules of cluster DNS cannot be restored; trying again', {
-          error: errorMessage(error),
-        }),
-      );
-    }
+  async function mendNowAndThen(signal: AbortSignal): Promise<void> {
+    const onError = (error: unknown) =>
+      log.warn('the link or the nft rules of cluster DNS cannot be restored; trying again', {
+        error: errorMessage(error),
+      });
+    await keepDoing({ clock, signal, restMs: mendMs, restsFirst: true, onError }, () =>
+      setUpDnsLink(exec, link),
+    );
   }
 
   /** Serves until the signal aborts; throws when a socket fails, for example when its address was removed. */
   async function serve(listening: Listening, signal: AbortSignal): Promise<void> {
     const leave = new AbortController();
     const until = AbortSignal.any([signal, leave.signal]);
-    const mending = mendNowAndThen(until);
-    mending.catch(() => undefined);
+    void mendNowAndThen(until);
     try {
       await Promise.race([listening.failed, aborted(signal)]);
     } finally {

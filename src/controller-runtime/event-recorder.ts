@@ -7,7 +7,7 @@
 import { type Event, eventResource } from '../api/core/v1/event/event.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import { type Clock, pause } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Client, ResourceClient } from '../client/client.ts';
@@ -73,7 +73,7 @@ class Recorder implements StoppableEventRecorder {
   async stop(): Promise<void> {
     this.#stop.abort(new DOMException('the event recorder stops', 'AbortError'));
     const over = new AbortController();
-    const timeout = sleep(this.#options.clock, flushMs, over.signal).catch(() => undefined);
+    const timeout = pause(this.#options.clock, flushMs, over.signal);
     await Promise.race([this.#writing, timeout]);
     over.abort();
     const left = this.#waiting.splice(0).length;
@@ -108,7 +108,7 @@ class Recorder implements StoppableEventRecorder {
           });
           return;
         }
-        await sleep(this.#options.clock, waitMs, this.#stop.signal).catch(() => undefined);
+        await pause(this.#options.clock, waitMs, this.#stop.signal);
       }
     }
   }

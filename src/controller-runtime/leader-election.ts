@@ -12,7 +12,8 @@
 import { type Lease, leaseResource } from '../api/coordination/v1/lease.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../apimachinery/status-error.ts';
 import { onAbort } from '../base/abort.ts';
-import { type Clock, rfc3339Micro, sleep } from '../base/clock.ts';
+import { type Clock, pause, rfc3339Micro } from '../base/clock.ts';
+import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Client, ResourceClient } from '../client/client.ts';
@@ -104,17 +105,28 @@ class Elector {
 
   async run(): Promise<void> {
     const watching = this.#watch();
-    while (!this.#signal.aborted) {
-      const begun = this.#options.clock.now();
-      const attempt = await orAborted(this.#attempt(), this.#signal);
-      // A late answer proves that this process had the lease, not that it still has it.
-      const isProved = this.#options.clock.now() < begun + this.#config.renewDeadlineMs;
-      if (attempt?.held && isProved) await this.#lead(begun, attempt.term);
-      // The wait also follows a leadership, because the reason for its end may persist.
-      if (attempt && !attempt.held && attempt.lost) await this.#untilFree();
-      else await this.#pause();
-    }
+    await keepDoing({ clock: this.#options.clock, signal: this.#signal }, () => this.#stand());
     await watching;
+  }
+
+  /**
+   * Tries to acquire the lease, and leads as long as it is held. Returns the milliseconds until the next
+   * attempt, which also follow a leadership, because the reason for its end may persist.
+   */
+  async #stand(): Promise<number> {
+    const { clock, random } = this.#options;
+    const { renewDeadlineMs, retryPeriodMs } = this.#config;
+    const begun = clock.now();
+    const attempt = await orAborted(this.#attempt(), this.#signal);
+    // A late answer proves that this process had the lease, not that it still has it.
+    const isProved = clock.now() < begun + renewDeadlineMs;
+    if (attempt?.held && isProved) await this.#lead(begun, attempt.term);
+    if (attempt && !attempt.held && attempt.lost) {
+      await this.#untilFree();
+      return random.next() * spreadMs;
+    }
+    // client-go waits up to 1.2 times longer, so that candidates do not collide.
+    return retryPeriodMs * (1 + random.next() * 1.2);
   }
 
   #watch(): Promise<void> {
@@ -131,28 +143,17 @@ class Elector {
 
   /** Waits until the lease has no holder or its holder has not renewed it in time. */
   async #untilFree(): Promise<void> {
-    const { clock, random } = this.#options;
+    const { clock } = this.#options;
     const over = new AbortController();
     const unlink = onAbort(this.#signal, () => over.abort());
     this.#freed = () => over.abort();
     while (!over.signal.aborted && this.#observed?.spec.holderIdentity) {
       const left = this.#observedAt + this.#config.leaseDurationMs - clock.now();
       if (left <= 0) break;
-      await sleep(clock, left, over.signal).catch(() => undefined);
+      await pause(clock, left, over.signal);
     }
     this.#freed = undefined;
     unlink();
-    await sleep(clock, random.next() * spreadMs, this.#signal).catch(() => undefined);
-  }
-
-  /**
-   * Waits between attempts to acquire. client-go waits up to 1.2 times longer, so that candidates do not
-   * collide.
-   */
-  async #pause(): Promise<void> {
-    const { clock, random } = this.#options;
-    const ms = this.#config.retryPeriodMs * (1 + random.next() * 1.2);
-    await sleep(clock, ms, this.#signal).catch(() => undefined);
   }
 
   async #lead(acquiredAt: number, term: number): Promise<void> {
@@ -175,9 +176,7 @@ class Elector {
    */
   async #untilRenewed(): Promise<void> {
     const over = new AbortController();
-    const patience = sleep(this.#options.clock, this.#config.retryPeriodMs, over.signal).catch(
-      () => undefined,
-    );
+    const patience = pause(this.#options.clock, this.#config.retryPeriodMs, over.signal);
     await Promise.race([this.#renewal, patience]);
     over.abort();
   }
@@ -215,9 +214,8 @@ class Elector {
       );
     // The deadline is separate from the attempts, so that an attempt that hangs cannot outlive it.
     let timer = deadline(acquiredAt);
-    while (!leading.signal.aborted) {
-      await sleep(clock, retryPeriodMs, leading.signal).catch(() => undefined);
-      if (leading.signal.aborted) break;
+    const turns = { clock, signal: leading.signal, restMs: retryPeriodMs, restsFirst: true };
+    await keepDoing(turns, async () => {
       const begun = clock.now();
       const renewal = this.#attempt();
       this.#renewal = renewal;
@@ -226,7 +224,7 @@ class Elector {
         timer.cancel();
         timer = deadline(begun);
       } else if (attempt?.lost) lose(attempt.why);
-    }
+    });
     timer.cancel();
     return lost;
   }

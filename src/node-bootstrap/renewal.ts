@@ -3,9 +3,9 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { Backoff } from '../base/backoff.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Replaceable } from '../base/current.ts';
-import { retry } from '../base/keep-doing.ts';
+import { keepDoing, retry } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
@@ -42,24 +42,17 @@ export function renewalTime({ certificate }: KeyAndCertificate, random: Random):
 /** Resolves when the signal aborts; a failed renewal is retried without limit. */
 export async function keepRenewed(options: RenewalOptions, signal: AbortSignal): Promise<void> {
   const { identity, clock, random } = options;
-  try {
-    let earliest = clock.now();
-    while (!signal.aborted) {
-      const due = identity.value ? renewalTime(identity.value, random) : earliest;
-      await sleepUntil(clock, Math.max(due, earliest), signal);
-      await replace(options, signal);
-      earliest = clock.now() + minMs;
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
-
-/** Sleeps a day at a time: timers cannot wait for months, and the clock may be set meanwhile. */
-async function sleepUntil(clock: Clock, time: number, signal: AbortSignal): Promise<void> {
-  for (let left = time - clock.now(); left > 0; left = time - clock.now()) {
-    await sleep(clock, Math.min(left, day), signal);
-  }
+  const dueFrom = (earliest: number) =>
+    identity.value ? Math.max(renewalTime(identity.value, random), earliest) : earliest;
+  let due = dueFrom(clock.now());
+  await keepDoing({ clock, signal }, async () => {
+    const left = due - clock.now();
+    // Rests a day at a time: timers cannot wait for months, and the clock may be set meanwhile.
+    if (left > 0) return Math.min(left, day);
+    await replace(options, signal);
+    due = dueFrom(clock.now() + minMs);
+    return 0;
+  });
 }
 
 async function replace(options: RenewalOptions, signal: AbortSignal): Promise<void> {

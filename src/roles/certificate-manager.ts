@@ -1,6 +1,7 @@
 /** Certificates that this process issues with the cluster's authority, renewed for as long as it runs. */
-import { type Clock, sleep } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { type Current, type Replaceable, replaceable } from '../base/current.ts';
+import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Credentials, LeafRequest } from '../pki/credentials.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
@@ -29,11 +30,9 @@ export class CertificateManager {
 
   /** Checks once a day which certificates are due for renewal. Resolves when the signal aborts. */
   async run({ clock, log }: { readonly clock: Clock; readonly log: Logger }, signal: AbortSignal) {
-    for (;;) {
-      await sleep(clock, checkMs, signal).catch(() => undefined);
-      if (signal.aborted) return;
+    await keepDoing({ clock, signal, restMs: checkMs, restsFirst: true }, async () => {
       for (const held of this.#leaves) await this.#renew(held, log);
-    }
+    });
   }
 
   async #renew({ request, leaf }: HeldLeaf, log: Logger): Promise<void> {

@@ -1,7 +1,7 @@
 /** Events in the cluster that may help a waiting pod. Pure data. */
 import type { Node } from '../api/core/v1/node/node.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
-import type { NodeInfo, PodInfo } from './framework.ts';
+import type { NodeInfo, PodInfo } from './node-info.ts';
 
 /** Changes of a node that are relevant to plugins; a heartbeat is no change. */
 export type NodeChange = 'labels' | 'taints' | 'readiness' | 'cordon' | 'allocatable';

@@ -1,5 +1,6 @@
 /** Scheduling cycle of one pod: the state of its plugins, and the nodes that they accept. */
-import type { Cluster, NodeInfo, Plugin, PodInfo, Rejection, Trial } from './framework.ts';
+import type { Cluster, Plugin, Rejection, Trial } from './framework.ts';
+import type { NodeInfo, PodInfo } from './node-info.ts';
 import { NodeState } from './node-state.ts';
 
 interface Active {

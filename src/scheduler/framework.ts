@@ -1,56 +1,18 @@
 /**
  * Scheduling framework: the extension points of a plugin, named as upstream names them, and the data about
- * the pod, the nodes and the whole cluster that plugins receive (k8s.io/kubernetes pkg/scheduler/framework).
- * A plugin is a value with pure functions. The results of its PreFilter and PreScore are passed back to it as
- * `state`.
+ * the whole cluster that plugins receive (k8s.io/kubernetes pkg/scheduler/framework). A plugin is a value
+ * with pure functions. The results of its PreFilter and PreScore are passed back to it as `state`.
  */
 
-import type { Node } from '../api/core/v1/node/node.ts';
-import type { HostPort } from '../api/core/v1/pod/host-ports.ts';
 import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { Labels, Selector } from '../apimachinery/labels.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
-import type { AffinityTerm, WeightedTerm } from './affinity-term.ts';
 import type { ClusterEvent } from './cluster-events.ts';
+import type { NodeInfo, PodInfo } from './node-info.ts';
 import type { CountQuery, DomainCounts } from './topology/domain-counts.ts';
 import type { HeldTerm } from './topology/held-terms.ts';
 import type { VolumeSources } from './volume-sources.ts';
-
-/** Amounts by resource name: cpu in thousandths of a core, all others in whole units (bytes). */
-export type Resources = ReadonlyMap<string, number>;
-
-/** Requests and affinity terms of a pod, computed once. */
-export interface PodInfo {
-  readonly pod: Pod;
-  readonly priority: number;
-  readonly requests: Resources;
-  /** Like `requests`, with default amounts if the pod requests no cpu or memory. Used for scores only. */
-  readonly weighed: Resources;
-  readonly hostPorts: readonly HostPort[];
-  readonly affinity: readonly AffinityTerm[];
-  readonly antiAffinity: readonly AffinityTerm[];
-  /** Preferred terms; preferred anti-affinity has negative weights. */
-  readonly preferred: readonly WeightedTerm[];
-  /** Names of the claims that the pod's volumes use. */
-  readonly claims: readonly string[];
-}
-
-/** A node with all pods that are bound to it or assumed on it. */
-export interface NodeInfo {
-  readonly name: string;
-  readonly node: Node;
-  readonly allocatable: Resources;
-  readonly requested: Resources;
-  /** Sum of the pods' `weighed`. */
-  readonly weighed: Resources;
-  readonly podCount: number;
-  readonly hostPorts: readonly HostPort[];
-  /** Pods by uid. */
-  readonly pods: ReadonlyMap<string, PodInfo>;
-  /** Size of the images in bytes, by name. */
-  readonly images: ReadonlyMap<string, number>;
-}
 
 /**
  * State of the whole cluster. Counts are updated with every change, so that no decision iterates over all

@@ -1,5 +1,5 @@
 /** Orders the nodes so that zones take turns and the first nodes cover all zones (upstream: node_tree.go). */
-import type { NodeInfo } from './framework.ts';
+import type { NodeInfo } from './node-info.ts';
 
 const zoneKeys = ['topology.kubernetes.io/region', 'topology.kubernetes.io/zone'];
 

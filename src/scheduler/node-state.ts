@@ -2,7 +2,7 @@
 
 import type { Node } from '../api/core/v1/node/node.ts';
 import type { HostPort } from '../api/core/v1/pod/host-ports.ts';
-import type { NodeInfo, PodInfo, Resources } from './framework.ts';
+import type { NodeInfo, PodInfo, Resources } from './node-info.ts';
 import { allocatable } from './pod-info.ts';
 
 export class NodeState implements NodeInfo {

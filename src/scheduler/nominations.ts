@@ -2,7 +2,7 @@
  * Unbound pods that wait on a node for the eviction of others. Their room is not available to pods of a lower
  * priority.
  */
-import type { PodInfo } from './framework.ts';
+import type { PodInfo } from './node-info.ts';
 
 export class Nominations {
   readonly #byUid = new Map<string, { readonly pod: PodInfo; readonly node: string }>();

@@ -1,6 +1,6 @@
 /** Placed pods, assumed or confirmed, indexed by uid, namespace, node and claims. */
 import type { Pod } from '../api/core/v1/pod/pod.ts';
-import type { PodInfo } from './framework.ts';
+import type { PodInfo } from './node-info.ts';
 
 export interface Placed {
   readonly info: PodInfo;

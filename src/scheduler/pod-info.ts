@@ -7,7 +7,7 @@ import type { Pod } from '../api/core/v1/pod/pod.ts';
 import { priorityOf } from '../api/core/v1/pod/priority.ts';
 import { amounts, podRequests } from '../api/core/v1/pod/requests.ts';
 import { affinityTerm, type WeightedTerm } from './affinity-term.ts';
-import type { PodInfo, Resources } from './framework.ts';
+import type { PodInfo, Resources } from './node-info.ts';
 
 /**
  * Amounts that a container without requests counts with in scores (upstream's DefaultMilliCPURequest and so

@@ -1,7 +1,8 @@
 /** Chooses a node among those that fit the pod. Pure: state and randomness are arguments. */
 import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { Random } from '../base/random.ts';
-import type { Cluster, NodeInfo, Plugin, PodInfo } from './framework.ts';
+import type { Cluster, Plugin } from './framework.ts';
+import type { NodeInfo, PodInfo } from './node-info.ts';
 
 /**
  * Policies. Default uses the weighted scores of all plugins. RoundRobin iterates over the nodes by name.

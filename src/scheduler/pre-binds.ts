@@ -7,7 +7,8 @@ import { isConflict } from '../apimachinery/status-error.ts';
 import type { Client } from '../client/client.ts';
 import { ifPresent } from '../controller-runtime/if-present.ts';
 import { tolerate } from '../controller-runtime/tolerate.ts';
-import type { Cluster, NodeInfo, Plugin, PodInfo, Rejection, Update } from './framework.ts';
+import type { Cluster, Plugin, Rejection, Update } from './framework.ts';
+import type { NodeInfo, PodInfo } from './node-info.ts';
 
 /** Timeout in milliseconds after which a pod is scheduled again (upstream's bindTimeoutSeconds). */
 const patienceMs = 600_000;

@@ -5,16 +5,8 @@
 import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { Random } from '../base/random.ts';
 import { Cycle } from './cycle.ts';
-import type {
-  Budget,
-  Cluster,
-  NodeInfo,
-  NodeRejections,
-  Plugin,
-  PodInfo,
-  Rejection,
-  Remedy,
-} from './framework.ts';
+import type { Budget, Cluster, NodeRejections, Plugin, Rejection, Remedy } from './framework.ts';
+import type { NodeInfo, PodInfo } from './node-info.ts';
 import { podInfo } from './pod-info.ts';
 import { choose, type Policy, policyOf } from './policies.ts';
 

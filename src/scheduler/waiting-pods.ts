@@ -5,9 +5,11 @@
  */
 import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
+import { backoffMs } from '../base/backoff.ts';
 import type { ClusterEvent } from './cluster-events.ts';
 import type { Said } from './explain.ts';
-import type { Cluster, Plugin, PodInfo } from './framework.ts';
+import type { Cluster, Plugin } from './framework.ts';
+import type { PodInfo } from './node-info.ts';
 import { podInfo } from './pod-info.ts';
 import { policyAnnotation } from './policies.ts';
 
@@ -24,15 +26,13 @@ export interface WaitingPod {
   readonly awake: boolean;
 }
 
-const firstDelayMs = 1_000;
-const maxDelayMs = 10_000;
+const delays = { initialMs: 1_000, maxMs: 10_000 };
 
 /**
  * Returns the delay before the next attempt. The second attempt is immediate, because one is usually enough;
  * then the delay is one second, doubled up to ten.
  */
-export const delayAfter = (looks: number): number =>
-  looks < 2 ? 0 : Math.min(maxDelayMs, firstDelayMs * 2 ** (looks - 2));
+export const delayAfter = (looks: number): number => backoffMs(delays, looks - 1);
 
 export class WaitingPods {
   readonly #pods = new Map<ObjectKey, WaitingPod>();

@@ -11,7 +11,7 @@
  *   of one range are ordered.
  */
 import { Backoff } from '../base/backoff.ts';
-import { type Clock, sleep } from '../base/clock.ts';
+import { type Clock, pause } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import {
   type EtcdRpc,
@@ -142,7 +142,7 @@ export async function* watchEtcd(options: WatchOptions): AsyncGenerator<WatchBat
     if (signal.aborted) return;
     const delayMs = backoff.next();
     if (lost) outage.report(lost, assembler.delivered, delayMs === retry.maxMs);
-    await sleep(clock, delayMs, signal).catch(() => undefined);
+    await pause(clock, delayMs, signal);
   }
 }
 

@@ -2,18 +2,17 @@
  * Readers that wait until the watch cache has applied a revision. They resume in pieces: thousands of reads
  * that wait for one event must not be one turn of the event loop.
  */
+import { Backoff } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import { inTurns, type NextPiece } from '../base/event-loop/pieces.ts';
 import { type Store, StoreUnavailableError } from './store.ts';
 
 /**
- * An event usually arrives within a millisecond; only after this time is the store asked for its progress.
+ * Intervals between progress requests while the store has not reached the revision. An event usually arrives
+ * within a millisecond; only after the first interval is the store asked.
  */
-const firstProgressMs = 2;
-/** Factor by which the interval grows, up to the maximum, while the store has not reached the revision. */
-const progressGrowth = 4;
-const maxProgressMs = 100;
+const progress = { initialMs: 2, maxMs: 100, factor: 4 };
 
 interface Waiter {
   readonly revision: number;
@@ -43,7 +42,7 @@ export class RevisionWaits {
   async wait(revision: number, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     if (this.#isStopped) throw newStopped();
-    if (!this.#timer) this.#awaitProgress(firstProgressMs);
+    if (!this.#timer) this.#awaitProgress();
     await addWaiter(this.#waiters, revision, signal);
     await this.#nextPiece();
     signal?.throwIfAborted();
@@ -56,7 +55,7 @@ export class RevisionWaits {
     this.#timer = undefined;
     // A waiter that arrived after a progress request gets one of its own, without the longer interval of
     // earlier waiters.
-    if (this.#waiters.size > 0) this.#awaitProgress(firstProgressMs);
+    if (this.#waiters.size > 0) this.#awaitProgress();
   }
 
   /** Rejects all waiting readers and returns the reason. */
@@ -68,10 +67,10 @@ export class RevisionWaits {
     return reason;
   }
 
-  #awaitProgress(ms: number): void {
-    this.#timer = this.#clock.after(ms, () => {
+  #awaitProgress(intervals = new Backoff(progress)): void {
+    this.#timer = this.#clock.after(intervals.next(), () => {
       this.#store.requestProgress();
-      this.#awaitProgress(Math.min(ms * progressGrowth, maxProgressMs));
+      this.#awaitProgress(intervals);
     });
   }
 }

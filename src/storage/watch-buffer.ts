@@ -1,5 +1,5 @@
 /** Batches of a watch that arrive while their reader is busy. */
-import { type Clock, sleep } from '../base/clock.ts';
+import { type Clock, pause } from '../base/clock.ts';
 import { StoreUnavailableError, type WatchBatch } from './store.ts';
 
 /** Interval in milliseconds at which a watch is asked for its progress. */
@@ -53,7 +53,7 @@ export class WatchBuffer {
       const arrived = this.#wake.promise;
       askProgress();
       const timer = new AbortController();
-      await Promise.race([arrived, sleep(clock, progressMs, timer.signal).catch(() => undefined)]);
+      await Promise.race([arrived, pause(clock, progressMs, timer.signal)]);
       timer.abort();
     }
   }

@@ -4,6 +4,7 @@
  * logged once a minute.
  */
 import { unlessAborted } from '../abort.ts';
+import { backoffMs } from '../backoff.ts';
 import type { Clock, Timer } from '../clock.ts';
 import { errorMessage, type Logger } from '../log.ts';
 import type { FinishedSpan } from './span.ts';
@@ -27,10 +28,13 @@ export interface SpanQueueOptions {
   readonly atOnce?: number;
 }
 
-/** Delay in milliseconds, as the constants below. Spans that end at about the same time are sent together. */
-const gatherMs = 1_000;
+/**
+ * Pauses before requests. The first one follows no failure: spans that end at about the same time are sent
+ * together.
+ */
+const backoff = { initialMs: 1_000, maxMs: 30_000 };
+/** Timeout of a request in milliseconds, and the interval at which drops are logged. */
 const requestMs = 10_000;
-const maxPauseMs = 30_000;
 const tellMs = 60_000;
 
 export class SpanQueue {
@@ -38,7 +42,8 @@ export class SpanQueue {
   readonly #spans: FinishedSpan[] = [];
   #timer: Timer | undefined;
   #sending: Promise<void> | undefined;
-  #pauseMs = gatherMs;
+  /** Number of failed requests since the last one that succeeded. */
+  #failures = 0;
   #isClosed = false;
   readonly #stop = new AbortController();
   #dropped = 0;
@@ -90,7 +95,8 @@ export class SpanQueue {
   }
 
   #wait(): void {
-    if (!this.#isClosed) this.#timer ??= this.#options.clock.after(this.#pauseMs, () => this.#begin());
+    const ms = backoffMs(backoff, this.#failures + 1);
+    if (!this.#isClosed) this.#timer ??= this.#options.clock.after(ms, () => this.#begin());
   }
 
   /** Sends until the queue is empty or the collector is unreachable. */
@@ -99,7 +105,7 @@ export class SpanQueue {
       while (this.#spans.length > 0) await this.#sendSome();
     } catch (error) {
       this.#trouble = errorMessage(error);
-      this.#pauseMs = Math.min(this.#pauseMs * 2, maxPauseMs);
+      this.#failures++;
     }
   }
 
@@ -113,7 +119,7 @@ export class SpanQueue {
     try {
       const { count, why } = await unlessAborted(signal, send(some, signal));
       this.#trouble = '';
-      this.#pauseMs = gatherMs;
+      this.#failures = 0;
       this.#spans.splice(0, some.length);
       this.#drop(Math.min(count, some.length), why);
     } finally {

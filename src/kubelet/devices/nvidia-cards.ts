@@ -5,7 +5,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { keepDoing, pause } from '../../base/keep-doing.ts';
+import { keepDoing } from '../../base/keep-doing.ts';
 import type { Logger } from '../../base/log.ts';
 import type { DeviceManager } from './device-manager.ts';
 import type { DeviceSource } from './device-source.ts';
@@ -94,8 +94,7 @@ export class NvidiaCards implements DeviceSource {
 
   async #lookAgain(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    await pause(clock, lookMs, signal);
-    await keepDoing({ clock, signal, restMs: lookMs }, () => this.look());
+    await keepDoing({ clock, signal, restMs: lookMs, restsFirst: true }, () => this.look());
     this.#found.resolve();
   }
 

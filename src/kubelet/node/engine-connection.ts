@@ -4,7 +4,7 @@
  */
 import { aborted } from '../../base/abort.ts';
 import { Backoff } from '../../base/backoff.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { keepDoing, retry } from '../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { isAtLeast } from '../../docker/api-version.ts';
@@ -154,12 +154,11 @@ export class EngineConnection {
 
   async #relistNowAndThen(signal: AbortSignal): Promise<void> {
     const { clock, cache } = this.#options;
-    for (;;) {
-      await sleep(clock, relistMs, signal);
+    await keepDoing({ clock, signal, restMs: relistMs, restsFirst: true }, async () => {
       await this.#mendNetwork();
       for (const uid of await cache.relist()) this.#podChanged(uid);
       await this.#dropDeadReady();
-    }
+    });
   }
 
   /** Repairs the pod network: reloading a firewall removes our rules. */

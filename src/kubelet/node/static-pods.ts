@@ -9,7 +9,8 @@ import { watch } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { keepDoing, Wake } from '../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { PodWorkers } from '../pods/pod-workers.ts';
 import type { RuntimeCache } from '../runtime/runtime-cache.ts';
@@ -62,23 +63,21 @@ export class StaticPods {
   async run(signal: AbortSignal): Promise<void> {
     const { directory, clock } = this.#options;
     if (directory === undefined) return;
-    while (!signal.aborted) {
-      // The watch begins before the directory is read, so that no change is missed.
-      const changes = watchDirectory(directory);
-      const again = sleep(clock, rereadMs, signal).catch(() => undefined);
-      let isOld = false;
-      void again.then(() => {
-        isOld = true;
-      });
-      while (!isOld && !signal.aborted) {
-        const next = changes.next();
-        await this.#read(directory);
-        await Promise.race([next, again]);
-        await sleep(clock, settleMs, signal).catch(() => undefined);
+    const wake = new Wake();
+    let close = () => {};
+    let until = clock.monotonic();
+    await keepDoing({ clock, signal, wake, settleMs }, async () => {
+      if (clock.monotonic() >= until) {
+        // Another directory may have this name by now.
+        close();
+        // The watch begins before the directory is read, so that no change is missed.
+        close = watchDirectory(directory, () => wake.call());
+        until = clock.monotonic() + rereadMs;
       }
-      // Another directory may have this name by now.
-      changes.close();
-    }
+      await this.#read(directory);
+      return until - clock.monotonic();
+    });
+    close();
   }
 
   /**
@@ -210,26 +209,16 @@ export class StaticPods {
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-interface Changes {
-  /**
-   * Resolves at the next change from now on; never resolves where nothing can be watched, and the caller's
-   * timer decides.
-   */
-  next(): Promise<void>;
-  close(): void;
-}
-
-function watchDirectory(directory: string): Changes {
-  let changed = Promise.withResolvers<void>();
-  const next = () => {
-    changed = Promise.withResolvers<void>();
-    return changed.promise;
-  };
+/**
+ * Calls `onChange` at each change; never where nothing can be watched, and the caller's timer decides.
+ * Returns a function that ends the watch.
+ */
+function watchDirectory(directory: string, onChange: () => void): () => void {
   try {
-    const watcher = watch(directory, () => changed.resolve());
+    const watcher = watch(directory, onChange);
     watcher.on('error', () => watcher.close());
-    return { next, close: () => watcher.close() };
+    return () => watcher.close();
   } catch {
-    return { next, close: () => undefined };
+    return () => undefined;
   }
 }

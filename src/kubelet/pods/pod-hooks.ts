@@ -4,7 +4,7 @@
  * running when the agent or the engine ended runs again: hooks run at least once, as in Kubernetes.
  */
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, pause } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
@@ -104,7 +104,7 @@ export class PodHooks {
     } catch (error) {
       if (signal.aborted) return undefined;
       if (error instanceof HookLost) {
-        await sleep(clock, lostMs, signal).catch(() => undefined);
+        await pause(clock, lostMs, signal);
         return undefined;
       }
       // A program's output may contain secrets, and events are widely readable.

@@ -16,8 +16,9 @@ import {
 import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
-import { backoffMs } from '../../base/backoff.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { Backoff } from '../../base/backoff.ts';
+import type { Clock } from '../../base/clock.ts';
+import { retry } from '../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
@@ -34,8 +35,6 @@ export interface VolumeChoresOptions {
   /** Each chore is safe to repeat after an interruption, and ends soon after the signal aborts. */
   readonly run: Readonly<Record<Chore, (volume: PersistentVolume, signal: AbortSignal) => Promise<void>>>;
 }
-
-const backoff = { initialMs: 1000, maxMs: 300_000 };
 
 const doneReason: Readonly<Record<Chore, string>> = { remove: removedReason, empty: emptiedReason };
 
@@ -102,18 +101,16 @@ export class VolumeChores implements ReflectorSink<PersistentVolume> {
   async #work(name: string): Promise<void> {
     const { clock } = this.#options;
     await Promise.resolve();
+    const backoff = new Backoff({ initialMs: 1000, maxMs: 300_000 });
     let said = '';
-    for (let failures = 1; !this.#signal.aborted; failures++) {
+    const onError = async (error: unknown) => {
+      said = await this.#failed(name, errorMessage(error), said);
+    };
+    while (!this.#signal.aborted) {
       const wanted = this.#wanted.get(name);
       if (!wanted) break;
       const signal = AbortSignal.any([this.#signal, wanted.end.signal]);
-      try {
-        await this.#doWanted(name, wanted, signal);
-      } catch (error) {
-        if (signal.aborted) continue;
-        said = await this.#failed(name, errorMessage(error), said);
-        await sleep(clock, backoffMs(backoff, failures), signal).catch(() => undefined);
-      }
+      await retry({ clock, signal, backoff, onError }, () => this.#doWanted(name, wanted, signal));
     }
     this.#busy.delete(name);
   }

@@ -6,7 +6,8 @@
 import { podCondition } from '../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { matches } from '../../apimachinery/labels.ts';
-import type { Budget, FailedAttempt, NodeInfo, Plugin, PodInfo, Remedy, Trial } from '../framework.ts';
+import type { Budget, FailedAttempt, Plugin, Remedy, Trial } from '../framework.ts';
+import type { NodeInfo, PodInfo } from '../node-info.ts';
 
 export const defaultPreemption: Plugin = { name: 'DefaultPreemption', postFilter };
 

@@ -9,7 +9,7 @@ import { isForClaim, selectedNode, sizeOfClaim } from '../../api/core/v1/volume/
 import { provisionFault } from '../../api/core/v1/volume/local-volumes.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 import { compareQuantities } from '../../apimachinery/quantity.ts';
-import type { NodeInfo } from '../framework.ts';
+import type { NodeInfo } from '../node-info.ts';
 
 export interface DelayedClaim {
   readonly claim: PersistentVolumeClaim;

@@ -1,7 +1,8 @@
 import type { Node } from '../../api/core/v1/node/node.ts';
 import { type AffinityTerm, matchesPod } from '../affinity-term.ts';
 import { changedNode } from '../cluster-events.ts';
-import { type Cluster, maxScore, type Plugin, type PodInfo } from '../framework.ts';
+import { type Cluster, maxScore, type Plugin } from '../framework.ts';
+import type { PodInfo } from '../node-info.ts';
 import { queryId } from '../query-id.ts';
 import type { Changes, CountQuery, DomainCounts } from '../topology/domain-counts.ts';
 

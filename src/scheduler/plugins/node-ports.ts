@@ -1,5 +1,6 @@
 import { portsConflict } from '../../api/core/v1/pod/host-ports.ts';
-import type { NodeInfo, Plugin, PodInfo } from '../framework.ts';
+import type { Plugin } from '../framework.ts';
+import type { NodeInfo, PodInfo } from '../node-info.ts';
 
 const name = 'NodePorts';
 const rejected = [

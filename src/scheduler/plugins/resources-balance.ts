@@ -1,4 +1,5 @@
-import { maxScore, type NodeInfo, type Plugin, type PodInfo } from '../framework.ts';
+import { maxScore, type Plugin } from '../framework.ts';
+import type { NodeInfo, PodInfo } from '../node-info.ts';
 
 /**
  * Prefers nodes on which similar shares of cpu and memory would be requested, so that neither is exhausted

@@ -1,5 +1,6 @@
 import { changedNode } from '../cluster-events.ts';
-import type { NodeInfo, Plugin, PodInfo, Rejection, Resources } from '../framework.ts';
+import type { Plugin, Rejection } from '../framework.ts';
+import type { NodeInfo, PodInfo, Resources } from '../node-info.ts';
 import { type ScoringStrategy, scoreOf } from '../scoring-strategy.ts';
 
 const name = 'NodeResourcesFit';

@@ -1,7 +1,8 @@
 import type { Node } from '../../api/core/v1/node/node.ts';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { changedNode } from '../cluster-events.ts';
-import { maxScore, type NodeInfo, type Plugin } from '../framework.ts';
+import { maxScore, type Plugin } from '../framework.ts';
+import type { NodeInfo } from '../node-info.ts';
 import { defaultConstraints, type SpreadConstraint, spreadConstraints } from '../spread-constraints.ts';
 import type { Changes, DomainCounts } from '../topology/domain-counts.ts';
 

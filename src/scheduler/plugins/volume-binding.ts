@@ -9,7 +9,8 @@ import { persistentVolumeClaimResource } from '../../api/core/v1/volume/persiste
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import { changedNode } from '../cluster-events.ts';
-import type { Cluster, NodeInfo, Plugin, Rejection, Update } from '../framework.ts';
+import type { Cluster, Plugin, Rejection, Update } from '../framework.ts';
+import type { NodeInfo } from '../node-info.ts';
 import { podInfo } from '../pod-info.ts';
 import { type Assignment, assignOn, type DelayedClaim, hopeless } from './delayed-claims.ts';
 

@@ -1,4 +1,5 @@
-import type { Cluster, Plugin, PodInfo, Rejection } from '../framework.ts';
+import type { Cluster, Plugin, Rejection } from '../framework.ts';
+import type { PodInfo } from '../node-info.ts';
 
 const name = 'VolumeRestrictions';
 

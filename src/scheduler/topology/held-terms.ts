@@ -5,7 +5,7 @@
 import type { Node } from '../../api/core/v1/node/node.ts';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { type AffinityTerm, matchesPod, type NamespaceLabels } from '../affinity-term.ts';
-import type { PodInfo } from '../framework.ts';
+import type { PodInfo } from '../node-info.ts';
 import { SelectorBuckets } from './selector-buckets.ts';
 
 /**

@@ -6,14 +6,12 @@ type Lines = readonly (readonly [line: string, change: string])[];
 const of = (name: string, because: string, lines: Lines): Equivalent[] =>
   lines.map(([line, change]) => ({ file: `src/features/slurm/client/${name}.ts`, line, change, because }));
 
-const once = 'a signal aborts once';
 const settled = 'a promise that has settled is awaited at once; it takes memory';
 
 export const slurm: readonly Equivalent[] = [
   ...of('follower', 'the first query comes at once anyway, and clears it', [
     ['#hurry = false;', 'false → true'],
   ]),
-  ...of('follower', once, [["signal.addEventListener('abort', end, { once: true });", 'true → false']]),
   ...of('follower', 'a followed job has a number', [
     [
       "const answer = await host.run('ask', accountScript(missing.map(({ status }) => status.jobID ?? '')));",

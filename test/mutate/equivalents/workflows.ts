@@ -343,18 +343,6 @@ export const workflowsAndFunctions: readonly Equivalent[] = [
     'path === undefined → false',
   ),
   ...each(
-    `${workflows}function-tasks`,
-    'const ms = Math.min(maxPause, firstPause * 2 ** Math.min(one.pauses, 16));',
-    'either is longer than the longest pause',
-    '16 → 17',
-  ),
-  ...each(
-    `${functions}instances`,
-    'instance.notBefore = now + Math.min(maxPause, firstPause * 1.5 ** Math.min(instance.refusals, 16));',
-    'either is longer than the longest pause',
-    '16 → 17',
-  ),
-  ...each(
     `${functions}load-meter`,
     'return passed > 0 && after > 0 ? after / passed : 0;',
     'what has not passed has no part after',

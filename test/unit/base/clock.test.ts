@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { systemClock } from '../../../src/base/clock.ts';
+import { pause, systemClock } from '../../../src/base/clock.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const day = 24 * 3_600_000;
 /** Maximum delay of a Node timer, in milliseconds. */
@@ -62,3 +63,19 @@ for (const ms of [0, -5, Number.NaN])
       tick(1);
       assert.equal(calls, 1);
     }));
+
+test('a pause ends after its time, or without an error when the signal aborts', async () => {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const ended: string[] = [];
+  void pause(clock, 100, stop.signal).then(() => ended.push('short'));
+  void pause(clock, 1000, stop.signal).then(() => ended.push('long'));
+  await clock.advance(99);
+  assert.deepEqual(ended, []);
+  await clock.advance(1);
+  assert.deepEqual(ended, ['short']);
+  stop.abort(new Error('stopped'));
+  await clock.settle();
+  assert.deepEqual([ended, clock.pending], [['short', 'long'], 0]);
+  await pause(clock, 1000, stop.signal);
+});

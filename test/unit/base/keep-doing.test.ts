@@ -49,6 +49,24 @@ describe('keepDoing', () => {
     assert.deepEqual(turns, []);
   });
 
+  it('rests before the first turn if asked to, until the wake is called or the signal aborts', async () => {
+    const { clock, stop, turns, given, turn } = world();
+    const wake = new Wake();
+    const over = keepDoing({ ...given, wake, restMs: 1000, restsFirst: true }, turn);
+    await clock.advance(999);
+    assert.deepEqual(turns, []);
+    await clock.advance(1001);
+    assert.deepEqual(turns, [1000, 2000]);
+    const woken = keepDoing({ ...given, wake: new Wake(), restMs: 5000, restsFirst: true }, turn);
+    wake.call();
+    await clock.advance(10);
+    assert.deepEqual(turns, [1000, 2000, 2000]);
+    stop.abort();
+    await Promise.all([over, woken]);
+    await keepDoing({ ...given, restMs: 1000, restsFirst: true }, turn);
+    assert.deepEqual([turns.length, clock.pending], [3, 0]);
+  });
+
   it('rests as long as the turn says, or as the function says after the turn', async () => {
     const { clock, stop, turns, given } = world();
     const over = keepDoing({ ...given, restMs: () => turns.length * 1000 }, async () => {
@@ -262,6 +280,19 @@ describe('retry', () => {
     assert.equal(await clock.until(result), 'done');
     assert.deepEqual(turns, [0, 100, 300]);
     assert.deepEqual(delays, [100, 200]);
+  });
+
+  it('begins the delay once onError has ended', async () => {
+    const { clock, stop, turns } = world();
+    const onError = () => sleep(clock, 50);
+    const options = { clock, signal: stop.signal, backoff: backoff(), onError };
+    const result = retry(options, async () => {
+      turns.push(clock.now());
+      if (turns.length < 3) throw new Error('no');
+      return 'done';
+    });
+    assert.equal(await clock.until(result), 'done');
+    assert.deepEqual(turns, [0, 150, 400]);
   });
 
   it('ends with what onError throws', async () => {

@@ -8,7 +8,7 @@ import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { resolveCount } from '../../../api/int-or-percent.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { revisionLabel } from '../revisions/revisions-plan.ts';
-import type { DaemonChanges, Daemons } from './daemon-set-plan.ts';
+import type { DaemonChanges, Daemons } from './daemons-plan.ts';
 
 const nothing: DaemonChanges = { create: [], remove: [] };
 

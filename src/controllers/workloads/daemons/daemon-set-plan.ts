@@ -3,7 +3,6 @@
  * pkg/controller/daemon). Pure.
  */
 import type { DaemonSet } from '../../../api/apps/v1/daemon-set.ts';
-import type { Node } from '../../../api/core/v1/node/node.ts';
 import {
   isPodTerminal,
   podAvailable,
@@ -14,50 +13,10 @@ import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { revisionLabel } from '../revisions/revisions-plan.ts';
-import { type NodeFit, nodeOf } from './daemon-nodes-plan.ts';
 import { allowsSurge } from './daemon-rollout-plan.ts';
+import type { DaemonChanges, Daemons } from './daemons-plan.ts';
 
 export type DaemonSetStatus = NonNullable<DaemonSet['status']>;
-
-/** Facts on which the plan of a DaemonSet is based. */
-export interface Daemons {
-  readonly set: DaemonSet;
-  /** Hash label of the pods of the current template. */
-  readonly hash: string;
-  /** Every node, with its fit for the template. */
-  readonly fits: ReadonlyMap<string, NodeFit>;
-  /** Pods of the set by node. */
-  readonly pods: ReadonlyMap<string, readonly Pod[]>;
-  readonly now: number;
-}
-
-export function daemonsOf(
-  set: DaemonSet,
-  hash: string,
-  nodes: readonly Node[],
-  fit: (node: Node) => NodeFit,
-  owned: readonly Pod[],
-  now: number,
-): Daemons {
-  const fits = new Map(nodes.map((node) => [node.metadata.name, fit(node)]));
-  const pods = new Map<string, Pod[]>();
-  for (const pod of owned) {
-    // A terminating pod that has ended blocks nothing here.
-    if (isPodTerminal(pod) && isTerminating(pod)) continue;
-    const node = nodeOf(pod);
-    if (node === undefined) continue;
-    const there = pods.get(node);
-    if (there) there.push(pod);
-    else pods.set(node, [pod]);
-  }
-  return { set, hash, fits, pods, now };
-}
-
-export interface DaemonChanges {
-  /** Names of nodes that get a pod. */
-  readonly create: readonly string[];
-  readonly remove: readonly Pod[];
-}
 
 export interface EndedPod {
   readonly pod: Pod;

@@ -22,14 +22,8 @@ import { type History, OwnedRevisions } from '../revisions/owned-revisions.ts';
 import { revisionLabel } from '../revisions/revisions-plan.ts';
 import { daemonTemplate, type NodeFit, nodeFit, templateForNode } from './daemon-nodes-plan.ts';
 import { planRollout } from './daemon-rollout-plan.ts';
-import {
-  type DaemonChanges,
-  type DaemonSetStatus,
-  daemonsOf,
-  type EndedPod,
-  planDaemons,
-  planStatus,
-} from './daemon-set-plan.ts';
+import { type DaemonSetStatus, type EndedPod, planDaemons, planStatus } from './daemon-set-plan.ts';
+import { type DaemonChanges, daemonsOf } from './daemons-plan.ts';
 import { FailedPods } from './failed-pods.ts';
 
 export const daemonSetRights: AccountRights = {

@@ -3,13 +3,17 @@
  * (k8s.io/kubernetes pkg/controller/replicaset). Pure. A converged set yields an empty plan.
  */
 
+import type { ReplicaSet } from '../../../api/apps/v1/replica-set.ts';
 import { isPodActive, podAvailableIn, podCondition, podReady } from '../../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
+import type { ReplicationController } from '../../../api/core/v1/replication-controller.ts';
 import { withCondition, withoutCondition } from '../../../apimachinery/conditions.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import type { PodFailure } from '../pods/owned-pods.ts';
-import type { Replicas } from './replicas.ts';
+
+/** An object that keeps a number of equal pods. */
+export type Replicas = ReplicaSet | ReplicationController;
 
 export type ReplicasStatus = NonNullable<Replicas['status']>;
 

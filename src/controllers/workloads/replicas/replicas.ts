@@ -1,8 +1,6 @@
 /** Maintains the requested number of pods; shared by ReplicaSets and ReplicationControllers. */
-import type { ReplicaSet } from '../../../api/apps/v1/replica-set.ts';
 import { isPodActive } from '../../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
-import type { ReplicationController } from '../../../api/core/v1/replication-controller.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import type { Selector } from '../../../apimachinery/labels.ts';
 import { controllerOf, isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
@@ -18,9 +16,7 @@ import { ifPresent } from '../../../controller-runtime/if-present.ts';
 import { ObservedWrites, verifyAfter } from '../../../controller-runtime/observed-writes.ts';
 import { OwnedPods } from '../pods/owned-pods.ts';
 import { podDraft } from '../pods/pod-draft.ts';
-import { planReplicas, planStatus } from './replicas-plan.ts';
-
-export type Replicas = ReplicaSet | ReplicationController;
+import { planReplicas, planStatus, type Replicas } from './replicas-plan.ts';
 
 export interface ReplicasKind<T extends Replicas> {
   readonly name: string;

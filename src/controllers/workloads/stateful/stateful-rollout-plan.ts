@@ -3,19 +3,11 @@
  * pkg/controller/statefulset). Pure.
  */
 
-import { podAvailable, podReady } from '../../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { resolveCount } from '../../../api/int-or-percent.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
+import { isAvailable, isHealthy, type Members } from './stateful-members-plan.ts';
 import { ordinals, revisionOf } from './stateful-pods-plan.ts';
-import type { Members } from './stateful-set-plan.ts';
-
-export const isRunning = (pod: Pod) => pod.status?.phase === 'Running' && podReady(pod);
-
-export const isHealthy = (pod: Pod) => isRunning(pod) && !isTerminating(pod);
-
-export const isAvailable = ({ set, now }: Members, pod: Pod) =>
-  podAvailable(pod, set.spec.minReadySeconds ?? 0, now);
 
 /** Returns the pods to delete, from the last ordinal to the first, down to the partition. */
 export function planRollout(members: Members, byOrdinal: ReadonlyMap<number, Pod>): Pod[] {

@@ -2,12 +2,12 @@
  * Plans the next steps of a StatefulSet: pods are created in the order of their ordinals and deleted in
  * reverse order, one at a time, unless it is Parallel (k8s.io/kubernetes pkg/controller/statefulset). Pure.
  */
-import type { StatefulSet } from '../../../api/apps/v1/stateful-set.ts';
 import { isPodTerminal } from '../../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
-import type { PersistentVolumeClaim, PodTemplateSpec } from '../../../api/core/v1/types.gen.ts';
+import type { PersistentVolumeClaim } from '../../../api/core/v1/types.gen.ts';
 import { type Draft, isTerminating } from '../../../apimachinery/meta.ts';
 import { goesWithPod, planOwners } from './claim-owners-plan.ts';
+import { isAvailable, isHealthy, isRunning, type Members } from './stateful-members-plan.ts';
 import {
   claimDraft,
   claimsOf,
@@ -17,21 +17,7 @@ import {
   podNameOf,
   statefulPod,
 } from './stateful-pods-plan.ts';
-import { isAvailable, isHealthy, isRunning, planRollout } from './stateful-rollout-plan.ts';
-
-/** Facts on which the plan of a StatefulSet is based. */
-export interface Members {
-  readonly set: StatefulSet;
-  /**
-   * Names of ControllerRevisions. `update` has the template that is rolled out, `current` the previous one.
-   */
-  readonly revisions: { readonly current: string; readonly update: string };
-  readonly currentTemplate: PodTemplateSpec;
-  /** Pods of the set whose names have its prefix and an ordinal. */
-  readonly pods: readonly Pod[];
-  readonly claim: (name: string) => PersistentVolumeClaim | undefined;
-  readonly now: number;
-}
+import { planRollout } from './stateful-rollout-plan.ts';
 
 export type Step =
   /** The claims are created before the pod. */

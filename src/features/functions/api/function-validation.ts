@@ -10,8 +10,8 @@ import {
   requiredCause,
 } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import type { Fn } from './function.ts';
 import { isFunctionImage } from './function-image.ts';
+import type { Function as Fn } from './types.gen.ts';
 
 /** Maximum bytes of all files with their paths, as in the object, which must fit into the store. */
 const maxBytes = 1_000_000;

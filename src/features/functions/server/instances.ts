@@ -3,6 +3,7 @@
 import { isPodActive } from '../../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { canonicalAddress } from '../../../base/addresses.ts';
+import { backoffMs } from '../../../base/backoff.ts';
 import { functionVersionLabel, isInstanceLost } from '../api/function-instance.ts';
 
 export interface Instance {
@@ -17,9 +18,8 @@ export interface Instance {
   refusals: number;
 }
 
-/** Milliseconds: a starting program listens within tens of them. */
-const firstPause = 10;
-const maxPause = 500;
+/** Pauses between attempts: a starting program listens within tens of milliseconds. */
+const backoff = { initialMs: 10, maxMs: 500, factor: 1.5 };
 
 /** Returns whether the program of the pod runs, so that it listens or is about to. */
 export function isCallable(pod: Pod, version: string | undefined): boolean {
@@ -86,6 +86,6 @@ export class Instances {
 
 /** Delays further calls to an instance that has refused a connection, or a call before it was made. */
 export function refused(instance: Instance, now: number): void {
-  instance.notBefore = now + Math.min(maxPause, firstPause * 1.5 ** Math.min(instance.refusals, 16));
   instance.refusals += 1;
+  instance.notBefore = now + backoffMs(backoff, instance.refusals);
 }

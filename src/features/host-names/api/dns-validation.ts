@@ -9,7 +9,7 @@ import { checkDns1035Label, checkDns1123Subdomain, nameCauses } from '../../../a
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { isAddress } from '../../../base/addresses.ts';
 import { withoutTrailing } from '../../../base/trailing.ts';
-import type { Dns, DnsPath } from './dns.ts';
+import type { Dns, DnsSpecPaths as DnsPath } from './types.gen.ts';
 
 const maxPaths = 100;
 const maxPathLength = 1024;

@@ -19,8 +19,8 @@ import {
 import { quantityValue, tryParseQuantity } from '../../../apimachinery/quantity.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { pathProblem } from '../../functions/api/function-validation.ts';
-import type { SlurmJob } from './slurm-job.ts';
 import { argumentProblem, arrayProblem, timeProblem } from './slurm-options.ts';
+import type { SlurmJob } from './types.gen.ts';
 
 type Spec = SlurmJob['spec'];
 

@@ -2,7 +2,8 @@
  * Follows all submitted jobs together, so that the number of requests to Slurm does not grow with the number
  * of jobs.
  */
-import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { keepDoing, Wake } from '../../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../../base/log.ts';
 import { arrayTasks } from './batch-script.ts';
 import { accountLines, type Looked, lookedAt, queueLines } from './host-answers.ts';
@@ -43,7 +44,9 @@ export class Follower {
   #lastQueue = Number.NEGATIVE_INFINITY;
   #lastAccount = Number.NEGATIVE_INFINITY;
   #hurry = false;
-  #wake: (() => void) | undefined;
+  readonly #wake = new Wake();
+  /** True while no job is followed: only then does a wake end the rest. */
+  #isIdle = false;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -52,25 +55,21 @@ export class Follower {
   /** Wakes the follower for a job that was not followed before. */
   wake(): void {
     this.#hurry = true;
-    this.#wake?.();
+    if (this.#isIdle) this.#wake.call();
   }
 
   async run(): Promise<void> {
     const { clock, log, signal } = this.#options;
-    while (!signal.aborted) {
+    const onError = (error: unknown) =>
+      log.warn('cannot ask the host after its jobs', { why: errorMessage(error) });
+    await keepDoing({ clock, signal, wake: this.#wake, restMs: lookMs, onError }, async () => {
       const followed = this.#followed();
-      if (followed.length === 0) {
-        await this.#woken();
-        continue;
-      }
-      try {
-        await this.#look(followed);
-        if (this.#isQueueDue()) await this.#ask(followed);
-      } catch (error) {
-        if (!signal.aborted) log.warn('cannot ask the host after its jobs', { why: errorMessage(error) });
-      }
-      await sleep(clock, lookMs, signal).catch(() => undefined);
-    }
+      this.#isIdle = followed.length === 0;
+      if (this.#isIdle) return Number.POSITIVE_INFINITY;
+      await this.#look(followed);
+      if (this.#isQueueDue()) await this.#ask(followed);
+      return lookMs;
+    });
   }
 
   #isQueueDue(): boolean {
@@ -80,20 +79,6 @@ export class Follower {
 
   #followed(): JobEntry[] {
     return [...this.#options.entries()].filter((entry) => entry.followed);
-  }
-
-  #woken(): Promise<void> {
-    const { signal } = this.#options;
-    return new Promise((resolve) => {
-      const end = () => {
-        signal.removeEventListener('abort', end);
-        this.#wake = undefined;
-        resolve();
-      };
-      this.#wake = end;
-      signal.addEventListener('abort', end, { once: true });
-      if (signal.aborted || this.#followed().length > 0) end();
-    });
   }
 
   async #look(followed: readonly JobEntry[]): Promise<void> {

@@ -1,7 +1,7 @@
 /** Connection to the login host: one connection for all operations, reopened whenever it is lost. */
 import { aborted, onAbort } from '../../../base/abort.ts';
 import { Backoff } from '../../../base/backoff.ts';
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { type Clock, pause } from '../../../base/clock.ts';
 import type { Current } from '../../../base/current.ts';
 import { errorMessage, type Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
@@ -146,7 +146,7 @@ export class LoginHost {
     const delay = (isAway ? this.#away : this.#refused).next();
     log.warn('cannot connect', { reason: known.fault, why: known.message, againInMs: Math.round(delay) });
     onState({ connected: false, reason: known.fault, message: known.message });
-    await sleep(clock, delay, signal).catch(() => undefined);
+    await pause(clock, delay, signal);
   }
 
   #lose(why: ConnectionError): void {

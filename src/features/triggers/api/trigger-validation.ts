@@ -13,8 +13,8 @@ import { parseLabelSelector } from '../../../apimachinery/labels.ts';
 import { checkDns1123Label, checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.ts';
 import { type StatusCause, StatusError } from '../../../apimachinery/status-error.ts';
 import { patternFault } from './file-name-pattern.ts';
-import type { Trigger } from './trigger.ts';
 import { changeTypes, sourceNames } from './trigger-fields.ts';
+import type { Trigger } from './types.gen.ts';
 
 type Spec = Trigger['spec'];
 

@@ -5,6 +5,7 @@
  */
 
 import { StatusError } from '../../../apimachinery/status-error.ts';
+import { backoffMs } from '../../../base/backoff.ts';
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/log.ts';
 import type { RunEvent } from '../../../states-language/run/advance.ts';
@@ -37,9 +38,8 @@ export interface FunctionTasksOptions {
  * Maximum number of concurrent calls of all runs; others wait for their turn. A single namespace gets fewer.
  */
 const maxCalls = 500;
-/** Pauses between attempts, in milliseconds. */
-const firstPause = 100;
-const maxPause = 10_000;
+/** Pauses between attempts. */
+const backoff = { initialMs: 100, maxMs: 10_000 };
 /** Age in milliseconds that exceeds the age of any instance. */
 const maxAge = 100 * 365 * 24 * 3_600_000;
 /** Milliseconds that a call waits for a function that has no instance or cannot be built. */
@@ -274,8 +274,7 @@ export class FunctionTasks {
   }
 
   #later(one: Underway, then: () => void): void {
-    const ms = Math.min(maxPause, firstPause * 2 ** Math.min(one.pauses, 16));
-    one.pauses++;
+    const ms = backoffMs(backoff, ++one.pauses);
     one.phase = one.mark ? 'sent' : 'waiting';
     one.timer = this.#options.clock.after(ms, then);
   }

@@ -8,7 +8,7 @@ import type { PodProbeResults } from '../../probes/plan/probe-results.ts';
 import type { ContainerResources } from '../../runtime/container-config.ts';
 import type { VolumeState } from '../../volumes/plan/volume-state.ts';
 import type { EngineAbilities } from './held-pod.ts';
-import type { HookKey, HookState, RunHook } from './hooks.ts';
+import type { HookMemory, RunHook } from './hooks.ts';
 
 /** A failed operation, and when it is retried. */
 export interface Failure<R extends string = string> {
@@ -51,7 +51,7 @@ export interface PodEnd {
  * State of a pod that the agent keeps in addition to the engine's; losing it costs time but never
  * correctness.
  */
-export interface PodMemory extends EngineAbilities {
+export interface PodMemory extends EngineAbilities, HookMemory {
   /** Failed starts by container name. */
   readonly startFailures: ReadonlyMap<string, StartFailure>;
   readonly sandboxFailure: Failure | undefined;
@@ -59,8 +59,6 @@ export interface PodMemory extends EngineAbilities {
   readonly volumes: readonly VolumeState[];
   /** Time from which a container is to stop that must wait before it is asked, by container id. */
   readonly stopBegan: ReadonlyMap<string, number>;
-  /** Hooks that have begun. */
-  readonly hooks: ReadonlyMap<HookKey, HookState>;
   /** Time at which a container was asked to stop, by container id. */
   readonly stopping: ReadonlyMap<string, number>;
   /** Results of each container's probes. */

@@ -7,7 +7,6 @@ import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container, ContainerPort, LifecycleHandler } from '../../../api/core/v1/types.gen.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';
-import type { PodMemory } from './actions.ts';
 
 export type HookName = 'postStart' | 'preStop';
 
@@ -33,7 +32,11 @@ export interface RunHook {
   readonly ports: readonly ContainerPort[];
 }
 
-type Known = Pick<PodMemory, 'hooks'>;
+/** Hooks of a pod that the agent keeps in its memory. */
+export interface HookMemory {
+  /** Hooks that have begun. */
+  readonly hooks: ReadonlyMap<HookKey, HookState>;
+}
 
 /**
  * Returns the state of a running container's postStart hook that has not completed; undefined when nothing is
@@ -42,7 +45,7 @@ type Known = Pick<PodMemory, 'hooks'>;
 export function pendingStart(
   { id, state }: ContainerState,
   { lifecycle }: Pick<Container, 'lifecycle'>,
-  { hooks }: Known,
+  { hooks }: HookMemory,
 ): Pending | undefined {
   if (state !== 'running' || !lifecycle?.postStart) return undefined;
   const found: HookState = hooks.get(hookKey(id, 'postStart')) ?? { at: 'due' };
@@ -55,7 +58,7 @@ export function pendingStart(
 export function pastStartHooks(
   { spec }: Pick<Pod, 'spec'>,
   observed: ObservedPod,
-  known: Known,
+  known: HookMemory,
 ): ObservedPod {
   const containers = observed.containers.filter((container) => {
     const wanted = servingContainers(spec).find(({ name }) => name === container.name);
@@ -68,7 +71,7 @@ export function pastStartHooks(
 export function dueStartHook(
   container: ContainerState,
   wanted: Container,
-  known: Known,
+  known: HookMemory,
 ): RunHook | undefined {
   const { id, name } = container;
   const handler = wanted.lifecycle?.postStart;
@@ -82,7 +85,7 @@ export function dueStartHook(
  */
 export function stopHook(
   { id, name, preStop }: ContainerState,
-  { hooks }: Known,
+  { hooks }: HookMemory,
 ): 'running' | RunHook | undefined {
   if (!preStop) return undefined;
   const found = hooks.get(hookKey(id, 'preStop'));

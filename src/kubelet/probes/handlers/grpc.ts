@@ -1,6 +1,6 @@
 /** Checks the health of a server over gRPC (grpc.health.v1). */
 import { onAbort } from '../../../base/abort.ts';
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { type Clock, pause } from '../../../base/clock.ts';
 import { goDuration } from '../../../base/time.ts';
 import { GrpcClient } from '../../../grpc/client.ts';
 import { GrpcError } from '../../../grpc/status.ts';
@@ -39,7 +39,7 @@ export async function grpcHandler(
     const outcome = await ask(clock, target, left, within, signal);
     if (outcome) return outcome;
     const next = Math.min(retryMs, end - clock.monotonic());
-    await sleep(clock, next, signal).catch(() => undefined);
+    await pause(clock, next, signal);
     if (signal.aborted || end - clock.monotonic() <= 0)
       return failure(
         `timeout: failed to connect service ${JSON.stringify(address)} within ${within}: context deadline exceeded`,

@@ -99,6 +99,24 @@ test('a collector that never answers is given up, and what it got is sent again'
   assert.equal(queue.dropped, 0);
 });
 
+test('pauses between requests that fail double up to 30 s, and begin anew after one that succeeds', async () => {
+  const at: number[] = [];
+  let isAway = true;
+  const { clock, add } = queueOf(async () => {
+    at.push(clock.monotonic());
+    if (isAway) throw new Error('away');
+    return took;
+  });
+  add('a');
+  await clock.advance(91_000);
+  assert.deepEqual(at, [1_000, 3_000, 7_000, 15_000, 31_000, 61_000, 91_000]);
+  isAway = false;
+  await clock.advance(30_000);
+  add('b');
+  await clock.advance(1_000);
+  assert.deepEqual(at.slice(7), [121_000, 122_000]);
+});
+
 test('what the collector refuses is dropped and not sent again', async () => {
   let requests = 0;
   const { clock, add, queue, log } = queueOf(async () => {

@@ -3,7 +3,7 @@ import type { DaemonSet } from '../../../../../src/api/apps/v1/daemon-set.ts';
 import type { Node } from '../../../../../src/api/core/v1/node/node.ts';
 import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { nodeFit } from '../../../../../src/controllers/workloads/daemons/daemon-nodes-plan.ts';
-import { type Daemons, daemonsOf } from '../../../../../src/controllers/workloads/daemons/daemon-set-plan.ts';
+import { type Daemons, daemonsOf } from '../../../../../src/controllers/workloads/daemons/daemons-plan.ts';
 import { meta, node, ownedBy, type PodOptions, pod, replicaSet, start } from '../../objects.ts';
 
 type Spec = DaemonSet['spec'];

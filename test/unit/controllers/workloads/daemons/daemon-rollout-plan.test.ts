@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { planRollout } from '../../../../../src/controllers/workloads/daemons/daemon-rollout-plan.ts';
-import type { Daemons } from '../../../../../src/controllers/workloads/daemons/daemon-set-plan.ts';
+import type { Daemons } from '../../../../../src/controllers/workloads/daemons/daemons-plan.ts';
 import { at, node } from '../../objects.ts';
 import { daemon, daemonSet, daemons, surging } from './daemon-objects.ts';
 

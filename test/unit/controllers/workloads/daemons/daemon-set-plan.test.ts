@@ -1,11 +1,8 @@
 /** Pods that a DaemonSet creates and removes on its nodes, and its status. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  type Daemons,
-  planDaemons,
-  planStatus,
-} from '../../../../../src/controllers/workloads/daemons/daemon-set-plan.ts';
+import { planDaemons, planStatus } from '../../../../../src/controllers/workloads/daemons/daemon-set-plan.ts';
+import type { Daemons } from '../../../../../src/controllers/workloads/daemons/daemons-plan.ts';
 import { at, node } from '../../objects.ts';
 import { daemon, daemonSet, daemons, surging } from './daemon-objects.ts';
 

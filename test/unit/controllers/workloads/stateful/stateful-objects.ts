@@ -3,7 +3,8 @@ import type { StatefulSet } from '../../../../../src/api/apps/v1/stateful-set.ts
 import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import type { PersistentVolumeClaim } from '../../../../../src/api/core/v1/types.gen.ts';
 import type { OwnerReference } from '../../../../../src/apimachinery/meta.ts';
-import type { Members, Steps } from '../../../../../src/controllers/workloads/stateful/stateful-set-plan.ts';
+import type { Members } from '../../../../../src/controllers/workloads/stateful/stateful-members-plan.ts';
+import type { Steps } from '../../../../../src/controllers/workloads/stateful/stateful-set-plan.ts';
 import { meta, ownedBy, type PodOptions, pod, replicaSet, start } from '../../objects.ts';
 
 type Spec = StatefulSet['spec'];

@@ -3,10 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { StatefulSet } from '../../../../../src/api/apps/v1/stateful-set.ts';
 import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
-import {
-  type Members,
-  planSteps,
-} from '../../../../../src/controllers/workloads/stateful/stateful-set-plan.ts';
+import type { Members } from '../../../../../src/controllers/workloads/stateful/stateful-members-plan.ts';
+import { planSteps } from '../../../../../src/controllers/workloads/stateful/stateful-set-plan.ts';
 import { at, meta } from '../../objects.ts';
 import { claim, member, members, parallel, statefulSet, told, withData } from './stateful-objects.ts';
 
