@@ -123,8 +123,10 @@ async function dockerState(exec: Exec, isDockerThere: () => Promise<boolean>): P
 }
 
 async function lackingIn(exec: Exec): Promise<readonly NodeProgram[]> {
-  const there = await Promise.all(nodePrograms.map((program) => isProgram(exec, program)));
-  return nodePrograms.filter((_, index) => !there[index]);
+  const enabled = await ifThere(readFile('/sys/module/apparmor/parameters/enabled', 'utf8'));
+  const needed = nodePrograms.filter((program) => program !== 'apparmor_parser' || enabled?.trim() === 'Y');
+  const there = await Promise.all(needed.map((program) => isProgram(exec, program)));
+  return needed.filter((_, index) => !there[index]);
 }
 
 async function packageManagerOf(exec: Exec): Promise<PackageManager | undefined> {

@@ -3,8 +3,11 @@
 export const packageManagers = ['apt', 'dnf'] as const;
 export type PackageManager = (typeof packageManagers)[number];
 
-/** Programs that a node runs. The Docker engine is detected by its socket, not by a program. */
-export const nodePrograms = ['ip', 'mount', 'nft', 'iptables', 'unshare'] as const;
+/**
+ * Programs that a node needs. The Docker engine is detected by its socket, not by a program; it starts no
+ * container without apparmor_parser on a kernel that has AppArmor switched on.
+ */
+export const nodePrograms = ['ip', 'mount', 'nft', 'iptables', 'unshare', 'apparmor_parser'] as const;
 export type NodeProgram = (typeof nodePrograms)[number];
 
 const packageOf: Readonly<Record<NodeProgram, Readonly<Record<PackageManager, string>>>> = {
@@ -13,15 +16,12 @@ const packageOf: Readonly<Record<NodeProgram, Readonly<Record<PackageManager, st
   nft: { apt: 'nftables', dnf: 'nftables' },
   iptables: { apt: 'iptables', dnf: 'iptables-nft' },
   unshare: { apt: 'util-linux', dnf: 'util-linux' },
+  apparmor_parser: { apt: 'apparmor', dnf: 'apparmor-parser' },
 };
 
-/**
- * Packages of the Docker engine. Debian's docker.io only recommends apparmor, but the engine starts no
- * container without its parser on a kernel that has AppArmor switched on; and only recommends
- * ca-certificates, without which no image can be pulled.
- */
+/** Packages of the Docker engine. Debian's only recommends ca-certificates, which pulling images needs. */
 const dockerPackages: Readonly<Record<PackageManager, readonly string[]>> = {
-  apt: ['docker.io', 'apparmor', 'ca-certificates'],
+  apt: ['docker.io', 'ca-certificates'],
   dnf: ['moby-engine'],
 };
 

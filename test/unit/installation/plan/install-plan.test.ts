@@ -161,7 +161,7 @@ describe('packages', () => {
     assert.deepEqual(stepOf({ docker: 'missing', lackingPrograms: ['nft', 'ip'] }), {
       kind: 'install-packages',
       manager: 'apt',
-      names: ['docker.io', 'apparmor', 'ca-certificates', 'nftables', 'iproute2'],
+      names: ['docker.io', 'ca-certificates', 'nftables', 'iproute2'],
     });
     assert.deepEqual(stepOf({ packageManager: 'dnf', lackingPrograms: ['mount', 'unshare'] }), {
       kind: 'install-packages',
@@ -170,10 +170,18 @@ describe('packages', () => {
     });
   });
 
+  test('on a kernel with AppArmor an engine without its parser starts no container: the parser is installed', () => {
+    assert.deepEqual(stepOf({ lackingPrograms: ['apparmor_parser'] }), {
+      kind: 'install-packages',
+      manager: 'apt',
+      names: ['apparmor'],
+    });
+  });
+
   test('they come before Docker is started, and uninstall can name them', () => {
     const { steps, installed } = planOf({ docker: 'missing' });
     assert.deepEqual(kinds(steps).slice(0, 2), ['install-packages', 'start-docker']);
-    assert.deepEqual(installed.packages, ['docker.io', 'apparmor', 'ca-certificates']);
+    assert.deepEqual(installed.packages, ['docker.io', 'ca-certificates']);
   });
 
   test('a control plane without pods needs none, and changes no kernel parameter', () => {
@@ -320,7 +328,7 @@ test('the user reads each change of the machine, without what follows from other
   assert.deepEqual(
     steps.map(describeStep).filter((line) => line !== undefined),
     [
-      'install docker.io, apparmor, ca-certificates with apt',
+      'install docker.io, ca-certificates with apt',
       'start docker.service, now and at every boot',
       'copy this file to /usr/local/bin/minik8s',
       'write /etc/minik8s/master.yaml',
