@@ -1,25 +1,27 @@
 /** `minik8s backup`: backups of a cluster whose etcd is the embedded one of this machine. */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { defineCommand } from 'citty';
 import { createBackup } from '../backup/create.ts';
 import { BackupError, readFileName } from '../backup/manifest.ts';
+import { readPassphrase } from '../backup/passphrase.ts';
 import { restoreBackup } from '../backup/restore.ts';
 import { verifyBackup } from '../backup/verify.ts';
 import { systemClock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
-import { UsageError } from '../base/usage-error.ts';
 import { configFileOf } from '../installation/plan/role.ts';
 import { extractAsset } from '../os/assets.ts';
 import { systemExec } from '../os/exec.ts';
 import { decodeObject } from '../storage/codec.ts';
 import { runningMember } from './backup/member.ts';
 import { openDataDirectory } from './data-directory.ts';
+import { etcdBinaryIn } from './master/storage.ts';
 import { requireRoot } from './preflight.ts';
+import { settingTable } from './settings/setting-table.ts';
 import { readSettings, settingArgs } from './settings/settings.ts';
 
-const defaultDirectory = '/var/backups/minik8s';
+const defaultDirectory = settingTable['backup-dir'].default;
 const group = { group: 'Backups' };
 
 const directoryFlag = {
@@ -62,15 +64,12 @@ function dataDirOf(args: Args): string {
 
 async function passphraseOf(args: Args): Promise<string | undefined> {
   const path = textIn(args, 'passphrase-file');
-  if (path === undefined) return undefined;
-  const [line = ''] = (await readFile(path, 'utf8')).split(/\r?\n/, 1);
-  if (line === '') throw new UsageError(`--passphrase-file: the first line of ${path} is empty`);
-  return line;
+  return path === undefined ? undefined : readPassphrase(path, '--passphrase-file');
 }
 
 /** Extracts the etcd inside, which checks and restores databases. */
 async function etcdIn(directory: string): Promise<string> {
-  const binary = join(directory, 'bin/etcd/etcd');
+  const binary = etcdBinaryIn(directory);
   await extractAsset('etcd', binary, 0o755);
   return binary;
 }
@@ -204,9 +203,11 @@ const restore = defineCommand({
 
 async function existing(file: string): Promise<string> {
   const path = resolve(file);
-  await stat(path).catch(() => {
-    throw new BackupError(`there is no file ${path}; minik8s backup list shows the backups`);
-  });
+  const isFile = await stat(path).then(
+    (stats) => stats.isFile(),
+    () => false,
+  );
+  if (!isFile) throw new BackupError(`there is no file ${path}; minik8s backup list shows the backups`);
   return path;
 }
 

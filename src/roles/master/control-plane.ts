@@ -31,10 +31,12 @@ import { tracedStore } from '../../storage/traced-store.ts';
 import { CertificateManager } from '../certificate-manager.ts';
 import { logSettings, type ProcessContext } from '../process-context.ts';
 import { processMetrics } from '../process-metrics.ts';
+import { backupSettingNames } from '../settings/backup-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import { tracingSettingNames } from '../settings/tracing-settings.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { readAdmissionFile } from './admission-file.ts';
+import { prepareBackups } from './backups.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { etcdPage } from './etcd-page.ts';
 import { keepGatewayPort } from './gateway-port.ts';
@@ -86,6 +88,7 @@ export const controlPlaneSettings = [
   'hpa-sync-period',
   'hpa-tolerance',
   ...prometheusSettings,
+  ...backupSettingNames,
   ...tracingSettingNames,
   ...logSettings,
 ] as const;
@@ -127,6 +130,7 @@ export async function startControlPlane(
   const opened = await openStorage(options, started, signal);
   const { etcdSocket } = opened;
   const store = tracer ? tracedStore(opened.store) : opened.store;
+  const backups = await prepareBackups({ ...options, etcdSocket });
   if (settings['etcd-endpoints']) await agreeOnSettings(store, settings);
   const credentials = await openClusterCredentials(settings, store, () => clock.now());
   const authority = credentials.authority.certificate;
@@ -160,6 +164,7 @@ export async function startControlPlane(
   const tls = { identity: certificates.serving, clientCA: authority };
   const running = controlPlane.run(signal, (until) => listenForClients(options, controlPlane, tls, until));
   await Promise.race([controlPlane.ready, running]);
+  if (backups) void inBackground(started, (until) => backups(controlPlane, until));
   const beneath = started.move();
   const stopped = (async () => {
     try {

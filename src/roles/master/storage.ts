@@ -73,6 +73,9 @@ async function openStore(
   return { store, etcdSocket: undefined };
 }
 
+/** Returns the path of the etcd inside, once it is extracted. */
+export const etcdBinaryIn = (dataDir: string): string => join(dataDir, 'bin/etcd/etcd');
+
 /** Starts an embedded etcd. */
 async function startEtcd(
   { settings, log, clock }: StorageOptions,
@@ -81,7 +84,7 @@ async function startEtcd(
 ): Promise<EmbeddedEtcd> {
   const dataDir = join(settings['data-dir'], 'etcd');
   const directory = join(settings['data-dir'], 'bin/etcd');
-  const [binary, earlierBinary] = [join(directory, 'etcd'), `${directory}-earlier`];
+  const [binary, earlierBinary] = [etcdBinaryIn(settings['data-dir']), `${directory}-earlier`];
   await setAside(directory, earlierBinary);
   await extractAsset('etcd', binary, 0o755);
   signal.throwIfAborted();

@@ -23,6 +23,7 @@ export const settingSubjects = subjects('src/roles/settings/setting-groups.ts', 
     'service-account-extend-token-expiration',
   ],
   Storage: ['etcd-endpoints', 'etcd-ca', 'etcd-cert', 'etcd-key', 'event-ttl'],
+  Backups: ['backup-interval', 'backup-dir', 'backup-keep', 'backup-passphrase-file'],
   'Addresses and names of the cluster': [
     'service-cidr',
     'cluster-cidr',

@@ -4,6 +4,7 @@
  */
 import { parseLogLevels } from '../../terminal/log-levels.ts';
 import { logFormats } from '../../terminal/log-line.ts';
+import { backupSettings } from './backup-settings.ts';
 import { clusterSettings } from './cluster-settings.ts';
 import { nodeSettings } from './node-settings.ts';
 import { define, directory, oneOf } from './setting-values.ts';
@@ -17,6 +18,7 @@ export const settingTable = define({
     read: directory,
   },
   ...clusterSettings,
+  ...backupSettings,
   ...nodeSettings,
   ...tracingSettings,
   'log-level': {

@@ -1,0 +1,66 @@
+/** Backups that a master creates by itself, at an interval, of which it keeps some. */
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Backoff } from '../base/backoff.ts';
+import type { Clock } from '../base/clock.ts';
+import { keepDoing } from '../base/keep-doing.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import type { Created } from './create.ts';
+import { dueInMs, outdatedNames } from './schedule-plan.ts';
+
+/** The directory of the backups. */
+export interface BackupFolder {
+  readonly path: string;
+  /** Returns the names of all files; creates the directory if there is none. */
+  names(): Promise<readonly string[]>;
+  remove(name: string): Promise<void>;
+}
+
+/** Returns the directory of that path. */
+export const backupFolder = (path: string): BackupFolder => ({
+  path,
+  async names() {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return readdir(path);
+  },
+  remove: (name) => rm(join(path, name)),
+});
+
+export interface ScheduleOptions {
+  readonly intervalMs: number;
+  readonly folder: BackupFolder;
+  /** Number of backups to keep. */
+  readonly keep: number;
+  /** Creates a backup in the directory. */
+  readonly create: () => Promise<Created>;
+  /** Called once for each backup and each failure, with a line for the administrator. */
+  readonly report: (outcome: 'BackupCreated' | 'BackupFailed', message: string) => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** Delays after a failure in milliseconds. */
+const retry = { initialMs: 60_000, maxMs: 3_600_000 };
+
+/** Creates backups until the signal aborts. A backup that was due while nobody ran is created at once. */
+export function scheduleBackups(options: ScheduleOptions, signal: AbortSignal): Promise<void> {
+  const { intervalMs, folder, clock, random, report } = options;
+  const log = options.log.named('backup');
+  const backoff = new Backoff(retry, random);
+  const onError = (error: unknown) => {
+    const message = `the cluster was not backed up to ${folder.path}: ${errorMessage(error)}`;
+    log.error(message);
+    report('BackupFailed', message);
+  };
+  return keepDoing({ clock, signal, backoff, onError }, async () => {
+    const waitMs = dueInMs(await folder.names(), clock.now(), intervalMs);
+    if (waitMs > 0) return waitMs;
+    const { path, size, manifest } = await options.create();
+    log.info('backup created', { path, keys: manifest.keys, revision: manifest.revision, bytes: size });
+    report('BackupCreated', `${path}: ${manifest.keys} keys at revision ${manifest.revision}, ${size} bytes`);
+    for (const name of outdatedNames(await folder.names(), options.keep)) await folder.remove(name);
+    return dueInMs(await folder.names(), clock.now(), intervalMs);
+  });
+}

@@ -1,0 +1,81 @@
+/** The scheduled backups of a master with an embedded etcd, and the Events about them. */
+import { namespaceResource } from '../../api/core/v1/namespace.ts';
+import { systemUser } from '../../apiserver/request/user.ts';
+import { createBackup } from '../../backup/create.ts';
+import { readPassphrase } from '../../backup/passphrase.ts';
+import { backupFolder, scheduleBackups } from '../../backup/scheduled.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import type { ControlPlane } from '../../control-plane/control-plane.ts';
+import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
+import { configFileOf } from '../../installation/plan/role.ts';
+import { systemExec } from '../../os/exec.ts';
+import { openRpc } from '../../storage/etcd.ts';
+import type { ProcessContext } from '../process-context.ts';
+import type { backupSettingNames } from '../settings/backup-settings.ts';
+import type { Settings } from '../settings/settings.ts';
+import { etcdBinaryIn } from './storage.ts';
+
+export interface BackupOptions extends Pick<ProcessContext, 'clock' | 'random' | 'log'> {
+  readonly settings: Settings<(typeof backupSettingNames)[number] | 'data-dir'>;
+  /** Socket of the embedded etcd; undefined for an external one. */
+  readonly etcdSocket: string | undefined;
+}
+
+/** Runs until the signal aborts, once the control plane is ready. */
+export type Backups = (controlPlane: ControlPlane, signal: AbortSignal) => Promise<void>;
+
+/**
+ * Reads the settings of the backups; resolves to undefined if there are to be none. Rejects with UsageError if
+ * the etcd is external, or the passphrase cannot be read.
+ */
+export async function prepareBackups(options: BackupOptions): Promise<Backups | undefined> {
+  const { settings, etcdSocket } = options;
+  const { 'backup-interval': intervalMs, 'backup-passphrase-file': file } = settings;
+  if (intervalMs === undefined) return undefined;
+  if (etcdSocket === undefined)
+    throw new UsageError('--backup-interval: an external etcd is backed up with its own tools');
+  const passphrase = file === undefined ? undefined : await readPassphrase(file, '--backup-passphrase-file');
+  const more = { intervalMs, etcdSocket, passphrase };
+  return async (controlPlane, signal) => {
+    await controlPlane.ready;
+    return run({ ...options, ...more }, controlPlane, signal);
+  };
+}
+
+interface RunOptions extends BackupOptions {
+  readonly intervalMs: number;
+  readonly etcdSocket: string;
+  readonly passphrase: string | undefined;
+}
+
+async function run(options: RunOptions, controlPlane: ControlPlane, signal: AbortSignal): Promise<void> {
+  const { settings, etcdSocket, intervalMs, passphrase, clock, random, log } = options;
+  const { 'data-dir': dataDir, 'backup-dir': directory, 'backup-keep': keep } = settings;
+  const client = controlPlane.clientOf(systemUser('apiserver'), 'kube-apiserver');
+  const events = createEventRecorder({ client, clock, random, log, component: 'backup' });
+  const about = await client.resource(namespaceResource).get('kube-system');
+  const create = async () => {
+    const rpc = await openRpc({ endpoints: [`unix:${etcdSocket}`], clock, random, log });
+    try {
+      const [member] = rpc.members;
+      if (!member) throw new Error('etcd has no endpoint');
+      return await createBackup({
+        ...{ dataDir, directory, passphrase, member, exec: systemExec, now: clock.now() },
+        configFiles: [configFileOf.master],
+        etcdBinary: etcdBinaryIn(dataDir),
+      });
+    } finally {
+      rpc.close();
+    }
+  };
+  const report = (reason: string, message: string) =>
+    events.event(about, reason === 'BackupFailed' ? 'Warning' : 'Normal', reason, message);
+  try {
+    await scheduleBackups(
+      { intervalMs, folder: backupFolder(directory), keep, create, report, clock, random, log },
+      signal,
+    );
+  } finally {
+    await events.stop();
+  }
+}
