@@ -143,7 +143,7 @@ class AttackedNode {
   }
 }
 
-test('a pod that attacks instances while the agent of the node is killed', {
+test('a pod that attacks instances without a pause reaches none while the agent is dead, when the next one begins, and when one is started in between', {
   timeout: 300_000,
 }, async (context) => {
   const attacked = await AttackedNode.start(context);
@@ -161,29 +161,27 @@ test('a pod that attacks instances while the agent of the node is killed', {
   await attacked.attackFrom('attacker');
   await attacked.onlyReached(open, 'before the kill');
 
-  await context.test('reaches none while it is dead, and none when the next one begins', async () => {
-    for (let n = 0; n < 3; n++) {
-      await node.role.end('SIGKILL');
-      await attacked.onlyReached(open, 'while the agent is dead');
-      const from = node.role.log.length;
-      await node.role.start();
-      const isConnected = () => node.role.log.slice(from).includes('connected to the container engine');
-      await waitFor('the next agent', isConnected);
-      await attacked.onlyReached(open, 'after the next agent has begun');
-      await attacked.instances(1);
-    }
-  });
+  for (let n = 0; n < 3; n++) {
+    await node.role.end('SIGKILL');
+    await attacked.onlyReached(open, 'while the agent is dead');
+    const from = node.role.log.length;
+    await node.role.start();
+    const isConnected = () => node.role.log.slice(from).includes('connected to the container engine');
+    await waitFor('the next agent', isConnected);
+    await attacked.onlyReached(open, 'after the next agent has begun');
+    await attacked.instances(1);
+  }
 
-  for (const [n, { moment, call }] of kills.entries())
-    await context.test(`reaches none that is started when it is killed ${moment} ${call}`, async () => {
-      const killed = attacked.killedAt(call, moment);
-      await attacked.scale(n + 2);
-      await killed;
-      await attacked.onlyReached(open, 'while the agent is dead');
-      await node.role.start();
-      const addresses = await attacked.instances(n + 2);
-      const isTried = (address: string) => Number(address.split('.')[3]) <= tried;
-      assert.ok(addresses.every(isTried), `${addresses}`);
-      await attacked.onlyReached(open, 'after the next agent has begun');
-    });
+  for (const [n, { moment, call }] of kills.entries()) {
+    const when = `killed ${moment} ${call}`;
+    const killed = attacked.killedAt(call, moment);
+    await attacked.scale(n + 2);
+    await killed;
+    await attacked.onlyReached(open, `${when}, while the agent is dead`);
+    await node.role.start();
+    const addresses = await attacked.instances(n + 2);
+    const isTried = (address: string) => Number(address.split('.')[3]) <= tried;
+    assert.ok(addresses.every(isTried), `${addresses}`);
+    await attacked.onlyReached(open, `${when}, after the next agent has begun`);
+  }
 });
