@@ -6,20 +6,15 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { Agent, request } from 'node:https';
 import { type Status, StatusError } from '../../../src/apimachinery/status-error.ts';
-import { listenHttps } from '../../../src/apiserver/transport/serve.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { replaceable } from '../../../src/base/current.ts';
-import { silentLogger } from '../../../src/base/log.ts';
 import type { Fn } from '../../../src/features/functions/api/function.ts';
 import {
   functionLabel,
   functionVersionLabel,
   instancePort,
 } from '../../../src/features/functions/api/function-instance.ts';
-import { gatewayApp } from '../../../src/features/functions/server/gateway-app.ts';
-import { triggerPaths } from '../../../src/features/triggers/server/trigger-paths.ts';
 import type { WorkflowRun } from '../../../src/features/workflows/api/workflow-run.ts';
-import { issueCertificate } from '../../../src/pki/x509.ts';
+import { listenAsGateway } from '../../fixtures/gateway-port.ts';
 import {
   type HttpsTestServer,
   type HttpsTestServerOptions,
@@ -195,35 +190,6 @@ export class GatewayWorld {
     });
     return new Promise((resolve) => program.listen(instancePort, ip, () => resolve(program)));
   }
-}
-
-export interface GatewayPort {
-  /** Serves calls of functions without the app; undefined to serve every call by the app. */
-  readonly direct: HttpsTestServer['directCalls'];
-  readonly signal: AbortSignal;
-  readonly patienceMs?: number;
-}
-
-/** Opens the gateway's port on 127.0.0.1, with a serving certificate of the server's authority. */
-export async function listenAsGateway(server: HttpsTestServer, { direct, ...options }: GatewayPort) {
-  const day = 24 * 3600 * 1000;
-  const serving = await issueCertificate(server.authority, {
-    commonName: 'gateway',
-    hosts: ['127.0.0.1'],
-    usages: ['server'],
-    notBefore: Date.now() - day,
-    notAfter: Date.now() + day,
-  });
-  return listenHttps({
-    app: gatewayApp(server.app, triggerPaths(server.cache)),
-    ...(direct && { direct }),
-    address: '127.0.0.1',
-    port: 0,
-    tls: { identity: replaceable(serving), clientCA: server.authority.certificate },
-    clock: systemClock,
-    log: silentLogger,
-    ...options,
-  });
 }
 
 export async function startGatewayWorld(traced: GatewayWorldOptions = {}): Promise<GatewayWorld> {

@@ -9,70 +9,14 @@ import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { systemClock } from '../../../src/base/clock.ts';
-import { startTestEtcd, type TestEtcd } from '../../conformance/etcd-server.ts';
 import { eventually } from '../../fixtures/eventually.ts';
-import { MeteredProcess, turnsBeyond } from '../../fixtures/metered-process.ts';
+import { Killed } from '../../fixtures/killed-server.ts';
 import type { MeteredSettings } from '../../fixtures/metered-server.ts';
 
 const limit = { timeout: 240_000 };
 const maps = '/api/v1/namespaces/default/configmaps';
 const services = (namespace: string) => `/api/v1/namespaces/${namespace}/services`;
 const hosts = (namespace: string) => `/apis/minik8s.io/v1/namespaces/${namespace}/dnses`;
-/** Five times the promised time, as in held-loop.test.ts. */
-const boundSeconds = 0.5;
-
-/** A server that is killed and started again with the data of one etcd. */
-class Killed {
-  readonly #settings: MeteredSettings;
-  readonly #etcd: TestEtcd;
-  #process: MeteredProcess | undefined;
-
-  private constructor(etcd: TestEtcd, settings: MeteredSettings) {
-    this.#etcd = etcd;
-    this.#settings = { ...settings, etcd: etcd.etcd.endpoints };
-  }
-
-  static async start(settings: MeteredSettings = {}, quotaBytes?: number): Promise<Killed> {
-    const etcd = await startTestEtcd('etcd', { ...(quotaBytes !== undefined && { quotaBytes }) });
-    const killed = new Killed(etcd, settings);
-    await killed.again();
-    return killed;
-  }
-
-  get process(): MeteredProcess {
-    if (!this.#process) throw new Error('the server does not run');
-    return this.#process;
-  }
-
-  async kill(): Promise<void> {
-    const running = this.process;
-    this.#process = undefined;
-    await running.kill();
-  }
-
-  async again(): Promise<void> {
-    this.#process = await MeteredProcess.start(this.#settings);
-  }
-
-  /** Resolves to the status and text of the answer; status 0 if there is none. */
-  async call(method: string, path: string, body?: object | string, type = 'application/json', as = {}) {
-    const text = typeof body === 'object' ? JSON.stringify(body) : body;
-    const headers = { 'content-type': type, ...as };
-    const sent = await this.process.send({ what: path, method, path, headers, ...(text && { body: text }) });
-    return { status: sent.failed === undefined ? sent.status : 0, text: sent.body.toString() };
-  }
-
-  /** Returns the log lines about turns that held the event loop for longer than the bound. */
-  async held(): Promise<readonly string[]> {
-    const { lines, page } = await this.process.held();
-    return turnsBeyond(page, boundSeconds) > 0 ? lines : [];
-  }
-
-  async stop(): Promise<void> {
-    await this.#process?.stop();
-    await this.#etcd.stop();
-  }
-}
 
 let server: Killed;
 const start = async (settings?: MeteredSettings, quotaBytes?: number) => {

@@ -17,8 +17,9 @@ import {
 import { maxKept } from '../../../../../src/features/functions/server/call-body.ts';
 import type { KeyAndCertificate } from '../../../../../src/pki/x509.ts';
 import { eventually } from '../../../../fixtures/eventually.ts';
+import { listenAsGateway } from '../../../../fixtures/gateway-port.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../../../fixtures/https-api-server.ts';
-import { functions, listenAsGateway, merge, pods } from '../../../apiserver/gateway-world.ts';
+import { functions, merge, pods } from '../../../apiserver/gateway-world.ts';
 
 const address = '127.0.0.140';
 
