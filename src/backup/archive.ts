@@ -81,9 +81,9 @@ export type TakeMember = (name: string, content: AsyncIterable<Uint8Array>) => P
 
 /**
  * Reads a backup: calls `begin` with its manifest, and then the function that it returns for every other
- * member. Rejects with BackupError for a file that is no backup, is cut short or damaged, was made by a newer
- * version, or cannot be decrypted, and with the errors of these functions. `passphrase` may be undefined for a
- * file that is not encrypted.
+ * member. Rejects with BackupError for a file that is no backup, is cut short or damaged, was made by a
+ * newer version, or cannot be decrypted, and with the errors of these functions. `passphrase` may be
+ * undefined for a file that is not encrypted.
  */
 export async function readArchive(
   path: string,

@@ -1,4 +1,4 @@
-/** Encryption of backups by a passphrase, in the format of age (age-encryption.org/v1), whose tools read it. */
+/** Encryption of backups by a passphrase, in the format of age (age-encryption.org/v1). */
 import { Decrypter, Encrypter } from 'age-encryption';
 import { BackupError } from './manifest.ts';
 

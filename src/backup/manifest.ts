@@ -104,7 +104,7 @@ function membersOf(value: unknown): Manifest['members'] {
 export const isMemberName = (name: string): boolean =>
   name === databaseName || /^(pki|config)\/(?!\.{1,2}$)[A-Za-z0-9._-]+$/.test(name);
 
-/** Returns the name of a backup file: `minik8s-2026-11-29T09-17-29Z.tar.zst`, with `.age` if it is encrypted. */
+/** Returns the name of a backup file, such as `minik8s-2026-11-29T09-17-29Z.tar.zst.age` if encrypted. */
 export const backupFileName = (created: string, isEncrypted: boolean): string =>
   `minik8s-${created.replace(/\.\d+/, '').replaceAll(':', '-')}.tar.zst${isEncrypted ? '.age' : ''}`;
 

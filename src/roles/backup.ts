@@ -18,11 +18,12 @@ import { runningMember } from './backup/member.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { etcdBinaryIn } from './master/storage.ts';
 import { requireRoot } from './preflight.ts';
+import { settingSubjects } from './settings/setting-groups.ts';
 import { settingTable } from './settings/setting-table.ts';
 import { readSettings, settingArgs } from './settings/settings.ts';
 
 const defaultDirectory = settingTable['backup-dir'].default;
-const group = { group: 'Backups' };
+const group = { group: settingSubjects.headingOf('dir') };
 
 const directoryFlag = {
   dir: {

@@ -16,6 +16,7 @@ import { holderOf } from './data-directory.ts';
 import { callerOf, writeUserKubeconfig } from './install/user-kubeconfig.ts';
 import { readWanted, settingsOf, type Wanted } from './install/wanted.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
+import { settingSubjects } from './settings/setting-groups.ts';
 import { settingArgs } from './settings/settings.ts';
 
 const aboutOf: Readonly<Record<Role, string>> = {
@@ -24,32 +25,32 @@ const aboutOf: Readonly<Record<Role, string>> = {
   node: 'install a node that joins a cluster; the token is read from MINIK8S_TOKEN or from the file',
 };
 
+/** Returns the properties of a flag that citty does not know: where the help lists it, and its default. */
+const shown = (name: string, description: string, usual: string) => ({
+  description,
+  usual,
+  group: settingSubjects.headingOf(name),
+});
+
 const ownFlags = {
-  yes: {
-    type: 'boolean',
-    alias: 'y',
-    ...{ description: 'install missing packages without asking', group: 'Installation', usual: 'ask' },
-  },
-  'dry-run': {
-    type: 'boolean',
-    ...{ description: 'print what would be done, and do nothing', group: 'Installation' },
-  },
   start: {
     type: 'boolean',
     default: true,
-    ...{ description: 'start the service now; otherwise it starts at the next boot', group: 'Installation' },
+    ...shown('start', 'start the service now; otherwise it starts at the next boot', 'on'),
   },
   'link-kubectl': {
     type: 'boolean',
-    ...{ description: 'make a link /usr/local/bin/kubectl to minik8s', group: 'Installation' },
+    ...shown('link-kubectl', 'make a link /usr/local/bin/kubectl to minik8s', 'no link'),
   },
+  'dry-run': { type: 'boolean', ...shown('dry-run', 'print what would be done, and do nothing', 'do it') },
+  yes: { type: 'boolean', alias: 'y', ...shown('yes', 'install missing packages without asking', 'ask') },
 } as const;
 
 const joinFlag = {
   join: {
     type: 'string',
     valueHint: 'URL,…',
-    ...{ description: 'URLs of the masters, as --server', group: 'Joining a cluster' },
+    ...shown('join', 'URLs of the masters, as --server', '--server'),
   },
 } as const;
 

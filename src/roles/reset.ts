@@ -14,6 +14,7 @@ import { isDraft } from '../os/replace-file.ts';
 import { holderOf } from './data-directory.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
 import { isNodeSpelling, nodeConfigFile } from './settings/node-config.ts';
+import { settingSubjects } from './settings/setting-groups.ts';
 import { settingTable } from './settings/setting-table.ts';
 import { type ConfigFile, readSettings, settingArgs } from './settings/settings.ts';
 import { removeNodeTraces } from './worker/node-traces.ts';
@@ -32,11 +33,15 @@ export const command = defineCommand({
     yes: {
       type: 'boolean',
       alias: 'y',
-      ...{ description: 'do not ask', group: 'Confirmation', usual: 'ask' },
+      ...{ description: 'do not ask', group: settingSubjects.headingOf('yes'), usual: 'ask' },
     },
     'keep-data': {
       type: 'boolean',
-      ...{ description: 'keep the data directory', group: 'Extent', usual: 'remove it' },
+      ...{
+        description: 'keep the data directory',
+        group: settingSubjects.headingOf('keep-data'),
+        usual: 'remove it',
+      },
     },
   },
   async run({ args }) {

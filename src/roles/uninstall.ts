@@ -9,19 +9,22 @@ import { describeStep } from '../installation/plan/step.ts';
 import { uninstallPlan } from '../installation/plan/uninstall-plan.ts';
 import { systemExec } from '../os/exec.ts';
 import { requireRoot } from './preflight.ts';
-
-const group = { group: 'Removal' };
+import { settingSubjects } from './settings/setting-groups.ts';
 
 export const command = defineCommand({
   meta: { description: 'remove what minik8s install made on this machine, with its pods and data' },
   args: {
-    yes: { type: 'boolean', alias: 'y', ...{ description: 'do not ask', usual: 'ask', ...group } },
+    yes: {
+      type: 'boolean',
+      alias: 'y',
+      ...{ description: 'do not ask', usual: 'ask', group: settingSubjects.headingOf('yes') },
+    },
     'keep-data': {
       type: 'boolean',
       ...{
         description: 'keep the data directory and the configuration file',
         usual: 'remove them',
-        ...group,
+        group: settingSubjects.headingOf('keep-data'),
       },
     },
   },

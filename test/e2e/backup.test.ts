@@ -49,12 +49,13 @@ test('a backup is restored on another machine, as docs/backup.md says', { timeou
     const copied = await first.run('cd / && tar -c root/passphrase var/backups/minik8s | base64');
     await first.run('pid=$(cut -d" " -f1 /var/lib/minik8s/minik8s.pid); kill -9 $pid');
     await second.run('cd / && base64 -d | tar -x', { input: copied.stdout });
-    for (const { script } of steps.slice(2)) outputs.push((await second.run(script, { timeoutMs: 150_000 })).stdout);
+    const patient = { timeoutMs: 150_000 };
+    for (const { script } of steps.slice(2)) outputs.push((await second.run(script, patient)).stdout);
     assert.match(outputs[2] ?? '', /restored into \/var\/lib\/minik8s: \d+ keys/);
     assert.match(outputs[3] ?? '', /^vm1 +/m);
     assert.match(outputs[3] ?? '', /^vm2 +Ready/m);
     const pods = (outputs[4] ?? '').split('\n').filter((line) => /^hello-.* Running /.test(line));
-    assert.ok(pods.length > 0 && pods.every((line) => line.includes('vm2')), outputs[4]);
+    assert.ok(pods.length > 0 && pods.every((line) => line.includes('vm2')), outputs[4] ?? 'no output');
     const after = await second.run('minik8s ctl get deployment hello -o jsonpath={.metadata.uid}');
     assert.equal(after.stdout, uid);
   } finally {

@@ -52,6 +52,9 @@ async function walk(path: readonly string[], seen: Map<string, string>): Promise
   return seen;
 }
 
+/** Commands that run on a machine, with settings; the others are clients of a cluster. */
+const roleWords = new Set(['up', 'master', 'node', 'reset', 'install', 'uninstall', 'backup']);
+
 const pages = await walk([], new Map());
 
 test('there is a page for every role and every verb', () => {
@@ -74,7 +77,7 @@ for (const [path, text] of pages) {
     for (const { title, entries } of sectionsOf(text).filter((section) => section.title !== 'Commands:'))
       for (const entry of entries) {
         const name = /^(?:-\w, )?--(\S+)/.exec(entry)?.[1] ?? '';
-        const own = ['up', 'master', 'node', 'reset'].includes(path);
+        const own = roleWords.has(path.split(' ')[0] ?? '');
         const group =
           name === 'yes' ? 'Confirmation' : (own ? settingSubjects : flagSubjects).headingOf(name);
         assert.equal(title, `${group}:`, entry);

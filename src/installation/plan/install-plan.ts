@@ -1,6 +1,6 @@
 /**
- * The steps that make a machine one of a cluster, from what is there and what is wanted. What is there already
- * needs no step, so that a second installation does nothing, and one that was interrupted is completed.
+ * Plan of an installation, from what is there and what is wanted. What is there already needs no step: a
+ * second installation does nothing, and one that was interrupted is completed.
  */
 import { formatInstalled, type Installed, recordFile } from './installed.ts';
 import { lowSysctls, modulesFile, sysctlFile } from './kernel.ts';
@@ -82,7 +82,7 @@ function requireSameRole({ installed }: Machine, { role }: InstallRequest): void
   );
 }
 
-/** Throws if a file that the installation writes belongs to somebody else. */
+/** Throws if a file that the installation writes exists and was not created by an installation. */
 function requireOwn({ found, installed }: Machine, path: string): void {
   if (!found.has(path) || installed?.created.includes(path)) return;
   throw new Error(`${path} exists and was not written by minik8s install: move it away`);
@@ -107,7 +107,7 @@ function wantedFiles(request: InstallRequest): readonly WantedFile[] {
     {
       path: executablePath,
       step: { kind: 'copy-file', from: source, path: executablePath },
-      // Who has copied the file there himself, or the file of another version, meant minik8s.
+      // A file there is a copy of minik8s that the user made, or another version.
       mayExist: true,
     },
     text(configFileOf[role], config, 0o600, true),

@@ -1,8 +1,8 @@
-/** What an installation finds on the machine. */
+/** Facts about the machine, on which the plan of an installation is based. */
 import type { Installed } from './installed.ts';
 import type { NodeProgram, PackageManager } from './packages.ts';
 
-/** What exists at a path. The text of a file that is not one of minik8s' small ones is not read. */
+/** An entry of the file system. The text of a file above 256 KiB is not read. */
 export type Found =
   | { readonly kind: 'file'; readonly text: string | undefined; readonly mode: number }
   | { readonly kind: 'link'; readonly target: string }
@@ -12,7 +12,7 @@ export interface Machine {
   readonly hasSystemd: boolean;
   readonly packageManager: PackageManager | undefined;
   readonly lackingPrograms: readonly NodeProgram[];
-  /** Whether a Docker engine answers, is only installed, or is missing. */
+  /** State of the Docker engine: it answers, is installed and does not answer, or is missing. */
   readonly docker: 'answers' | 'installed' | 'missing';
   /** Entries of the file system by path; a path that does not exist is missing. */
   readonly found: ReadonlyMap<string, Found>;

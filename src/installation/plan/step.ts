@@ -18,7 +18,7 @@ export type Step =
   | { readonly kind: 'remove-path'; readonly path: string }
   | { readonly kind: 'remove-empty-directory'; readonly path: string };
 
-/** What a step does, as a line for the user; undefined for a step that follows from another one. */
+/** Returns a line about the step for the user; undefined for a step that follows from another one. */
 export function describeStep(step: Step): string | undefined {
   return texts[step.kind](step as never);
 }

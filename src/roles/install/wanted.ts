@@ -1,4 +1,4 @@
-/** What `minik8s install` is asked for: a role, its settings, and the text of its configuration file. */
+/** Request of a user of `minik8s install`: the role, its settings, and the text of its configuration file. */
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../base/usage-error.ts';
 import { configFileOf, type Role } from '../../installation/plan/role.ts';

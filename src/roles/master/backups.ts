@@ -25,8 +25,8 @@ export interface BackupOptions extends Pick<ProcessContext, 'clock' | 'random' |
 export type Backups = (controlPlane: ControlPlane, signal: AbortSignal) => Promise<void>;
 
 /**
- * Reads the settings of the backups; resolves to undefined if there are to be none. Rejects with UsageError if
- * the etcd is external, or the passphrase cannot be read.
+ * Reads the settings of the backups; resolves to undefined if there are to be none. Rejects with UsageError
+ * if the etcd is external, or the passphrase cannot be read.
  */
 export async function prepareBackups(options: BackupOptions): Promise<Backups | undefined> {
   const { settings, etcdSocket } = options;

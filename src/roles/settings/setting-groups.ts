@@ -3,7 +3,7 @@
 import { subjects } from '../../terminal/subjects.ts';
 
 export const settingSubjects = subjects('src/roles/settings/setting-groups.ts', {
-  'Joining a cluster': ['server', 'ca-cert-hash'],
+  'Joining a cluster': ['join', 'server', 'ca-cert-hash'],
   'This machine': ['config', 'data-dir', 'docker-socket', 'node-name', 'node-ip', 'log-level', 'log-format'],
   'API server': [
     'bind-address',
@@ -24,6 +24,9 @@ export const settingSubjects = subjects('src/roles/settings/setting-groups.ts', 
   ],
   Storage: ['etcd-endpoints', 'etcd-ca', 'etcd-cert', 'etcd-key', 'event-ttl'],
   Backups: ['backup-interval', 'backup-dir', 'backup-keep', 'backup-passphrase-file'],
+  'This backup': ['dir', 'passphrase-file', 'replace'],
+  'What is done': ['start', 'link-kubectl', 'keep-data', 'dry-run'],
+  Confirmation: ['yes'],
   'Addresses and names of the cluster': [
     'service-cidr',
     'cluster-cidr',

@@ -7,8 +7,8 @@ import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { archiveOf, extract } from '../../../../src/cli/copy/copy.ts';
 import { memberPath, memberPrefix, planCopy, splitRemote } from '../../../../src/cli/copy/cp-plan.ts';
-import { readTar } from '../../../../src/formats/tar-reader.ts';
 import { archiveEnd, memberHeader, padding } from '../../../../src/formats/tar-archive.ts';
+import { readTar } from '../../../../src/formats/tar-reader.ts';
 
 test('one of source and destination is in a pod', () => {
   assert.deepEqual(planCopy(['/a', 'web:/b']), {
