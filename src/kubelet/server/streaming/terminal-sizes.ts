@@ -1,6 +1,6 @@
 /**
- * Sizes of a client's terminal, parsed from JSON objects `{"Width":80,"Height":24}`. The case of names is ignored,
- * as in Go's JSON decoder: the JavaScript client sends them in lower case.
+ * Sizes of a client's terminal, parsed from JSON objects `{"Width":80,"Height":24}`. The case of names is
+ * ignored, as in Go's JSON decoder: the JavaScript client sends them in lower case.
  */
 import type { TerminalSize } from '../../runtime/runtime.ts';
 
