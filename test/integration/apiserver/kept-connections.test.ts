@@ -1,0 +1,102 @@
+/**
+ * Connections that a client uses again: after an answer without `Connection: close` the server must not close
+ * them while the next request may be on its way, not even if its event loop is held.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, it, type TestContext } from 'node:test';
+import { connect, type TLSSocket } from 'node:tls';
+import { systemClock } from '../../../src/base/clock.ts';
+import { eventually } from '../../fixtures/eventually.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import {
+  type HttpsTestServer,
+  type HttpsTestServerOptions,
+  startHttpsTestServer,
+} from '../../fixtures/https-api-server.ts';
+
+const maps = '/api/v1/namespaces/default/configmaps';
+
+/** Longer than the half second after which the Hono adapter closes the connection of an unread request. */
+const heldMs = 700;
+
+async function start(t: TestContext, options: HttpsTestServerOptions = {}): Promise<HttpsTestServer> {
+  const server = await startHttpsTestServer(options);
+  t.after(() => server.stop());
+  return server;
+}
+
+interface Kept {
+  readonly socket: TLSSocket;
+  /** Everything that the server has sent. */
+  said(): string;
+  /** Status codes of the answers so far. */
+  statuses(): number[];
+}
+
+/** Connects with the certificate of a user whose every request is rejected. */
+async function dial(t: TestContext, server: HttpsTestServer): Promise<Kept> {
+  const { key, certificate: cert } = await server.clientCertificate('nobody', []);
+  const socket = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false, key, cert });
+  socket.on('error', () => undefined);
+  t.after(() => socket.destroy());
+  let said = '';
+  socket.on('data', (chunk) => (said += chunk));
+  await once(socket, 'secureConnect');
+  const statuses = () => [...said.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+  return { socket, said: () => said, statuses };
+}
+
+const post = (bytes: number) =>
+  `POST ${maps} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${bytes}\r\n\r\n`;
+
+/** Resolves when the server has answered several requests of another connection. */
+async function turnsOf(t: TestContext, server: HttpsTestServer): Promise<void> {
+  const { socket, statuses } = await dial(t, server);
+  for (let number = 1; number <= 5; number++) {
+    socket.write(`GET ${maps} HTTP/1.1\r\nhost: a\r\n\r\n`);
+    await eventually(systemClock, 'an answer', () => statuses().length === number);
+  }
+}
+
+const whenStatuses = (kept: Kept, count: number) =>
+  eventually(systemClock, `${count} answers`, () => kept.statuses().length >= count || kept.socket.closed);
+
+describe('the connection of a POST that is rejected before its body has arrived', () => {
+  it('carries the next request, even if the event loop was held meanwhile', async (t) => {
+    const server = await start(t);
+    const kept = await dial(t, server);
+    kept.socket.write(`${post(20)}{"metadata"`);
+    await turnsOf(t, server);
+    // Timers run after this phase of the event loop, and before the data is read.
+    await new Promise(setImmediate);
+    kept.socket.write(`:{"a":1}}${post(2)}{}`);
+    for (const until = performance.now() + heldMs; performance.now() < until; );
+    await whenStatuses(kept, 2);
+    assert.deepEqual(kept.statuses(), [403, 403]);
+    assert.doesNotMatch(kept.said(), /connection: close/i);
+  });
+
+  it('is closed with an announcement if the body does not arrive', async (t) => {
+    const clock = new FakeClock();
+    const server = await start(t, { listenClock: clock });
+    const kept = await dial(t, server);
+    kept.socket.write(`${post(20)}{"metadata"`);
+    await turnsOf(t, server);
+    assert.deepEqual(kept.statuses(), []);
+    const closed = once(kept.socket, 'close');
+    await clock.advance(60_000);
+    await closed;
+    assert.deepEqual(kept.statuses(), [403]);
+    assert.match(kept.said(), /connection: close/i);
+  });
+
+  it('is closed with an announcement if the body is too large to be read', async (t) => {
+    const kept = await dial(t, await start(t));
+    const closed = once(kept.socket, 'close');
+    kept.socket.write(post(40_000_000));
+    await closed;
+    assert.deepEqual(kept.statuses(), [403]);
+    assert.match(kept.said(), /connection: close/i);
+  });
+});
