@@ -126,8 +126,10 @@ export class HttpsRequests {
   /** Closes the connection after the answer if it must not be used again. */
   #settle(incoming: HttpBindings['incoming'], outgoing: HttpBindings['outgoing'], status: number): void {
     // An unauthenticated client needs a new connection for its next request, which is then the youngest.
-    const over = !this.#clients.isKnown(incoming.socket as TLSSocket, status) || isUnwanted(incoming, status);
-    if (over && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false;
+    const isKnown = this.#clients.isKnown(incoming.socket as TLSSocket, status);
+    // A server that stops closes the connection after the answer.
+    const isOver = !isKnown || this.#options.signal.aborted || isUnwanted(incoming, status);
+    if (isOver && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false;
   }
 }
 

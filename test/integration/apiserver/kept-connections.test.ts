@@ -100,3 +100,24 @@ describe('the connection of a POST that is rejected before its body has arrived'
     assert.match(kept.said(), /connection: close/i);
   });
 });
+
+it('a request in progress when the server stops is answered with an announcement of the end', async (t) => {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  const server = await startHttpsTestServer({
+    authenticate: async () => {
+      ask();
+      await stopped;
+      return { name: 'admin', groups: ['system:masters'] };
+    },
+  });
+  const kept = await dial(t, server);
+  const closed = once(kept.socket, 'close');
+  kept.socket.write(`GET ${maps} HTTP/1.1\r\nhost: a\r\n\r\n`);
+  await asked;
+  const ended = server.stop();
+  stop();
+  await Promise.all([closed, ended]);
+  assert.deepEqual(kept.statuses(), [200]);
+  assert.match(kept.said(), /connection: close/i);
+});
