@@ -1,8 +1,8 @@
 /**
  * Bodies of requests that are rejected before their body has arrived: the rest is read and discarded before
- * the answer is sent. A client may reuse a connection as soon as it has sent its request and read the answer,
- * and the Hono adapter closes a connection half a second after an answer whose request is incomplete. A client
- * of Go then fails a POST that it has sent meanwhile, with `EOF`.
+ * the answer is sent. A client may use a connection again as soon as it has sent its request and has read the
+ * answer, but the Hono adapter closes the connection half a second after the answer if the request is not
+ * complete by then. A POST that a Go client has sent meanwhile fails with `EOF`.
  */
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
