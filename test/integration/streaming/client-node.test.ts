@@ -185,6 +185,7 @@ describe('@kubernetes/client-node streams', { timeout: 300_000 }, () => {
           (error) => error instanceof ApiException && error.code,
         );
       assert.equal(await codeOf({}, 'none'), 400);
+      assert.equal(await codeOf({ tailLines: -1 }), 422);
       assert.equal(await codeOf({ previous: true }), 400);
     });
 
