@@ -9,21 +9,21 @@ export const maxBodyBytes = 3 * 1024 * 1024;
  * A body up to this size is read to its end and discarded before it is rejected, so that the client, which is
  * still sending, can read the answer. A client with a larger body is disconnected.
  */
-const maxDrainedBytes = 32 * 1024 * 1024;
+export const maxDrainedBytes = 32 * 1024 * 1024;
 
 const tooLarge = () =>
   newStatusError('RequestEntityTooLarge', `Request entity too large: limit is ${maxBodyBytes}`);
 
 /** Timeout in milliseconds of a whole body. Bodies that /proxy forwards have no timeout. */
-const patienceMs = 60_000;
+export const bodyTimeoutMs = 60_000;
 
 export async function readBody({
   request,
   server,
 }: Pick<RequestScope, 'request' | 'server'>): Promise<Buffer> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = server.clock.after(patienceMs, () =>
-    reject(newStatusError('Timeout', `the request body did not arrive within ${patienceMs / 1000} s`)),
+  const timer = server.clock.after(bodyTimeoutMs, () =>
+    reject(newStatusError('Timeout', `the request body did not arrive within ${bodyTimeoutMs / 1000} s`)),
   );
   try {
     const body = await Promise.race([late, readAll(request)]);

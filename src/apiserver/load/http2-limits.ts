@@ -35,6 +35,9 @@ export const http2Options = (isNode: boolean): SecureServerOptions => ({
     maxHeaderListSize: maxUnknownHeaderBytes,
   },
   maxHeaderListPairs,
+  // Node rejects new streams of a connection above this, by default above 10 MB: two watches have as much
+  // unread when their client is slow. Each stream limits what is queued on it.
+  maxSessionMemory: Number.MAX_SAFE_INTEGER,
   ...streamResets,
 });
 

@@ -5,6 +5,8 @@
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 
+type ClientSocket = TLSSocket & { readonly _httpMessage?: ServerResponse | null };
+
 const statusOf: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
@@ -14,15 +16,23 @@ const statusOf: Readonly<Record<string, string>> = {
 /**
  * Handles a server's `clientError`. A connection on which no byte has arrived stays open if `mayWait` is set:
  * Go's transport keeps a connection that it dialled and did not need, and does not retry a POST on a
- * connection that was closed.
+ * connection that was closed. Otherwise it is closed once the event loop has read what has arrived: an event
+ * loop that was held runs its timers first.
  */
 export function answerClientError(
   error: NodeJS.ErrnoException,
-  socket: TLSSocket & { readonly _httpMessage?: ServerResponse | null },
+  socket: ClientSocket,
   mayWait: boolean,
 ): void {
   const { code = '' } = error;
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0 && mayWait) return;
+  if (code !== 'ERR_HTTP_REQUEST_TIMEOUT' || socket.bytesRead > 0) close(socket, code);
+  else if (!mayWait)
+    setImmediate(() => {
+      if (socket.bytesRead === 0) close(socket, code);
+    });
+}
+
+function close(socket: ClientSocket, code: string): void {
   if (socket.writable && !socket._httpMessage?.headersSent)
     socket.write(`HTTP/1.1 ${statusOf[code] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`);
   socket.destroySoon();

@@ -15,6 +15,7 @@ import type { Answer } from './http2-connections.ts';
 import type { ListenOptions } from './listen-options.ts';
 import { pourAnswer } from './pour-answer.ts';
 import { refusesHead, refusesHeadOfUpgrade } from './refused-head.ts';
+import { discardRest, isUnread } from './rest-of-body.ts';
 import { pipeAnswer, StreamedAnswer } from './streamed-answer.ts';
 import { sendWhole, WholeAnswer } from './whole-answer.ts';
 
@@ -101,8 +102,10 @@ export class HttpsRequests {
       pipeAnswer(response.status, response.fields, response.source, outgoing);
       return RESPONSE_ALREADY_SENT;
     }
-    if (response instanceof WholeAnswer) sendWhole(outgoing, response);
-    else {
+    if (response instanceof WholeAnswer) {
+      await this.#takeRest(incoming, outgoing);
+      sendWhole(outgoing, response);
+    } else {
       response.headers.delete(alreadySent);
       await pourAnswer(response, outgoing as ServerResponse, (error) =>
         this.#options.log.debug('an answer broke off', {
@@ -114,11 +117,19 @@ export class HttpsRequests {
     return RESPONSE_ALREADY_SENT;
   }
 
+  /** Reads the rest of the request's body, so that the connection can be used again. */
+  async #takeRest(incoming: HttpBindings['incoming'], outgoing: HttpBindings['outgoing']): Promise<void> {
+    if (!(outgoing instanceof ServerResponse && outgoing.shouldKeepAlive && isUnread(incoming))) return;
+    outgoing.shouldKeepAlive = await discardRest(incoming, this.#options.clock);
+  }
+
   /** Closes the connection after the answer if it must not be used again. */
   #settle(incoming: HttpBindings['incoming'], outgoing: HttpBindings['outgoing'], status: number): void {
     // An unauthenticated client needs a new connection for its next request, which is then the youngest.
-    const over = !this.#clients.isKnown(incoming.socket as TLSSocket, status) || isUnwanted(incoming, status);
-    if (over && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false;
+    const isKnown = this.#clients.isKnown(incoming.socket as TLSSocket, status);
+    // A server that stops closes the connection after the answer.
+    const isOver = !isKnown || this.#options.signal.aborted || isUnwanted(incoming, status);
+    if (isOver && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false;
   }
 }
 

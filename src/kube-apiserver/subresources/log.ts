@@ -7,6 +7,7 @@ import { respond } from '../../apiserver/respond.ts';
 import { readObject } from '../../apiserver/verbs/get.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { NodeConnection } from '../node-connection.ts';
+import { checkLogOptions } from './log-options.ts';
 import { agentPath, chooseContainer, hostOf, refusalOf } from './pod-agent.ts';
 import { streamToPod } from './pod-stream.ts';
 
@@ -24,6 +25,7 @@ const passedOn = [
 export const podLog =
   (agents: NodeConnection | undefined): Handler =>
   async (scope) => {
+    checkLogOptions(scope.query, scope.info.name);
     if (scope.upgrade?.headers.upgrade?.toLowerCase() === 'websocket')
       return streamToPod(agents, scope, pathOf);
     const pod = (await readObject(scope)).object as Pod;

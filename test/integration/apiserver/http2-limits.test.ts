@@ -89,6 +89,18 @@ async function endOf(session: ClientHttp2Session): Promise<number | undefined> {
   return code;
 }
 
+/** Resolves when that many bytes of the stream have been read; the rest is left unread. */
+async function readBytes(stream: ClientHttp2Stream, count: number): Promise<void> {
+  let left = count;
+  const read = (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left <= 0) stream.pause();
+  };
+  stream.on('data', read);
+  await once(stream, 'pause');
+  stream.off('data', read);
+}
+
 const masters = ['system:masters'];
 
 describe('a connection of HTTP/2', () => {
@@ -149,6 +161,21 @@ describe('a connection of HTTP/2', () => {
     await closed;
     assert.equal(list.rstCode, constants.NGHTTP2_INTERNAL_ERROR);
     assert.equal(watch.destroyed, false);
+  });
+
+  it('answers other requests while its watches have much that is unread', async (t) => {
+    const server = await start(t);
+    const { open, ask } = await speak(t, server, masters);
+    const watches = [1, 2, 3].map(() => open({ ':path': `${maps}?watch=true` }));
+    await Promise.all(watches.map((watch) => once(watch, 'response')));
+    const data = { text: 'x'.repeat(1_000_000) };
+    for (let number = 0; number < 7; number++)
+      await server.call('POST', maps, { metadata: { name: `large-${number}` }, data });
+    // The server passes on all the rest when the first event has been read.
+    for (const watch of watches) await readBytes(watch, 1_500_000);
+    const paths = ['/livez', `${maps}/large-1`];
+    assert.deepEqual(await Promise.all(paths.map((path) => ask({ ':path': path }))), [200, 200]);
+    for (const watch of watches) watch.close(NGHTTP2_CANCEL);
   });
 
   it('ends when its client opens and cancels streams again and again', async (t) => {

@@ -7,10 +7,8 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { Exec, KubeConfig, PortForward, type V1Status } from '@kubernetes/client-node';
 import { kubectlsOf } from '../../fixtures/kubectls.ts';
 import { type StreamCluster, startStreamCluster } from './stream-cluster.ts';
 
@@ -140,34 +138,4 @@ describe('kubectl streams', () => {
       }
     });
   }
-
-  it('client-node: exec with input, outputs and status', async () => {
-    const config = new KubeConfig();
-    config.loadFromFile(kubeconfig);
-    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-    const status = Promise.withResolvers<V1Status>();
-    const output = buffer(stdout);
-    stdin.end(megabytes);
-    await new Exec(config).exec('default', 'web', 'main', ['copy'], stdout, stderr, stdin, false, (told) => {
-      stdout.end();
-      status.resolve(told);
-    });
-    assert.equal((await status.promise).status, 'Success');
-    assert.equal(sha256(await output), sha256(megabytes));
-  });
-
-  it('client-node: port-forward', async () => {
-    const config = new KubeConfig();
-    config.loadFromFile(kubeconfig);
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    const socket = await new PortForward(config).portForward('default', 'web', [8080], output, null, input);
-    input.write(megabytes.subarray(0, 200_000));
-    const got: Buffer[] = [];
-    for await (const chunk of output) {
-      got.push(chunk);
-      if (Buffer.concat(got).length >= 200_000) break;
-    }
-    assert.equal(sha256(Buffer.concat(got)), sha256(megabytes.subarray(0, 200_000)));
-    (typeof socket === 'function' ? socket() : socket)?.close();
-  });
 });

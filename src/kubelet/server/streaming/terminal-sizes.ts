@@ -1,4 +1,7 @@
-/** Sizes of a client's terminal, parsed from JSON objects `{"Width":80,"Height":24}`. */
+/**
+ * Sizes of a client's terminal, parsed from JSON objects `{"Width":80,"Height":24}`. The case of names is
+ * ignored, as in Go's JSON decoder: the JavaScript client sends them in lower case.
+ */
 import type { TerminalSize } from '../../runtime/runtime.ts';
 
 /** Maximum length of a line; longer ones are ignored. */
@@ -52,7 +55,8 @@ export class TerminalSizes implements AsyncIterable<TerminalSize> {
 
 function parseSize(line: string): TerminalSize | undefined {
   try {
-    const { Width: width, Height: height } = JSON.parse(line) as { Width?: unknown; Height?: unknown };
+    const fields = Object.entries(JSON.parse(line) as object);
+    const { width, height } = Object.fromEntries(fields.map(([name, value]) => [name.toLowerCase(), value]));
     return isLength(width) && isLength(height) ? { width, height } : undefined;
   } catch {
     return undefined;

@@ -56,6 +56,10 @@ describe('the agent is asked for', () => {
     ['two/portforward', 'n2 /portForward/default/two?'],
     ['web/portforward?ports=80&ports=81', 'n1 /portForward/default/web?port=80&port=81'],
     ['web/log?follow=true', 'n1 /containerLogs/default/web/c?follow=true'],
+    [
+      'web/log?tailLines=0&limitBytes=1&sinceSeconds=1&sinceTime=',
+      'n1 /containerLogs/default/web/c?sinceSeconds=1&sinceTime=&tailLines=0&limitBytes=1',
+    ],
   ] as const)
     test(what, async () => {
       const socket = duplexPair()[0];
@@ -79,9 +83,10 @@ describe('the agent is asked for', () => {
     ['?container=c', ''],
     ['?pretty=true&stream=All', ''],
     [
-      '?follow=1&previous=1&sinceSeconds=3&sinceTime=t&timestamps=1&tailLines=5&limitBytes=7',
-      'follow=1&previous=1&sinceSeconds=3&sinceTime=t&timestamps=1&tailLines=5&limitBytes=7',
+      '?follow=1&previous=1&sinceSeconds=3&timestamps=1&tailLines=5&limitBytes=7',
+      'follow=1&previous=1&sinceSeconds=3&timestamps=1&tailLines=5&limitBytes=7',
     ],
+    ['?sinceTime=t', 'sinceTime=t'],
     // The agent reports an invalid value.
     ['?tailLines=', 'tailLines='],
   ] as const)
@@ -152,6 +157,19 @@ describe('it is refused', () => {
     ['free/log', '400 pod free does not have a host assigned'],
     ['none/attach', '404 pods "none" not found'],
     ['none/log', '404 pods "none" not found'],
+    [
+      'web/log?tailLines=-1',
+      '422 PodLogOptions "web" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0',
+    ],
+    [
+      'web/log?limitBytes=0&sinceSeconds=0',
+      '422 PodLogOptions "web" is invalid: [limitBytes: Invalid value: 0: must be greater than 0, ' +
+        'sinceSeconds: Invalid value: 0: must be greater than 0]',
+    ],
+    [
+      'web/log?sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z',
+      '422 PodLogOptions "web" is invalid: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
+    ],
   ] as const)
     test(`${what}: ${refusal}`, async () => {
       const options = what.includes('/log') ? {} : leaving;

@@ -68,6 +68,11 @@ test('a terminal has its newest size', async () => {
   sizes.push('{"Width":100,"Height":50}');
   sizes.flush();
   assert.deepEqual((await next).value, { width: 100, height: 50 });
+  for (const size of ['{"height":51,"width":101}', 'null', '{"Width":102}', '{"width":102,"height":70000}']) {
+    sizes.push(size);
+    sizes.flush();
+  }
+  assert.deepEqual((await reading.next()).value, { width: 101, height: 51 });
   sizes.end();
   assert.equal((await reading.next()).done, true);
 });
