@@ -94,6 +94,11 @@ const starts = (pid: number, address: string): readonly Trouble[] => [
     ],
   },
   {
+    entry: 'configure that process to listen',
+    elsewhere: 'test/e2e/refused-start.test.ts',
+    commands: { 'ss -lnp sport = :53': new RegExp(`:53 .*pid=${pid},`) },
+  },
+  {
     entry: 'another minik8s runs as a node',
     errors: [{ line: 'minik8s up --data-dir "$PWD/other"', advice: 'ctl get nodes', ends: ready }],
   },
@@ -158,6 +163,11 @@ const starts = (pid: number, address: string): readonly Trouble[] => [
   },
   { entry: 'no component is named', elsewhere: 'test/e2e/observability.test.ts' },
   {
+    entry: 'by the port of the gateway',
+    elsewhere: 'test/unit/roles/master/gateway-port.test.ts',
+    commands: { 'ss -ltnp': /^LISTEN /m },
+  },
+  {
     entry: 'no server is given',
     errors: [
       {
@@ -187,6 +197,11 @@ const starts = (pid: number, address: string): readonly Trouble[] => [
         ends: inUse,
       },
     ],
+  },
+  {
+    entry: 'give --overlay host-routes on all nodes',
+    elsewhere: 'test/unit/network/overlay/overlay-kernel.test.ts',
+    commands: { 'ss -lnup sport = :8472': /^State / },
   },
 ];
 
@@ -316,6 +331,11 @@ const pods: readonly Trouble[] = [
         shown: 'ctl get pod unplaced',
       },
     ],
+  },
+  {
+    entry: 'it does not run',
+    elsewhere: 'test/e2e/faults-dockerd.test.ts',
+    commands: { 'systemctl start docker': undefined },
   },
   {
     entry: 'Back-off pulling image',
