@@ -137,6 +137,19 @@ describe('an authority that was damaged', () => {
     });
   }
 
+  test('no certificate, though the authority has signed others: no start, and the key is kept', async () => {
+    await (await openCredentials(own, () => start)).leaf(server);
+    const key = await readFile(join(own, 'ca.key'), 'utf8');
+    await rm(join(own, 'ca.crt'));
+    await assert.rejects(
+      openCredentials(own, () => start),
+      /ca\.crt is missing: restore both files from a backup, or remove both/,
+    );
+    assert.equal(await readFile(join(own, 'ca.key'), 'utf8'), key);
+    await rm(join(own, 'ca.key'));
+    assert.ok((await openCredentials(own, () => start)).authority.key !== key);
+  });
+
   test('a key alone is what a first start left behind, and a new authority is made', async () => {
     await rm(join(own, 'ca.crt'));
     const { authority } = await openCredentials(own, () => start);
