@@ -170,7 +170,7 @@ export function authorityProblem(certificate: string, now: number): string | und
   if (now < first.getTime())
     return `${clock}, before the cluster's authority was made (${first.toISOString()}): ${whoFails}; set it (timedatectl set-ntp true) and restart minik8s`;
   if (now > last.getTime())
-    return `${clock}, and the cluster's authority was valid until ${last.toISOString()}: ${whoFails}; set the clock, or make a new authority`;
+    return `${clock}, and the cluster's authority was valid until ${last.toISOString()}: ${whoFails}; set the clock, or make a new authority: stop minik8s, remove ca.crt and ca.key from the folder pki of its data directory, and start it`;
   return undefined;
 }
 

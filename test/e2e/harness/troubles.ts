@@ -1,4 +1,5 @@
 /** Provokes each error of docs/troubleshooting.md on a cluster of one node, and applies the advice. */
+import { certificateTroubles } from './certificate-troubles.ts';
 
 export interface Trouble {
   /** Words of the entry's text. */
@@ -239,6 +240,17 @@ const clients = (address: string): readonly Trouble[] => [
         advice: 'ctl get nodes --kubeconfig /var/lib/minik8s/admin.conf',
         ends: ready,
       },
+      ...(
+        [
+          ['+2y', 'its certificate has expired'],
+          ['-2y', 'its certificate is not valid yet'],
+        ] as const
+      ).map(([shift, cause]) => ({
+        cause,
+        line: `faketime -f ${shift} "$MINIK8S" ctl get nodes`,
+        advice: 'ctl get nodes',
+        ends: ready,
+      })),
       {
         cause: 'connection timed out',
         // The default would take two minutes.
@@ -369,6 +381,7 @@ const pods: readonly Trouble[] = [
  */
 export const troubles = (pid: number, address: string): readonly Trouble[] => [
   ...starts(pid, address),
+  ...certificateTroubles,
   ...clients(address),
   ...pods,
 ];
