@@ -103,6 +103,7 @@ const starts = (pid: number, address: string): readonly Trouble[] => [
     entry: 'another minik8s runs as a node',
     errors: [{ line: 'minik8s up --data-dir "$PWD/other"', advice: 'ctl get nodes', ends: ready }],
   },
+  { entry: 'make room there', elsewhere: 'test/e2e/full-disk.test.ts' },
   {
     entry: 'is used by',
     errors: [
