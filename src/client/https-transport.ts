@@ -10,7 +10,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
-import { checkServerIdentity } from 'node:tls';
+import { checkServerIdentity, createSecureContext } from 'node:tls';
 import { onAbort } from '../base/abort.ts';
 import { hasPlainHost, isAddress } from '../base/addresses.ts';
 import type { Clock } from '../base/clock.ts';
@@ -143,7 +143,25 @@ const agentOptions = (options: HttpsTransportOptions): http.AgentOptions => ({
   keepAliveMsecs: options.keepAliveMs ?? 15_000,
 });
 
-export const tlsOptions = (options: HttpsTransportOptions): https.AgentOptions => ({
+export function tlsOptions(options: HttpsTransportOptions): https.AgentOptions {
+  requireUsable(options);
+  return tlsOptionsOf(options);
+}
+
+/** Throws an Error if the key does not belong to the certificate: OpenSSL's own message names neither. */
+function requireUsable({ cert, key }: Pick<HttpsTransportOptions, 'cert' | 'key'>): void {
+  if (!cert || !key) return;
+  try {
+    createSecureContext({ cert, key });
+  } catch (cause) {
+    throw new Error(
+      'the client key does not belong to the client certificate, or one of the two is damaged; give the files of one user',
+      { cause },
+    );
+  }
+}
+
+const tlsOptionsOf = (options: HttpsTransportOptions): https.AgentOptions => ({
   ...agentOptions(options),
   ...(options.ca && { ca: options.ca }),
   ...(options.cert && { cert: options.cert }),

@@ -238,5 +238,6 @@ function material(data: string | undefined, file: string | undefined): string | 
 function readRequired(file: string): string {
   const text = readOptional(file);
   if (text === undefined) throw new UsageError(`kubeconfig: ${file} does not exist`);
+  if (text.trim() === '') throw new UsageError(`kubeconfig: ${file} is empty`);
   return text;
 }

@@ -4,6 +4,7 @@ import { RuntimeError, type RuntimeErrorReason } from './runtime-error.ts';
 interface DockerFailure {
   readonly statusCode?: number;
   readonly code?: string;
+  readonly syscall?: string;
   readonly message?: string;
   readonly json?: { readonly message?: string };
 }
@@ -19,7 +20,7 @@ export async function call<T>(
   } catch (error) {
     const failure = error as DockerFailure;
     const said = engineSaid(failure);
-    const text = said ?? failure.message ?? String(error);
+    const text = said ?? notRunning(failure) ?? failure.message ?? String(error);
     // Docker's own message is shown in full; dockerode's error only repeats it in other words.
     throw new RuntimeError(
       reasonOf(failure, otherwise),
@@ -27,6 +28,12 @@ export async function call<T>(
       said === undefined ? { cause: error } : { said: said.trim() },
     );
   }
+}
+
+/** Returns the message for a socket without a listener, with the remedy; undefined for another failure. */
+function notRunning({ code, syscall, message }: DockerFailure): string | undefined {
+  if (syscall !== 'connect' || (code !== 'ENOENT' && code !== 'ECONNREFUSED')) return undefined;
+  return `it does not run (${message}); start it on the node (systemctl start docker, or dockerd)`;
 }
 
 /** Returns the engine's message; undefined when there was no answer. */

@@ -4,7 +4,7 @@
  * 0600, and each file is replaced atomically, so that a crash leaves either the old pair or the new one.
  */
 import { createHash, X509Certificate } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAddress } from '../base/addresses.ts';
 import { removeLeftDrafts, replaceFile } from '../os/replace-file.ts';
@@ -59,22 +59,28 @@ async function readLeaf(directory: string, file: string): Promise<KeyAndCertific
   return pair && belongTogether(pair) ? pair : undefined;
 }
 
+/** Returns true if the directory has a certificate, which an authority has signed. */
+const hasCertificate = async (directory: string) =>
+  (await readdir(directory)).some((file) => file.endsWith('.crt'));
+
 /**
  * Reads the authority. A damaged authority is never replaced with a new one, which would invalidate all
- * certificates of the cluster. A key without a certificate is left by a first start that was interrupted
+ * certificates of the cluster. A key without any certificate is left by a first start that was interrupted
  * before the authority was used.
  */
 async function readAuthority(directory: string): Promise<KeyAndCertificate | undefined> {
   const found = await readPair(directory, 'ca');
-  if (found.certificate === undefined) return undefined;
+  const isUnused = found.key === undefined || !(await hasCertificate(directory));
+  if (found.certificate === undefined && isUnused) return undefined;
   const pair = isWhole(found);
   if (pair && isAuthority(pair)) return pair;
   const [key, certificate] = ['key', 'crt'].map((ending) => join(directory, `ca.${ending}`));
+  const missing = found.certificate === undefined ? certificate : key;
   const what = pair
-    ? `is not the key of the authority in ${certificate}, or one of the two is damaged`
-    : 'is missing';
+    ? `${key} is not the key of the authority in ${certificate}, or one of the two is damaged`
+    : `${missing} is missing`;
   throw new Error(
-    `${key} ${what}: restore both files from a backup, or remove both; masters that share an etcd then take the authority from etcd, otherwise every node and user needs a new certificate`,
+    `${what}: restore both files from a backup, or remove both; masters that share an etcd then take the authority from etcd, otherwise every node and user needs a new certificate`,
   );
 }
 
@@ -164,7 +170,7 @@ export function authorityProblem(certificate: string, now: number): string | und
   if (now < first.getTime())
     return `${clock}, before the cluster's authority was made (${first.toISOString()}): ${whoFails}; set it (timedatectl set-ntp true) and restart minik8s`;
   if (now > last.getTime())
-    return `${clock}, and the cluster's authority was valid until ${last.toISOString()}: ${whoFails}; set the clock, or make a new authority`;
+    return `${clock}, and the cluster's authority was valid until ${last.toISOString()}: ${whoFails}; set the clock, or make a new authority: stop minik8s, remove ca.crt and ca.key from the folder pki of its data directory, and start it`;
   return undefined;
 }
 

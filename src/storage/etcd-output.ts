@@ -52,7 +52,7 @@ function readString(quoted: string): string {
 /** Returns one line for the administrator; undefined if no manual work is needed. */
 export function etcdAdvice({ line, trouble }: EtcdEnd, directory: string): string | undefined {
   if (trouble === 'full')
-    return `the disk of ${directory} is full (${line}): make room there, and etcd goes on by itself`;
+    return `the disk of ${directory} is full (${line}): make room there (etcd allocates 64 MB at once), and etcd goes on by itself`;
   if (trouble === 'damaged')
     return `the data of etcd in ${directory} are damaged (${line}): stop minik8s, move ${directory} away, and restore a snapshot of etcd in its place; without it the cluster begins anew, empty`;
   return undefined;

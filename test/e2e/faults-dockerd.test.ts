@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Node, V1Pod } from '@kubernetes/client-node';
+import { troubleText } from '../fixtures/troubleshooting.ts';
 import { Cluster } from './harness/cluster.ts';
 import { deployHello, nameOf, readyPods, restartsOf, service } from './harness/hello.ts';
 import { Host } from './harness/host.ts';
@@ -46,12 +47,15 @@ for (const { what, dockerFlags, restarted } of engines) {
 
     await context.test('the node says so while it is away', async () => {
       await host.killDocker();
+      const remedy = troubleText('it does not run');
       const condition = await waitFor('the node not ready', async () => {
         const ready = await readiness(cluster);
-        return ready?.status === 'False' && ready;
+        return ready?.status === 'False' && remedy.test(ready.message ?? '') && ready;
       });
-      assert.match(condition.message ?? '', /Docker|docker/);
-      assert.doesNotMatch(condition.message ?? '', /\n/);
+      assert.match(condition.message ?? '', /^Docker [^\n]+$/);
+      assert.match((await cluster.kubectl.attempt(['logs', 'deployment/hello'])).stderr, remedy);
+      // One line for each lost container would hide the line that has the cause.
+      assert.doesNotMatch(cluster.log, /cannot inspect a container/);
       if (!restarted) assert.match(await host.page(address), /^hello from /);
     });
 

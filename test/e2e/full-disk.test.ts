@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemExec } from '../../src/os/exec.ts';
+import { troubleText } from '../fixtures/troubleshooting.ts';
 import { Cluster } from './harness/cluster.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
@@ -42,6 +43,8 @@ test('a disk that fills up under a running cluster', async (context) => {
       refused,
       /^Error from server[^\n]* is full \([^\n]*no space left on device\): make room there[^\n]*\n$/,
     );
+    assert.match(refused, troubleText('make room there'));
+    assert.match(refused, /etcd allocates 64 MB at once/);
     await waitFor('readyz that says why', async () => {
       const { stderr, stdout } = await kubectl.attempt(['get', '--raw', '/readyz?verbose']);
       return /\[-\]etcd failed: [^\n]*no space left on device/.test(stdout + stderr);

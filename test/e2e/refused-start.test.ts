@@ -4,9 +4,11 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemExec } from '../../src/os/exec.ts';
+import { troubleText } from '../fixtures/troubleshooting.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { type End, endOf } from './harness/end-of.ts';
 import { Host } from './harness/host.ts';
+import { processesNaming } from './harness/processes.ts';
 
 /** Asserts that the start failed with one line that matches all of these. */
 function assertOneLine({ code, stdout, stderr }: End, ...says: RegExp[]): void {
@@ -84,6 +86,19 @@ test('minik8s up says in one line why it cannot start, and leaves nothing behind
       assertOneLine(refused, new RegExp(`port ${port} of ${address} is taken`), new RegExp(`--${flag}`));
     });
   }
+
+  await context.test('a DNS server on all addresses', async () => {
+    const engine = await Host.start(context, { images: [] });
+    const free = await engine.take('53');
+    const ownData = join(engine.directory, 'minik8s');
+    const flags = ['--data-dir', ownData, '--docker-socket', engine.dockerSocket];
+    const { code, stderr } = await endOf(engine.command(executable, ['up', ...flags]));
+    await free();
+    assert.equal(code, 1);
+    assert.match(stderr, troubleText('configure that process to listen'));
+    assert.match(stderr, /^error: port 53 of 169\.254\.20\.10 [^\n]+\n$/m);
+    assert.deepEqual(processesNaming(ownData), []);
+  });
 
   await context.test('addresses that the machine or Services have', async () => {
     const own = `${host.address.split('.').slice(0, 2).join('.')}.0.0/16`;

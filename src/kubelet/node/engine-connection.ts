@@ -115,8 +115,11 @@ export class EngineConnection {
   async #follow(id: string, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     const backoff = new Backoff(reconnect);
-    const onError = (error: unknown) =>
-      log.warn('cannot inspect a container; trying again', { error: errorMessage(error) });
+    const onError = (error: unknown) => {
+      // A lost engine is logged once, by `run`, and everything is read again when it is back.
+      const level = error instanceof RuntimeError && error.reason === 'Unavailable' ? 'debug' : 'warn';
+      log[level]('cannot inspect a container; trying again', { container: id, error: errorMessage(error) });
+    };
     await retry({ clock, signal, backoff, onError }, () => this.#objectChanged(id));
   }
 

@@ -1,5 +1,5 @@
 /** The overlay in this machine's kernel: read as a whole, changed by differences. */
-import type { Exec } from '../../os/exec.ts';
+import { type Exec, ExecError } from '../../os/exec.ts';
 import type { NetworkNames } from '../rules.ts';
 import { networkOf, type Underlay } from './plan.ts';
 import { renderChange, vni, vxlanPort } from './render.ts';
@@ -99,10 +99,21 @@ export async function applyOverlay(
   const difference = change(from, to, (way) => way.includes(` dev ${names.vxlanLink}`));
   if (!difference) return false;
   for (const { program, args, input } of renderChange(difference, names)) {
-    await exec(program, args, { input });
+    try {
+      await exec(program, args, { input });
+    } catch (error) {
+      if (!isPortTaken(error)) throw error;
+      throw new Error(
+        `UDP port ${vxlanPort} is taken by another process (ss -lnup sport = :${vxlanPort} names it); stop that process, or give --overlay host-routes on all nodes`,
+      );
+    }
   }
   return true;
 }
+
+/** Returns true if a VXLAN link could not be set up because another socket is bound to its port. */
+const isPortTaken = (error: unknown) =>
+  error instanceof ExecError && error.failure.stderr.includes('Address already in use');
 
 /**
  * Returns the link. A link that is down, or was changed by another program, gets a value that matches no

@@ -56,7 +56,10 @@ class GatewayPort {
   #turning: Promise<void> | undefined;
   #again = false;
   #isEnding = false;
+  /** Pending while the port could not be opened; until it fires, changes of objects cause no attempt. */
   #retry: Timer | undefined;
+  /** The last failure to open the port, which is logged once. */
+  #problem: string | undefined;
 
   constructor(options: GatewayPortOptions) {
     this.#options = options;
@@ -71,7 +74,6 @@ class GatewayPort {
 
   async end(): Promise<void> {
     this.#isEnding = true;
-    this.#retry?.cancel();
     this.wake();
     await this.#turning;
   }
@@ -81,7 +83,8 @@ class GatewayPort {
       this.#again = false;
       const { cache } = this.#options;
       const isWanted = !this.#isEnding && prefixes.some((prefix) => cache.list(prefix).length > 0);
-      if (isWanted && !this.#open) await this.#listen();
+      if (!isWanted) this.#forgetFailure();
+      if (isWanted && !this.#open && !this.#retry) await this.#listen();
       else if (!isWanted && this.#open) await this.#close(this.#open);
     }
   }
@@ -92,13 +95,25 @@ class GatewayPort {
     try {
       const { closed } = await listen(stop.signal);
       this.#open = { stop, closed };
+      if (this.#problem !== undefined) log.info('the port of the gateway is open');
+      this.#forgetFailure();
     } catch (error) {
-      log.error('functions and workflows cannot be called by the port of the gateway', {
-        error: errorMessage(error),
+      const problem = errorMessage(error);
+      const what = { error: problem, retryMs };
+      if (problem !== this.#problem)
+        log.error('functions and workflows cannot be called by the port of the gateway', what);
+      this.#problem = problem;
+      this.#retry = clock.after(retryMs, () => {
+        this.#retry = undefined;
+        this.wake();
       });
-      this.#retry?.cancel();
-      this.#retry = clock.after(retryMs, () => this.wake());
     }
+  }
+
+  #forgetFailure(): void {
+    this.#retry?.cancel();
+    this.#retry = undefined;
+    this.#problem = undefined;
   }
 
   async #close({ stop, closed }: { readonly stop: AbortController; readonly closed: Promise<void> }) {

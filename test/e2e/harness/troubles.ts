@@ -1,4 +1,5 @@
 /** Provokes each error of docs/troubleshooting.md on a cluster of one node, and applies the advice. */
+import { certificateTroubles } from './certificate-troubles.ts';
 
 export interface Trouble {
   /** Words of the entry's text. */
@@ -94,9 +95,15 @@ const starts = (pid: number, address: string): readonly Trouble[] => [
     ],
   },
   {
+    entry: 'configure that process to listen',
+    elsewhere: 'test/e2e/refused-start.test.ts',
+    commands: { 'ss -lnp sport = :53': new RegExp(`:53 .*pid=${pid},`) },
+  },
+  {
     entry: 'another minik8s runs as a node',
     errors: [{ line: 'minik8s up --data-dir "$PWD/other"', advice: 'ctl get nodes', ends: ready }],
   },
+  { entry: 'make room there', elsewhere: 'test/e2e/full-disk.test.ts' },
   {
     entry: 'is used by',
     errors: [
@@ -158,6 +165,11 @@ const starts = (pid: number, address: string): readonly Trouble[] => [
   },
   { entry: 'no component is named', elsewhere: 'test/e2e/observability.test.ts' },
   {
+    entry: 'by the port of the gateway',
+    elsewhere: 'test/unit/roles/master/gateway-port.test.ts',
+    commands: { 'ss -ltnp': /^LISTEN /m },
+  },
+  {
     entry: 'no server is given',
     errors: [
       {
@@ -187,6 +199,11 @@ const starts = (pid: number, address: string): readonly Trouble[] => [
         ends: inUse,
       },
     ],
+  },
+  {
+    entry: 'give --overlay host-routes on all nodes',
+    elsewhere: 'test/unit/network/overlay/overlay-kernel.test.ts',
+    commands: { 'ss -lnup sport = :8472': /^State / },
   },
 ];
 
@@ -224,6 +241,17 @@ const clients = (address: string): readonly Trouble[] => [
         advice: 'ctl get nodes --kubeconfig /var/lib/minik8s/admin.conf',
         ends: ready,
       },
+      ...(
+        [
+          ['+2y', 'its certificate has expired'],
+          ['-2y', 'its certificate is not valid yet'],
+        ] as const
+      ).map(([shift, cause]) => ({
+        cause,
+        line: `faketime -f ${shift} "$MINIK8S" ctl get nodes`,
+        advice: 'ctl get nodes',
+        ends: ready,
+      })),
       {
         cause: 'connection timed out',
         // The default would take two minutes.
@@ -318,6 +346,11 @@ const pods: readonly Trouble[] = [
     ],
   },
   {
+    entry: 'it does not run',
+    elsewhere: 'test/e2e/faults-dockerd.test.ts',
+    commands: { 'systemctl start docker': undefined },
+  },
+  {
     entry: 'Back-off pulling image',
     replace: { IMAGE: nowhere },
     commands: { 'docker pull IMAGE': /127\.0\.0\.1:1: connect: connection refused/ },
@@ -349,6 +382,7 @@ const pods: readonly Trouble[] = [
  */
 export const troubles = (pid: number, address: string): readonly Trouble[] => [
   ...starts(pid, address),
+  ...certificateTroubles,
   ...clients(address),
   ...pods,
 ];

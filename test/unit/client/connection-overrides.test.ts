@@ -137,6 +137,7 @@ describe('a connection with', () => {
     [{ user: 'plugin' }, /plugin/],
     [{ certificateAuthority: ca, insecureSkipTlsVerify: true }, /verifies nothing/],
     [{ certificateAuthority: join(folder, 'gone') }, /gone does not exist$/],
+    [{ clientCertificate: file('empty', '\n') }, /empty is empty$/],
   ];
   for (const [overrides, message] of wrong)
     it(`overrides ${JSON.stringify(overrides)} are rejected: ${message.source}`, () =>

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { authorityHash, authorityProblem, openCredentials } from '../../../src/pki/credentials.ts';
+import { troubleText } from '../../fixtures/troubleshooting.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 const day = 24 * 3600 * 1000;
@@ -78,8 +79,9 @@ test('a clock before or behind the time of the authority is named, with what to 
   );
   assert.match(
     problemAt(start + 40_000 * day) ?? '',
-    /authority was valid until .*; set the clock, or make a new/,
+    /authority was valid until .*; set the clock, or make a new authority: stop minik8s, remove ca\.crt and ca\.key/,
   );
+  assert.match(problemAt(start - 400 * day) ?? '', troubleText('the clock of this machine says'));
 });
 
 describe('an authority that was damaged', () => {
@@ -136,6 +138,20 @@ describe('an authority that was damaged', () => {
       assert.equal(await readFile(join(own, 'ca.crt'), 'utf8'), before_);
     });
   }
+
+  test('no certificate, though the authority has signed others: no start, and the key is kept', async () => {
+    await (await openCredentials(own, () => start)).leaf(server);
+    const key = await readFile(join(own, 'ca.key'), 'utf8');
+    await rm(join(own, 'ca.crt'));
+    await assert.rejects(
+      openCredentials(own, () => start),
+      ({ message }: Error) =>
+        /ca\.crt is missing/.test(message) && troubleText('restore both files from a backup').test(message),
+    );
+    assert.equal(await readFile(join(own, 'ca.key'), 'utf8'), key);
+    await rm(join(own, 'ca.key'));
+    assert.ok((await openCredentials(own, () => start)).authority.key !== key);
+  });
 
   test('a key alone is what a first start left behind, and a new authority is made', async () => {
     await rm(join(own, 'ca.crt'));

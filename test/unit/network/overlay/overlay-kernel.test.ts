@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readOverlay } from '../../../../src/network/overlay/kernel.ts';
+import { applyOverlay, readOverlay } from '../../../../src/network/overlay/kernel.ts';
+import { noOverlay } from '../../../../src/network/overlay/plan.ts';
 import { defaultNames } from '../../../../src/network/rules.ts';
-import type { Exec } from '../../../../src/os/exec.ts';
+import { type Exec, ExecError } from '../../../../src/os/exec.ts';
+import { troubleText } from '../../../fixtures/troubleshooting.ts';
 
 /** Output of ip(8) of Ubuntu 24.04, shortened. */
 const link =
@@ -33,4 +35,27 @@ test('what Ubuntu adds to the details of a link is passed over', async () => {
 
 test('what is no JSON is an error', async () => {
   await assert.rejects(readOverlay(execOf('[{"ifname":"x",]'), defaultNames), SyntaxError);
+});
+
+test('the error names the port of the link that another process uses', async () => {
+  const vxlan = {
+    local: '198.19.1.1',
+    dev: 'eth0',
+    mac: '0a:58:0a:f4:00:00',
+    mtu: 1450,
+    address: '10.244.0.0',
+  };
+  const failing =
+    (stderr: string): Exec =>
+    async (file, args) => {
+      throw new ExecError({ file, args, stdout: '', stderr, code: 1 }, 'exit status 1');
+    };
+  const apply = (said: string) =>
+    applyOverlay(failing(said), noOverlay, { ...noOverlay, vxlan }, defaultNames);
+  await assert.rejects(apply('RTNETLINK answers: Address already in use\n'), ({ message }: Error) => {
+    assert.match(message, /^UDP port 8472 is taken .* \(ss -lnup sport = :8472 names it\)/);
+    assert.match(message, troubleText('give --overlay host-routes on all nodes'));
+    return true;
+  });
+  await assert.rejects(apply('Cannot find device "eth0"\n'), /^ExecError: .*Cannot find device "eth0"$/);
 });

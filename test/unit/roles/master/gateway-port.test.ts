@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { KindSet } from '../../../../src/apimachinery/kind-set.ts';
-import { silentLogger } from '../../../../src/base/log.ts';
 import { registry } from '../../../../src/features/kinds.ts';
 import { keepGatewayPort } from '../../../../src/roles/master/gateway-port.ts';
 import { startTestServer } from '../../../fixtures/api-server.ts';
+import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
+import { troubleText } from '../../../fixtures/troubleshooting.ts';
 
 const functions = '/apis/minik8s.io/v1/namespaces/default/functions';
 
@@ -23,9 +24,11 @@ async function world(refusals = 0) {
     return { port: 8070, closed: closed.then(() => void log.push('closed')) };
   };
   const stop = new AbortController();
-  const ended = keepGatewayPort({ cache, listen, clock, log: silentLogger }, stop.signal);
+  const logger = new RecordingLogger();
+  const ended = keepGatewayPort({ cache, listen, clock, log: logger }, stop.signal);
   return {
     log,
+    logger,
     clock,
     server,
     async create(name: string) {
@@ -81,6 +84,33 @@ it('a port that another program has is tried again', async () => {
   assert.deepEqual(log, ['refused']);
   await clock.advance(20_000);
   assert.deepEqual(log, ['refused', 'refused', 'open']);
+  await end();
+});
+
+it('changes of functions cause no further attempt while the port is taken, and the log has one line', async () => {
+  const { log, logger, create, remove, end, clock } = await world(3);
+  await create('one');
+  await create('two');
+  await remove('two');
+  assert.deepEqual(log, ['refused']);
+  const messages = () => logger.lines.map(({ level, message }) => `${level} ${message}`);
+  const refused = 'error functions and workflows cannot be called by the port of the gateway';
+  await clock.advance(20_000);
+  assert.deepEqual(log, ['refused', 'refused', 'refused']);
+  assert.deepEqual(messages(), [refused]);
+  assert.match(refused, troubleText('by the port of the gateway'));
+  await clock.advance(10_000);
+  assert.deepEqual(log, ['refused', 'refused', 'refused', 'open']);
+  assert.deepEqual(messages(), [refused, 'info the port of the gateway is open']);
+  await end();
+});
+
+it('a function that comes after all were deleted causes an attempt at once', async () => {
+  const { log, create, remove, end } = await world(1);
+  await create('one');
+  await remove('one');
+  await create('two');
+  assert.deepEqual(log, ['refused', 'open']);
   await end();
 });
 
