@@ -9,7 +9,6 @@ import { systemClock } from '../../../../../src/base/clock.ts';
 import { replaceable } from '../../../../../src/base/current.ts';
 import { silentLogger } from '../../../../../src/base/log.ts';
 import type { ConnectionSettings } from '../../../../../src/features/slurm/client/connection-settings.ts';
-import { Lane } from '../../../../../src/features/slurm/client/lanes.ts';
 import { type HostState, LoginHost } from '../../../../../src/features/slurm/client/login-host.ts';
 import { followConnection } from '../../../../../src/roles/slurm/connection-files.ts';
 import { eventually } from '../../../../fixtures/eventually.ts';
@@ -225,37 +224,4 @@ it('the files of a Secret are followed, and are no news where they say the same'
   write('host', 'two');
   await eventually(systemClock, 'it is told', () => news.includes('two'));
   assert.deepEqual(news, ['two']);
-});
-
-it('a lane has so many at a time, in the order they came, whatever becomes of them', async () => {
-  const lane = new Lane(2);
-  const began: number[] = [];
-  const ends: ((error?: Error) => void)[] = [];
-  const runs = Array.from({ length: 5 }, (_, index) =>
-    lane.run(
-      () =>
-        new Promise<void>((resolve, reject) => {
-          began.push(index);
-          ends.push((error) => (error ? reject(error) : resolve()));
-        }),
-    ),
-  );
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-  await turn();
-  assert.deepEqual(began, [0, 1]);
-  ends[0]?.();
-  await turn();
-  // A new task runs after the waiting tasks.
-  const late = lane.run(async () => void began.push(99));
-  await turn();
-  assert.deepEqual(began, [0, 1, 2]);
-  ends[1]?.(new Error('broken'));
-  await assert.rejects(runs[1] ?? Promise.resolve(), /broken/);
-  await turn();
-  assert.deepEqual(began, [0, 1, 2, 3]);
-  for (const end of ends) end();
-  await turn();
-  for (const end of ends) end();
-  await Promise.all([late, ...runs.filter((_, index) => index !== 1)]);
-  assert.deepEqual(began, [0, 1, 2, 3, 4, 99]);
 });

@@ -96,6 +96,14 @@ it('a Secret that cannot be used says which key and why', () => {
     const read = connectionSettings({ ...data, host: '::1', port });
     assert.ok(typeof read !== 'string' && read.port === Number(port) && read.host === '::1');
   }
+  const spaced = connectionSettings({
+    ...data,
+    password: ' p\t\r\n',
+    privateKey: 'K',
+    passphrase: ' w \n\n',
+  });
+  assert.ok(typeof spaced !== 'string');
+  assert.deepEqual([spaced.password, spaced.passphrase], [' p\t', ' w \n'], 'only one line end is removed');
   const keyed = connectionSettings({ ...data, password: '', privateKey: 'K' });
   assert.ok(typeof keyed !== 'string' && keyed.password === undefined && keyed.privateKey === 'K');
 });

@@ -260,6 +260,45 @@ it('three questions, two submissions, two builds and four files are on their way
   assert.equal(files, 7);
 });
 
+it('four files are read and written at once, with the mode, offset and length of each', async () => {
+  const { clock, stop } = begin();
+  const calls: unknown[] = [];
+  const gates: (() => void)[] = [];
+  const held = <T>(value: T, ...call: readonly unknown[]) => {
+    calls.push(call);
+    return new Promise<T>((resolve) => gates.push(() => resolve(value)));
+  };
+  const login = new LoginHost({
+    ...{ connection: replaceable<ConnectionSettings | string>(settings), clock, random: random as never },
+    ...{ log: new RecordingLogger(), signal: stop.signal, onState: () => undefined },
+    open: async () => ({
+      over: new Promise<never>(() => undefined),
+      close: () => undefined,
+      run: () => assert.fail('no script is run'),
+      write: (path, data, mode) => held(undefined, path, String(data), mode),
+      read: (path, offset, length) => held(Buffer.from('read'), path, offset, length),
+    }),
+  });
+  const written = login.write('/w/a', Buffer.from('text'), 0o700);
+  const read = login.read('/w/b', 3, 9);
+  const others = [1, 2, 3].map((offset) => login.read('/w/c', offset, 1));
+  await clock.advance(0);
+  assert.deepEqual(calls, [
+    ['/w/a', 'text', 0o700],
+    ['/w/b', 3, 9],
+    ['/w/c', 1, 1],
+    ['/w/c', 2, 1],
+  ]);
+  gates[0]?.();
+  await clock.advance(0);
+  assert.deepEqual(calls.at(-1), ['/w/c', 3, 1]);
+  for (const open of gates) open();
+  assert.deepEqual(
+    [await written, String(await read), (await Promise.all(others)).length],
+    [undefined, 'read', 3],
+  );
+});
+
 it('the end of the client closes the connection, ends its requests and opens no other', async () => {
   const { host, clock, asks, outcomes, stop, connection, states } = begin();
   host.answers = () => new Promise(() => undefined);
