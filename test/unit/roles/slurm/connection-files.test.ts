@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it, type TestContext } from 'node:test';
+import { readConnection } from '../../../../src/roles/slurm/connection-files.ts';
+
+function directoryOf(context: TestContext, files: Readonly<Record<string, string>>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'minik8s-connection-files-'));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  return directory;
+}
+const files = { host: 'login\n', user: 'me', password: 'secret\n', knownHosts: 'ssh-ed25519 AAAA' };
+
+it('readConnection returns the settings in the files', async (context) => {
+  const read = await readConnection(directoryOf(context, { ...files, port: '2222' }));
+  assert.ok(typeof read !== 'string', String(read));
+  assert.deepEqual(
+    [read.host, read.port, read.user, read.password, read.knownHosts],
+    ['login', 2222, 'me', 'secret', 'ssh-ed25519 AAAA'],
+  );
+});
+
+it('readConnection ignores the folders and links that the kubelet begins with a dot', async (context) => {
+  const directory = directoryOf(context, files);
+  mkdirSync(join(directory, '..2026_01_01'));
+  writeFileSync(join(directory, '..data'), 'x');
+  assert.ok(typeof (await readConnection(directory)) !== 'string');
+});
+
+it('readConnection returns the reason if the Secret has no keys, or not all that are required', async (context) => {
+  const none = 'the Secret is not there, or has no key of a connection';
+  assert.equal(await readConnection(directoryOf(context, {})), none);
+  assert.equal(await readConnection(directoryOf(context, { '..data': 'x' })), none);
+  assert.equal(await readConnection('/proc/no-such-directory'), none);
+  const { host: _, ...rest } = files;
+  const reason = await readConnection(directoryOf(context, rest));
+  assert.equal(reason, 'the Secret has no key host');
+});
