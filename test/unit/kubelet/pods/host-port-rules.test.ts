@@ -46,7 +46,7 @@ test('one that asks for none waits for nothing', async () => {
   assert.equal(writes.length, 1);
 });
 
-test('what failed is told, and done again', async () => {
+test('a failed write is logged and retried', async () => {
   const { rules, writes, log } = world([serving]);
   const first = rules.leadTo(serving);
   writes[0]?.reject(new Error('no nft'));

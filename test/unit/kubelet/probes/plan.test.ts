@@ -14,7 +14,7 @@ import { exited, makeContainer, makePod, makeSandbox, now, observed, seconds } f
 
 const probe = { tcpSocket: { port: 80 } };
 
-describe('what the results of probes decide', () => {
+describe('decisions from the results of probes', () => {
   const decisions = (results: string, thresholds: object) => {
     let series: Series | undefined;
     return [...results]
@@ -110,7 +110,7 @@ describe('the probes that run', () => {
   });
 });
 
-describe('what an earlier agent has decided', () => {
+describe('results of an earlier agent', () => {
   const podWith = (found: object) =>
     makePod(
       {},
@@ -159,7 +159,7 @@ describe('the first run of a probe', () => {
     assert.equal(first('readiness', { initialDelaySeconds: 5 }, { now: now + 9000 }), 0);
   });
 
-  it('of what restarts a container is after a period', () => {
+  it('comes after one period for a probe that restarts the container', () => {
     assert.equal(first('liveness', {}), 10_000);
     assert.equal(first('liveness', { initialDelaySeconds: 30 }), 30_000);
     assert.equal(first('liveness', {}, { now: now + 9000 }), 1000);

@@ -258,7 +258,7 @@ describe('the probes of a pod', () => {
     assert.deepEqual(world.events, []);
   });
 
-  it('of a container that ran before the kubelet start at a random moment of a period, with the last result', async () => {
+  it('start at a random moment of the first period after a kubelet restart, with the last result', async () => {
     const world = new World({ readinessProbe: run('ready') }, 3600);
     await world.clock.advance(4999);
     assert.deepEqual(world.runs, []);

@@ -53,7 +53,7 @@ const pieced: readonly Entry[] = [
   [500, 'end\n'],
 ];
 
-describe('of a log that is followed', () => {
+describe('a followed log', () => {
   for (const [title, entries, expected] of [
     ['every entry comes', [a, b, c, d], 'a\nb\nc\nd\n'],
     ['a file that is read again is left out', [a, b, c, a, b, c, d], 'a\nb\nc\nd\n'],

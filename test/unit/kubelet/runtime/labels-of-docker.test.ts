@@ -52,7 +52,7 @@ it('a hook that cannot be read is none: the container can be stopped, and others
   assert.equal(found.preStop, undefined);
 });
 
-it('which devices a container has is in its labels, and what was not written there by the agent is none', () => {
+it('labels of a container name its devices, and invalid labels yield none', () => {
   const deviceIds = { 'example.com/gpu': ['a', 'b'] };
   const own = containerOptions({ ...config, deviceIds }, { owner: 'o', initPath: '/i' }, 0).Labels ?? {};
   const devicesOf = (text: string | undefined) => {

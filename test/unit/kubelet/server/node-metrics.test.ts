@@ -122,7 +122,7 @@ describe('/stats/summary', () => {
 });
 
 describe('metrics', () => {
-  it('of /metrics/resource have the time of each reading', async () => {
+  it('at /metrics/resource have the time of each reading', async () => {
     const text = await report('/metrics/resource', snapshotOf(reading()));
     const labels = 'pod="web",namespace="shop"';
     for (const line of [
@@ -147,7 +147,7 @@ describe('metrics', () => {
     assert.match(await report('/metrics', undefined), /^kubelet_running_pods 0$/m);
   });
 
-  it('of /metrics/cadvisor have separate rows for containers, pods and the node', async () => {
+  it('at /metrics/cadvisor have separate rows for containers, pods and the node', async () => {
     const text = await report('/metrics/cadvisor', snapshotOf(reading()));
     const rows = text.split('\n').filter((line) => line.startsWith('container_memory_working_set_bytes{'));
     const pod = 'namespace="shop",pod="web"';
@@ -160,7 +160,7 @@ describe('metrics', () => {
     assert.match(text, /^container_fs_writes_bytes_total\{container="main",.*,device="\/dev\/sda"\} 2 \d+$/m);
   });
 
-  it('of a claim that two pods use are reported once', async () => {
+  it('report the volume of a claim that two pods use once', async () => {
     const volume = {
       name: 'd',
       claim: 'big',
@@ -178,7 +178,7 @@ describe('metrics', () => {
   });
 });
 
-describe('what a request asks for', () => {
+describe('the verb and subresources that a request requires', () => {
   for (const [method, path, verb, subresources] of [
     ['GET', '/metrics', 'get', ['metrics']],
     ['GET', '/metrics/resource', 'get', ['metrics']],
@@ -241,8 +241,8 @@ describe('the whole start of a pod', () => {
   });
 });
 
-describe('what the agent’s server was asked', () => {
-  it('is counted by few kinds, whatever strangers ask for', async () => {
+describe("metrics of requests to the agent's server", () => {
+  it('have a small number of label values, whatever paths clients request', async () => {
     const clock = new FakeClock();
     const counts = new ServerCounts(clock);
     counts.begin('GET', '/metrics/cadvisor')();

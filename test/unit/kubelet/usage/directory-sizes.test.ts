@@ -161,7 +161,7 @@ describe('counting directories', () => {
     assert.equal(asked.length, 2);
   });
 
-  it('that fails is told, and tried again after its time', async () => {
+  it('logs a failure and retries after its interval', async () => {
     let fails = true;
     const counted = counting(async () => {
       if (fails) throw new Error('no du');

@@ -139,7 +139,7 @@ describe('files', () => {
     assert.equal(await readWritableLayer(8, root), undefined);
   });
 
-  it('of a log and its rotated logs are added up in disk blocks', async () => {
+  it('count a log and its rotated logs in disk blocks', async () => {
     await put({
       'containers/abc/abc-json.log': 'x'.repeat(9000),
       'containers/abc/abc-json.log.1': 'x',
@@ -209,7 +209,7 @@ describe('the machine', () => {
   });
 });
 
-describe('what pods use', () => {
+describe('usage of pods', () => {
   const sandbox = {
     ...{ kind: 'sandbox', id: 'box', state: 'running', pid: 6, ip: '10.0.0.2', attempt: 0, createdAt: 1000 },
   } as unknown as SandboxState;

@@ -94,7 +94,7 @@ describe('the volume that a pod has by a claim', () => {
     await assert.rejects(claimed.find(user('p'), data), /away/);
   });
 
-  it('of an ephemeral volume is by a claim that was made for this very pod', async () => {
+  it('uses the claim that was created for the same pod, if the volume is ephemeral', async () => {
     const one = user('p', { volumes: [scratch] });
     const mine = { ...bound(), metadata: { ...bound().metadata, name: 'p-data' } };
     claims.set('default/p-data', mine);

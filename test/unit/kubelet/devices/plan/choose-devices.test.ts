@@ -32,7 +32,7 @@ const held = (owner: string, name: string, ...ids: string[]): Holding => ({
 const choose = (name: string, count: number, all: string[], holdings: Holding[], preferred: string[] = []) =>
   chosen(choiceFor(pod, name, resource, count, devices(...all), holdings), preferred);
 
-test('what is asked for is counted for resources that are devices alone', () => {
+test('requested amounts are counted only for resources that are devices', () => {
   const asks = (name: string, ...resources: string[]) => [...deviceRequests(pod, name, new Set(resources))];
   assert.deepEqual(asks('two', resource, 'example.com/other'), [[resource, 2]]);
   assert.deepEqual(asks('two', 'example.com/other'), []);

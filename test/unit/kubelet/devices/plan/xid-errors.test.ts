@@ -43,7 +43,7 @@ describe('a line of the kernel log', () => {
     // Facilities 1 (user) and 3 (daemon): a program that may write to /dev/kmsg must not disable a card.
     for (const priority of [8, 12, 27]) assert.equal(readCardNews(record(text, priority)), undefined);
   });
-  it('that is no record says nothing', () => {
+  it('returns nothing for a line that is not a kernel record', () => {
     const text = 'NVRM: Xid (PCI:0000:3b:00): 79, x';
     for (const line of [text, ' SUBSYSTEM=pci', `;${text}`, `3,1;${text}`, `x,1,2,-;${text}`])
       assert.equal(readCardNews(line), undefined, line);

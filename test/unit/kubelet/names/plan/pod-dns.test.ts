@@ -85,7 +85,7 @@ describe('names of others', () => {
     assert.equal(text({ dnsPolicy: 'Default', dnsConfig: {} }, more), more.hostResolvConf);
   });
 
-  describe('of as many as resolvers read', () => {
+  describe('limits of resolv.conf', () => {
     const none = (dnsConfig: object) => renderResolvConf(makePod({ dnsPolicy: 'None', dnsConfig }), facts);
     const nameservers = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
     // Seven domains of 255 characters, each followed by a blank, and one that fills the line.

@@ -31,7 +31,7 @@ const using = (pod: Pod, used?: Readonly<Record<string, number>>): EvictionCandi
 });
 const asks = (mebibytes: number) => ({ memory: `${mebibytes}Mi` });
 
-describe('which pod goes first', () => {
+describe('the order of eviction', () => {
   const important = { priority: 1000 };
   const rows: readonly [why: string, first: EvictionCandidate, second: EvictionCandidate][] = [
     [

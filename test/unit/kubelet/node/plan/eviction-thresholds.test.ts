@@ -80,7 +80,7 @@ describe('a node is short', () => {
   ];
   for (const { what, usage, short } of cases) it(what, () => assert.deepEqual(shortOf(usage), short));
 
-  it('of no inodes where the file system counts none, whatever is wanted', () => {
+  it('never of inodes if the file system does not count inodes', () => {
     const usage = { nodefs: { ...disk, inodes: 0, inodesFree: 0 } };
     assert.deepEqual(shortOf(usage), []);
     assert.deepEqual(shortOf(usage, 'nodefs.inodesFree<1k'), []);

@@ -83,7 +83,7 @@ describe('the phase of a pod', () => {
     }
   });
 
-  describe('of containers that ended for their new definition', () => {
+  describe('the phase of a pod whose containers ended for a new definition', () => {
     const changed = exited(143, { image: 'app:0' });
     const never = { restartPolicy: 'Never' };
 

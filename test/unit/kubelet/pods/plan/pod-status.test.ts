@@ -148,7 +148,7 @@ describe('computePodStatus', () => {
     ],
   ];
   for (const [name, spec, container, phase, reason, ready] of ends) {
-    it(`of an end: ${name}`, () => {
+    it(`maps the end of a container to phase and reason: ${name}`, () => {
       const status = statusOf(makePod(spec), observed(makeSandbox(), container));
       assert.equal(status.phase, phase);
       assert.equal(status.containerStatuses?.[0]?.state?.terminated?.reason, reason);

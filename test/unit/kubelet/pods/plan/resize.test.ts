@@ -153,8 +153,8 @@ describe('a sidecar', () => {
   });
 });
 
-describe('what a pod was given', () => {
-  it('is what its newest containers say, else what it asks for', () => {
+describe('the resources allocated to a pod', () => {
+  it('are those of its newest containers, otherwise those of its spec', () => {
     const pod = podOf(asked);
     const old = { requests: { cpu: '100m' } };
     const containers = [

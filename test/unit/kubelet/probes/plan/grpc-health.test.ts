@@ -39,7 +39,7 @@ describe('the answer', () => {
   ] as const)
     it(`${bytes || 'of nothing'} is: ${output}`, () =>
       assert.deepEqual(healthOutcome(Buffer.from(bytes, 'hex')), { result, output }));
-  it('that is none is an error', () => {
+  it('is an error if it is not a valid message', () => {
     for (const bytes of ['08', '0a0161', 'ff'])
       assert.throws(() => healthOutcome(Buffer.from(bytes, 'hex')), { name: 'ProtobufError' }, bytes);
   });

@@ -122,7 +122,7 @@ describe('volumes', () => {
       assert.deepEqual(found, { volume: 'v', isAtomic: true, subPath: 'a', index: 0 });
     }
   });
-  it('of images are returned with their references', () => {
+  it('from images are returned with their references', () => {
     const pod = makePod({
       volumes: [
         { name: 'v', emptyDir: {} },
