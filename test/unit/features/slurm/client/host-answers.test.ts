@@ -8,7 +8,7 @@ import {
   queueLines,
 } from '../../../../../src/features/slurm/client/host-answers.ts';
 
-describe('what Slurm prints', () => {
+describe('parsed output of Slurm', () => {
   it('queue', () => {
     const text = [
       'squeue: some warning',

@@ -80,7 +80,7 @@ it('a host that is away is tried after half a second, then after twice as long e
   assert.equal(host.logins.length, before + 2);
 });
 
-it('a host that does not let the user in is asked after half a minute at the earliest, and ten at the latest', async () => {
+it('a host that rejects the user is tried again after half a minute at first, and after ten at most', async () => {
   for (const fault of ['AuthenticationFailed', 'HostKeyUnknown', 'InvalidSecret'] as const) {
     const { host, clock, asks, states } = begin();
     host.refuses = () => new ConnectionError(fault, 'no');
@@ -99,7 +99,7 @@ it('a host that does not let the user in is asked after half a minute at the ear
   }
 });
 
-it('an error that is none of a connection is a fault of the host, and is tried again soon', async () => {
+it('an unknown error is a fault of the host, which is tried again soon', async () => {
   const { host, clock, asks, states } = begin();
   host.refuses = () => new Error('odd');
   asks('ask');
@@ -108,7 +108,7 @@ it('an error that is none of a connection is a fault of the host, and is tried a
   assert.equal(host.logins.length, 2);
 });
 
-it('a Secret that cannot be used is said so without a connection, and one that has changed is tried at once', async () => {
+it('an unusable Secret is reported without a connection, and a changed one is tried at once', async () => {
   const { host, clock, asks, states, connection, outcomes } = begin('the Secret has no key host');
   asks('ask');
   await clock.advance(20_000);
@@ -178,7 +178,7 @@ it('an attempt of a Secret that changes meanwhile is given up, and tried with th
   await clock.advance(0);
 });
 
-it('a connection that is lost is opened again without a request, and what was asked over it says so', async () => {
+it('a lost connection is opened again without a request, and requests over it report the loss', async () => {
   const { host, clock, asks, outcomes, states, log } = begin();
   host.answers = () => new Promise(() => undefined);
   asks('build');

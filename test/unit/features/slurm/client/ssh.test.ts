@@ -276,6 +276,12 @@ describe('the end of an SshConnection', () => {
       assert.deepEqual(client.files.size, 0);
     }
   });
+  it('is reported to its owner after an error, without an attempt to close it', async () => {
+    const { client, connection } = await connected();
+    client.emit('error', new Error('ECONNRESET'));
+    assert.equal((await connection.over).message, 'the connection was lost: ECONNRESET');
+    assert.deepEqual([client.ended, client.destroyed], [0, 0]);
+  });
   it('leaves an answer that came before as it is', async () => {
     const { client, connection } = await connected();
     const ran = connection.run('a', never);
