@@ -2,7 +2,7 @@
  * The Secret of a connection, as mounted in a pod: one file per key, all replaced together when the Secret
  * changes.
  */
-import { watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Current, replaceable } from '../../base/current.ts';
@@ -25,14 +25,21 @@ export async function readConnection(directory: string): Promise<ConnectionSetti
   return connectionSettings(texts);
 }
 
+/** Watches a directory, and emits `change` for each change of an entry and `error` when it stops. */
+export type WatchDirectory = (
+  directory: string,
+  options: { readonly persistent: boolean; readonly signal: AbortSignal },
+) => Pick<FSWatcher, 'on'>;
+
 /** Follows the files until the signal aborts. */
 export async function followConnection(
   directory: string,
   log: Logger,
   signal: AbortSignal,
+  watchDirectory: WatchDirectory = watch,
 ): Promise<Current<ConnectionSettings | string>> {
   let reading: Promise<unknown> = Promise.resolve();
-  const watcher = watch(directory, { persistent: false, signal });
+  const watcher = watchDirectory(directory, { persistent: false, signal });
   const current = replaceable(await readConnection(directory));
   const look = async () => {
     try {

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { readConnection } from '../../../../src/roles/slurm/connection-files.ts';
+import {
+  followConnection,
+  readConnection,
+  type WatchDirectory,
+} from '../../../../src/roles/slurm/connection-files.ts';
+import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
 
 function directoryOf(context: TestContext, files: Readonly<Record<string, string>>): string {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-connection-files-'));
@@ -37,4 +43,40 @@ it('readConnection returns the reason if the Secret has no keys, or not all that
   const { host: _, ...rest } = files;
   const reason = await readConnection(directoryOf(context, rest));
   assert.equal(reason, 'the Secret has no key host');
+});
+
+/** Follows the files of a directory whose changes the test reports. */
+async function followed(context: TestContext) {
+  const directory = directoryOf(context, files);
+  const [watcher, news, log] = [new EventEmitter(), new EventEmitter(), new RecordingLogger()];
+  const { signal } = new AbortController();
+  const watchDirectory = (() => watcher) as unknown as WatchDirectory;
+  const connection = await followConnection(directory, log, signal, watchDirectory);
+  const hosts: string[] = [];
+  connection.onChange((value) => {
+    hosts.push(typeof value === 'string' ? value : value.host);
+    news.emit('news');
+  });
+  return { directory, watcher, news, log, hosts };
+}
+
+it('followConnection reports each change of the settings once, and equal files not at all', async (context) => {
+  const { directory, watcher, news, hosts } = await followed(context);
+  writeFileSync(join(directory, 'host'), 'two');
+  for (let i = 0; i < 5; i++) watcher.emit('change');
+  await once(news, 'news');
+  // The other events of the same change are processed while these reads go on.
+  for (let i = 0; i < 30; i++) await readConnection(directory);
+  assert.deepEqual(hosts, ['two']);
+  rmSync(join(directory, 'host'));
+  watcher.emit('change');
+  await once(news, 'news');
+  assert.deepEqual(hosts, ['two', 'the Secret has no key host']);
+});
+
+it('followConnection logs a watch that has failed and keeps the settings', async (context) => {
+  const { watcher, log, hosts } = await followed(context);
+  watcher.emit('error', new Error('no watch'));
+  assert.deepEqual(log.of('warn')[0]?.fields, { error: 'no watch' });
+  assert.deepEqual(hosts, []);
 });
