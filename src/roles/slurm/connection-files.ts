@@ -25,25 +25,28 @@ export async function readConnection(directory: string): Promise<ConnectionSetti
   return connectionSettings(texts);
 }
 
-/** Watches a directory, and emits `change` for each change of an entry and `error` when it stops. */
-export type WatchDirectory = (
-  directory: string,
-  options: { readonly persistent: boolean; readonly signal: AbortSignal },
-) => Pick<FSWatcher, 'on'>;
+/** Access to the mounted files. A watcher emits `change` for each change of an entry, `error` at its end. */
+export interface MountedSecret {
+  readonly read: (directory: string) => Promise<ConnectionSettings | string>;
+  readonly watch: (
+    directory: string,
+    options: { readonly persistent: boolean; readonly signal: AbortSignal },
+  ) => Pick<FSWatcher, 'on'>;
+}
 
 /** Follows the files until the signal aborts. */
 export async function followConnection(
   directory: string,
   log: Logger,
   signal: AbortSignal,
-  watchDirectory: WatchDirectory = watch,
+  mounted: MountedSecret = { read: readConnection, watch },
 ): Promise<Current<ConnectionSettings | string>> {
   let reading: Promise<unknown> = Promise.resolve();
-  const watcher = watchDirectory(directory, { persistent: false, signal });
-  const current = replaceable(await readConnection(directory));
+  const watcher = mounted.watch(directory, { persistent: false, signal });
+  const current = replaceable(await mounted.read(directory));
   const look = async () => {
     try {
-      const next = await readConnection(directory);
+      const next = await mounted.read(directory);
       if (JSON.stringify(next) !== JSON.stringify(current.value)) current.replace(next);
     } catch (error) {
       // A file was removed during the replacement, which triggers an event of its own.

@@ -111,7 +111,7 @@ test('absent fields of a mount, a device or a variable are empty', () => {
   });
 });
 
-test('a container has what both of its resources give it, of one variable what the later says', () => {
+test('a container has the allocations of both resources, and the later value of a variable', () => {
   const of = (name: string): GivenDevices => ({
     ids: { [name]: [name] },
     env: { SAME: name, [name]: 'x' },
@@ -133,7 +133,7 @@ test('a container has what both of its resources give it, of one variable what t
   assert.deepEqual(bothGiven(nothingGiven, of('a')), of('a'));
 });
 
-test('the Node says of each resource how many there are, and of one that is gone nothing', () => {
+test('the Node has the count of each resource, and nothing of a removed one', () => {
   const devices = ['a', 'b', 'c'].map((id) => ({ id, healthy: id !== 'b' }));
   const counts = new Map([
     ['x.io/a', countOf(devices)],
@@ -149,7 +149,7 @@ const container = (count: string) => ({
   ...{ name: 'main', image: 'app:1', resources: { limits: { [resource]: count } } },
 });
 
-test('a container that asks for none of a resource is given none of it', () => {
+test('a container that requests no device of a resource gets none', () => {
   const asks = (count: string) => [
     ...deviceRequests(makePod({ containers: [container(count)] }), 'main', new Set([resource])),
   ];

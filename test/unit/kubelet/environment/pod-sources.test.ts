@@ -161,7 +161,7 @@ describe('the sources of pods', () => {
     assert.deepEqual(told, ['one'], 'the watch has begun');
   });
 
-  it('are not waited for where a server says nothing', async () => {
+  it('are not awaited if the server does not answer', async () => {
     server.silent = true;
     sources.observe(podWith('one', 'c'));
     const failed = assert.rejects(read(), {

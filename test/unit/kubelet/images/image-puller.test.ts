@@ -142,7 +142,7 @@ describe('an image', () => {
     assert.deepEqual(tried, ['wrong', 'right', undefined]);
   });
 
-  it('tells which secrets there are not, each once, and goes on without', async () => {
+  it('is pulled with the present secrets, and each missing one has one event', async () => {
     await ensure({}, { imagePullSecrets: [{ name: 'x' }, { name: 'y' }, { name: 'x' }] });
     assert.ok(
       events.includes(
@@ -189,7 +189,7 @@ describe('an image', () => {
     assert.deepEqual(events, []);
   });
 
-  it('is not waited for when the pod goes, in line or under way', async () => {
+  it('is abandoned when the pod is deleted, before or during the pull', async () => {
     const leave = new AbortController();
     pull = (_, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));

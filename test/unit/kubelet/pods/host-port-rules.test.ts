@@ -39,7 +39,7 @@ test('a pod waits until its ports lead to it', async () => {
   await leading;
 });
 
-test('one that asks for none waits for nothing', async () => {
+test('a pod without host ports waits for nothing', async () => {
   const { rules, writes } = world([serving]);
   rules.sync();
   await rules.leadTo(pod([]));
@@ -59,7 +59,7 @@ test('a failed write is logged and retried', async () => {
   assert.equal(writes.length, 2, 'the same rules are not set again');
 });
 
-test('the rules of an agent before this one go, though no pod asks for a port', () => {
+test('the rules of an earlier agent are removed, although no pod has a host port', () => {
   const { rules, writes } = world([]);
   rules.sync();
   assert.deepEqual(

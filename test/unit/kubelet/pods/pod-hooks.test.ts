@@ -152,7 +152,7 @@ describe('hooks of a pod', () => {
     assert.deepEqual([clock.pending, events], [0, []]);
   });
 
-  it('under which the engine went away are run again, after a while, and nothing is said', async () => {
+  it('that lost the engine are run again after a while, without an event', async () => {
     const hooks = make();
     await hooks.read();
     hooks.begin(run({ exec: { command: ['engine-goes'] } }), pod, undefined);

@@ -72,7 +72,7 @@ for (const [what, seen] of [
   });
 }
 
-test('a pod that fails, and one that is not Ready in time, say so', async () => {
+test('the trace of a pod that fails, or is not Ready in time, has an error', async () => {
   const failing = world();
   failing.start.see(pod());
   failing.start.judge({ phase: 'Failed' });

@@ -76,7 +76,7 @@ describe('a followed log', () => {
       assert.equal(await read(plain(entries), { tty: true, timestamps: false }), expected));
   }
 
-  test('times are there where they are asked for', async () => {
+  test('times are present if they are requested', async () => {
     const shown = `${headOf(100)}a\n${headOf(200)}b\n`;
     assert.equal(await read(framed([a, b, a, b]), { tty: false, timestamps: true }), shown);
     assert.equal(await read(plain([a, b, a, b]), { tty: true, timestamps: true }), shown);

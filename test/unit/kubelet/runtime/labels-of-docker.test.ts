@@ -45,7 +45,7 @@ it('the labels of an image change nothing of a container', () => {
   assert.deepEqual([found.stopTurn, found.preStop, found.allocation], [undefined, undefined, undefined]);
 });
 
-it('a hook that cannot be read is none: the container can be stopped, and others looked at', () => {
+it('an unreadable hook is ignored: the container can be stopped, and others inspected', () => {
   const own = containerOptions(config, { owner: 'o', initPath: '/i' }, 0).Labels ?? {};
   const found = inspected({ ...own, [labels.preStop]: '{' });
   assert.ok(found?.kind === 'container');

@@ -88,7 +88,7 @@ describe('the time of a line', () => {
       assert.ok((await printed(inPieces(bytes, cuts), tty)) === shown);
     });
 
-    test(`${title} is left out where it is not asked for`, async () => {
+    test(`${title} is omitted unless it is requested`, async () => {
       assert.ok((await printed(inPieces(bytes, []), tty, false)) === shown.replaceAll(/2026\S+ /g, ''));
     });
   }

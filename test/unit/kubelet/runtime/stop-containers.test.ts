@@ -28,7 +28,7 @@ async function running(stubborn: readonly string[]) {
   return { clock, runtime, states };
 }
 
-test('containers are asked to end, and are waited for no longer than they take', async () => {
+test('containers are stopped, and awaited only until they end', async () => {
   const { clock, runtime, states } = await running([]);
   await stopContainers(runtime, clock);
   assert.deepEqual(await states(), ['exited', 'exited']);

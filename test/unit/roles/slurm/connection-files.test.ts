@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import {
   followConnection,
+  type MountedSecret,
   readConnection,
-  type WatchDirectory,
 } from '../../../../src/roles/slurm/connection-files.ts';
 import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
 
@@ -46,12 +46,12 @@ it('readConnection returns the reason if the Secret has no keys, or not all that
 });
 
 /** Follows the files of a directory whose changes the test reports. */
-async function followed(context: TestContext) {
+async function followed(context: TestContext, read: MountedSecret['read'] = readConnection) {
   const directory = directoryOf(context, files);
   const [watcher, news, log] = [new EventEmitter(), new EventEmitter(), new RecordingLogger()];
   const { signal } = new AbortController();
-  const watchDirectory = (() => watcher) as unknown as WatchDirectory;
-  const connection = await followConnection(directory, log, signal, watchDirectory);
+  const watch = (() => watcher) as unknown as MountedSecret['watch'];
+  const connection = await followConnection(directory, log, signal, { read, watch });
   const hosts: string[] = [];
   connection.onChange((value) => {
     hosts.push(typeof value === 'string' ? value : value.host);
@@ -79,4 +79,31 @@ it('followConnection logs a watch that has failed and keeps the settings', async
   watcher.emit('error', new Error('no watch'));
   assert.deepEqual(log.of('warn')[0]?.fields, { error: 'no watch' });
   assert.deepEqual(hosts, []);
+});
+
+it('followConnection reads the files again only after the read before, and survives a failed read', async (context) => {
+  const reads: ((host: string | Error) => void)[] = [];
+  const read = async (directory: string) => {
+    if (reads.length === 0) {
+      reads.push(() => undefined);
+      return readConnection(directory);
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    reads.push((reason) => (reason instanceof Error ? reject(reason) : resolve(reason)));
+    return promise;
+  };
+  const { watcher, log, hosts } = await followed(context, read);
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  for (let i = 0; i < 3; i++) watcher.emit('change');
+  await turn();
+  assert.equal(reads.length, 2, 'one read goes on');
+  reads[1]?.('the first reason');
+  await turn();
+  assert.deepEqual([reads.length, hosts], [3, ['the first reason']]);
+  reads[2]?.(new Error('a file was removed'));
+  await turn();
+  assert.deepEqual(log.of('debug')[0]?.fields, { error: 'a file was removed' });
+  reads[3]?.('the last reason');
+  await turn();
+  assert.deepEqual(hosts, ['the first reason', 'the last reason']);
 });

@@ -73,7 +73,7 @@ const rows: readonly [what: string, got: readonly string[], wanted: readonly str
 ];
 for (const [what, got, wanted] of rows) test(`a container gets ${what}`, () => assert.deepEqual(got, wanted));
 
-test('with too few it is said how many there are', () => {
+test('an error has the number of free devices if there are too few', () => {
   assert.throws(() => choose('two', 2, ['a', 'sick', 'c'], [held('other', 'x', 'c')]), {
     message: 'requested number of devices unavailable for example.com/gpu. Requested: 2, Available: 1',
   });

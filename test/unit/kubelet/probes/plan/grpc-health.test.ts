@@ -11,7 +11,7 @@ import {
 import { maxOutputBytes } from '../../../../../src/kubelet/probes/plan/outcome.ts';
 
 describe('the request', () => {
-  it('is made of the service that the server knows by that name', () => {
+  it('contains the name of the service', () => {
     assert.equal(healthCheck, '/grpc.health.v1.Health/Check');
   });
   for (const [service, bytes] of [
@@ -60,4 +60,4 @@ describe('a call that fails', () => {
       assert.deepEqual(healthFailure(new GrpcError(status, 'why'), '1s'), { result: 'failure', output }));
 });
 
-it('ten kibibytes of what a probe says are kept', () => assert.equal(maxOutputBytes, 10_240));
+it("ten kibibytes of a probe's output are kept", () => assert.equal(maxOutputBytes, 10_240));

@@ -164,7 +164,7 @@ describe('the machine', () => {
       bootedAt: 100_000,
     });
   });
-  it('a process, whatever its name', () => {
+  it('parses a process, whatever its name', () => {
     const fields = Array.from({ length: 50 }, (_, index) => String(index + 3));
     assert.deepEqual(processUsage(`7 (a) b) ${fields.join(' ')}`, 1000), {
       ...{ cpu: 290_000_000, startedAt: 1220, resident: 24 * 4096, virtual: 23, pageFaults: 10 },

@@ -42,7 +42,7 @@ function filesOf(volume: object, spec: object = {}, metadata: object = {}) {
 const projected = (...sources: object[]) => ({ projected: { sources } });
 const token = { serviceAccountToken: { path: 'token' } };
 
-test('everything of a ConfigMap or Secret, or the keys that are asked for', () => {
+test('a volume has all keys of a ConfigMap or Secret, or the selected ones', () => {
   assert.deepEqual(filesOf({ configMap: { name: 'c' } }), {
     a: ['plain', '644'],
     b: ['two', '644'],
