@@ -2,7 +2,7 @@
  * The Secret of a connection, as mounted in a pod: one file per key, all replaced together when the Secret
  * changes.
  */
-import { watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Current, replaceable } from '../../base/current.ts';
@@ -25,18 +25,28 @@ export async function readConnection(directory: string): Promise<ConnectionSetti
   return connectionSettings(texts);
 }
 
+/** Access to the mounted files. A watcher emits `change` for each change of an entry, `error` at its end. */
+export interface MountedSecret {
+  readonly read: (directory: string) => Promise<ConnectionSettings | string>;
+  readonly watch: (
+    directory: string,
+    options: { readonly persistent: boolean; readonly signal: AbortSignal },
+  ) => Pick<FSWatcher, 'on'>;
+}
+
 /** Follows the files until the signal aborts. */
 export async function followConnection(
   directory: string,
   log: Logger,
   signal: AbortSignal,
+  mounted: MountedSecret = { read: readConnection, watch },
 ): Promise<Current<ConnectionSettings | string>> {
   let reading: Promise<unknown> = Promise.resolve();
-  const watcher = watch(directory, { persistent: false, signal });
-  const current = replaceable(await readConnection(directory));
+  const watcher = mounted.watch(directory, { persistent: false, signal });
+  const current = replaceable(await mounted.read(directory));
   const look = async () => {
     try {
-      const next = await readConnection(directory);
+      const next = await mounted.read(directory);
       if (JSON.stringify(next) !== JSON.stringify(current.value)) current.replace(next);
     } catch (error) {
       // A file was removed during the replacement, which triggers an event of its own.

@@ -67,7 +67,7 @@ describe('a new pod of an account', () => {
   });
 
   const names = ({ volumes = [] }: Pod['spec']) => volumes.map(({ name }) => name);
-  it('has none where the pod or, if that says nothing, the account does not want it', async () => {
+  it('has no token if the pod or, without a setting in the pod, the account disables it', async () => {
     assert.deepEqual(names(await made({ automountServiceAccountToken: false })), []);
     assert.deepEqual(names(await made({ serviceAccountName: 'closed' })), []);
     const asked = await made({ serviceAccountName: 'closed', automountServiceAccountToken: true });
@@ -132,7 +132,7 @@ describe('a new pod of an account', () => {
     ],
   ];
   for (const [what, spec, why, metadata] of refused)
-    it(`may not have ${what} of somebody else`, async () => {
+    it(`may not have ${what} of another account`, async () => {
       const answer = await create(spec, metadata);
       assert.equal(answer.status, 403, answer.text);
       assert.match(answer.json<Status>().message ?? '', why);

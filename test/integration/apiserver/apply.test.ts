@@ -82,7 +82,7 @@ describe('apply', () => {
     assert.equal(again.headers.get('warning'), null);
   });
 
-  it('makes an object that is not there, and owns what it says and no default', async () => {
+  it('creates a missing object, and owns its fields without the defaults', async () => {
     const answer = await apply(`${deployments}/made`, deployment('made'));
     assert.equal(answer.status, 201, answer.text);
     const made = answer.json<Deployment>();
@@ -206,7 +206,7 @@ describe('apply', () => {
     );
   });
 
-  it('asks who applies, and for force only here', async () => {
+  it('requires a field manager, and allows force only here', async () => {
     const anonymous = await server.call('PATCH', `${maps}/who`, map('who', {}), { headers: applyType });
     assert.equal(anonymous.status, 422);
     assert.equal(
@@ -339,7 +339,7 @@ describe('apply', () => {
     assert.equal((await apply(`${deployments}/absent/scale`, { ...scale(1), metadata: {} })).status, 404);
   });
 
-  it('knows what was there before anybody applied', async () => {
+  it('has the fields before the first apply as those of an earlier manager', async () => {
     await server.call('POST', maps, map('before', { a: '1', b: '1' }, { managedFields: [] }));
     const reset = { metadata: { managedFields: [{}] } };
     const forgotten = await merge(`${maps}/before`, reset);

@@ -160,7 +160,7 @@ describe('bodies', () => {
     assert.deepEqual((await readYaml('a: 1', 'alice')).value, { a: 1 });
   });
 
-  it('of machines may not be YAML', async () => {
+  it('of node agents may not be YAML', async () => {
     for (const [path, user] of [
       ['/api/v1/nodes', senderUsers.node],
       ['/apis/certificates.k8s.io/v1/certificatesigningrequests', senderUsers['bootstrap token']],

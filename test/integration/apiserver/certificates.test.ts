@@ -100,7 +100,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       assert.match(await kubectl('describe', 'csr', 'alice'), /Common Name: +alice\n/);
     });
 
-    it('refuses a machine, and says so', async () => {
+    it('refuses a machine, with a message', async () => {
       const path = join(server.directory, 'bob.json');
       await writeFile(path, JSON.stringify({ ...(await draft()), metadata: { name: 'bob' } }));
       await kubectl('create', '-f', path);
@@ -226,7 +226,7 @@ describe('a request for a certificate', () => {
     );
   });
 
-  it('names the user as the server knows it, never changes, and is decided once', async () => {
+  it('has the authenticated user, never changes, and is decided once', async () => {
     const first = await server.call('POST', collection, {
       ...(await draft({ username: 'root' })),
       status: { certificate: 'eA==' },

@@ -105,7 +105,7 @@ test('a list waits for the event', async () => {
   assert.deepEqual(items.map(countOf), [1]);
 });
 
-test('what nobody writes to the tree moves the revision on: a list has to ask how far the cache is, a get does not', async () => {
+test('writes outside the tree advance the revision: a list queries the progress of the cache, a get does not', async () => {
   const { server } = own;
   await made('elsewhere');
   await server.store.create('/elsewhere/a', Buffer.from('1'));
@@ -138,7 +138,7 @@ test('a deletion that was acknowledged is seen, also while the cache still has t
   assert.equal((await reading).status, 404);
 });
 
-test('a store that cannot be asked fails the reads that asked, and the next asks anew', async () => {
+test('an unreachable store fails the reads of one query, and the next read queries again', async () => {
   const { server, lag } = own;
   await made('failing');
   lag.holdsAnswers = true;

@@ -81,7 +81,7 @@ describe('create', () => {
     await own.stop();
   });
 
-  it('says so when no generated name is free', async () => {
+  it('reports that no generated name is free', async () => {
     const random = { next: () => 0, uuid: () => '00000000-0000-4000-8000-000000000000' };
     const own = await startTestServer({ random });
     const generate = () => own.call('POST', configMaps, { metadata: { generateName: 'g-' } });

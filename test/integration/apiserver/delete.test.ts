@@ -109,7 +109,7 @@ describe('delete', () => {
     assert.deepEqual(last, metadata, 'without a mark that nobody could see');
   });
 
-  it('says that it goes on, to who asked in the older way', async () => {
+  it('reports a continuing deletion to a client with the older options', async () => {
     await createMap('waiting', { finalizers: ['example.com/a'] });
     const path = `${configMaps}/waiting`;
     assert.equal((await server.call('DELETE', path, { orphanDependents: false })).status, 202);
@@ -198,7 +198,7 @@ describe('delete', () => {
     assert.equal((await evict('nobody', {})).status, 404);
   });
 
-  it('an evicted pod says that it was disrupted, and keeps to what was asked of its version', async () => {
+  it('an evicted pod has the condition DisruptionTarget, and its version is checked', async () => {
     const evict = (name: string, deleteOptions: object) =>
       server.call('POST', `${pods}/${name}/eviction`, { metadata: { name }, deleteOptions });
     const disruption = async (name: string) =>

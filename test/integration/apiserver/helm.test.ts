@@ -141,7 +141,7 @@ for (const version of helmVersions) {
       assert.equal(deployment.metadata.annotations?.note, 'mine');
     });
 
-    it('goes back to the first revision, and tells of all', async () => {
+    it('rolls back to the first revision, and lists all', async () => {
       await done(helm('rollback', 'web', '1', '--wait'));
       const deployment = await deploymentIn(namespace);
       assert.deepEqual(stateOf(deployment), [1, 'nginx:a']);

@@ -182,7 +182,7 @@ describe('a request', () => {
     ]);
     assert.equal(calls, 0);
   });
-  it('says nothing to a program that is the cluster’s to say', async () => {
+  it('passes no headers that are reserved for the cluster to a program', async () => {
     const one = await world.fn();
     await world.instance(one, (incoming, outgoing) => outgoing.end(JSON.stringify(incoming.headers)));
     const task = '0c7c8a4e-6f0b-4c52-8f0a-111111111111.1-0';
@@ -268,7 +268,7 @@ describe('a run of a public workflow', () => {
     return agent;
   };
 
-  it('gives nobody its output who guesses its name', async () => {
+  it('returns its output to no client that guesses its name', async () => {
     await open('guessed');
     const [jane, joe] = [await world.agentOf('jane'), await world.agentOf('joe')];
     assert.equal((await ask('guessed', jane, 'order-1')).status, 202);
@@ -300,7 +300,7 @@ describe('a run of a public workflow', () => {
     assert.notEqual((await ask('guessed', stranger(), shown)).headers['workflow-run'], shown);
     await world.server.call('DELETE', runs);
   });
-  it('is begun by nobody unknown while a thousand of such are under way', async () => {
+  it('is started by no anonymous caller while a thousand of such runs are in progress', async () => {
     await open('flooded');
     const jane = await world.agentOf('jane');
     const annotations = { 'minik8s.io/called-by': 'system:anonymous' };

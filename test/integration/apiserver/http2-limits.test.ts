@@ -109,13 +109,13 @@ describe('a connection of HTTP/2', () => {
     ['a user', masters, 100],
     ['a stranger', undefined, 100],
   ] as const)
-    it(`of ${who} carries ${streams} streams`, async (t) => {
+    it(`of ${who} has at most ${streams} streams`, async (t) => {
       const { session } = await speak(t, await start(t), groups);
       const [settings] = (await once(session, 'remoteSettings')) as [{ maxConcurrentStreams: number }];
       assert.equal(settings.maxConcurrentStreams, streams);
     });
 
-  it('of a stranger has one request authenticated, and the others are refused unread', async (t) => {
+  it('of an anonymous client has one request authenticated, and the others are rejected unread', async (t) => {
     let asked = 0;
     const server = await start(t, {
       authenticate: async () => {

@@ -46,11 +46,11 @@ async function fewStay(t: TestContext, takesUpSession: boolean, words: Buffer): 
 
 const limit = { timeout: 60_000 };
 
-test('those that begin a request and do not end it are few', limit, async (t) => {
+test('unfinished requests of anonymous clients are limited', limit, async (t) => {
   await fewStay(t, false, Buffer.concat([preface, begun]));
 });
 
-test('those that take up an earlier session of TLS are few', limit, async (t) => {
+test('resumed TLS sessions of anonymous clients are limited', limit, async (t) => {
   const sockets = await fewStay(t, true, preface);
   assert.ok(
     sockets.some((socket) => socket.isSessionReused()),

@@ -79,7 +79,7 @@ describe('a kind that comes while the server runs', () => {
     });
   });
 
-  it('is then served like any other, and told of', async () => {
+  it('is then served like any other, and part of discovery', async () => {
     kinds.add(widget);
     assert.deepEqual(await paths(), {
       ...{ groups: true, aggregated: true, group: 200 },

@@ -101,7 +101,7 @@ for (const { version, path } of kubectlsOf([
       assert.equal((await get()).spec.replicas, 3);
     });
 
-    it('speaks as who it is told to be', async () => {
+    it('acts as the given field manager', async () => {
       const other = await serverSide(deployment(3, 'two', ['B']), '--field-manager=ci');
       assert.equal(other.code, 0, other.err);
       assert.deepEqual(managersOf(await get()), ['ci Apply', 'kubectl Apply'].sort());
@@ -139,7 +139,7 @@ for (const { version, path } of kubectlsOf([
       assert.equal((await get()).spec.template.spec.containers[0]?.env, undefined);
     });
 
-    it('says what is wrong with a field that the kind does not have', async () => {
+    it('reports a field that the kind does not have', async () => {
       const wrong = await serverSide(
         deployment(1, 'one').replace('"replicas"', '"replica"'),
         '--validate=false',

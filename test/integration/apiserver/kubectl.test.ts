@@ -69,7 +69,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       await assert.rejects(asked, ({ stdout, code }) => stdout === 'no\n' && code === 1);
     });
 
-    it('makes roles, acts as others, and tells what they may', async () => {
+    it('creates roles, impersonates users, and lists their rights', async () => {
       const bob = ['--as=bob', '--as-group=staff'];
       const refused = (message: RegExp, ...args: string[]) =>
         assert.rejects(kubectl(...args), ({ stderr }) => {
@@ -123,7 +123,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       assert.equal(await kubectl('auth', 'can-i', 'watch', 'pods', ...bob), 'yes\n');
     });
 
-    it('says that there is no such kind, and applies the others of the file', async () => {
+    it('reports an unknown kind, and applies the others of the file', async () => {
       const path = join(server.directory, 'unknown.yaml');
       const manifests = `
 apiVersion: admissionregistration.k8s.io/v1
@@ -152,7 +152,7 @@ spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thin
       }
     });
 
-    it('says whether the scheduler, the controllers and etcd are well, and that nobody should ask', async () => {
+    it('reports the health of the scheduler, the controllers and etcd, with the deprecation', async () => {
       const printed = await kubectl('get', 'componentstatuses');
       assert.match(printed, /^NAME +STATUS +MESSAGE +ERROR *$/m);
       for (const name of ['scheduler', 'controller-manager', 'etcd-0'])
@@ -316,7 +316,7 @@ describe('kubectl create', { timeout: 300_000, skip }, () => {
     assert.deepEqual(rename(await namespace('protobuf')), await namespace('json'));
   });
 
-  it('stores what the command says', async () => {
+  it('stores the object of the command', async () => {
     const said = ['deployment', 'said', '--image=x:1', '--replicas=2', '--port=80'];
     const { stderr } = await create('1.32', '-v=8', ...said);
     assert.match(stderr, /Content-Type: application\/vnd\.kubernetes\.protobuf/);

@@ -202,7 +202,7 @@ describe('while a collection is deleted', () => {
   const own = `${configMaps}?labelSelector=own%3Dyes`;
   const names = (answer: Answer) => answer.json<KubeList>().items.map(({ metadata }) => metadata.name);
 
-  it('an object that somebody else deletes meanwhile is no error', () =>
+  it('an object that another client deletes meanwhile is no error', () =>
     withInterference(
       async (server) => {
         assert.equal((await server.call('DELETE', `${configMaps}/b`)).status, 200);

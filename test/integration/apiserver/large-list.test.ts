@@ -22,7 +22,7 @@ for (const [limit, connection] of [
   [40, null],
   [100, 'close'],
 ] as const) {
-  it(`of ${limit} objects is whole, and ${connection === null ? 'leaves the connection to others' : 'is the last of its connection'}`, async () => {
+  it(`a list with the limit ${limit} is complete, and ${connection === null ? 'leaves the connection open' : 'is the last of its connection'}`, async () => {
     const answer = await list(limit);
     assert.equal(answer.json<{ items: unknown[] }>().items.length, limit);
     assert.equal(answer.headers.get('connection'), connection);

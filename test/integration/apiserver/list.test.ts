@@ -101,7 +101,7 @@ describe('list and get', () => {
     assert.deepEqual(found, ['a', 'c', 'e', 'g']);
   });
 
-  it('says when history is compacted, with a token that continues at the present', async () => {
+  it('report compacted history, with a token that continues at the present', async () => {
     const own = await startTestServer();
     for (const name of names) await own.call('POST', configMaps, { metadata: { name } });
     const first = (await own.call('GET', `${configMaps}?limit=2`)).json<KubeList>();

@@ -9,7 +9,7 @@ const namespace = '/api/v1/namespaces/default';
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 
 describe('an API server whose store is almost full', () => {
-  it('refuses new objects and says so, in readyz too, and writes them when there is room', async () => {
+  it('rejects new objects with the reason, in readyz too, and writes them when there is room', async () => {
     let level: RoomLevel = 'free';
     const room = { level: () => level, size: () => 123, quota: () => undefined, keep: async () => undefined };
     const server = await startTestServer({ wrapStore: (store) => ({ ...store, room }) });
@@ -53,7 +53,7 @@ describe('an API server whose store is almost full', () => {
       await server.stop();
     }
   });
-  it('says that an object exists where it does, and starts again, also where a role and a namespace are missing', async () => {
+  it('reports that an object exists, and starts again, also if a role and a namespace are missing', async () => {
     let level: RoomLevel = 'free';
     const room = { level: () => level, size: () => 123, quota: () => undefined, keep: async () => undefined };
     const server = await startTestServer({ wrapStore: (store) => ({ ...store, room }) });

@@ -113,7 +113,7 @@ function assertTooMany({ status, headers, body }: Reply): void {
 }
 
 describe('too many requests', () => {
-  it('of one user are refused while others, nodes, heartbeats and probes are answered', async (t) => {
+  it('of one user are rejected while others, nodes, heartbeats and probes are answered', async (t) => {
     const { wrapStore, letGo, waiting } = gatedStore();
     const server = await start(t, { wrapStore, limits: { requests: 4, watches: 2 } });
     const greedy = await as(server, 'greedy', masters);
@@ -219,7 +219,7 @@ describe('too many connections', () => {
     for (const socket of silent) socket.destroy();
   });
 
-  it('of unauthenticated clients are few from one address, and end with their answer', async (t) => {
+  it('of unauthenticated clients are limited for each address, and end with their answer', async (t) => {
     const server = await start(t, { listen });
     const anonymous: TLSSocket[] = [];
     for (let i = 0; i < 10; i++) {
@@ -258,7 +258,7 @@ describe('too many connections', () => {
     }
   });
 
-  it('of users alone leave no room for more, until one ends', async (t) => {
+  it('of users leave no room for more, until one ends', async (t) => {
     const server = await start(t, { listen: { maxConnections: 4 } });
     const watches = [];
     for (const name of ['a', 'b', 'c', 'd']) {
@@ -344,7 +344,7 @@ describe('too many connections', () => {
     await new Promise((resolve) => certified.resume().once('close', resolve));
   });
 
-  it('with a certificate are kept after an answer that asks for no user', async (t) => {
+  it('with a certificate are kept after an answer that requires no user', async (t) => {
     const server = await start(t);
     const { key, certificate } = await server.clientCertificate('user', masters);
     const agent = new Agent({ keepAlive: true });
@@ -402,7 +402,7 @@ describe('a client that does not read', () => {
     assert.equal(failure?.code, 'ECONNRESET');
   });
 
-  it('of a watch over a connection with others loses that watch alone', async (t) => {
+  it('of a watch over a shared connection loses only that watch', async (t) => {
     const clock = new FakeClock();
     const server = await start(t, { clock });
     const { key, certificate } = await server.clientCertificate('agent', masters);

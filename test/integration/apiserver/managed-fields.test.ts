@@ -276,7 +276,7 @@ describe('managedFields', () => {
     assert.ok(before['f:spec']['f:maxReplicas']);
   });
 
-  it('do not tell of a binding', async () => {
+  it('have no entry for a binding', async () => {
     const pod = { metadata: { name: 'bound' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     await send('POST', pods, pod, 'maker');
     const before = await get(`${pods}/bound`);
@@ -303,7 +303,7 @@ describe('managedFields', () => {
     await informers.stopped();
   });
 
-  it('are left out of lists and watches for who says so, of metadata alone too', async () => {
+  it('are omitted in lists and watches on request, also for metadata', async () => {
     await send(
       'POST',
       maps,

@@ -119,7 +119,7 @@ const cases: readonly [what: string, why: RegExp, () => [object?, object?]][] = 
   ['with finalizers', /finalizers/, () => [{ finalizers: ['a.b/c'] }]],
 ];
 for (const [what, why, more] of cases) {
-  it(`not one ${what}`, async () => {
+  it(`is rejected with ${what}`, async () => {
     const { status, json } = await create(...more());
     assert.equal(status, 403);
     assert.match(json<Status>().message ?? '', why);
@@ -164,7 +164,7 @@ it('a node reads nothing by the claims that a mirror pod of before names, nor by
   assert.equal((await read()).status, 200, 'a pod that is bound to the node needs it');
 });
 
-it('nobody else in the name of a node, nor a node without its Node', async () => {
+it('is rejected from other users in the name of a node, and from a node without its Node', async () => {
   const other = { name: 'system:node:n2', groups: user.groups };
   assert.equal((await create({}, {}, other)).status, 403);
   const gone = { name: 'system:node:n3', groups: user.groups };

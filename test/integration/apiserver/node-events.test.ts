@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => world.stop());
 
-describe('what a node reports', () => {
+describe('events of a node', () => {
   const event = (over: object) => ({
     metadata: { name: 'said' },
     involvedObject: { kind: 'Pod', namespace: 'default', name: 'own' },
@@ -115,7 +115,7 @@ describe('what a node reports', () => {
     });
   }
 
-  it('of a pod that is gone is taken when it had reported about it, and of no other of its name', async () => {
+  it('for a deleted pod are accepted if the node reported about it before, and for no other pod of its name', async () => {
     const pods = `${inDefault}/pods`;
     await make(pods, {
       metadata: { name: 'gone' },

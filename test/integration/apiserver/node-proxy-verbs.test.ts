@@ -37,7 +37,7 @@ const ask = async (name: string, path: string, isUpgrade: boolean) => {
   return { status: answer.status, text: await answer.text() };
 };
 
-test('who may only get nodes/proxy reads, and opens no connection that leaves HTTP', async () => {
+test('a user with get on nodes/proxy reads, and opens no upgraded connection', async () => {
   // No agent is reachable here.
   assert.equal((await ask('reader', '/pods', false)).status, 503);
   for (const path of [
@@ -71,6 +71,6 @@ test('no spelling of the node, the verb or the protocol opens one for who may on
     assert.equal(await asked(method, 'n', 'websocket'), 403, method);
 });
 
-test('who may also create nodes/proxy opens one', async () => {
+test('a user with create on nodes/proxy opens one', async () => {
   assert.equal((await ask('runner', '/exec/default/web/c?command=id', true)).status, 503);
 });

@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => world.stop());
 
-describe('what a node says', () => {
+describe('a write of a node', () => {
   const node = `${core}/nodes/n1`;
   const status = `${inDefault}/pods/own/status`;
   const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1';
@@ -272,7 +272,7 @@ describe('what a node says', () => {
     const { metadata: after } = (await world.server.call('GET', node)).json<KubeObject>();
     assert.equal(after.labels?.[label] ?? 'n1', 'n1');
   });
-  it('that changes or removes a label of an administrator is refused', async () => {
+  it('that changes or removes a label of an administrator is rejected', async () => {
     const label = (value: string | null) => ({
       metadata: { labels: { 'node-restriction.kubernetes.io/kept': value } },
     });
@@ -286,7 +286,7 @@ describe('what a node says', () => {
     assert.equal((await ask('PATCH', node, label('x'))).status, 200);
   });
 
-  it('that creates its own Node is accepted only where nodes may register, or an administrator has added it', async () => {
+  it('that creates its own Node is accepted only if nodes may register, or an administrator has added it', async () => {
     const server = await startTestServer({ mayRegister: (name) => name === 'own' });
     const register = (name: string) => {
       const user = { name: `system:node:${name}`, groups: ['system:nodes'] };

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => world.stop());
 
-describe('a node says of volumes', () => {
+describe('a node may write to volumes', () => {
   const volumes = `${core}/persistentvolumes`;
   const made = async (name: string, labels: object, more: object = {}) => {
     const annotations = { 'pv.kubernetes.io/provisioned-by': 'minik8s.io/local' };
@@ -39,7 +39,7 @@ describe('a node says of volumes', () => {
   const goes = (name: string) => world.server.call('DELETE', `${volumes}/${name}`);
   const mine = { 'minik8s.io/node': 'n1' };
 
-  it('whose folder it has to remove that this is done, and nothing else', async () => {
+  it('with its folder to remove only that this is done', async () => {
     await made('mine', mine);
     assert.equal(await says('mine', removed), 403);
     await goes('mine');
@@ -58,7 +58,7 @@ describe('a node says of volumes', () => {
     assert.equal(await says('mine', { phase: 'Failed', message: 'it is stuck' }), 200);
     assert.equal(await says('mine', removed), 200);
   });
-  it('of another, and of those that people have made, nothing', async () => {
+  it('of other nodes or of people nothing', async () => {
     await made('others', { 'minik8s.io/node': 'n2' });
     await made('kept', mine, { persistentVolumeReclaimPolicy: 'Retain' });
     for (const name of ['others', 'kept']) {
@@ -66,7 +66,7 @@ describe('a node says of volumes', () => {
       assert.equal(await says(name, removed), 403, name);
     }
   });
-  it('that it has to empty that this is done, and nothing else', async () => {
+  it('with its folder to empty only that this is done', async () => {
     const recycled = (name: string, labels: object, policy = 'Recycle') =>
       make(volumes, {
         metadata: { name, labels },

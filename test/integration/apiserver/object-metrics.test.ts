@@ -53,7 +53,7 @@ describe('/metrics/objects', () => {
     assert.ok(families.length > 200, `${families.length} families`);
   });
 
-  it('tells of every kind', async () => {
+  it('has lines for every kind', async () => {
     const families = await page();
     const missing = [...objectKinds, ...featureObjectMetrics()].filter(
       (kind) => !kind.families.some(({ name }) => families.has(name)),
@@ -81,7 +81,7 @@ describe('/metrics/objects', () => {
     assert.deepEqual(ofPod(await page(), 'kube_pod_info', 'new'), []);
   });
 
-  it('leaves out an object that cannot be read, says so, and tells of the others', async () => {
+  it('omits an unreadable object, reports it, and has the others', async () => {
     const metadata = { name: 'odd', namespace: 'told', uid: 'u', resourceVersion: '', creationTimestamp: '' };
     const key = storageKey(podResource, 'told', 'odd');
     const revision = await server.store.create(
@@ -100,7 +100,7 @@ describe('/metrics/objects', () => {
     );
   });
 
-  it('leaves out Endpoints whose lines would be a hundred times their size, and tells of the others', async () => {
+  it('omits Endpoints whose lines would be a hundred times their size, and has the others', async () => {
     const addresses = Array.from({ length: 500 }, (_, index) => ({
       ip: `10.9.${index >> 8}.${index & 255}`,
     }));
@@ -124,7 +124,7 @@ describe('/metrics/objects', () => {
     assert.equal(said.length, 1);
   });
 
-  it('answers HEAD without a body, and is among the paths that the server tells of', async () => {
+  it('answers HEAD without a body, and is among the listed paths of the server', async () => {
     const head = await server.call('HEAD', objectMetricsPath);
     assert.deepEqual([head.status, head.text], [200, '']);
     const { paths } = (await server.call('GET', '/')).json<{ paths: readonly string[] }>();

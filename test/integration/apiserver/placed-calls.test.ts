@@ -117,7 +117,7 @@ it('one that an instance does not know any more is lost, and one whose instance 
   assert.equal((await send(held)).type, 'notMade');
   assert.equal((await send(undefined)).type, 'lost');
 });
-it('of a function that is gone the first was not made, and what was sent is lost', async () => {
+it('the first call of a deleted function was not made, and a sent one is lost', async () => {
   const { calls, place, send, state } = world();
   const held = await place();
   state.isGone = true;
@@ -125,7 +125,7 @@ it('of a function that is gone the first was not made, and what was sent is lost
   assert.equal((await send(undefined)).type, 'lost');
   assert.equal(calls.isIdle, true, 'the place is given back');
 });
-it('one that breaks off may have been made; one that takes too long is late; one that is given up says nothing', async () => {
+it('a call that is cut off may have been made; one that takes too long is late; an aborted one has no outcome', async () => {
   const { clock, calls, place, send } = world();
   answer = (_, outgoing) => outgoing.destroy();
   assert.equal((await send(await place())).type, 'unclear');
@@ -144,7 +144,7 @@ it('one that breaks off may have been made; one that takes too long is late; one
   await assert.rejects(given, /the task is over/);
   assert.deepEqual([calls.hasRoom, calls.isIdle, clock.pending], [true, true, 0]);
 });
-it('nobody knows of an image of its own what it has answered', async () => {
+it('an image of a user has no record of its answers', async () => {
   const { send } = world({ runtime: undefined });
   answer = (_, outgoing) => outgoing.end('7');
   assert.equal((await send(undefined)).type, 'lost');

@@ -105,7 +105,7 @@ describe('a new pod', () => {
     }
   });
 
-  it('may tell whether it wants a token', async () => {
+  it('may set whether it has a token', async () => {
     for (const wanted of [undefined, true, false]) {
       const { spec } = (await create({ automountServiceAccountToken: wanted })).json<Pod>();
       // The account of the fixture requests no token volume.
@@ -129,7 +129,7 @@ describe('a new pod', () => {
     assert.equal(answer.status, 201, answer.text);
   });
 
-  it('with scheduling gates says that it waits for them', async () => {
+  it('with scheduling gates has the condition that it waits for them', async () => {
     const answer = await create({ schedulingGates: [{ name: 'a.example/b' }] });
     const [condition] = answer.json<Pod>().status?.conditions ?? [];
     assert.deepEqual(

@@ -72,7 +72,7 @@ describe('Pod Security', () => {
   };
 
   describe('enforced', () => {
-    it('refuses a pod, and says all of what it breaks', async () => {
+    it('rejects a pod, with all its violations', async () => {
       await start();
       await namespace({ enforce: 'baseline', 'enforce-version': 'v1.30' });
       const answer = await createPod({
@@ -88,7 +88,7 @@ describe('Pod Security', () => {
       assert.equal((await server.call('GET', `/api/v1/namespaces/shop/pods/p${count - 1}`)).status, 404);
     });
 
-    it('allows what is within it, and says nothing', async () => {
+    it('allows a conforming pod without a warning', async () => {
       await start();
       await namespace({ enforce: 'baseline' });
       const answer = await createPod(own);
@@ -237,7 +237,7 @@ describe('Pod Security', () => {
         assert.ok(!warningsOf(status).includes(told), 'a status is not');
       });
 
-    it('says in the log what is audited, and how often it did not say it', async () => {
+    it('logs audited violations, and the number of omitted ones', async () => {
       const lines: [string, object][] = [];
       const log: Logger = {
         ...silentLogger,
@@ -277,7 +277,7 @@ describe('Pod Security', () => {
     };
     const ann = { name: 'ann', groups: ['system:masters'] };
 
-    it('hold where labels say nothing', async () => {
+    it('apply without labels', async () => {
       await start({ podSecurity: strict });
       await namespace({});
       refusedWith(await createPod(onHost), /violates PodSecurity "baseline:latest"/);
@@ -337,7 +337,7 @@ describe('Pod Security', () => {
       assert.equal((await relabel({ 'audit-version': 'v1.99' })).status, 200);
     });
 
-    it('say which pods they would not allow, when the policy is made tighter', async () => {
+    it('warns about existing pods that a stricter policy would not allow', async () => {
       await start();
       await namespace({});
       await created(onHost, { name: 'z' });

@@ -226,7 +226,7 @@ describe('answers in protobuf', () => {
     }
   });
 
-  it('an object that leaves a selection is told with the version of that event', async () => {
+  it('an object that leaves a selection has the version of that event', async () => {
     const labels = (value: string) => ({ metadata: { labels: { on: value } } });
     const made = await server.call('POST', configMaps, { metadata: { name: 's', labels: { on: 'yes' } } });
     const { resourceVersion } = made.json().metadata;

@@ -25,7 +25,7 @@ describe('PUT', () => {
   const put = (path: string, body: object, user?: { name: string; groups: string[] }) =>
     server.call('PUT', path, body, user && { user });
 
-  it('is refused without a version for a kind that asks for one, and a patch is not', async () => {
+  it('is rejected without a version for a kind that requires one, and a patch is not', async () => {
     const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
     const body = { metadata: { name: 'b' }, spec: { minAvailable: 1 } };
     const made = await server.call('POST', budgets, body);
@@ -50,7 +50,7 @@ describe('PUT', () => {
     assert.equal((await put(`${maps}/m`, { metadata: { name: 'm' } })).status, 200);
   });
 
-  it('makes an object of some kinds, whatever version it says, as a POST would', async () => {
+  it('creates an object of some kinds, whatever its version, as a POST would', async () => {
     const made = await put(`${leases}/new`, lease('new', { resourceVersion: '5' }));
     assert.equal(made.status, 201, made.text);
     const { metadata } = made.json();

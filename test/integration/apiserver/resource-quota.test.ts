@@ -302,7 +302,7 @@ describe('a cache that is behind', () => {
   });
 });
 
-describe('an update for which a quota was asked, and that another writer was faster than', () => {
+describe('an update charged to a quota that loses against another writer', () => {
   const hard = { services: '5', 'services.nodeports': '9' };
   const ports = [
     { name: 'a', port: 1 },
@@ -356,7 +356,7 @@ describe('an update for which a quota was asked, and that another writer was fas
 });
 
 describe('a namespace without a quota', () => {
-  it('asks the store nothing more', async (t) => {
+  it('causes no further reads of the store', async (t) => {
     let [reads, names] = [0, 0];
     const server = await start(t, {
       wrapStore: (store) => ({

@@ -163,7 +163,7 @@ describe('a SelfSubjectAccessReview', () => {
     assert.deepEqual(answer.json<SelfSubjectAccessReview>().status, { allowed: false });
   });
 
-  it('asks exactly one question', async () => {
+  it('contains exactly one question', async () => {
     const both = { resourceAttributes: listPods, nonResourceAttributes: { verb: 'get', path: '/' } };
     for (const [body, message] of [
       [{}, 'spec.resourceAttributes: Invalid value: "null": exactly one of nonResourceAttributes or'],
@@ -275,7 +275,7 @@ describe('a SelfSubjectAccessReview', () => {
     });
   }
 
-  it('takes metadata that says nothing, and managedFields', async () => {
+  it('accepts empty metadata, and managedFields', async () => {
     const metadata = {
       ...{ name: '', creationTimestamp: null, labels: {}, finalizers: [], generation: 0 },
       managedFields: [{ manager: 'm', operation: 'Update' }],

@@ -32,7 +32,7 @@ describe('the HTTPS listener for agents', () => {
   };
   const maps = '/api/v1/namespaces/default/configmaps';
 
-  it('knows the user by the certificate, and says what is wrong as to others', async () => {
+  it('authenticates the user by the certificate, and reports errors as for other users', async () => {
     const transport = await dial();
     const answer = await transport.request({ method: 'GET', path: `${maps}/none` });
     assert.equal(answer.status, 404);

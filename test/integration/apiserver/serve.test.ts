@@ -31,7 +31,7 @@ describe('the HTTPS listener', () => {
     return response.statusCode;
   };
 
-  it('knows the user by the certificate, on a resumed session too', async () => {
+  it('authenticates the user by the certificate, on a resumed session too', async () => {
     const { key, certificate } = await server.clientCertificate('admin', ['system:masters', 'others']);
     const tls = { ca: server.authority.certificate, key, cert: certificate };
     const agent = new Agent({ keepAlive: false, maxCachedSessions: 10, ...tls });
@@ -242,7 +242,7 @@ describe('the HTTPS listener', () => {
     await own.closed;
   });
 
-  it('says in one line what to do when the port is taken', async () => {
+  it('reports in one line what to do when the port is taken', async () => {
     const identity = replaceable(await server.clientCertificate('x', []));
     const listening = listenHttps({
       app: server.app,

@@ -90,7 +90,7 @@ describe('a token of a service account', () => {
       assert.equal(await isGood(await signed(change)), false, what);
   });
 
-  it('is one of ours: a stranger who knows everything else is nobody', async () => {
+  it('is signed by this cluster: a foreign token with the same claims authenticates no user', async () => {
     const token = await world.token();
     const { privateKey } = newKeyPair();
     assert.equal(await isGood(signToken(createPrivateKey(privateKey), claimsOf(token))), false);
@@ -258,7 +258,7 @@ describe('a token of a service account', () => {
     assert.ok(!(await kids()).includes(kid(token)));
   });
 
-  it('ends with the keys, when somebody takes them out of the store', async () => {
+  it('ends with the keys, when they are removed from the store', async () => {
     const { store, clock } = world.server;
     const token = await world.token();
     const { revision = 0 } = (await store.get(accountKeysKey)) ?? {};
@@ -307,7 +307,7 @@ describe('discovery of the issuer', () => {
     world.server.call('GET', path, undefined, { user: { name: 'x', groups } });
   const [configuration, keys] = ['/.well-known/openid-configuration', '/openid/v1/jwks'] as const;
 
-  it('says whose the tokens are and by which keys they are verified', async () => {
+  it('has the issuer of the tokens and the keys that verify them', async () => {
     const answer = await ask(configuration, ['system:masters']);
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('content-type'), 'application/json');
@@ -359,7 +359,7 @@ describe('discovery of the issuer', () => {
 });
 
 describe('a server that finds keys it cannot read', () => {
-  it('does not start, and says what to do', async () => {
+  it('does not start, and reports what to do', async () => {
     const damaged = startAccountWorld({
       wrapStore: (store) => {
         void store.create(accountKeysKey, Buffer.from('{"keys":[]}'));

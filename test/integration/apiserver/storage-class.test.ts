@@ -58,7 +58,7 @@ describe('a claim', () => {
     assert.equal(await classOf(), 'usual');
   });
 
-  it('that names a class, or none, keeps what it says', async () => {
+  it('with a class, or an empty one, keeps its class', async () => {
     assert.equal(await classOf({ storageClassName: 'plain' }), 'plain');
     assert.equal(await classOf({ storageClassName: '' }), '');
     assert.equal(await classOf({}, { [older]: 'plain' }), undefined);

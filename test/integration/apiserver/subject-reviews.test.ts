@@ -103,7 +103,7 @@ describe('reviews of others', () => {
     assert.equal(nowhere.status, 404, nowhere.text);
   });
 
-  it('is about somebody', async () => {
+  it('require a user or a group', async () => {
     const answer = await server.call('POST', everywhere, { spec: { resourceAttributes: pods } });
     assert.equal(answer.status, 422);
     assert.match(
@@ -194,7 +194,7 @@ describe('a SelfSubjectRulesReview', () => {
     assert.equal(status.incomplete, false);
   });
 
-  it('says where the list is not all', async () => {
+  it('reports if the list is incomplete', async () => {
     const joining = { name: 'system:bootstrap:abcdef', groups: ['system:bootstrappers', known] };
     for (const [user, at] of [
       [node, server],
@@ -213,7 +213,7 @@ describe('a SelfSubjectRulesReview', () => {
   });
 });
 
-describe('reviews of who somebody is', () => {
+describe('reviews of identities', () => {
   const authentication = '/apis/authentication.k8s.io/v1';
   let server: TestServer;
   before(async () => {
@@ -243,7 +243,7 @@ describe('reviews of who somebody is', () => {
   /** A token without an audience is for the API server. */
   const own = 'https://kubernetes.default.svc.cluster.local';
 
-  it('tells whose a token is', async () => {
+  it('return the user of a token', async () => {
     const metadata = { name: 'x', labels: { a: 'b' } };
     const found = await review({ token: 'good' }, { metadata, status: { error: 'mine' } });
     assert.deepEqual(found.metadata, { ...metadata, creationTimestamp: null });
@@ -257,7 +257,7 @@ describe('reviews of who somebody is', () => {
     assert.deepEqual(asked.status.audiences, [own], 'of those that were asked for');
   });
 
-  it('tells nothing of a token that is not good', async () => {
+  it('return nothing about an invalid token', async () => {
     const refused = { user: {}, error: 'invalid bearer token' };
     const mine = { status: { authenticated: true, user: { username: 'root' } } };
     for (const token of ['bad', 'over', 'good bad', 'good\nx', ' ', 'Bearer good', 'x'.repeat(100_000)])
@@ -272,7 +272,7 @@ describe('reviews of who somebody is', () => {
     }
   });
 
-  it('tells everybody who he is', async () => {
+  it("return the caller's own user to all", async () => {
     const ask = (user: UserInfo, body: object = {}) =>
       server.call('POST', `${authentication}/selfsubjectreviews`, body, { user });
     const answer = await ask(bob, { metadata: { name: 'x' }, status: { userInfo: { username: 'root' } } });

@@ -63,7 +63,7 @@ describe('a TokenRequest', () => {
     });
   });
 
-  it('says what it is bound to', async () => {
+  it('has the object that it is bound to', async () => {
     const own = async (spec: object) => claimsOf(await world.token(spec))['kubernetes.io'];
     const base = { namespace: 'default', serviceaccount: ref(app) };
     assert.deepEqual(await own(bindTo('Pod', 'p1')), { ...base, pod: ref(pod), node: ref(n1) });

@@ -148,7 +148,7 @@ describe('watch', () => {
     await own.stop();
   });
 
-  it('of a node ends after ten minutes, whatever it asks for: the Node may have been deleted', async () => {
+  it('by a node ends after ten minutes, whatever timeout it requests: the Node may have been deleted', async () => {
     const own = await startTestServer();
     const user = { name: 'system:node:n1', groups: ['system:nodes'] };
     await own.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
@@ -194,7 +194,7 @@ describe('watch', () => {
     await own.stop();
   });
 
-  it('says that history is gone and ends', async () => {
+  it('reports expired history and ends', async () => {
     const history = { minEvents: 1, maxEvents: 2, maxAgeMs: 1, maxBytes: 1 << 20 };
     const own = await startTestServer({ history });
     const from = (await own.call('GET', configMaps)).json<KubeList>().metadata.resourceVersion;
@@ -253,7 +253,7 @@ describe('watch', () => {
     await own.stop();
   });
 
-  describe('of a client that does not read', () => {
+  describe('by a client that does not read', () => {
     const open = async () => {
       const own = await startTestServer();
       const hungUp = { times: 0 };
@@ -320,7 +320,7 @@ describe('watch', () => {
       await own.stop();
     });
 
-    it('is told so when it shares its connection', async () => {
+    it('has an error event when it shares its connection', async () => {
       const own = await startTestServer();
       await own.call('POST', configMaps, { metadata: { name: 'a' } });
       const request = new Request(`https://apiserver${configMaps}?watch=true`);

@@ -39,7 +39,7 @@ describe('a complete answer', () => {
     return { status, headers, body: Buffer.concat(chunks), port };
   };
 
-  it('says how long it is, and leaves the connection for the next', async () => {
+  it('has its length, and leaves the connection for the next', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, ...tls });
     const ports = new Set<number>();
     for (const [path, status, expected] of [
@@ -87,7 +87,7 @@ describe('a complete answer', () => {
     transport.close();
   });
 
-  it('is not considered sent because a header of a backend says so', async () => {
+  it('is not considered sent because of a header of a backend', async () => {
     const { authority } = server;
     const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
     const identity = await issueCertificate(authority, {

@@ -32,7 +32,7 @@ describe('answers in YAML', () => {
     ['a table', maps, table],
     ['metadata', `${maps}/one`, ';as=PartialObjectMetadata;v=v1;g=meta.k8s.io'],
   ] as const) {
-    it(`say of ${what} what JSON says`, async () => {
+    it(`contain for ${what} the same as JSON`, async () => {
       const ask = (type: string) =>
         server.call('GET', path, undefined, { headers: { accept: `${type}${form}` } });
       const answer = await ask('application/yaml');
@@ -75,7 +75,7 @@ describe('answers in YAML', () => {
     await Promise.all(many);
   });
 
-  it('say so when the thread does not end', async () => {
+  it('report that the thread does not end', async () => {
     const clock = new FakeClock();
     const write = createYamlWriter(clock);
     const late = assert.rejects(

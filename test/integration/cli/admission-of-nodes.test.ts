@@ -158,7 +158,7 @@ describe('ctl add node', { timeout: 300_000 }, () => {
     assert.ok(await node('one'));
   });
 
-  it('warns when no machine of that name waits, and says how to delete the Node', async () => {
+  it('warns when no machine of that name waits, with the command to delete the Node', async () => {
     const { status, out, err } = await ctl(['add', 'node', 'ghost']);
     assert.deepEqual([status, out], [0, 'node/ghost added\n']);
     assert.match(err, /^Warning: no machine named ghost waits .* node\/ghost stays NotReady .*\n$/);

@@ -33,7 +33,7 @@ describe('ctl apply --server-side', { timeout: 300_000 }, () => {
       ({ manager, operation }) => `${manager} ${operation}`,
     );
 
-  it('makes, changes and removes, as kubectl unless it is told otherwise', async () => {
+  it('creates, changes and removes fields as kubectl unless flags change that', async () => {
     const made = await apply('one', { a: '1', b: '1' }, '--server-side');
     assert.deepEqual([made.status, made.out], [0, 'configmap/one serverside-applied\n'], made.err);
     await apply('one', { a: '2' }, '--server-side');

@@ -30,7 +30,7 @@ describe('ctl', { timeout: 300_000 }, () => {
   });
 
   for (const command of ['get pods', 'get pods,svc', 'describe pods', 'logs -l a=b'])
-    it(`${command} in a namespace that does not exist says so, after kubectl's words`, async () => {
+    it(`${command} in a missing namespace reports it, after kubectl's message`, async () => {
       const { status, out, err } = await ctl([...command.split(' '), '-n', 'nowhere']);
       const note = 'Note: namespace "nowhere" does not exist; ctl get namespaces lists those that do';
       assert.deepEqual([status, out, err], [0, '', `No resources found in nowhere namespace.\n${note}\n`]);

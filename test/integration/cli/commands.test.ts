@@ -56,7 +56,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     return out;
   };
 
-  it('of three documents with a bad one, what comes before is applied, and the bad one is named', async () => {
+  it('documents before a bad one are applied, and the bad one is named', async () => {
     const file = join(server.directory, 'three.yaml');
     const bad = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b\n x: [\n';
     await writeFile(file, [configMap('t-a'), bad, configMap('t-c')].join('---\n'));
@@ -94,7 +94,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     ]);
   });
 
-  it('a manifest for another namespace than -n is refused; objects go where they say', async () => {
+  it('a manifest for another namespace than -n is rejected; objects are created in their own namespaces', async () => {
     const file = join(server.directory, 'ns.yaml');
     await writeFile(file, configMap('elsewhere').replace('{name', '{namespace: kube-public, name'));
     const refused = await ctl(['apply', '-n', 'default', '-f', file]);
@@ -251,7 +251,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.equal(missing.err, 'Error from server (NotFound): deployments.apps "nosuch" not found\n');
   });
 
-  it('rollout knows revisions of 64 bits exactly', async () => {
+  it('rollout reads revisions of 64 bits exactly', async () => {
     const made = await server.call('POST', deployments, { ...deployment, metadata: { name: 'old' } });
     const { uid } = made.json<{ metadata: { uid: string } }>().metadata;
     // Adjacent numbers, which are equal as 53-bit numbers.

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-describe('what ctl convert prints', () => {
+describe('output of ctl convert', () => {
   for (const { form, text, specs, notes } of dialectManifests)
     it(`is taken by the API server: ${form}`, async () => {
       const { status, out, err } = await ctl(['convert', '-f', '-'], { stdin: text });

@@ -134,7 +134,7 @@ for (const [what, manifest, files, message] of [
   ['nothing that is a program', 'replicas: 1', {}, /nothing says what the program is/],
   ['a folder without func.py', 'userUploadFilePath: up', { 'up/x.py': '' }, /there is no func\.py in it/],
 ] as const)
-  test(`not converted: ${what}`, async () => {
+  test(`${what} is not converted`, async () => {
     const at = `bad-${what.replaceAll(' ', '-')}`;
     await place({ [`${at}/fn.yaml`]: `kind: Function\nname: f\n${manifest}\n` });
     for (const [path, text] of Object.entries(files)) await place({ [`${at}/${path}`]: text });
@@ -143,7 +143,7 @@ for (const [what, manifest, files, message] of [
     assert.match(err, message);
   });
 
-test('not converted: a program that is a link to another place', async () => {
+test('a program that is a link to another place is not converted', async () => {
   await place({
     'e/fn.yaml': 'kind: Function\nname: f\nfunctionPath: f.py\n',
     'e/real.py': 'def f(a, b): pass\n',

@@ -62,7 +62,7 @@ describe('ctl create job', () => {
     });
 
   for (const mode of ['client', 'server'])
-    it(`--dry-run=${mode} makes none and says so`, { skip: unlessKubectl('1.32') }, async () => {
+    it(`--dry-run=${mode} creates none, with a message`, { skip: unlessKubectl('1.32') }, async () => {
       const args = ['create', 'job', 'one', '--image=app:1', `--dry-run=${mode}`];
       const [own, theirs] = [await ctl(args), await kubectl(args)];
       assert.deepEqual([own.status, own.out], [0, theirs.out]);

@@ -74,7 +74,7 @@ describe('tokens of service accounts', () => {
     assert.equal(claimsOf(answer.token).sub, 'system:serviceaccount:default:app');
   });
 
-  it('is who asks with it, whatever certificate the kubeconfig has', async () => {
+  it('authenticate the caller, whatever certificate the kubeconfig has', async () => {
     const { out: token } = await ctl(['create', 'token', 'app']);
     assert.equal((await ctl(['get', 'nodes'])).status, 0);
     const { status, err } = await ctl(['get', 'nodes', '--token', token]);

@@ -159,7 +159,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
     });
   });
 
-  it('explain of an unknown field says so', async () => {
+  it('explain reports an unknown field', async () => {
     for (const word of ['pods.nosuch', 'pods.spec.containers.nosuch']) {
       const { ours, theirs } = await both(['explain', word]);
       assert.deepEqual([ours.status, ours.err], [theirs.status, theirs.err]);
@@ -169,7 +169,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
     assert.equal((await ctl(['explain'])).status, 1);
   });
 
-  it('delete says the same and waits', async () => {
+  it('delete prints the same and waits', async () => {
     const file = join(server.directory, 'all.yaml');
     const theirs = await kubectl(['delete', '-f', file]);
     await ctl(['apply', '-f', file]);

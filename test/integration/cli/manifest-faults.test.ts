@@ -123,7 +123,7 @@ describe('an endless file', () => {
     ['-o custom-columns-file', ['get', 'cm', '-o', 'custom-columns-file=/dev/zero']],
     ['KUBECONFIG', ['get', 'cm', '--kubeconfig', '/dev/zero']],
   ] as const)
-    it(`${what} reads no more of it than 64 MiB, and says so`, async () => {
+    it(`${what} reads at most 64 MiB of it, and reports this`, async () => {
       const { status, err } = await ctl([...args]);
       assert.equal(status, 1, err);
       assert.match(err, /\/dev\/zero.* has more than 64 MiB/);

@@ -69,7 +69,7 @@ describe('rollout', { timeout: 300_000 }, () => {
   }
 
   for (const [kind, plural, shown] of kinds)
-    it(`of a ${kind}`, { skip: unlessKubectl('1.32') }, async () => {
+    it(`handles a ${kind}`, { skip: unlessKubectl('1.32') }, async () => {
       const answers: string[][] = [];
       for (const [who, run] of clients) {
         const name = `${kind.toLowerCase()}-${who}`;
@@ -143,7 +143,7 @@ describe('rollout', { timeout: 300_000 }, () => {
     }
   }
 
-  it('of a Deployment', { skip: unlessKubectl('1.32') }, async () => {
+  it('handles a Deployment', { skip: unlessKubectl('1.32') }, async () => {
     const answers: string[][] = [];
     for (const [who, run] of clients) {
       const name = `deployment-${who}`;

@@ -18,7 +18,7 @@ const length = 100_000;
 const log = Buffer.from(Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`).join(''));
 const logs = log.toString();
 
-describe('what is printed to a pipe', { timeout: 300_000, concurrency: 3 }, () => {
+describe('output to a pipe', { timeout: 300_000, concurrency: 3 }, () => {
   let server: HttpsTestServer;
   let env: Record<string, string>;
   let manifest: string;
@@ -84,7 +84,7 @@ describe('what is printed to a pipe', { timeout: 300_000, concurrency: 3 }, () =
     ],
     ['licenses', 0, ''],
   ] as const)
-    it(`of ${args} reaches a slow reader whole, with status ${status}`, async () => {
+    it(`of ${args} reaches a slow reader completely, with status ${status}`, async () => {
       const whole = await shell(args, '| cat');
       assert.ok(whole.out.length > length, `${whole.out.length} bytes: the pipe would hold them`);
       const slow = await shell(args, slowly);

@@ -63,7 +63,7 @@ const external = (name: string, target: string, selector?: object): MetricSpec =
   external: { metric: { name, ...(selector && { selector }) }, target: average(target) },
 });
 
-describe('autoscalers that ask Prometheus', { skip: unlessPrometheus, timeout: 200_000 }, () => {
+describe('autoscalers with metrics of Prometheus', { skip: unlessPrometheus, timeout: 200_000 }, () => {
   let prometheus: Prometheus;
   let cluster: Cluster;
   let directory: string;
@@ -211,7 +211,7 @@ describe('autoscalers that ask Prometheus', { skip: unlessPrometheus, timeout: 2
     );
   });
 
-  it('ask nothing but what they may, whatever they are told', async () => {
+  it('send no query beyond their rights, whatever their metric is named', async () => {
     await target('hostile', 1);
     const hostile = ['x"} or vector(1e9) or {a="', 'x\\', '\n', '`', '\u0000', '{{', '$selector', '.*', 'é'];
     await prometheus.says(['jobs{namespace="other",queue="a"} 3']);
@@ -247,7 +247,7 @@ describe('autoscalers that ask Prometheus', { skip: unlessPrometheus, timeout: 2
     ],
   ];
   for (const [what, metric, expected] of unknown)
-    it(`say so when the answer is ${what}, and scale nothing`, async () => {
+    it(`report that the answer is ${what}, and do not scale`, async () => {
       const name = `unknown-${unknown.findIndex(([one]) => one === what)}`;
       const [pod] = await target(name, 1);
       await prometheus.says([
@@ -262,7 +262,7 @@ describe('autoscalers that ask Prometheus', { skip: unlessPrometheus, timeout: 2
       assert.equal((await pods(name)).length, 1);
     });
 
-  it('say so while it hangs, and go on when it answers again', async () => {
+  it('report that it hangs, and continue when it answers again', async () => {
     await target('patient', 1);
     await prometheus.says(['jobs{namespace="default"} 1']);
     prometheus.freeze();
@@ -276,7 +276,7 @@ describe('autoscalers that ask Prometheus', { skip: unlessPrometheus, timeout: 2
     await has('patient', 3);
   });
 
-  it('are told of another authority, of a port that is closed, and shown a token to nobody else', async () => {
+  it('report a foreign authority and a closed port, and send the token to no other server', async () => {
     const now = Date.now();
     const authority = await createAuthority('authority', now - day, now + day);
     const identity = await issueCertificate(authority, {

@@ -93,7 +93,7 @@ describe('DaemonSets', () => {
     });
   });
 
-  it('run where their selector says, which follows the labels of nodes', async () => {
+  it('run on the nodes of their selector, and follow changes of labels', async () => {
     await create(daemonSet({}, { nodeSelector: { disk: 'ssd' } }));
     await cluster.eventually('none is wanted', async () => {
       const set = await cluster.get(daemonSetResource, 'agent');
@@ -153,7 +153,7 @@ describe('DaemonSets', () => {
     await rolledOut(4);
   });
 
-  it('OnDelete waits until somebody removes the old pod', async () => {
+  it('OnDelete waits until the old pod is deleted', async () => {
     await create(daemonSet({ updateStrategy: { type: 'OnDelete' } }));
     await rolledOut(4);
     const [victim] = (await pods()) as [Pod, ...Pod[]];
@@ -189,7 +189,7 @@ describe('DaemonSets', () => {
     );
   });
 
-  it('what one left behind is taken by the next of its labels', async () => {
+  it('pods of a deleted one are adopted by the next with its labels', async () => {
     await create(daemonSet());
     await rolledOut(4);
     const before = (await pods()).map(({ metadata }) => metadata.uid).sort();

@@ -116,7 +116,7 @@ describe('endpoints', () => {
     await cluster.eventually('they are gone', async () => (await endpoints()) === undefined);
   });
 
-  it('are written only when they change, and repaired when somebody else writes them', async () => {
+  it('are written only when they change, and repaired after a foreign write', async () => {
     await services().create(service());
     await cluster.client.resource(deploymentResource).create(deployment(1));
     const stored = await ready(1);
@@ -208,7 +208,7 @@ describe('endpoints', () => {
     assert.deepEqual(await mirrored(), []);
   });
 
-  it('of a Service that loses its selector belong to whoever writes them', async () => {
+  it('of a Service that loses its selector belong to their next writer', async () => {
     await services().create(service());
     await cluster.client.resource(deploymentResource).create(deployment(1));
     await ready(1);
@@ -223,7 +223,7 @@ describe('endpoints', () => {
     assert.deepEqual(addressesOf(await endpoints()), ['192.0.2.9']);
   });
 
-  it('with more addresses than a slice holds are mirrored in part, and an event says so', async () => {
+  it('with more addresses than a slice holds are mirrored in part, with an event', async () => {
     await services().create(service({}));
     const addresses = Array.from({ length: 1001 }, (_, i) => ({ ip: `10.1.${i >> 8}.${i & 255}` }));
     const [subset] = custom('192.0.2.1').subsets ?? [];

@@ -37,7 +37,7 @@ const says = (namespace: string, expected: string) =>
     return (said ? `${said.status} ${said.reason}` : 'nothing') === expected;
   });
 
-it('a Service says that an older one of another namespace has its address, until that goes', async () => {
+it('a Service reports that an older one of another namespace has its address, until that is deleted', async () => {
   for (const name of ['team-a', 'team-b'])
     await cluster.client
       .resource(namespaceResource)
@@ -56,7 +56,7 @@ it('a Service says that an older one of another namespace has its address, until
   await says('team-a', 'nothing');
 });
 
-it('a Service says that a node which joined has its address, until that goes', async () => {
+it('a Service reports that a joined node has its address, until that is deleted', async () => {
   await cluster.addNode('n1');
   const annotations = { 'minik8s.io/node-ip': address };
   await cluster.client.resource(nodeResource).patch('n1', '', 'merge', { metadata: { annotations } });

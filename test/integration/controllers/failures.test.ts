@@ -19,7 +19,7 @@ const set = {
   },
 } as unknown as Draft<ReplicaSet>;
 
-it('while the store refuses pods few attempts are made and an event says so; the pods are created when it recovers', async () => {
+it('few attempts are made, with an event, while the store rejects pods; the pods are created when it recovers', async () => {
   let broken = true;
   let refused = 0;
   const refusing = (store: Store): Store => ({

@@ -59,7 +59,7 @@ describe('Jobs', () => {
       return (status?.active ?? 0) === count && (status?.ready ?? 0) === count;
     });
 
-  it('runs to completion, tells it, and leaves no finalizer behind', async () => {
+  it('runs to completion, with events, and leaves no finalizer behind', async () => {
     cluster.agent.outcome = () => 'Succeeded';
     await create({ completions: 5, parallelism: 2 });
     const { status } = await ended();
@@ -95,7 +95,7 @@ describe('Jobs', () => {
     );
   });
 
-  it('waits for the end of pods that are deleted, where it says so', async () => {
+  it('waits for the end of pods that are being deleted, with podReplacementPolicy Failed', async () => {
     cluster.agent.mayEnd = () => false;
     await create({ podReplacementPolicy: 'Failed' });
     await running(1);

@@ -97,7 +97,7 @@ describe('deletion and cleaning up', () => {
     assert.equal((await cluster.list(replicaSetResource, 'default')).length, 0);
   });
 
-  it('foreground: an owner that nobody else changes goes with its last dependent', async () => {
+  it('foreground: an owner is deleted with its last dependent', async () => {
     const maps = cluster.client.resource(configMapResource);
     const owner = await maps.create(configMap('owner'));
     const draft = configMap('dependent', [{ ...ownerOf(owner), blockOwnerDeletion: true }]);

@@ -75,7 +75,7 @@ it('leaves a Node that no machine has taken yet without one: the machine may com
   for (const name of ['awaited', 'other', 'another']) await nodes.delete(name);
 });
 
-it('keeps pods away from a node whose range is taken, says why, and lets them come when it is free', async () => {
+it('keeps pods away from a node with a taken range, reports why, and admits them when the range is free', async () => {
   await add('late', '10.244.1.0/25');
   const said = await cluster.eventually('the node says so', () => conflict('late'));
   assert.equal(said.status, 'True');

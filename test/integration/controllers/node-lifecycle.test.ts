@@ -322,7 +322,7 @@ describe('all nodes stop sending heartbeats at once', () => {
   });
 });
 
-it('a node whose heartbeats are rarer than the grace period is given two of them, and an event says so', async () => {
+it('a node with heartbeats rarer than the grace period has a grace period of two of them, with an event', async () => {
   for (const name of ['slow', 'n2']) await addNode(name, name === 'slow' ? 160 : 40);
   await pass(75_000, ['n2']);
   assert.equal(await ready('slow'), 'True', 'a heartbeat every 40 s is lost after 80 s');

@@ -78,7 +78,7 @@ it('removes the pods of a node that stays away, and only those', async () => {
   assert.deepEqual(await podNames(), ['kept']);
 });
 
-it('asks the server first: the pods of a node stay when it is there again and the cache does not know it yet', async () => {
+it('queries the server first: the pods stay if the node exists again and is not in the cache yet', async () => {
   await bind('kept', 'gone');
   await reconcile('gone');
   await clock.advance(nodeQuarantine);

@@ -107,7 +107,7 @@ describe('the status of a quota', () => {
     await shows('short', { 'count/secrets': '0' }, 1_000);
   });
 
-  it('does not count a pod that nobody ends when its time is over', async () => {
+  it('does not count a pod after its deadline, although no agent ends it', async () => {
     cluster.agent.mayEnd = () => false;
     await create(podResource, 'stuck', {
       metadata: { name: 'stuck', namespace: 'default', finalizers: ['example.com/held'] },

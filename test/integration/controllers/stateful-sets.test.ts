@@ -197,7 +197,7 @@ describe('StatefulSets', () => {
     assert.deepEqual(revisions.map(({ revision }) => revision).sort(), [2, 3]);
   });
 
-  it('OnDelete: a pod is of the new template once somebody removed it', async () => {
+  it('OnDelete: a pod has the new template after its deletion', async () => {
     await create(statefulSet(2, { updateStrategy: { type: 'OnDelete' } }));
     await when('two', (status) => status.availableReplicas === 2);
     await edit(setImage('app:2'));
@@ -240,7 +240,7 @@ describe('StatefulSets', () => {
     assert.deepEqual(await claims(), ['data-web-0', 'data-web-1']);
   });
 
-  it('claims go with the pod that is one too many, or with the set, where the policy says so', async () => {
+  it('claims are deleted with a surplus pod, or with the set, according to the policy', async () => {
     const policy = { whenScaled: 'Delete', whenDeleted: 'Delete' };
     await create(statefulSet(2, { ...withData(policy), podManagementPolicy: 'Parallel' }));
     await cluster.eventually('two pods', async () => (await pods()).length === 2);

@@ -33,7 +33,7 @@ async function eventually<T>(probe: () => Promise<T>): Promise<T> {
   return probe();
 }
 
-describe('what every cluster has', () => {
+describe('the objects of every cluster', () => {
   const masters: Master[] = [];
   let outside: Awaited<ReturnType<typeof startServer>>;
   before(async () => {

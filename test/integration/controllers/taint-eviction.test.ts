@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-it('asks the server before it evicts: the cache may show a taint that is gone, or a node', async () => {
+it('queries the server before an eviction: the cache may show a removed taint or node', async () => {
   const client = createClient(inProcessTransport(server.handlerFor(admin)));
   /** Caches that contain the objects of a test and nothing that the server receives. */
   const seen = new ScriptedInformers();

@@ -108,7 +108,7 @@ it('keeps a token whose expiration was extended in the meantime', async () => {
   await eventually(server.clock, 'the token to go', async () => !(await there('longer')));
 });
 
-it('deletes a CertificateSigningRequest that nobody decided after a day', async () => {
+it('deletes an undecided CertificateSigningRequest after a day', async () => {
   const pem = await makeRequest(await makeKey(), { commonName: 'alice' });
   const requests = client.resource(certificateSigningRequestResource);
   const { metadata } = await requests.create({

@@ -98,7 +98,7 @@ describe('volumes of the cluster', () => {
     await until('another has it', async () => (await claimPhase('d')) === 'Bound');
   });
 
-  it('go to one of those that ask for them by name, and the others say why they wait', async () => {
+  it('are bound to one of the claims that name them, and the others report why they wait', async () => {
     const asking = ['a', 'b', 'c', 'd'];
     await Promise.all([addVolume('v'), ...asking.map((name) => addClaim(name, { volumeName: 'v' }))]);
     const claimRef = { namespace: 'default', name: 'mine' };
@@ -350,7 +350,7 @@ describe('volumes of the cluster', () => {
     assert.deepEqual(await cluster.list(persistentVolumeResource), []);
   });
 
-  it('are not made where that cannot be, and the claim says why', async () => {
+  it('are not provisioned where that is impossible, and the claim has the reason', async () => {
     await cluster.addNode('n1');
     await label('n1');
     await addClaim('c', { storageClassName: 'local', accessModes: ['ReadWriteMany'] });

@@ -89,7 +89,7 @@ test('a card that has failed is not allocatable any more; errors of programs lea
   assert.ok(two);
 });
 
-test('a card is given again when its driver was loaded anew, or when it was taken out and came back', async (context) => {
+test('a card is allocated again after a reload of its driver, or after it was removed and came back', async (context) => {
   const { machine, cards, run, logs, counted, healthy } = machineOf(context);
   const [one, two] = [machine.card(1), machine.card(2)];
   await cards.look();
@@ -136,7 +136,7 @@ test('each record is read once, though the reader ends and begins with the oldes
   await following;
 });
 
-test('a log that cannot be read is told once, and is read when it can be', async (context) => {
+test('an unreadable log is reported once, and is read when it is readable', async (context) => {
   const path = join(directoryOf(context), 'kmsg');
   const [clock, log, stop] = [new FakeClock(), new RecordingLogger(), new AbortController()];
   const read: string[] = [];

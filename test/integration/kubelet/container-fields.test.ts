@@ -11,7 +11,7 @@ await lockMachine();
 const isOver = ({ status }: Pod) =>
   status?.containerStatuses?.every(({ state }) => state?.terminated !== undefined) === true;
 
-describe('what a program sees of its container', { timeout: 300_000 }, () => {
+describe('the environment of a program in a container', { timeout: 300_000 }, () => {
   let node: NodeHarness;
   before(async () => {
     node = await startNodeHarness();
@@ -54,7 +54,7 @@ describe('what a program sees of its container', { timeout: 300_000 }, () => {
     });
   });
 
-  it('is what Services there are, where its pod wants to know them', async () => {
+  it('has variables for the present Services, if its pod enables them', async () => {
     const made = await node.server.call('POST', '/api/v1/namespaces/default/services', {
       metadata: { name: 'other' },
       spec: { ports: [{ port: 80 }] },
@@ -88,7 +88,7 @@ describe('what a program sees of its container', { timeout: 300_000 }, () => {
     );
   });
 
-  it('is its user and groups, which its status tells', async () => {
+  it('has its user and groups, which are in the status', async () => {
     await node.createPod('somebody', {
       containers: [shell('main', 'exec sleep 1000')],
       securityContext: { runAsUser: 1234, runAsGroup: 2345, supplementalGroups: [77], fsGroup: 88 },

@@ -91,7 +91,7 @@ function start(context: TestContext, dataDir = directoryOf()) {
 
 const minute = 60_000;
 
-test('what is away is not given, stays in the capacity for five minutes, and is never started without', async (context) => {
+test('an absent device is not allocated, stays in the capacity for five minutes, and no container starts with it', async (context) => {
   const { manager, clock, give, count } = start(context);
   const source = new Source('a', 'b');
   manager.set(source);
@@ -109,7 +109,7 @@ test('what is away is not given, stays in the capacity for five minutes, and is 
   assert.deepEqual(await give('one'), ['a']);
 });
 
-test('what came back in time does not go', async (context) => {
+test('a device that comes back in time stays', async (context) => {
   const { manager, clock, count } = start(context);
   const source = new Source('a');
   manager.set(source);
@@ -123,7 +123,7 @@ test('what came back in time does not go', async (context) => {
   assert.deepEqual(count(), { capacity: 1, allocatable: 0 });
 });
 
-test('what was away, came back and goes away again has five minutes from then', async (context) => {
+test('a device that came back and disappears again has five minutes from then', async (context) => {
   const { manager, clock, count, log } = start(context);
   const source = new Source('a');
   manager.set(source);
@@ -139,7 +139,7 @@ test('what was away, came back and goes away again has five minutes from then', 
   assert.deepEqual(manager.allocatable(), {});
 });
 
-test('of two sources the later counts, whatever becomes of the other', async (context) => {
+test('the later of two sources counts, whatever becomes of the other', async (context) => {
   const { manager, give, count } = start(context);
   const [first, second] = [new Source('a'), new Source('x', 'y')];
   manager.set(first);
@@ -149,7 +149,7 @@ test('of two sources the later counts, whatever becomes of the other', async (co
   assert.deepEqual(await give('one'), ['x']);
 });
 
-test('those who ask at once get each their own, and one that fails keeps nobody waiting', async (context) => {
+test('concurrent requests get different devices, and a failing one delays no other', async (context) => {
   const { manager, give } = start(context);
   const source = new Source('a', 'b', 'c');
   manager.set(source);
@@ -193,7 +193,7 @@ test('a source is asked for its preference where there is a choice beside what t
   ]);
 });
 
-test('what the engine has says who has what, after a restart of the agent', async (context) => {
+test('the containers of the engine determine the allocations after a restart of the agent', async (context) => {
   const { manager, give, active, has } = start(context);
   manager.set(new Source('a', 'b', 'c', 'd'));
   has('one', 2, 'b');
@@ -220,7 +220,7 @@ test('a pod that is not known as active yet has what its containers have', async
   assert.deepEqual(ids, { [resource]: ['b'] });
 });
 
-test('what there was is on disk, the newest, and is away after a restart; without it nothing is', async (context) => {
+test('the latest devices are on disk, and are absent after a restart; without the file there are none', async (context) => {
   const first = start(context);
   const source = new Source('a');
   for (let i = 0; i < 20; i++) {
@@ -298,7 +298,7 @@ test("NVIDIA's cards are offered; one that the driver has no more stays as a sic
   assert.deepEqual(manager.counts.value.get(nvidia), { capacity: 4, allocatable: 2 });
 });
 
-test("where the engine can give NVIDIA's cards itself, it is told which", async (context) => {
+test("the manager knows whether the engine itself can provide NVIDIA's cards", async (context) => {
   const { manager, active } = start(context);
   const machine = nvidiaDriver(directoryOf());
   const one = machine.card(1);
@@ -315,7 +315,7 @@ test("where the engine can give NVIDIA's cards itself, it is told which", async 
   assert.deepEqual([given.nvidia, given.nodes, given.env], [[one], [], {}]);
 });
 
-test("a folder of NVIDIA's driver that describes no card is none, and keeps no other from being found", async (context) => {
+test('an NVIDIA driver folder that describes no card is ignored, and hides no other', async (context) => {
   const { manager } = start(context);
   const machine = nvidiaDriver(directoryOf());
   mkdirSync(join(machine.directory, '0000:09:00.0'), { recursive: true });

@@ -80,7 +80,7 @@ async function start(context: TestContext) {
   };
 }
 
-test('a plugin is asked only for what it says it can answer, and for its preference only where there is a choice', async (context) => {
+test('a plugin gets only the calls of its options, and the call for its preference only if there is a choice', async (context) => {
   const { plugin, counted, give, active, log } = await start(context);
   const plain = await plugin('plain.sock', 'a', 'b');
   await plain.register(resource);
@@ -103,7 +103,7 @@ test('a plugin is asked only for what it says it can answer, and for its prefere
   assert.deepEqual([log.of('warn'), log.of('debug')], [[], []]);
 });
 
-test('a device whose plugin refuses it, fails before the start or loses its answer is given to nobody, and can be had then', async (context) => {
+test('a device whose plugin refuses it, fails or loses its answer is not allocated, and is available afterwards', async (context) => {
   for (const method of ['allocate', 'beforeStart', 'preferred'] as const)
     for (const manner of ['an error', 'a connection that is cut', 'garbage'] as const) {
       const { plugin, counted, give } = await start(context);
@@ -159,7 +159,7 @@ test('a plugin that does not answer holds a container for half a minute, and no 
   assert.deepEqual(await second, ['a']);
 });
 
-test('a plugin that does not say what it can do is waited for ten seconds, and can register then', async (context) => {
+test('the options of a plugin are awaited for ten seconds, and the plugin can register afterwards', async (context) => {
   const { plugin, counted, clock, sees } = await start(context);
   const one = await plugin('one.sock', 'a');
   one.answers.options = () => new Promise(() => undefined);
@@ -178,7 +178,7 @@ test('a plugin that does not say what it can do is waited for ten seconds, and c
   await counted(1, 1);
 });
 
-test('a plugin that fails when it is asked what it can do is not registered, and says so to it', async (context) => {
+test('a plugin whose options call fails is not registered, and gets the error', async (context) => {
   const { plugin, log, give, sees } = await start(context);
   const one = await plugin('one.sock', 'a');
   one.answers.options = () => {
@@ -216,7 +216,7 @@ test('a plugin whose list cannot be read or ends is away, and is there when it r
   assert.deepEqual(await give('one'), ['a']);
 });
 
-test('of plugins that register at once one is there in the end, and the others do not take it away', async (context) => {
+test('one of several plugins that register at once is registered in the end, and the others do not remove it', async (context) => {
   const { plugin, counted, give } = await start(context);
   const all = await Promise.all(
     ['a', 'b', 'c'].map((name) => plugin(`${name}.sock`, `${name}1`, `${name}2`)),
@@ -230,7 +230,7 @@ test('of plugins that register at once one is there in the end, and the others d
   await counted(2, 2);
 });
 
-test('what a plugin told last is on disk, however often it tells', async (context) => {
+test('the last list of a plugin is on disk, however often it sends one', async (context) => {
   const { plugin, counted, sees, base } = await start(context);
   const one = await plugin('one.sock', 'a');
   await one.register(resource);

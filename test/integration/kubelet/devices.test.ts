@@ -135,7 +135,7 @@ test('files that are devices are offered, each to one container', async (context
   await counted(2, 2);
 });
 
-test('files are looked at once more before they are given, and where there are none there are none', async (context) => {
+test('device files are checked again before the allocation, and a missing file is an error', async (context) => {
   const directory = makeDirectory();
   const dev = join(directory, 'dev');
   mkdirSync(dev);
@@ -149,7 +149,7 @@ test('files are looked at once more before they are given, and where there are n
   await counted(0, 0);
 });
 
-test('a device plugin registers, says what it has, and is asked', { skip: unlessGo }, async (context) => {
+test('a device plugin registers, lists its devices, and is called', { skip: unlessGo }, async (context) => {
   const directory = makeDirectory();
   const { give, counted, count, pluginDirectory } = await start(context, directory);
   await becomes(() => assert.ok(existsSync(join(pluginDirectory, 'kubelet.sock'))));
@@ -227,7 +227,7 @@ test('one of another version, or of no good name, is refused', { skip: unlessGo 
   assert.equal(count(), undefined);
 });
 
-test('one that registers anew takes the place of the one before, whatever that says or does then', {
+test('a plugin that registers again replaces its predecessor, whatever that sends afterwards', {
   skip: unlessGo,
 }, async (context) => {
   const directory = makeDirectory();
@@ -255,7 +255,7 @@ test('one that registers anew takes the place of the one before, whatever that s
   assert.doesNotMatch(JSON.stringify(log.of('info')), /has gone/, 'nothing that counts has gone');
 });
 
-test('what is no socket is no plugin', async (context) => {
+test('a file that is no socket is no plugin', async (context) => {
   const directory = makeDirectory();
   const { pluginDirectory, count } = await start(context, directory);
   const socket = join(pluginDirectory, 'kubelet.sock');

@@ -15,7 +15,7 @@ import { isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 
 await lockMachine();
 
-describe('what Docker does by itself', () => {
+describe('defaults of Docker', () => {
   let node: NodeHarness;
 
   before(async () => {
@@ -61,7 +61,7 @@ describe('what Docker does by itself', () => {
     return root;
   }
 
-  it('a volume is mounted read-only without what is mounted below it, as recursiveReadOnly: Disabled says', async (context) => {
+  it('a read-only mount with recursiveReadOnly: Disabled leaves mounts below it writable', async (context) => {
     const host = await directoryFor('mounts', context, () => systemExec('umount', ['--lazy', inner]));
     const inner = join(host, 'inner');
     await mkdir(inner);
@@ -97,7 +97,7 @@ describe('what Docker does by itself', () => {
     assert.equal(await docker('inspect', '-f', '{{json .State.Health}}', id), 'null');
   });
 
-  it('an image whose stop signal is none is asked to end like any other', async (context) => {
+  it('an image with an invalid stop signal is stopped with the default signal', async (context) => {
     const image = `minik8s-test/unstoppable:${node.owner}`;
     const root = await rootFor('unstoppable', image, context);
     await loadImage(root, image, { Env: ['PATH=/bin'], StopSignal: 'FOO' });

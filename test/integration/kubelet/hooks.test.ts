@@ -148,7 +148,7 @@ describe('containers before, beside and around others', () => {
     assert.deepEqual(await story(), ['+main', 'USR1']);
   });
 
-  describe('whose hooks ask a server', () => {
+  describe('with httpGet hooks', () => {
     const requests: IncomingMessage[] = [];
     const listen = async (server: Server) => {
       server.on('request', (request, response) => {
@@ -161,7 +161,7 @@ describe('containers before, beside and around others', () => {
       return (server.address() as AddressInfo).port;
     };
 
-    it('are told by what it is asked, whatever it answers', async () => {
+    it('run them as requests, whatever the server answers', async () => {
       requests.length = 0;
       const plain = await listen(createServer());
       const { key, certificate: cert } = await testAuthority();

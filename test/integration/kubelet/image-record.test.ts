@@ -62,7 +62,7 @@ describe('the record of images', () => {
     assert.deepEqual(await images(), {});
   });
 
-  it('that is broken is none, and says so', async () => {
+  it('is empty after damage, which is logged', async () => {
     for (const text of ['{', '[]', 'null', '{"pulling":1,"images":null}']) {
       writeFileSync(join(dataDir, 'images.json'), text);
       assert.deepEqual(await images(), {}, text);

@@ -102,7 +102,7 @@ describe('a volume that is an image', () => {
   const eventsOf = (text: string) => node.events.filter((event) => event.includes(text));
 
   if (!canMount) {
-    it('holds the pod where the engine cannot mount it, and says which could', async () => {
+    it('holds the pod if the engine cannot mount it, and names the required version', async () => {
       const mount = { name: 'data', mountPath: '/data' };
       await node.createPod('held', spec(volume(data), container('main', 'true', mount)));
       const pod = await node.waitFor('held', (found) => waiting(found)?.reason === 'NotSupported');
@@ -139,7 +139,7 @@ describe('a volume that is an image', () => {
     );
   });
 
-  it('stays while a container mounts it, and goes when the room is needed and nobody does', async () => {
+  it('stays while a container mounts it, and is removed when it is unused and the room is needed', async () => {
     const gc = new ImageGc({
       runtime: node.runtime,
       record: new ImageRecord({ dataDir: node.dataDir, clock: systemClock, log: silentLogger }),
@@ -185,7 +185,7 @@ describe('a volume that is an image', () => {
     await end('asking');
   });
 
-  it('keeps the container waiting where it has no such part, and tells nothing of the machine', async () => {
+  it('keeps the container waiting if it has no such subPath, without details of the host in the message', async () => {
     const mount = { name: 'data', mountPath: '/data', subPath: 'absent' };
     await node.createPod('part', {
       ...spec(volume(data), container('main', 'true', mount)),
@@ -232,7 +232,7 @@ describe('a volume that is an image', () => {
       await end('refused');
     });
 
-  it('is given up when the pod is deleted while it comes, also after the agent began anew, and nothing is left', async () => {
+  it('is abandoned when the pod is deleted during the pull, also after a restart of the agent, without leftovers', async () => {
     const port = await freePort();
     const connections = new Set<{ destroy(): void }>();
     // A server that accepts connections and never answers.

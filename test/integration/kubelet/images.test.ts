@@ -58,7 +58,7 @@ describe('images from a registry', () => {
     containers: [{ name: 'main', image: app, command: ['sleep', '1000'] }],
   });
 
-  it('are not there for a pod without the password, which says why and waits', async () => {
+  it('are unavailable to a pod without the password, which waits with the reason', async () => {
     await makeSecret('wrong', 'puller:guessed');
     await node.createPod('stranger', spec('missing', 'wrong'));
     const pod = await node.waitFor('stranger', ({ status }) =>
@@ -101,7 +101,7 @@ describe('images from a registry', () => {
     );
   });
 
-  it('make room when the disk is full and nobody uses them', async () => {
+  it('are removed when the disk is full and they are unused', async () => {
     const record = new ImageRecord({ dataDir: node.dataDir, clock: systemClock, log: silentLogger });
     const told: string[] = [];
     const gc = (available: number, minAgeMs = 0) =>

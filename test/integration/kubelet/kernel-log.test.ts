@@ -62,7 +62,7 @@ test('each record of the log is read once, though its reader begins with the old
   assert.ok(isOver());
 });
 
-test('a log that cannot be read is tried again more and more seldom, and says in few words why', async (context) => {
+test('an unreadable log is tried again at growing intervals, and the reason is logged briefly', async (context) => {
   const { clock, warned, run, waits } = begin(
     context,
     `${'x'.repeat(200)}/${'y'.repeat(200)}/${'z'.repeat(200)}`,
@@ -88,7 +88,7 @@ test('the end of the agent ends a reader that waits for the next record', async 
   assert.deepEqual(warned(), []);
 });
 
-test('without its reader the log is not read, which is told with the reason', async (context) => {
+test('the log is not read without its reader, and the reason is logged', async (context) => {
   const { warned, run, waits, over } = begin(context);
   const { PATH } = process.env;
   context.after(() => {

@@ -127,7 +127,7 @@ describe('folders of local volumes', () => {
   const removed = (name: string, exec?: Exec) =>
     run([asGoing(made(name))], () => reasonOf(name) === 'FolderRemoved', exec);
 
-  it('are made once, for whoever the pods run as, and keep what is in them', async () => {
+  it('are created once, for any user of the pods, and keep their content', async () => {
     const folder = await folderOf('pvc-1');
     assert.equal((lstatSync(folder).mode & 0o7777).toString(8), '777');
     writeFileSync(join(folder, 'file'), '');
@@ -136,7 +136,7 @@ describe('folders of local volumes', () => {
     assert.deepEqual(readdirSync(folders()), ['pvc-1']);
   });
 
-  it('are told of as removed though somebody else writes the volume in that moment', async () => {
+  it('are reported as removed although another client writes the volume at that moment', async () => {
     await folderOf('pvc-1');
     const stop = new AbortController();
     let conflicts = 0;
@@ -229,7 +229,7 @@ describe('folders of local volumes', () => {
     assertOthersKept();
   });
 
-  it('says on the volume why one stays', async () => {
+  it('have the reason on the volume if one cannot be removed', async () => {
     await folderOf('pvc-4');
     const failing: Exec = () => Promise.reject(new Error('it is stuck'));
     await run([asGoing(made('pvc-4'))], () => stored.get('pvc-4')?.status?.phase === 'Failed', failing);

@@ -53,7 +53,7 @@ interface Summary {
 
 await lockMachine();
 
-describe('what pods use', { timeout: 300_000 }, () => {
+describe('usage of pods', { timeout: 300_000 }, () => {
   let node: NodeHarness;
   let directory: string;
   let port: number;

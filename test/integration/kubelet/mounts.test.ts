@@ -33,7 +33,7 @@ it('go with the directory they are in, inner ones first, as often as something i
   assert.deepEqual(await mountsUnder(join(root, 'pod')), []);
 });
 
-it('of a directory whose name begins alike stay', async () => {
+it('below a directory with the same prefix in its name stay', async () => {
   const own = await mount('pod', 'volume');
   const others = await mount('pod-2', 'volume');
   const link = join(root, 'link');
@@ -52,6 +52,6 @@ it('are found whatever their names', async () => {
   assert.equal(await isMountPoint(path), false);
 });
 
-it('of a directory that is not there are none', async () => {
+it('below a missing directory are none', async () => {
   assert.deepEqual(await mountsUnder(join(root, 'none')), []);
 });

@@ -67,7 +67,7 @@ test('a node without settings of devices forgets those of an earlier agent after
   await end();
 });
 
-test('what is there when the agent starts is known before the Node says what it has, and kept for root alone', async () => {
+test('present devices are found before the first status of the Node, and recorded for root alone', async () => {
   const base = directoryOf();
   mkdirSync(join(base, 'dev'));
   mknod(join(base, 'dev/gpu0'), 'c', 1, 3);
@@ -90,7 +90,7 @@ test('what is there when the agent starts is known before the Node says what it 
   assert.equal(statSync(join(base, 'data/devices.json')).mode & 0o777, 0o600);
 });
 
-test('a node without settings of devices has none, and ends when it is told to', async () => {
+test('a node without device settings has none, and stops on request', async () => {
   const base = directoryOf();
   const { devices, run, end } = node(base, undefined);
   await devices.load();
@@ -163,7 +163,7 @@ test('reset takes away the socket that a killed agent left, and the directory wh
   await assert.rejects(removePluginSocket(join(base, 'file')), { code: 'ENOTDIR' });
 });
 
-test('devices are told once and when they change; a directory that cannot be read leaves them as they were', async () => {
+test('devices are reported once and on a change; an unreadable directory leaves them unchanged', async () => {
   const base = directoryOf();
   const dev = join(base, 'dev');
   mkdirSync(dev);
@@ -203,7 +203,7 @@ test('devices are told once and when they change; a directory that cannot be rea
   assert.deepEqual(told.slice(2), [[]], 'without the directory there are none');
 });
 
-test('where there are no devices that is told, once', async () => {
+test('the absence of devices is reported once', async () => {
   const base = directoryOf();
   const [rule] = parseDeviceRules(`example.com/x=${base}/none/x*`);
   let count = 0;

@@ -17,7 +17,7 @@ const Mi = 2 ** 20;
 
 await lockMachine();
 
-describe('what the kernel says', () => {
+describe('usage in the files of the kernel', () => {
   let root: string;
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'minik8s-usage-'));
@@ -42,14 +42,14 @@ describe('what the kernel says', () => {
   const usageOf = (directory: string) =>
     readNodeUsage({ root: directory, dataDir: directory, engineDir: join(directory, 'gone') });
 
-  it('of a whole machine', async () => {
+  it('for a whole machine', async () => {
     const { memory, pids, imagefs } = await usageOf(await machine('whole', {}));
     assert.deepEqual(memory, { size: 1024 * Mi, available: 512 * Mi });
     assert.deepEqual(pids, { size: 1000, available: 755 });
     assert.equal(imagefs, undefined);
   });
 
-  it('of a container with a limit, cgroup v2', async () => {
+  it('for a container with a limit, cgroup v2', async () => {
     const directory = await machine('v2', {
       'sys/fs/cgroup/memory.max': `${256 * Mi}\n`,
       'sys/fs/cgroup/memory.current': `${200 * Mi}\n`,
@@ -59,7 +59,7 @@ describe('what the kernel says', () => {
     assert.equal(await readMemoryLimit(directory), 256 * Mi);
   });
 
-  it('of a container with a limit, cgroup v1', async () => {
+  it('for a container with a limit, cgroup v1', async () => {
     const directory = await machine('v1', {
       'sys/fs/cgroup/memory/memory.limit_in_bytes': `${256 * Mi}\n`,
       'sys/fs/cgroup/memory/memory.usage_in_bytes': `${200 * Mi}\n`,
@@ -68,7 +68,7 @@ describe('what the kernel says', () => {
     assert.deepEqual((await usageOf(directory)).memory, { size: 256 * Mi, available: 106 * Mi });
   });
 
-  it('of groups without a limit, or with more than there is', async () => {
+  it("for groups without a limit, or with a limit above the machine's memory", async () => {
     for (const [name, limit] of [
       ['v1-none', '9223372036854771712'],
       ['v1-more', String(4096 * Mi)],
@@ -83,7 +83,7 @@ describe('what the kernel says', () => {
     assert.deepEqual((await usageOf(directory)).memory, { size: 1024 * Mi, available: 512 * Mi });
   });
 
-  it('of a container in a cgroup of the host', async () => {
+  it('for a container in a cgroup of the host', async () => {
     const directory = await machine('containers', {
       'proc/7/cgroup': '9:memory:/docker/abc\n8:cpuacct,cpu:/docker/abc\n1:name=systemd:/\n0::/docker/abc\n',
       'sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes': '3000\n',
@@ -104,7 +104,7 @@ describe('what the kernel says', () => {
     await assert.rejects(usageOf(await machine('other', { 'proc/meminfo': 'none\n' })), /MemAvailable/);
   });
 
-  it('of this machine', async () => {
+  it('for this machine', async () => {
     const { memory, nodefs, pids } = await readNodeUsage({ dataDir: root, engineDir: '/' });
     assert.ok(memory.size <= totalmem() && memory.available > 0 && memory.available <= memory.size);
     assert.ok(memory.available > freemem() / 4);
@@ -113,7 +113,7 @@ describe('what the kernel says', () => {
   });
 });
 
-describe('what pods on Docker use', { timeout: 300_000 }, () => {
+describe('usage of pods on Docker', { timeout: 300_000 }, () => {
   let node: NodeHarness;
   /** The node is short of this resource as long as the pod runs. */
   let cause: { readonly pod: string; readonly lacks: 'memory' | 'nodefs' } | undefined;

@@ -89,7 +89,7 @@ describe('node agent on Docker', () => {
     assert.match(await inside(again, 'ip', 'address'), new RegExp(`inet ${again.status?.podIP}/32`));
   });
 
-  it('waits before it restarts a crashing container, and says so', async () => {
+  it('waits before it restarts a crashing container, with the reason in the status', async () => {
     await node.createPod('crashing', {
       containers: [shell('echo last words >/dev/termination-log; exit 3')],
     });
@@ -167,7 +167,7 @@ describe('node agent on Docker', () => {
     assert.match(await inside(pod, 'ip', 'address'), new RegExp(`inet ${nodeIP}/32`));
   });
 
-  it('drops the capabilities that the pod says, and adds none', async () => {
+  it("drops the capabilities of the pod's spec, and adds none", async () => {
     await node.createPod('humble', {
       containers: [
         shell('exec sleep 1000', {
@@ -198,7 +198,7 @@ describe('node agent on Docker', () => {
     assert.match(await facts('mighty'), /CapEff:\s+00000000a80435fb\n/);
   });
 
-  it('says when a container was killed for want of memory', async () => {
+  it('reports OOMKilled for a container that exceeded its memory', async () => {
     await node.createPod('greedy', {
       restartPolicy: 'Never',
       containers: [

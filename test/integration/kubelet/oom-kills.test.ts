@@ -72,14 +72,14 @@ describe('a container that the kernel killed for memory', () => {
     return [exitCode, reason];
   };
 
-  it('says OOMKilled by the log of the kernel when the engine never reports the kill', async () => {
+  it('has the reason OOMKilled by the kernel log if the engine never reports the kill', async () => {
     await startAgent();
     await create('never', 'Never');
     await letGo(idOf(await node.waitFor('never', isReady)));
     assert.deepEqual(endOf(await node.waitFor('never', isOver)), [137, 'OOMKilled']);
   });
 
-  it('says OOMKilled when it ended while the agent was away', async () => {
+  it('has the reason OOMKilled if it ended while the agent was down', async () => {
     await startAgent();
     await create('away', 'Never');
     const id = idOf(await node.waitFor('away', isReady));
@@ -90,14 +90,14 @@ describe('a container that the kernel killed for memory', () => {
     assert.deepEqual(endOf(await node.waitFor('away', isOver)), [137, 'OOMKilled']);
   });
 
-  it('says Error when somebody else killed it', async () => {
+  it('has the reason Error if another process killed it', async () => {
     await startAgent();
     await create('killed', 'Never');
     await node.runtime.kill(idOf(await node.waitFor('killed', isReady)));
     assert.deepEqual(endOf(await node.waitFor('killed', isOver)), [137, 'Error']);
   });
 
-  it('restarts at once, and says OOMKilled as soon as the engine reports the kill after the exit', async () => {
+  it('restarts at once, and has the reason OOMKilled when the engine reports the kill after the exit', async () => {
     await startAgent('/nonexistent');
     await create('late', 'Always');
     const id = idOf(await node.waitFor('late', isReady));
@@ -113,7 +113,7 @@ describe('a container that the kernel killed for memory', () => {
     assert.equal(statusOf(told).containerID, statusOf(again).containerID);
   });
 
-  it('in a pod that has failed says OOMKilled as soon as the engine reports the kill', async () => {
+  it('in a failed pod has the reason OOMKilled when the engine reports the kill', async () => {
     await startAgent('/nonexistent');
     await create('failed', 'Never');
     const id = idOf(await node.waitFor('failed', isReady));

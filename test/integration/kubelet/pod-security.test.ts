@@ -272,7 +272,7 @@ describe('the security of a pod on Docker', () => {
     await remove('confined');
   });
 
-  it('gives a container that is added later the user and rights that it asks for', async () => {
+  it('gives an ephemeral container its requested user and capabilities', async () => {
     await node.createPod('looked', { securityContext: { runAsUser: 1000 }, containers: [sleeper('main')] });
     await node.waitFor('looked', isReady);
     const securityContext = { runAsUser: 4000, runAsGroup: 4001, capabilities: { drop: ['ALL'] } };
@@ -331,7 +331,7 @@ describe('the security of a pod on Docker', () => {
     await remove('tuned');
   });
 
-  it('runs what asks for AppArmor where the kernel has it, and rejects it where it has not', async () => {
+  it('runs containers with AppArmor if the kernel supports it, and rejects them otherwise', async () => {
     const { hasAppArmor } = await readNodeFacts(node.dataDir, 'v1.32.0-test');
     const appArmorProfile = { type: 'RuntimeDefault' };
     await node.createPod('armed', { securityContext: { appArmorProfile }, containers: [sleeper('main')] });

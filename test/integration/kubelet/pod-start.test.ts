@@ -33,7 +33,7 @@ describe('a pod that must not be started', () => {
     return table.rows[0]?.cells[2];
   };
 
-  it('waits with the reason while it asks for what is not supported, and nothing of it is made', async () => {
+  it('waits with the reason while it has unsupported fields, and nothing of it is created', async () => {
     node.start();
     await ready();
     await node.createPod('unserved', { hostUsers: false, containers: [main()] });
@@ -67,7 +67,7 @@ describe('a pod that must not be started', () => {
     assert.deepEqual(await node.running('free'), []);
   });
 
-  it('waits with CreateContainerConfigError, and a Warning says why', async () => {
+  it('waits with CreateContainerConfigError, and a Warning with the reason', async () => {
     node.start();
     await ready();
     await node.createPod('root', { securityContext: { runAsNonRoot: true }, containers: [main()] });
@@ -83,7 +83,7 @@ describe('a pod that must not be started', () => {
     await told('Failed Error: configmap "nosuch" not found');
   });
 
-  it('waits with CreateContainerError, and a Warning says why', async () => {
+  it('waits with CreateContainerError, and a Warning with the reason', async () => {
     node.start();
     await ready();
     node.runtime.createContainer = async () => {
@@ -94,7 +94,7 @@ describe('a pod that must not be started', () => {
     await told('Failed Error: Docker cannot create container main: no such device');
   });
 
-  it('ends with ContainerCannotRun when its command is not there, and one Warning says why', async () => {
+  it('ends with ContainerCannotRun if its command does not exist, and one Warning with the reason', async () => {
     node.start();
     await ready();
     const why = 'exec: "absent": executable file not found in $PATH';

@@ -13,7 +13,7 @@ import { type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
 
 const inDefault = '/api/v1/namespaces/default';
 
-describe('what a pod gets from the API', () => {
+describe('a volume or variable from the API', () => {
   let node: SimulatedNode;
   /** Milliseconds by which the agent's clock is ahead. */
   let ahead = 0;
@@ -47,7 +47,7 @@ describe('what a pod gets from the API', () => {
     return join(directory(pod), volume?.name ?? 'none');
   };
 
-  it('holds the pod until all of it is there, and says why', async () => {
+  it('holds the pod until all of it exists, with the reason', async () => {
     await node.createPod('early', { serviceAccountName: 'app' });
     await eventually(async () => {
       assert.ok(
@@ -140,7 +140,7 @@ describe('what a pod gets from the API', () => {
     await eventually(async () => assert.notEqual(token(), first));
   });
 
-  it('stays when what it is made from goes, and says so', async () => {
+  it('stays when its source is deleted, with an event', async () => {
     const pod = await node.pod('lives');
     const colour = () => readFileSync(join(directory(pod), 'c/colour'), 'utf8');
     const message = 'FailedMount MountVolume.SetUp failed for volume "c" : configmap "settings" not found';
@@ -168,7 +168,7 @@ describe('what a pod gets from the API', () => {
     node.reconnect();
   });
 
-  it('holds a pod that cannot get it, says so in the same words each time, and comes by itself', async () => {
+  it('holds a pod with the same message on each attempt, and is mounted once it is available', async () => {
     await make('serviceaccounts', { metadata: { name: 'late' } });
     await node.stop();
     await node.createPod('waits', { serviceAccountName: 'late' });
@@ -184,7 +184,7 @@ describe('what a pod gets from the API', () => {
     assert.ok(told().length <= 8, `${told().length} times`);
   });
 
-  it('is gone when the pod has ended, and what it has said of its end stays, also for the next agent', async () => {
+  it("is removed when the pod has ended, and the end in the pod's status stays, also for the next agent", async () => {
     await node.createPod('done', { serviceAccountName: 'app', restartPolicy: 'Never' });
     const pod = await started('done');
     const [id = ''] = await node.running('done');

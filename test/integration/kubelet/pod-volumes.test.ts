@@ -14,7 +14,7 @@ import { containerId, inside, shellContainer } from './pod-access.ts';
 
 await lockMachine();
 
-describe('what the node agent gives containers on Docker', () => {
+describe('the node agent on Docker', () => {
   let node: NodeHarness;
 
   before(async () => {
@@ -280,7 +280,7 @@ describe('what the node agent gives containers on Docker', () => {
     await node.waitForGone('propagation');
   });
 
-  it('gives a mount that is read-only with all below, or says that Docker cannot', async (context) => {
+  it('mounts a volume recursively read-only, or reports that Docker cannot do it', async (context) => {
     const host = join(node.dataDir, 'recursive');
     await mkdir(join(host, 'inner'), { recursive: true });
     await systemExec('mount', ['-t', 'tmpfs', 'tmpfs', join(host, 'inner')]);
@@ -308,7 +308,7 @@ describe('what the node agent gives containers on Docker', () => {
     await node.waitForGone('recursive');
   });
 
-  it('says which volume it cannot give', async () => {
+  it('names the volume that it cannot mount', async () => {
     await node.createPod('wanting', {
       volumes: [{ name: 'disk', csi: { driver: 'x.example.com' } }],
       containers: [shell('sleep 1', { volumeMounts: [{ name: 'disk', mountPath: '/disk' }] })],

@@ -77,7 +77,7 @@ describe('httpGet', () => {
     }
   });
 
-  it('asks on a connection of its own that is closed, says who it is, and believes in no proxy', async () => {
+  it('uses a connection of its own that is closed, sends its user agent, and ignores proxies', async () => {
     process.env.http_proxy = 'http://127.0.0.1:1';
     try {
       const { port, requests } = await serve((_, response) => response.end());
@@ -160,7 +160,7 @@ describe('httpGet', () => {
     if (!request.socket.destroyed) await once(request.socket, 'close');
   });
 
-  it('says why there is no answer', async () => {
+  it('reports why there is no answer', async () => {
     const tcp = createTcp((socket) => socket.destroy());
     const silent = await listen(tcp);
     assert.deepEqual(await ask({ httpGet: { port: silent } }), {
@@ -179,7 +179,7 @@ describe('httpGet', () => {
     });
   });
 
-  it('takes an answer that is none for a failure', async () => {
+  it('treats an invalid answer as a failure', async () => {
     for (const text of ['garbage\r\n\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort']) {
       const port = await listen(
         createTcp((socket) => {
@@ -222,7 +222,7 @@ describe('httpGet', () => {
     assert.equal((await ask({ httpGet: { port, httpHeaders } })).result, 'failure');
   });
 
-  it('speaks https without a look at the certificate, and tells when the server does not', async () => {
+  it('uses https without verification of the certificate, and reports a server without TLS', async () => {
     const { certificate: cert, key } = await testAuthority();
     const port = await listen(createHttps({ cert, key }, (_, response) => response.end('safe')));
     assert.deepEqual(await ask({ httpGet: { port, scheme: 'HTTPS' } }), {
@@ -243,7 +243,7 @@ describe('httpGet', () => {
 });
 
 describe('tcpSocket', () => {
-  it('is a success where somebody listens', async () => {
+  it('succeeds if a server listens', async () => {
     const server = createTcp((socket) => socket.destroy());
     const port = await listen(server);
     assert.deepEqual(await ask({ tcpSocket: { port } }), { result: 'success', output: '' });
@@ -267,7 +267,7 @@ describe('tcpSocket', () => {
     assert.equal((await asked).result, 'failure');
   });
 
-  it('takes a port by its name, and is not run when there is none', async () => {
+  it('resolves a port name, and is not run if the name is unknown', async () => {
     assert.equal((await ask({ tcpSocket: { port: 'none' } })).result, 'failure');
     assert.deepEqual(await ask({ tcpSocket: { port: 'other' } }), {
       result: 'unknown',
@@ -321,7 +321,7 @@ describe('grpc', () => {
     });
   }
 
-  it('says what the server said', async () => {
+  it('reports the answer of the server', async () => {
     assert.deepEqual(await ask({ grpc: { port: await listen(refusing('5', 'unknown service')) } }), {
       result: 'failure',
       output: 'error: health rpc probe failed: rpc error: code = NotFound desc = unknown service',

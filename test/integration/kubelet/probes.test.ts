@@ -137,7 +137,7 @@ describe('probes of a pod', () => {
     assert.ok(!node.events.some((event) => event.includes('failed liveness')), String(node.events));
   });
 
-  it('of a sidecar hold the containers behind it back, and are asked whether it lives', async () => {
+  it('of a sidecar delay the containers behind it, and its liveness probe runs', async () => {
     answers.set('started', 1);
     const sidecar = {
       ...{ name: 'proxy', image: 'app:2', restartPolicy: 'Always' },

@@ -203,7 +203,7 @@ describe('volumes to be emptied', () => {
     ['the same file system', () => systemExec('mount', ['--bind', outside(), join(folder(), 'in')])],
     ['another file system', () => systemExec('mount', ['-t', 'tmpfs', 'tmpfs', join(folder(), 'in')])],
   ] as const) {
-    it(`what is mounted in it of ${what} stays, and it says so`, async () => {
+    it(`keep a mount of ${what} inside, with an error`, async () => {
       mkdirSync(join(folder(), 'in'));
       writeFileSync(join(folder(), 'own'), '');
       await mount();
@@ -211,7 +211,7 @@ describe('volumes to be emptied', () => {
       assert.deepEqual(readdirSync(folder()), ['in']);
       assertOthersKept();
     });
-    it(`also where it is mounted while it is emptied: ${what}`, async () => {
+    it(`keep a mount that appears during the emptying: ${what}`, async () => {
       mkdirSync(join(folder(), 'in'));
       const late: Exec = async (file, args, options) => {
         if (file === 'find') await mount();
@@ -222,7 +222,7 @@ describe('volumes to be emptied', () => {
     });
   }
 
-  it('what may not be removed stays until it may', async () => {
+  it('keep files that cannot be removed until they can be', async () => {
     writeFileSync(join(folder(), 'fixed'), '');
     writeFileSync(join(folder(), 'other'), '');
     await systemExec('chattr', ['+i', join(folder(), 'fixed')]);
@@ -250,14 +250,14 @@ describe('volumes to be emptied', () => {
     }
   });
 
-  it('one that is not there is empty, and a file is none', async () => {
+  it('are empty if missing, and rejected if a file', async () => {
     await run(isEmptied, { volume: asGiven(join(root, 'volumes', 'never', 'made')) });
     const file = join(outside(), 'inner', 'file');
     assert.match(await stuck({ volume: asGiven(file) }), /file" is not a directory/);
     assertOthersKept();
   });
 
-  it('what the system and this node need stays, whatever a volume says', async () => {
+  it('keep the folders of the system and of this node, whatever path a volume has', async () => {
     for (const path of [
       '/',
       '/etc',
@@ -271,7 +271,7 @@ describe('volumes to be emptied', () => {
     assertOthersKept();
   });
 
-  it('waits until no pod here has it', async () => {
+  it('wait until no pod on the node uses them', async () => {
     writeFileSync(join(folder(), 'file'), '');
     let asked = 0;
     const inUse = () => {
@@ -282,7 +282,7 @@ describe('volumes to be emptied', () => {
     assert.equal(asked, 4);
   });
 
-  it('takes up what an agent that was killed has left', async () => {
+  it('are taken over from a killed agent', async () => {
     const target = join(dataDir(), 'emptied', 'v');
     mkdirSync(target, { recursive: true });
     await systemExec('mount', ['--bind', folder(), target]);
@@ -292,7 +292,7 @@ describe('volumes to be emptied', () => {
     assert.equal(existsSync(target), false);
   });
 
-  it('stops when a person wants to keep it after all', async () => {
+  it('stop when a person changes the volume to Retain', async () => {
     writeFileSync(join(folder(), 'file'), '');
     let killed = false;
     const endless: Exec = (file, args, options) => {

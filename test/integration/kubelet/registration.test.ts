@@ -103,7 +103,7 @@ describe('node agent', () => {
   }
 
   const condition = (node: Node) => node.status?.conditions?.find(({ type }) => type === 'Ready');
-  it('says at once that it is back when it was taken for lost', async () => {
+  it('reports at once that it is back after it was considered lost', async () => {
     // No heartbeat comes meanwhile.
     start('lost-and-found', { heartbeatMs: 3_600_000 });
     const { status } = await until('lost-and-found', 'True');
@@ -195,7 +195,7 @@ describe('node agent', () => {
     });
   });
 
-  it('tells that it starts, that it is ready, and that somebody closed and opened it', async () => {
+  it('has events when it starts, is ready, and is cordoned and uncordoned', async () => {
     const told: string[] = [];
     const events = {
       event: (object: KubeObject, type: string, reason: string, message: string) => {

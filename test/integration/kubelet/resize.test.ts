@@ -40,7 +40,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
   };
   const given = (pod: Pod) => pod.status?.containerStatuses?.[0]?.resources;
 
-  it('is carried out where the container runs, and told', async () => {
+  it('is carried out in the running container, and reported', async () => {
     const before = await create('web', amounts('500m', '64Mi'));
     assert.deepEqual(given(before), amounts('500m', '64Mi'));
     assert.deepEqual(before.status?.containerStatuses?.[0]?.allocatedResources, {
@@ -92,7 +92,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
     assert.deepEqual(has(later)?.resources, amounts('1', '96Mi'));
   });
 
-  it('starts the container again where its policy says so, whatever the restart policy', async () => {
+  it('restarts the container if its resize policy requires it, whatever the restart policy', async () => {
     const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
     await create('web', amounts('500m', '64Mi'), { resizePolicy }, { restartPolicy: 'OnFailure' });
     const first = await containerOf('web');
@@ -186,7 +186,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
 });
 
 describe('a resize that the engine refuses', { timeout: 300_000 }, () => {
-  it('is told, and tried again', async () => {
+  it('is reported, and tried again', async () => {
     let refusal: string | undefined = 'the kernel says no';
     const node = await startSimulatedNode(undefined, () => refusal);
     try {

@@ -38,7 +38,7 @@ describe('a pod with a runtime class', () => {
     assert.deepEqual([asked.get('a'), asked.get('b')], ['runc', undefined]);
   });
 
-  it('waits where the engine does not have it, and says so', async () => {
+  it('waits with the reason if the engine lacks the runtime', async () => {
     await node.createPod('c', { runtimeClassName: 'of-kata' });
     const pod = await node.waitFor('c', (one) => waiting(one)?.reason === 'CreateContainerError');
     assert.match(waiting(pod)?.message ?? '', /unknown runtime kata/);

@@ -131,14 +131,14 @@ describe('node agent server', () => {
   const nameless = () => ({ ca: own.ca });
   const holding = (token: string) => ({ ...nameless(), headers: { authorization: `Bearer ${token}` } });
 
-  it('answers at each of its addresses, to nobody without a certificate there either', async () => {
+  it('answers at each of its addresses, and requires a certificate there too', async () => {
     for (const host of ['127.0.0.1', '127.0.0.2']) {
       assert.equal((await get('/healthz', { ...own, host })).status, 200, host);
       assert.deepEqual(await get('/healthz', { ...nameless(), host }), unauthorized, host);
     }
   });
 
-  it('answers nobody without a certificate of the cluster or a token', async () => {
+  it('rejects clients without a certificate of the cluster or a token', async () => {
     for (const path of ['/healthz', '/pods', '/none', '/containerLogs/shop/web/main', '/metrics/resource']) {
       assert.deepEqual(await get(path, nameless()), unauthorized);
       assert.deepEqual(await get(path, stranger), unauthorized);
@@ -175,7 +175,7 @@ describe('node agent server', () => {
     assert.deepEqual(await get('/%', own), { status: 400, text: 'the URL cannot be read' });
   });
 
-  it('asks the API server once for what it was told', async () => {
+  it('reviews each token and access once by the API server', async () => {
     const before = api.asked();
     for (let times = 0; times < 5; times++) await get('/metrics/resource', holding('often'));
     assert.deepEqual(api.asked() - before, 2, 'who it is, and whether he may');
@@ -183,7 +183,7 @@ describe('node agent server', () => {
     assert.equal(api.asked() - before, 2);
   });
 
-  it('lets nobody in while the API server cannot be asked, but for the API server itself', async () => {
+  it('rejects all clients while the API server is unreachable, except the API server itself', async () => {
     api.goAway();
     try {
       const { status, text } = await get('/metrics/resource', holding('late'));
@@ -210,7 +210,7 @@ describe('node agent server', () => {
     assert.equal(await status('a\nO=b'), 401);
   });
 
-  it('shows a renewed certificate to new connections, and asks them for theirs as before', async () => {
+  it('presents a renewed certificate to new connections, and requires theirs as before', async () => {
     const shown = () =>
       new Promise((resolve, reject) => {
         const sent = request(

@@ -75,7 +75,7 @@ describe('variables of Services in containers', () => {
     assert.deepEqual(told, []);
   });
 
-  it('an agent that starts while no API server answers knows them from before', async () => {
+  it('an agent that starts while no API server answers has them from its record', async () => {
     const services = new ScriptedInformers();
     services.put(serviceResource, service('web', '10.96.0.9'));
     node.start({ services: services.informerFor(serviceResource) });

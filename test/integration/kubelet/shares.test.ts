@@ -148,7 +148,7 @@ describe('folders of a share', () => {
     assert.equal(await leftMounted('n1'), 0);
   });
 
-  it('are mounted as the volume says', async () => {
+  it('are mounted with the options of the volume', async () => {
     const one = made({
       nfs: { server: 'fd00::1', path: '/all/others', readOnly: true },
       mountOptions: ['vers=4.2', 'soft'],
@@ -179,7 +179,7 @@ describe('folders of a share', () => {
       assert.deepEqual(asked, []);
     });
 
-  it('are said to be missing with what to do', async () => {
+  it('are reported as missing with a remedy', async () => {
     const target = join(root, 'n3', 'volume');
     await assert.rejects(
       sharesOf('n3', systemExec).mount({ server: '127.0.0.1', path: '/all' }, target),

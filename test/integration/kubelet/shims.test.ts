@@ -106,7 +106,7 @@ describe('the shims of pods', () => {
     await gone([...shims, ...later]);
   });
 
-  it('tell how each container ended', async () => {
+  it('report how each container ended', async () => {
     await node.createPod('ends', {
       restartPolicy: 'Never',
       containers: [
@@ -129,7 +129,7 @@ describe('the shims of pods', () => {
     ]);
   });
 
-  it('are killed: the pod begins anew, and nothing of before runs', async () => {
+  it('are killed: the pod starts again, and no earlier process remains', async () => {
     await create('killed', container('one'), container('two'));
     const pod = await node.waitFor('killed', isReady);
     const sandbox = await sandboxOf(pod);
@@ -143,7 +143,7 @@ describe('the shims of pods', () => {
     assert.equal((await shimsOf(again)).length, shared ? 1 : 3);
   });
 
-  it('end with their pod when somebody removed its sandbox under its containers', async () => {
+  it('end with their pod when its sandbox was removed under its containers', async () => {
     await create('orphaned', container('one'), container('two'));
     const pod = await node.waitFor('orphaned', isReady);
     const sandbox = await sandboxOf(pod);

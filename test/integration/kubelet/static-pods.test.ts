@@ -70,7 +70,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     assert.equal((await node.running('web-node-1')).length, 1);
   });
 
-  it('are shown again when somebody deletes the mirror, and run on', async () => {
+  it('have their mirror again after its deletion, and keep running', async () => {
     await write('web.yaml', manifest());
     start();
     const first = await mirror();
@@ -150,7 +150,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     await mirror();
   });
 
-  it('that are bad are told of once each, and disturb no other', async () => {
+  it('with errors are reported once each, and disturb no other', async () => {
     const bad: Readonly<Record<string, string>> = {
       'a-broken.yaml': 'kind: Pod: {',
       'b-nothing.yaml': '# nothing\n',
@@ -220,7 +220,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     assert.deepEqual(said(), [missing]);
   });
 
-  it('leave no mirror behind that nobody runs, and end no pod of the API', async () => {
+  it('leave no mirror of a removed pod behind, and end no pod of the API', async () => {
     start();
     await node.createPod('plain');
     await node.waitFor('plain', isReady);

@@ -83,7 +83,7 @@ describe('a part of a volume', () => {
     await assert.rejects(access(join(root, 'outside', 'new')));
   });
 
-  it('is not outside the volume while somebody swaps a directory for a link', async () => {
+  it('is not outside the volume while another process swaps a directory for a link', async () => {
     await mkdir(inVolume('swapped', 'secret'), { recursive: true });
     await symlink(join(root, 'outside'), inVolume('swap-link'));
     const [shown, hidden, link] = ['swapped', 'swap-hidden', 'swap-link'].map((name) => inVolume(name));

@@ -94,7 +94,7 @@ describe('roles', () => {
     assert.match(`${await ask(named('eve'), 'GET', '/api/v1/namespaces/a/status')}`, /namespaces\/status/);
   });
 
-  test('names are of single objects: a list asks for one by its field selector, and nothing is made by name', async () => {
+  test('resource names select single objects: a list needs a field selector, and no creation is allowed by name', async () => {
     await world.grant('a', 'one', [rule('* configmaps one')], user('fay'));
     const maps = '/api/v1/namespaces/a/configmaps';
     const map = (name: string) => ({ metadata: { name } });
@@ -129,7 +129,7 @@ describe('roles', () => {
     assert.match(`${await ask(gus, 'GET', pods('b'))}`, /cannot list/);
   });
 
-  test('what is taken away is refused with the next event', async () => {
+  test('a removed right is refused after the next event', async () => {
     const { server } = world;
     const settled = async () =>
       server.clock.until(server.cache.waitUntil(await server.store.currentRevision()));
@@ -167,7 +167,7 @@ describe('everybody', () => {
   const review = (name: string, body = { spec: { nonResourceAttributes: { verb: 'get', path: '/' } } }) =>
     world.server.call('POST', `/apis/authorization.k8s.io/v1/${name}`, body, { user: named('bob') });
 
-  test('who is known may discover and ask about himself', async () => {
+  test('with a user may read discovery and review its own rights', async () => {
     for (const path of [
       '/api',
       '/api/v1',

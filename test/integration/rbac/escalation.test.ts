@@ -226,7 +226,7 @@ describe('a ClusterRole', () => {
     assert.equal(await as(named('root'), 'PUT', `${clusterRoles}/gathers`, clusterRole('gathers', [])), 200);
   });
 
-  test('of everything but paths does not make one of everything', async () => {
+  test('with everything but paths does not allow the creation of one with everything', async () => {
     await world.grant('', 'nearly', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], user('ned'));
     // Ned may escalate, since `escalate` is one of the verbs. He does not gain the paths by that, but no rule
     // prevents him from writing them.
@@ -261,7 +261,7 @@ describe('a ClusterRole', () => {
 describe('a binding', () => {
   const self = (to: string, name = 'mine') => binding(to, name, user('bob'));
 
-  test('gives a role to whoever has all of it', async () => {
+  test('grants a role if its author has all rights of the role', async () => {
     await world.make(roles, role('pods', rule('list pods')));
     assert.equal(await as(bob, 'POST', roleBindings, binding('Role/pods', 'ann', user('ann'))), 201);
     for (const to of ['Role/strong-again', 'ClusterRole/admin-not-there'])
@@ -358,7 +358,7 @@ test('the group of administrators alone passes by, and no name like it', async (
   assert.equal(await as(named('root', 'system:masters'), 'POST', roles, greedy), 201);
 });
 
-test('what was taken from him a moment ago he cannot give away, though the cache has not heard of it', async () => {
+test('a right that was just removed cannot be granted, although the cache still shows it', async () => {
   let lagging: LaggingStore | undefined;
   const late = await startRbacWorld({
     wrapStore: (store) => {

@@ -83,7 +83,7 @@ const ask = async (who: string, ...headers: string[]) => {
 };
 const known = 'system:authenticated';
 
-describe('who may', () => {
+describe('the right to impersonate', () => {
   test('is answered as the other, with the rights of the other alone', async () => {
     assert.deepEqual(await ask('actor', 'Impersonate-User: reader'), { username: 'reader', groups: [known] });
     assert.equal((await get('actor', pods)).status, 403);
@@ -143,7 +143,7 @@ describe('who may', () => {
   });
 });
 
-describe('nobody comes to more by it', () => {
+describe('impersonation grants no further rights', () => {
   const cases: readonly [title: string, who: string, headers: readonly string[], status: number][] = [
     ['a user that he may not', 'actor', ['Impersonate-User: root'], 403],
     ['administrators', 'actor', ['Impersonate-User: reader', 'Impersonate-Group: system:masters'], 403],
@@ -235,7 +235,7 @@ describe('nobody comes to more by it', () => {
         assert.equal((await get(who, path, ...socket)).status, status, path);
     });
 
-  test('who may act as everybody may not so as an account', async () => {
+  test('the right to impersonate all users does not include service accounts', async () => {
     assert.equal((await get('all', pods, 'Impersonate-User: system:serviceaccount:a:default')).status, 403);
     assert.equal(
       (await get('all', pods, 'Impersonate-User: root', 'Impersonate-Group: system:masters')).status,

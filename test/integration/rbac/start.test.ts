@@ -35,7 +35,7 @@ test('the next writes nothing', async () => {
   assert.equal(await first.store.currentRevision(), before);
 });
 
-test('what was taken from them comes back, what was added stays, and what is kept is left alone', async () => {
+test('removed rules return, added ones stay, and protected roles are unchanged', async () => {
   const role = async (server: TestServer, path: string) =>
     (await server.call('GET', path)).json<KubeObject & { rules: object[]; roleRef: { name: string } }>();
   const kubeDns = `${clusterRoles}/system:kube-dns`;

@@ -25,7 +25,7 @@ const without =
 const permission =
   /Operation not permitted.*; root needs the capabilities NET_ADMIN and SYS_ADMIN here: in a container start it with --privileged$/;
 
-describe('what a node needs of its machine, by the real kernel', () => {
+describe('requirements of a node, checked in the real kernel', () => {
   it('is there, and nothing is left of the question', async () => {
     const state = async () => [
       (await systemExec('nft', ['list', 'tables'])).stdout.includes('minik8s-try'),
@@ -44,7 +44,7 @@ describe('what a node needs of its machine, by the real kernel', () => {
     ['no right to change the network', without('net_admin'), permission],
     ['no right to make a network', without('sys_admin'), permission],
   ] as const) {
-    it(`${what} is said in one line`, async () => {
+    it(`${what} is reported in one line`, async () => {
       await assert.rejects(requireKernelNetwork(exec, 'vxlan'), ({ message: said }: Error) => {
         assert.match(said, message);
         assert.doesNotMatch(said, /\n/);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { systemExec } from '../../../src/os/exec.ts';
 import { claimNode } from '../../../src/roles/worker/one-node.ts';
 
-test('a machine is one node at a time; the second one fails with a message that says which is the first', async () => {
+test('a machine is one node at a time; the second one fails with a message that names the first', async () => {
   const name = `@minik8s-node-${randomUUID()}`;
   const release = await claimNode(name);
   await assert.rejects(claimNode(name), (error: Error) => {

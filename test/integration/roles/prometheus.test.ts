@@ -31,7 +31,7 @@ const answers: [string, (answer: ServerResponse) => void, boolean, RegExp][] = [
 ];
 
 for (const [what, answerWith, isSilent, expected] of answers)
-  it(`an answer ${what} is none`, async () => {
+  it(`an answer ${what} is an error`, async () => {
     const server = createServer((_, answer) => answerWith(answer)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     await using opened = new AsyncDisposableStack();

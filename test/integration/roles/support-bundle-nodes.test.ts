@@ -66,7 +66,7 @@ describe('a support bundle of a cluster with agents that misbehave', { timeout: 
     assert.equal(text.match(/^here_is/gm)?.length, 4);
   });
 
-  it('says that the hanging ones did not answer in time, and asks them for one page only', () => {
+  it('reports that the hanging ones did not answer in time, and requests one page from them', () => {
     for (const node of ['hanging', 'hanging-too']) {
       const own = text.split('\n').filter((line) => line.startsWith(`# ${node}: `));
       assert.deepEqual(own, [`# ${node}: /metrics`]);
@@ -75,7 +75,7 @@ describe('a support bundle of a cluster with agents that misbehave', { timeout: 
     assert.doesNotMatch(missing, /nodes\.txt: not there/);
   });
 
-  it('takes the beginning of a page without end, says so, and stops reading', () => {
+  it('contains the beginning of an endless page, with a note, and stops reading', () => {
     assert.match(text, /^# only the first \d+ bytes are here$/m);
     assert.ok(sent < 200 * 2 ** 20, `${sent} bytes were read`);
   });

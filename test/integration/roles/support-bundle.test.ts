@@ -226,7 +226,7 @@ describe('a support bundle', { timeout: 120_000 }, () => {
     assert.match(read('metrics/nodes.txt'), /n1: \/metrics\n# .*(has not reported|not connected)/);
   });
 
-  it('tells nothing of a cluster whose Secrets cannot be read, and says so', async () => {
+  it('contains nothing of a cluster whose Secrets cannot be read, with a message', async () => {
     const file = join(directory, 'stranger.tar.gz');
     const config = await server.kubeconfigFor('stranger', []);
     const { status, err } = await runRoleCommand('support-bundle', supportBundleCommand, config, [

@@ -289,7 +289,7 @@ describe('a bootstrap token', () => {
     }
   });
 
-  it('may not ask other signers, nor decide on what it asks', async () => {
+  it('may not request certificates of other signers, nor approve its own', async () => {
     const whole = await created();
     const serving = await certificateRequest('s', { signerName: 'kubernetes.io/kubelet-serving' });
     const refused = await ask(whole, 'POST', requests, serving);

@@ -188,7 +188,7 @@ describe('minik8s user', () => {
       assert.match(err, message);
     });
 
-  it('asks for a name of the system where that is wanted, and the server has its say', async () => {
+  it('requests a reserved name of the system if forced, and the server decides', async () => {
     const own = await user('create', 'system:robot', '--allow-system', '--file', at('robot'));
     assert.equal(own.status, 0, own.err);
     const masters = await user(

@@ -79,7 +79,7 @@ test('etcd starts despite the sockets that a killed one left', limit, async () =
 });
 
 test(
-  'it is told where its data are, to listen on sockets alone, and nothing of our environment',
+  'the process gets its data folder, listens on sockets alone, and inherits no environment',
   limit,
   async () => {
     await using world = new ProgramWorld();
@@ -243,7 +243,7 @@ test('a start that is aborted ends etcd', limit, async () => {
 });
 
 test(
-  'what it wrote is kept until the next run, for its user alone, with room for a full disk',
+  'output is kept until the next run, private to its user, without harm on a full disk',
   limit,
   async () => {
     await using world = new ProgramWorld();

@@ -143,7 +143,7 @@ test('missing data and an empty directory are left unchanged', limit, async () =
   assert.deepEqual([world.steps(), world.entries()], [[], []]);
 });
 
-test('data of an etcd that never served are left to whoever removes them', limit, async () => {
+test('data of an etcd that never served are left for the administrator', limit, async () => {
   await using world = new World();
   writeFileSync(world.at('unfinished'), '');
   await world.takeOver();
@@ -207,7 +207,7 @@ const failures: readonly [what: string, prepare: (world: World) => void, message
   ],
 ];
 for (const [what, prepare, message] of failures)
-  test(`${what}: it is told, and nothing is changed`, limit, async () => {
+  test(`${what}: it is reported, and nothing is changed`, limit, async () => {
     await using world = new World();
     const before = readdirSync(world.at('data'), { recursive: true });
     prepare(world);

@@ -27,7 +27,7 @@ describe('the proxy of the API server', () => {
       return `${status} ${reason}: ${message}`;
     };
 
-    it('says that nobody listens', async () => {
+    it('reports that no server listens', async () => {
       const port = await freePort();
       assert.match(
         await refused(proxied.toPod('/', port)),
@@ -35,7 +35,7 @@ describe('the proxy of the API server', () => {
       );
     });
 
-    it('says that what listens does not speak HTTP', async () => {
+    it('reports that the server does not speak HTTP', async () => {
       const server = createTcpServer((socket) => void socket.end('hello\n'));
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
@@ -52,7 +52,7 @@ describe('the proxy of the API server', () => {
       'HTTP/1.1 200 OK\r\nx: a\x01b\r\n\r\n',
       'HTTP/1.1 777 What\r\ncontent-length: 0\r\n\r\n',
     ]) {
-      it(`says that an answer cannot be passed on: ${JSON.stringify(answer)}`, async () => {
+      it(`reports that an answer cannot be passed on: ${JSON.stringify(answer)}`, async () => {
         const closed = Promise.withResolvers<void>();
         const server = createTcpServer((socket) => {
           socket.on('error', () => undefined);
@@ -71,7 +71,7 @@ describe('the proxy of the API server', () => {
       });
     }
 
-    it('says that a backend hung up', async () => {
+    it('reports that a backend closed the connection', async () => {
       proxied.handle = (request) => void request.socket.destroy();
       assert.equal(
         await refused(proxied.toPod('/')),
@@ -79,7 +79,7 @@ describe('the proxy of the API server', () => {
       );
     });
 
-    it('says what is wrong with the address', async () => {
+    it('reports the fault of the address', async () => {
       const answers = {
         [`${namespace}/pods/web:http/proxy/`]: '400 BadRequest: "http" is not a port',
         [`${namespace}/pods/ftp:web:1/proxy/`]: '400 BadRequest: invalid pod request "ftp:web:1"',
@@ -202,8 +202,8 @@ describe('the proxy of the API server', () => {
     });
   });
 
-  describe('of a node', () => {
-    it("reaches its agent, which asks for the server's own certificate", async () => {
+  describe('to a node', () => {
+    it("reaches its agent, which requires the server's own certificate", async () => {
       assert.equal((await proxied.ask('/api/v1/nodes/n1/proxy/healthz')).text, 'ok');
       const list = await proxied.ask('/api/v1/nodes/https:n1:/proxy/pods');
       assert.equal(JSON.parse(list.text).items[0].metadata.name, 'web');
@@ -238,7 +238,7 @@ describe('the proxy of the API server', () => {
       ['somebody', []],
       ['system:node:n1', ['system:nodes']],
     ] as const) {
-      it(`not for ${user}`, async () => {
+      it(`is forbidden for ${user}`, async () => {
         proxied.handle = (_, response) => void response.end('nobody should see this');
         const as = await proxied.cluster.server.clientCertificate(user, groups);
         for (const path of paths()) {

@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { echo, echoed, namespace, Proxied, portOf } from './proxied.ts';
 
-describe('what the proxy of the API server passes on', () => {
+describe('the proxy of the API server', () => {
   let proxied: Proxied;
   before(async () => {
     proxied = await Proxied.start();
@@ -48,7 +48,7 @@ describe('what the proxy of the API server passes on', () => {
     assert.equal(seen.headers['x-forwarded-uri'], proxied.toPod('//a%2Fb/%20/c;d//'));
   });
 
-  it('says that a write has no body', async () => {
+  it('sends the length 0 for a write without a body', async () => {
     proxied.handle = echo;
     const { headers } = echoed(await proxied.ask(proxied.toPod('/'), { method: 'POST' }));
     assert.equal(headers['content-length'], '0');

@@ -142,14 +142,14 @@ describe('ctl cp', { timeout: 300_000 }, () => {
     assert.doesNotMatch(contents(to), /etc/);
   });
 
-  it('of a path that the container does not have names path, container and pod', async () => {
+  it('of a missing path names path, container and pod', async () => {
     const to = fresh('missing');
     const stderr = 'error: there is no /minik8s-no-such-path in container main of pod web\n';
     assert.deepEqual(await ctl('web:/minik8s-no-such-path', to), { code: 1, stdout: '', stderr });
     assert.equal(existsSync(join(to, 'minik8s-no-such-path')), false);
   });
 
-  it('of a link to a file that does not exist copies what kubectl copies: nothing, with a warning', async () => {
+  it('of a link to a missing file copies what kubectl copies: nothing, with a warning', async () => {
     const [source, to] = [fresh('dangling'), fresh('dangling-back')];
     symlinkSync('nowhere', join(source, 'link'));
     const { code, stderr } = await ctl(`web:${source}/link`, join(to, 'new'));

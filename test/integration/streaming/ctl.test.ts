@@ -133,7 +133,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
     });
   }
 
-  it('says what was typed wrongly, with status 1', async () => {
+  it('report typing errors with status 1', async () => {
     for (const [args, message] of [
       [['exec', 'web'], 'you must specify at least one command for the container'],
       [['exec', '--', 'x'], 'pod, type/name or --filename must be specified'],
@@ -251,7 +251,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
     });
   }
 
-  it('port-forward says that nobody listens, and ends as kubectl does', async () => {
+  it('port-forward reports that no server listens, and ends as kubectl does', async () => {
     const local = await freePort();
     const child = start(ctl, ['port-forward', 'web', `${local}:8081`]);
     const text = said(child);

@@ -119,7 +119,7 @@ describe('kubectl streams', () => {
       }
     });
 
-    it(`kubectl ${version}: port-forward says that nobody listens`, async () => {
+    it(`kubectl ${version}: port-forward reports that no server listens`, async () => {
       const child = forward(8081);
       let said = '';
       child.stderr.on('data', (chunk) => (said += chunk));

@@ -48,7 +48,7 @@ describe('logs on a WebSocket', () => {
     });
   }
 
-  it('are text in base64 for a client that wants that', async () => {
+  it('are base64 for a client with that protocol', async () => {
     const socket = open('?tailLines=1', ['base64.binary.k8s.io']);
     const messages = await read(socket);
     assert.equal(socket.protocol, 'base64.binary.k8s.io');

@@ -219,7 +219,7 @@ describe('streams through the API server', () => {
     assert.equal((await cluster.runtime.inspect(cluster.containerId))?.state, 'running');
   });
 
-  it('says what failed: an attach is no command', async () => {
+  it('report failures: an attach is no command', async () => {
     const refused = mock.method(cluster.runtime, 'attach', async () => {
       throw new Error('the container is not running');
     });

@@ -18,7 +18,7 @@ const down = new StoreUnavailableError('x');
 const full = new StoreUnavailableError('x', { trouble: 'etcd has no space left: run etcdctl defrag' });
 const lost = new ClaimLostError({ key: '/term', owner: 'a' }, 'b');
 
-describe('a client is told of', () => {
+describe('the answer to a client has', () => {
   for (const [title, error, method, code, reason, message] of [
     [
       'etcd that is away',
@@ -126,12 +126,12 @@ describe('the log has', () => {
     assert.deepEqual(more, []);
   });
 
-  test('nothing of what is the client’s or another server’s doing', () => {
+  test('no errors of the client or of another server', () => {
     for (const error of [lost, new CompactedError('x', 7), new ValueTooLargeError('x')])
       assert.deepEqual(linesOf(error).lines, []);
   });
 
-  test('nothing of a request whose client is gone', () => {
+  test('no errors of a request whose client has left', () => {
     const { lines, status } = linesOf(new TypeError('inside'), AbortSignal.abort());
     assert.deepEqual([lines, status.code], [[], 504]);
   });

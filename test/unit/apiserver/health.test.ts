@@ -63,7 +63,7 @@ describe('a server that is well', () => {
     ['/healthz/informer-sync', '404 404 page not found\n'],
     ['/readyz/none', '404 404 page not found\n'],
   ] as const)
-    test(`says so on ${path}`, async () => {
+    test(`answers ok on ${path}`, async () => {
       assert.equal(await ask(path), answer);
       assert.equal(await askUnknown(path), answer);
     });
@@ -86,7 +86,7 @@ describe('a server whose store does not answer', () => {
     assert.match(await ask('/readyz/etcd?exclude=etcd'), /^500 /);
   });
 
-  test('does not tell everybody why', async () => {
+  test('does not state the reason to anonymous users', async () => {
     const why = 'reason withheld from unauthenticated clients';
     assert.equal(await askUnknown('/readyz/etcd'), `500 [-]etcd failed: ${why}\nreadyz check failed\n`);
   });

@@ -119,7 +119,7 @@ describe('the description of the API', () => {
     [`text/html,*/*,${proto}`, json],
     [`text/html,${proto},*/*`, proto],
   ] as const)
-    test(`of version 2 for ${accept || 'whatever'} is ${type}`, async () => {
+    test(`in version 2 for ${accept || 'no header'} is ${type}`, async () => {
       const answer = await get('/openapi/v2', accept ? { accept } : {});
       assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, type]);
       assert.equal(answer.headers.get('vary'), 'Accept');
@@ -130,7 +130,7 @@ describe('the description of the API', () => {
       } else assert.equal((JSON.parse(bytes.toString()) as { swagger: string }).swagger, '2.0');
     });
 
-  test('says which Kubernetes it is of', async () => {
+  test('has the version of Kubernetes', async () => {
     const { info } = (await (await get('/openapi/v2')).json()) as {
       info: { title: string; version: string };
     };
@@ -145,7 +145,7 @@ describe('the description of the API', () => {
     return Object.entries(paths).map(([path, { serverRelativeURL }]) => [path, serverRelativeURL] as const);
   };
 
-  test('of version 3 lists its documents, each under its hash, where a client may keep it', async () => {
+  test('in version 3 lists its documents, each under its hash, which clients may cache', async () => {
     const found = await urls();
     assert.ok(found.some(([path]) => path === 'api/v1') && found.some(([path]) => path === 'apis/apps/v1'));
     const hashes = new Set<string>();
@@ -166,7 +166,7 @@ describe('the description of the API', () => {
     assert.equal(hashes.size, found.length);
   });
 
-  test('of version 3 without its hash is asked for again, and with an old one has moved', async () => {
+  test('in version 3 without its hash is revalidated, and with an old hash is redirected', async () => {
     for (const [path, url] of await urls()) {
       const plain = await get(`/openapi/v3/${path}`);
       assert.deepEqual(

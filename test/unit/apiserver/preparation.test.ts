@@ -67,7 +67,7 @@ test('an object that was stored before a default existed can be changed, and is 
   assert.ok(deepEqual(same, stored), 'nothing is left to write');
 });
 
-test('a subresource changes what the kind says of it and nothing else; one of which it says nothing changes nothing', () => {
+test('a subresource overrides only its own settings of the kind', () => {
   const metadata = {
     ...{ name: 'web', namespace: 'default', uid: 'u', resourceVersion: '1', generation: 3 },
     creationTimestamp: '2026-01-01T00:00:00Z',

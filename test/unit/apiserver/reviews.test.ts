@@ -41,7 +41,7 @@ const nothing = {
 const requirement = (over: object) => ({ key: 'spec.nodeName', operator: 'In', values: ['n1'], ...over });
 const selected = [{ field: 'spec.nodeName', operator: '=', value: 'n1' }];
 
-describe('a review asks for', () => {
+describe('the attributes of a review', () => {
   for (const [what, spec, request] of [
     ['nothing', { resourceAttributes: {} }, nothing],
     [
@@ -105,7 +105,7 @@ describe('a review asks for', () => {
     });
 });
 
-test('a review answers what whoever authorizes says', async () => {
+test('a review has the answer of the authorizer', async () => {
   for (const says of [true, false]) {
     allowed = says;
     const question = { spec: { resourceAttributes: { resource: 'pods' } } };

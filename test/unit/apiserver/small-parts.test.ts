@@ -102,14 +102,14 @@ describe('errors', () => {
   const random = new SeededRandom(1);
   const request = (method: string) => new Request('https://x/api/v1/pods?token=secret', { method });
 
-  it('of the API pass as they are, and are not logged', () => {
+  it('of the API pass unchanged, and are not logged', () => {
     const log = new RecordingLogger();
     const error = newNotFound({ group: '', plural: 'pods' }, 'x');
     assert.equal(toStatusError(error, request('GET'), { log, random }), error);
     assert.deepEqual(log.lines, []);
   });
 
-  it('of the store say whether asking again helps', () => {
+  it('of the store state whether a retry may help', () => {
     const log = new RecordingLogger();
     const down = new StoreUnavailableError('x');
     assert.equal(toStatusError(down, request('GET'), { log, random }).status.code, 503);
@@ -126,7 +126,7 @@ describe('errors', () => {
     assert.match(refused.message ?? '', /too large/);
   });
 
-  it('of the server are logged once, without the query, and name nothing from inside', () => {
+  it('of the server are logged once, without the query, and contain no internals', () => {
     const log = new RecordingLogger();
     const { status } = toStatusError(new TypeError('inside'), request('GET'), { log, random });
     assert.equal(status.code, 500);

@@ -57,7 +57,7 @@ describe('a watch', () => {
     assert.equal(client.state, 'ended');
   });
 
-  it('of two seconds has no bookmark', async () => {
+  it('with a timeout of two seconds has no bookmark', async () => {
     const watch = open([], { timeoutMs: 2000 });
     await watch.clock.advance(1999);
     assert.equal(watch.client.state, 'open');
@@ -120,7 +120,7 @@ describe('a watch', () => {
     assert.throws(() => open([], { cache: broken }), /broken/);
   });
 
-  it('says that it cannot go on, after all it knows', async () => {
+  it('reports its end in an error event, after all known events', async () => {
     const { writeTurns } = waitingTurns();
     const watch = open([], { writeTurns });
     watch.hand(changed('a', 11));
@@ -130,7 +130,7 @@ describe('a watch', () => {
     await assertOver(watch, 'ended');
   });
 
-  it('that cannot go on while its objects are sent says so before what happened meanwhile', async () => {
+  it('that ends while its objects are sent has the error before later events', async () => {
     const watch = open(two);
     watch.hand(changed('a', 11));
     watch.expire();
@@ -138,7 +138,7 @@ describe('a watch', () => {
     await assertOver(watch, 'ended');
   });
 
-  it('whose objects cannot be written ends, and the log says why', async () => {
+  it('with objects that cannot be encoded ends, and the log has the reason', async () => {
     const log = new RecordingLogger();
     const watch = open(two, {
       log,
@@ -153,7 +153,7 @@ describe('a watch', () => {
     await assertOver(watch, 'ended');
   });
 
-  it('that is cut off is in the log, with how much was unread', async () => {
+  it('that is cut off is logged, with the unread bytes', async () => {
     const log = new RecordingLogger();
     const watch = open(two, { log });
     watch.client.backlog = 1000;
@@ -212,7 +212,7 @@ describe('frames go out', () => {
     assert.deepEqual(sizes(), { pieces: [], whole: [] });
   });
 
-  it('of many objects in turns, and after each the next waits until there is room', async () => {
+  it('of many objects are sent in turns, and each waits until there is room', async () => {
     let taken = 0;
     const turns = { next: async () => void taken++ } as unknown as Turns;
     const many = Array.from({ length: 600 }, (_, index) => object(`o${index}`, index + 1));

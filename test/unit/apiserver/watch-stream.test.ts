@@ -14,7 +14,7 @@ const two = [object('a', 3), object('b', 4)];
 describe('the body of a watch', () => {
   for (const marksInitialEnd of [false, true]) {
     const end = marksInitialEnd ? ['BOOKMARK@10 k8s.io/initial-events-end,true'] : [];
-    it(`tells what happens while objects are sent after them${marksInitialEnd ? ' and their end' : ''}`, async () => {
+    it(`contains events during the sending of objects after them${marksInitialEnd ? ' and their end' : ''}`, async () => {
       const { clock, client, hand } = open(two, { marksInitialEnd });
       hand(changed('a', 11));
       await clock.settle();

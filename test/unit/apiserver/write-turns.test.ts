@@ -6,13 +6,13 @@ import { systemClock } from '../../../src/base/clock.ts';
 
 const MB = 1024 * 1024;
 
-test('what is little is written at once, also by many', () => {
+test('small writes are made at once, also by many', () => {
   const turns = new WriteTurns(systemClock);
   for (let count = 0; count < 256; count++) assert.equal(turns.mayWrite(100), true, `${count}`);
   assert.equal(turns.mayWrite(100), false, 'a write costs something, however little it writes');
 });
 
-test('what is much waits, in the order of asking, some of it a turn', async () => {
+test('large writes wait, in order, some of them a turn', async () => {
   const turns = new WriteTurns(systemClock);
   assert.equal(turns.mayWrite(8 * MB), true, 'one write is never divided');
   const written: number[] = [];
@@ -35,7 +35,7 @@ test('what is much waits, in the order of asking, some of it a turn', async () =
   assert.equal(turns.mayWrite(1), true);
 });
 
-test('who waits is called in the next turn, and nobody writes before', async () => {
+test('a waiting writer is called in the next turn, and no other writes before it', async () => {
   const turns = new WriteTurns(systemClock);
   let written = 0;
   turns.wait(() => ++written);
@@ -45,7 +45,7 @@ test('who waits is called in the next turn, and nobody writes before', async () 
   assert.equal(turns.mayWrite(1), true);
 });
 
-test('who leaves is not called', async () => {
+test('a writer that has left is not called', async () => {
   const turns = new WriteTurns(systemClock);
   let written = 0;
   const write = () => ++written;

@@ -38,7 +38,7 @@ test('each has a name of its own, by which it is logged and measured', () => {
   for (const name of names) assert.match(name, /^[a-z-]+$/);
 });
 
-test('those that must not do two things at once do one', () => {
+test('controllers that must not run concurrently have one worker', () => {
   const alone = [...ofLeader, ...ofMaster].map(define).filter(({ workers }) => workers === 1);
   assert.deepEqual(alone.map(({ name }) => name).sort(), [
     'clusterrole-aggregation',
@@ -53,7 +53,7 @@ test('those that must not do two things at once do one', () => {
   ]);
 });
 
-test('those of every master watch only what is theirs', () => {
+test('controllers of every master watch only their own objects', () => {
   const [masters, objects, fixed] = ofMaster.map((factory) =>
     define(factory).watches.map(({ resource, scope }) => [resource.kind, scope]),
   );

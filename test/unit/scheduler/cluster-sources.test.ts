@@ -74,7 +74,7 @@ describe('the like of a pod are those', () => {
       const selector = world(...there).sources.siblingsOf(one);
       assert.equal(selector && formatSelector(selector), expected);
     });
-  it('of its own namespace', () => {
+  it('in its own namespace', () => {
     const one = pod('p', {
       metadata: {
         namespace: 'other',
@@ -111,7 +111,7 @@ describe('budgets', () => {
   });
 });
 
-describe('what changes among them is told', () => {
+describe('a change among them is reported', () => {
   function followed() {
     const events: string[] = [];
     const made = world();

@@ -269,7 +269,7 @@ function avoiding(app: string): Spec {
 }
 
 for (const [name, cases] of Object.entries(table))
-  describe(`what helps where ${name} keeps a pod`, () => {
+  describe(`changes that may help a pod that ${name} rejected`, () => {
     for (const [what, waiting, happens, helped] of cases)
       it(`${what}: ${helped ? 'yes' : 'no'}`, () => {
         const events: ClusterEvent[] = [];

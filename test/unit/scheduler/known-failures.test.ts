@@ -20,8 +20,8 @@ const over = (metadata: Partial<Pod['metadata']>, spec: Partial<Pod['spec']> = {
   spec: { ...second.spec, ...spec },
 });
 
-describe('what a pod was told', () => {
-  it('is told to another that asks for the same, as long as nothing has changed', () => {
+describe('the failure of a pod', () => {
+  it('is used for another pod with the same requirements until something changes', () => {
     const known = new KnownFailures();
     assert.equal(known.get(second, 0), undefined);
     const failure = known.add(first, decision(), 1, 3);
@@ -49,13 +49,13 @@ describe('what a pod was told', () => {
     ['with a claim of its own', over({ name: 'first' }, { volumes: volume }), over({}, { volumes: volume })],
   ];
   for (const [what, one, other] of others)
-    it(`is not told to one ${what}`, () => {
+    it(`is not used for one ${what}`, () => {
       const known = new KnownFailures();
       known.add(one, decision(), 1, 3);
       assert.equal(known.get(other, 1), undefined);
     });
 
-  it('is told to others where no pod goes for it, and not where one does', () => {
+  it('is used for others if no pod is preempted for it, and not if one is', () => {
     const remedies: [Remedy, boolean][] = [
       [{ kind: 'none', why: 'nobody' }, true],
       [{ kind: 'wait', why: 'soon' }, false],

@@ -24,7 +24,7 @@ const nominated = (name: string) => world.pod(name).status?.nominatedNodeName;
 const leaving = (name: string) => world.pod(name).metadata.deletionTimestamp !== undefined;
 
 describe('a pod that takes the place of another', () => {
-  it('has its node kept, says so, and comes when the other has gone', async () => {
+  it('has its node reserved, reports it, and is bound when the victim has gone', async () => {
     await world.addNode(sized('n'));
     await world.put(on('n', 'low', '2'), urgent());
     assert.deepEqual([nominated('urgent'), leaving('low'), world.nodeOf('urgent')], ['n', true, undefined]);
@@ -89,7 +89,7 @@ describe('a pod that takes the place of another', () => {
     assert.equal(world.nodeOf('urgent'), 'b');
   });
 
-  it('believes itself before what it said earlier', async () => {
+  it('uses its new result before its earlier status', async () => {
     await world.addNode(sized('a'));
     await world.put(on('a', 'x', '2'), urgent());
     const earlier = world.pod('urgent');

@@ -247,7 +247,7 @@ describe('preferred spread', () => {
     const [a, b] = [2 * two + 2, two + 2];
     assertScores(found, { a1: share(a, b, a), a2: share(a, b, a), b1: 100, x: 0 });
   });
-  it('of two topologies counts the one with more domains more', () => {
+  it('by two topologies weighs the one with more domains more', () => {
     const found = scores('PodTopologySpread', spread(['zone', 1], ['host', 1]), snapshotOf(nodes, bound));
     const [a1, a2, b1] = [2 * two + 2 * three, 2 * two, two + three];
     const least = Math.min(a2, b1);
@@ -258,11 +258,11 @@ describe('preferred spread', () => {
       x: 0,
     });
   });
-  it('gives every node as much where there is nobody yet', () => {
+  it('gives every node the same score if no pod matches', () => {
     const found = scores('PodTopologySpread', spread(['zone', 1]), snapshotOf(nodes));
     assertScores(found, { a1: 100, a2: 100, b1: 100, x: 0 });
   });
-  it('by default counts a node without a zone by its name alone', () => {
+  it('by default counts a node without a zone only by its name', () => {
     const [hostname, zone] = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'];
     const snapshot = new Snapshot({
       namespaceLabels: () => undefined,

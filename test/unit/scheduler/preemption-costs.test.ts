@@ -134,7 +134,7 @@ describe('the node that costs least is', () => {
   });
 });
 
-describe('of many nodes', () => {
+describe('many nodes', () => {
   const cost = (cheap: readonly number[], index: number) => (cheap.includes(index) ? 1 : 50);
   /**
    * Returns the node that is chosen of `count` nodes, each with one pod that is in the way; those in `cheap`
@@ -159,7 +159,7 @@ describe('of many nodes', () => {
     assert.deepEqual([chosen(110, [99]), chosen(110, [100])], ['n99', 'n0']);
     assert.deepEqual([chosen(1_100, [109]), chosen(1_100, [110])], ['n109', 'n0']);
   });
-  it('not always the same ones', () => {
+  it('are not always tried in the same order', () => {
     assert.deepEqual([chosen(110, [94], 105), chosen(110, [95], 105)], ['n94', 'n105']);
   });
   it('more where each breaks a budget, until one does not', () => {

@@ -149,7 +149,7 @@ describe('victims', () => {
     assert.deepEqual(told(remedyFor(urgent('1'), { nodes: [placed], bound })), ['a', ['x', 'y']]);
   });
 
-  it('are those whose going leaves the pod the first of its kind, where it wants its like near', () => {
+  it('make the pod the first of its group, if its affinity requires its own group', () => {
     const affinity = {
       podAffinity: {
         requiredDuringSchedulingIgnoredDuringExecution: [

@@ -91,7 +91,7 @@ describe('images', () => {
     snapshot.setNode(having('a', ['app:latest', 900e6]));
     assert.equal(nodeFor(using('app'), snapshot), 'a');
   });
-  it('that are small are no reason', () => {
+  it('that are small do not count', () => {
     const snapshot = snapshotOf([having('a'), having('b', ['app:1', 1e6])]);
     const seen = new Set(
       Array.from({ length: 40 }, (_, seed) =>
@@ -138,7 +138,7 @@ describe('pods of one Service or set', () => {
   });
 });
 
-describe('the policy that a pod asks for', () => {
+describe('the policy of a pod', () => {
   const asking = (policy: string): Pod => {
     const made = plain();
     return { ...made, metadata: { ...made.metadata, annotations: { [policyAnnotation]: policy } } };
@@ -161,6 +161,6 @@ describe('the policy that a pod asks for', () => {
   });
 });
 
-it('of many nodes a share is enough', () => {
+it('a share of many nodes is enough', () => {
   assert.deepEqual([5, 100, 101, 1_000, 5_000, 20_000].map(enoughOf), [5, 100, 100, 420, 500, 1_000]);
 });

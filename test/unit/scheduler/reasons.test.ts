@@ -23,7 +23,7 @@ describe('explain', () => {
         ' Nearest fit: a lacks 500m cpu (requested 2500m, free 2).',
     );
   });
-  it('says so when there are no nodes', () => {
+  it('reports that there are no nodes', () => {
     assert.equal(explain(reasons(plain(), [])), 'no nodes available to schedule pods');
   });
   it('reports every reason of each node as data, the nearest first', () => {

@@ -123,12 +123,12 @@ const incoming = (spec: Spec, annotations: Record<string, string> = {}): Pod => 
 
 describe('a node is refused', () => {
   for (const [plugin, text, final, spec, bound = {}, options = {}] of table)
-    it(`${text}: ${final ? 'whoever goes' : 'as long as some are there'}`, () => {
+    it(`${text}: ${final ? 'whatever pods leave' : 'as long as some pods are present'}`, () => {
       const expected = final ? { plugin, text, unresolvable: true } : { plugin, text };
       assert.deepEqual(rejections(incoming(spec), bound, options), [expected]);
     });
 
-  it('where spreading would be uneven, as long as some are there', () => {
+  it('if the spread would be uneven, as long as some pods are present', () => {
     const labels = { app: 'web' };
     const one = { ...incoming(spread('host')), metadata: { ...meta('p'), labels } };
     const snapshot = new Snapshot();
@@ -140,7 +140,7 @@ describe('a node is refused', () => {
     ]);
   });
 
-  it('by a policy that does not exist, which is told those that do', () => {
+  it('by an unknown policy, with a list of the known ones', () => {
     const text = `annotation ${policyAnnotation}: "x" does not exist; use one of Default, RoundRobin, Random, LeastPod, LeastCpu, LeastMem`;
     assert.deepEqual(rejections(incoming({}, { [policyAnnotation]: 'x' }), {}, {}), [
       { plugin: 'SchedulingPolicy', text, unresolvable: true },

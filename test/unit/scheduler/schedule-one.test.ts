@@ -56,7 +56,7 @@ describe('policies', () => {
     assert.equal(chosen('LeastCpu', undefined, [half, on('b', 'y', { cpu: '1' }), bound[2] ?? half]), 'b');
     assert.equal(chosen('LeastCpu', undefined, [on('a', 'x', { cpu: '1m' }), ...bound.slice(2)]), 'b');
   });
-  it('a node that says of no cpu takes pods that ask for none, whatever the policy', () => {
+  it('a node without cpu in its status accepts pods that request none, whatever the policy', () => {
     const mute = [node('n', { allocatable: { pods: '5' } })];
     for (const policy of policies) assert.equal(nodeFor(plain(), snapshotOf(mute), { policy }), 'n');
     const two = [...mute, node('m', { allocatable: { pods: '5' } })];
@@ -88,7 +88,7 @@ describe('policies', () => {
   });
 });
 
-describe('of many nodes', () => {
+describe('many nodes', () => {
   const many = Array.from({ length: 300 }, (_, index) => node(`n${index}`));
   const busy = (free: number) =>
     many.flatMap(({ metadata: { name } }, index) =>
@@ -100,7 +100,7 @@ describe('of many nodes', () => {
             }),
           ],
     );
-  it('so many are looked at that enough of them can take the pod, beginning where it is said', () => {
+  it('are checked from the given start until enough of them can take the pod', () => {
     const look = (free: number, begin: number) => {
       const decision = decideWith(plain(), snapshotOf(many, busy(free)), { begin });
       assert.equal(decision.kind, 'node');

@@ -21,7 +21,7 @@ const small = (name: string, spec?: Partial<Pod['spec']>) => wanting(name, { cpu
 const lines = () => world.log.of('warn').concat(world.log.of('error'));
 
 describe('a pod without a node', () => {
-  it('is bound to one that has room, which an event says', async () => {
+  it('is bound to a node with room, with an event', async () => {
     await begin();
     await world.addNode(node('full', cores('0')), node('n'));
     await world.put(small('p'));
@@ -91,7 +91,7 @@ it('a policy that does not exist is refused, with those there are', async () => 
 });
 
 describe('nodes are never given more than they have', () => {
-  it('though many bindings are under way, and nobody has seen them yet', async () => {
+  it('while many bindings are under way that no cache shows yet', async () => {
     await begin();
     world.prompt = false;
     await world.addNode(node('n', cores('1')), node('m', cores('1')));
@@ -145,7 +145,7 @@ describe('a binding that finds nothing', () => {
     assert.equal(world.nodeOf('next'), 'n');
   });
 
-  it('is no fault when the pod is gone, and nobody has seen that yet', async () => {
+  it('is no failure if the pod was deleted and the cache still shows it', async () => {
     await begin();
     await world.addNode(node('n', cores('1')));
     world.before = () => {

@@ -62,7 +62,7 @@ describe('Snapshot', () => {
     snapshot.setNode(node('n'));
     assert.equal(snapshot.nodes[0]?.podCount, 1);
   });
-  describe('of a pod that gets other resources in place', () => {
+  describe('a pod that is resized in place', () => {
     const sized = (wanted: string, has: string, status: Partial<Pod['status']> = {}): Pod => {
       const resources = (cpu: string) => ({ requests: { cpu } });
       const made = pod('p', {

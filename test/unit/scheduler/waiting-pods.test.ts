@@ -37,7 +37,7 @@ describe('pods that fit nowhere', () => {
 });
 
 describe('a pod that fits nowhere', () => {
-  it('says why in its condition, an event and a report', async () => {
+  it('has the reason in its condition, an event and a report', async () => {
     await world.addNode(node('n', room('500m')));
     await world.clock.advance(5_000);
     const made = wanting('p', { cpu: '1' });
@@ -58,7 +58,7 @@ describe('a pod that fits nowhere', () => {
     assert.deepEqual([report.total, report.nodes[0].node], [1, 'n']);
   });
 
-  it('says it once, and again when the reason is another one', async () => {
+  it('reports it once, and again when the reason changes', async () => {
     await world.put(wanting('p', { cpu: '1' }));
     const said = world.revisionOf('p');
     assert.deepEqual(world.events, [`Warning FailedScheduling p: ${noNodes}`]);
@@ -74,7 +74,7 @@ describe('a pod that fits nowhere', () => {
     assert.equal(condition?.lastTransitionTime, at(0));
   });
 
-  it('says it anew where what it said is lost', async () => {
+  it('reports it again if the report was lost', async () => {
     await world.put(wanting('p', { cpu: '1' }));
     const { metadata, status, ...rest } = world.pod('p');
     await world.clock.advance(1_000);
@@ -91,7 +91,7 @@ describe('a pod that fits nowhere', () => {
     assert.equal(world.events.length, 1);
   });
 
-  it('waits since it had no node, not since it was told so before', async () => {
+  it('waits since it had no node, not since its last report', async () => {
     const made = wanting('p', { cpu: '1' });
     await world.clock.advance(9_000);
     const scheduled = (status: 'True' | 'False') => ({
@@ -104,7 +104,7 @@ describe('a pod that fits nowhere', () => {
     assert.equal(world.conditionOf('p')?.lastTransitionTime, at(9));
   });
 
-  it('may go while it is told so', async () => {
+  it('may be deleted during the report', async () => {
     world.before = (made, name) => {
       if (made === 'status') void world.remove(name);
     };
@@ -114,7 +114,7 @@ describe('a pod that fits nowhere', () => {
     assert.equal(world.clock.pending, 0);
   });
 
-  it('is told so again when that fails', async () => {
+  it('is reported again after a failed report', async () => {
     world.before = (made) => {
       if (made === 'status') throw newInternalError('no');
     };
@@ -191,7 +191,7 @@ describe('a pod that waits is looked at again', () => {
     assert.deepEqual([world.nodeOf('p'), world.nodeOf('other')], ['n', 'm']);
   });
 
-  it('when the pod that was to take the room is bound elsewhere by somebody else', async () => {
+  it('when the pod with the reserved room is bound elsewhere by another client', async () => {
     await world.addNode(node('n', { ...suiting, ...room('1') }));
     const gate = Promise.withResolvers<void>();
     world.before = (request, name) => (request === 'binding' && name === 'other' ? gate.promise : undefined);
@@ -224,7 +224,7 @@ describe('a pod that waits is looked at again', () => {
     assert.match(world.conditionOf('p')?.message ?? '', /Insufficient cpu/);
   });
 
-  it('not when a node or a pod only says that it is still there, or a pod goes that had no node', async () => {
+  it('except after a heartbeat of a node or a pod, or the end of a pod without a node', async () => {
     const full = node('n', { ...suiting, ...room('1') });
     await world.addNode(full);
     const over = pod('over', { phase: 'Succeeded', spec: { nodeName: 'n' } });
@@ -254,7 +254,7 @@ describe('a pod that waits is looked at again', () => {
     assert.deepEqual(lines(), []);
   });
 
-  it('says why it waits again, when it waits a second time', async () => {
+  it('and has the new reason when it waits a second time', async () => {
     await world.put(wanting('p', {}));
     await world.remove('p');
     await world.put(wanting('p', {}));

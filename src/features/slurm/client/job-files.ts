@@ -1,6 +1,5 @@
 /** Copies the files of a job from the host to the cluster. */
 import { tryParseQuantity } from '../../../apimachinery/quantity.ts';
-import { maxSlurmChunk } from '../api/slurm-file.ts';
 import { controlFolder } from './batch-script.ts';
 import { chooseResults } from './choose-results.ts';
 import { listedFiles, lookedAt } from './host-answers.ts';
@@ -129,11 +128,7 @@ export class JobFiles {
 
   async #bytes({ status }: JobEntry, below: string, piece: Piece): Promise<Uint8Array> {
     if ('text' in piece) return Buffer.from(piece.text);
-    return this.#host.read(
-      `${status.workDir}/${below}`,
-      piece.from,
-      Math.min(maxSlurmChunk, piece.to - piece.from),
-    );
+    return this.#host.read(`${status.workDir}/${below}`, piece.from, piece.to - piece.from);
   }
 
   async #stored(entry: JobEntry): Promise<Map<string, number>> {

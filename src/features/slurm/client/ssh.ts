@@ -47,6 +47,8 @@ export class SshConnection {
   readonly over: Promise<ConnectionError>;
   readonly #lost: (error: ConnectionError) => void;
   #ended: ConnectionError | undefined;
+  /** Rejects each request without an answer. A reaction to `over` would hold every request until the end. */
+  readonly #unanswered = new Set<(error: ConnectionError) => void>();
 
   private constructor(client: Client) {
     const { promise, resolve } = Promise.withResolvers<ConnectionError>();
@@ -55,6 +57,8 @@ export class SshConnection {
     this.#lost = (error) => {
       this.#ended ??= error;
       resolve(this.#ended);
+      for (const reject of this.#unanswered) reject(this.#ended);
+      this.#unanswered.clear();
     };
     const away = (error?: Error) =>
       this.#lost(
@@ -69,7 +73,7 @@ export class SshConnection {
   /**
    * Resolves when the user is authenticated. The host's key is verified before any data of the user is sent.
    */
-  static open(settings: ConnectionSettings): Promise<SshConnection> {
+  static open(settings: ConnectionSettings, client = new ssh2.Client()): Promise<SshConnection> {
     const { host, port, user, password, privateKey, passphrase, knownHosts } = settings;
     const keys = hostKeys(knownHosts, host, port);
     const { promise, resolve, reject } = Promise.withResolvers<SshConnection>();
@@ -79,7 +83,6 @@ export class SshConnection {
       );
       return promise;
     }
-    const client = new ssh2.Client();
     let refused: ConnectionError | undefined;
     const failed = (error: Error & { level?: string }) => {
       client.destroy();
@@ -206,16 +209,20 @@ export class SshConnection {
   }
 
   #unlessOver<T>(call: (done: (error: Error | undefined, value?: T) => void) => void): Promise<T> {
+    if (this.#ended) return Promise.reject(this.#ended);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    void this.over.then(reject);
+    this.#unanswered.add(reject);
+    const answered = (error: Error | undefined, value?: T) => {
+      this.#unanswered.delete(reject);
+      if (error) reject(error);
+      else resolve(value as T);
+    };
     try {
-      call((error, value) => (error ? reject(error) : resolve(value as T)));
+      call(answered);
     } catch (error) {
-      // ssh2 throws where the connection has ended, before `over` is handled here.
-      reject(
-        this.#ended ??
-          new ConnectionError('HostAway', `the connection was lost: ${errorMessage(error)}`, error),
-      );
+      // ssh2 throws where the connection has ended, before it reports the end.
+      const why = `the connection was lost: ${errorMessage(error)}`;
+      answered(this.#ended ?? new ConnectionError('HostAway', why, error));
     }
     return promise;
   }

@@ -32,13 +32,13 @@ describe('a bearer token', () => {
     ['', 0, undefined],
     [undefined, 0, undefined],
   ] as const) {
-    test(`${JSON.stringify(authorization)} at ${now} is ${name ?? 'nobody'}`, async () => {
+    test(`${JSON.stringify(authorization)} at ${now} authenticates ${name ?? 'no user'}`, async () => {
       assert.equal((await shown(authorization, now))?.name, name);
     });
   }
 });
 
-test('the first who knows the user decides, and each user known is authenticated, once', async () => {
+test('the first authenticator that recognizes the user decides, and each recognized user is recorded once', async () => {
   const authenticate = unionAuthenticator([
     ({ authorization }) => (authorization === 'a' ? user('first') : undefined),
     async () => ({ name: 'second', groups: ['system:authenticated', 'others'] }),
@@ -52,7 +52,7 @@ test('the first who knows the user decides, and each user known is authenticated
   );
 });
 
-test('a certificate without a name is nobody', () => {
+test('a certificate without a name authenticates no user', () => {
   const ask = (commonName: string) =>
     clientCertificateAuthenticator({
       authorization: undefined,

@@ -34,7 +34,7 @@ test('members of system:masters may do everything, others nothing by that', asyn
   });
 });
 
-test('of several rules one that allows is enough, and no rule allows nothing', async () => {
+test('one allowing rule of several is enough, and no rule allows nothing', async () => {
   const yes: Authorizer = async () => true;
   const no: Authorizer = async () => false;
   for (const [rules, allowed] of [
@@ -46,7 +46,7 @@ test('of several rules one that allows is enough, and no rule allows nothing', a
     assert.equal((await unionAuthorizer(rules)(path('/metrics'))).allowed, allowed);
 });
 
-test('who allows says why, and of a refusal every reason is told', async () => {
+test('an allowing authorizer states its reason, and a refusal has the reasons of all', async () => {
   const yes: Authorizer = () => ({ allowed: true, reason: 'allowed by x' });
   const no =
     (reason: string): Authorizer =>
@@ -60,7 +60,7 @@ test('who allows says why, and of a refusal every reason is told', async () => {
   assert.equal(refusal(path('/x'), both), 'User "bob" cannot get path "/x": a\nb');
 });
 
-test('a refusal of the whole cluster and of a path says so', () => {
+test('a refusal states whether it is about the whole cluster or a path', () => {
   assert.equal(
     refusal(resource({ verb: 'list' }), refused),
     'User "bob" cannot list resource "pods" in API group "" at the cluster scope',
@@ -73,7 +73,7 @@ test('a node agent has a name', () => {
   assert.equal(nodeNameOf({ name: 'x:system:node:', groups: ['system:nodes'] }), undefined);
 });
 
-describe('who joins', () => {
+describe('a joining node', () => {
   const joining = { name: 'system:bootstrap:abcdef', groups: ['system:bootstrappers'] };
   const node = { name: 'system:node:n1', groups: ['system:nodes'] };
   const requesters: Readonly<Record<string, string>> = {
@@ -108,7 +108,7 @@ describe('who joins', () => {
       assert.equal(await authorize(resource({ ...csr, ...over, user: joining })), allowed);
     });
 
-  test('may be a node that renews its certificate, and nobody else', async () => {
+  test('may be a node that renews its certificate, and no other user', async () => {
     const own = { ...csr, verb: 'get', name: 'ofNode' };
     assert.equal(await authorize(resource({ ...own, user: node })), true);
     assert.equal(await authorize(resource({ ...own, user: joining })), false);

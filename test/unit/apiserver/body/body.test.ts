@@ -42,7 +42,7 @@ describe('readBody', () => {
       assert.equal(clock.pending, 0);
     });
 
-    it(`says that a body ${what} broke off`, async () => {
+    it(`reports that a body ${what} was cut off`, async () => {
       const body = new ReadableStream({ start: (stream) => stream.error(new Error('the client left')) });
       await assert.rejects(
         readBody(scopeOf(body, headers)),
@@ -61,7 +61,7 @@ describe('readBody', () => {
     });
   }
 
-  it('does not begin to read what says that it is far too large', async () => {
+  it('does not read a body whose length is far above the limit', async () => {
     let asked = 0;
     const body = new ReadableStream({ pull: () => void asked++ }, { highWaterMark: 0 });
     const refused = readBody(scopeOf(body, { 'content-length': `${33 * 1024 * 1024}` }));

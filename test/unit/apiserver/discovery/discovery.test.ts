@@ -71,7 +71,7 @@ const expected = [
 const shown = ({ group, version, kind }: Kind, name: string, verbs: readonly string[]) =>
   `${group ? `${group}/` : ''}${version} ${name} ${kind} ${verbs.join()}`;
 
-test('of the kinds some have a status, and some a scale', () => {
+test('some kinds have a status, and some a scale', () => {
   for (const one of [
     'v1 pods/status Pod',
     'apps/v1 deployments/status Deployment',
@@ -81,7 +81,7 @@ test('of the kinds some have a status, and some a scale', () => {
   assert.ok(!common.some((one) => one.includes(' configmaps/')));
 });
 
-describe('every subresource is told', () => {
+describe('every subresource is listed', () => {
   test('in one document', async () => {
     const documents = ['/api', '/apis'].map((path) => json<Aggregated>(ask(path, aggregated('v2'))));
     const entries = (await Promise.all(documents)).flatMap(({ items }) =>
@@ -124,7 +124,7 @@ describe('every subresource is told', () => {
   });
 });
 
-describe('of the kinds', () => {
+describe('documents of the kinds', () => {
   const some = [
     selfSubjectAccessReviewResource,
     podResource,
@@ -132,7 +132,7 @@ describe('of the kinds', () => {
   ] as unknown as ResourceDefinition[];
   const stored = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
-  test('one document tells all', async () => {
+  test('one document lists all', async () => {
     const { items, ...head } = await json<Aggregated>(ask('/api', aggregated('v2beta1'), some));
     assert.deepEqual(head, {
       kind: 'APIGroupDiscoveryList',
@@ -189,7 +189,7 @@ describe('of the kinds', () => {
     assert.equal(group.kind, 'APIGroup', 'only the two roots have the other form');
   });
 
-  test('older clients are told in small documents', async () => {
+  test('older clients get one small document for each group', async () => {
     const group = {
       name: 'authorization.k8s.io',
       versions: [{ groupVersion: 'authorization.k8s.io/v1', version: 'v1' }],
@@ -239,7 +239,7 @@ describe('of the kinds', () => {
     });
   });
 
-  test('the root tells all paths, and what is none of them is not answered', async () => {
+  test('the root lists all paths, and an unknown path is not found', async () => {
     const { paths } = await json<{ paths: string[] }>(ask('/', '', some));
     assert.deepEqual(paths, [
       ...[
@@ -293,7 +293,7 @@ describe('the form is', () => {
       assert.equal(response?.headers.get('vary'), ours ? 'Accept' : null);
     });
 
-  test('not sent again to who has it', async () => {
+  test('not sent again to a client that has it', async () => {
     const first = ask('/apis', aggregated('v2'));
     const etag = first?.headers.get('etag') ?? '';
     assert.match(etag, /^"[0-9A-F]{128}"$/);
@@ -305,7 +305,7 @@ describe('the form is', () => {
   });
 });
 
-test('an address that was given is told instead of the one that was asked', async () => {
+test('a given address is published in place of the requested one', async () => {
   const answer = createDiscovery(
     new KindSet(registry),
     kubeBehavior,

@@ -81,7 +81,7 @@ describe('takes', () => {
       assert.equal(turns, expected);
     });
 
-  test('none before somebody reads, and none once nobody waits', async () => {
+  test('none before the first read, and none once the reader has left', async () => {
     const response = await answer(10, 64 * KiB);
     assert.equal(turns, 0);
     await response.body?.cancel();

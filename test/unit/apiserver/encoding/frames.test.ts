@@ -42,7 +42,7 @@ const event = (type: CacheEvent['type'], before: boolean | undefined, after: boo
   return { type, key: current.key, revision: 6, current, previous, frame };
 };
 
-describe('what a watcher with a selector sees', () => {
+describe('the events of a watch with a selector', () => {
   const selection = selectionOf(definition, 'default', {
     labelSelector: parseLabelSelector('on=true'),
     fieldSelector: [],
@@ -79,7 +79,7 @@ describe('what a watcher with a selector sees', () => {
       assert.equal(frameOf(made, selection, framing), made.frame);
   });
 
-  it('marks how far it has come, and says why it ends', () => {
+  it('have bookmarks, and the error at the end', () => {
     const bookmark = JSON.parse(framing.bookmark(9, { 'k8s.io/initial-events-end': 'true' }).toString());
     assert.deepEqual(bookmark, {
       type: 'BOOKMARK',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Budget, MadeOnce } from '../../../../src/apiserver/encoding/made.ts';
 
-test('the oldest goes when all of it, whoever made it, is more than the budget', () => {
+test('the oldest entry is dropped when all entries, of all kinds, exceed the budget', () => {
   const budget = new Budget(10);
   const [one, other] = [new MadeOnce<object>(budget), new MadeOnce<object>(budget)];
   const [a, b] = [{}, {}];
@@ -18,7 +18,7 @@ test('the oldest goes when all of it, whoever made it, is more than the budget',
   assert.equal(one.get(b)?.length, 1);
 });
 
-test('what is larger than the whole budget is given back and not kept, and neither is what was there before', () => {
+test('an entry above the whole budget is returned and not kept, and neither is its predecessor', () => {
   const made = new MadeOnce<object>(new Budget(10));
   const [a, b] = [{}, {}];
   made.keep(a, Buffer.alloc(10));

@@ -58,7 +58,7 @@ for (const [first, use] of [
   });
 }
 
-test('what is not in the cache is not kept, and an event of another revision is made of the object', () => {
+test('an object outside the cache is not kept, and an event of another revision is encoded again', () => {
   const encoder = encoderFor();
   const fromStore = counted({});
   encoder.object(fromStore);

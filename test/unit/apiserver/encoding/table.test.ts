@@ -44,7 +44,7 @@ async function tableOf(path: string, version = 'v1'): Promise<Table> {
   return answer.json<Table>();
 }
 
-test('its head says of which version it is, and its columns everything that a client may ask of them', async () => {
+test('the head has the version of the table, and all attributes of the columns', async () => {
   for (const version of ['v1', 'v1beta1'])
     for (const path of [pods, `${pods}/failed`]) {
       const { kind, apiVersion, columnDefinitions, rows } = await tableOf(path, version);
@@ -73,7 +73,7 @@ test('its head says of which version it is, and its columns everything that a cl
     }
 });
 
-test('a row of a pod that has ended says so, and no other', async () => {
+test('only the row of an ended pod has the condition Completed', async () => {
   const { rows } = await tableOf(pods);
   assert.deepEqual(
     rows.map(({ cells, conditions }) => [cells[0], conditions]),
@@ -118,7 +118,7 @@ describe('with each row comes', () => {
       }
     });
 
-  test('nothing that is not known', async () => {
+  test('no unknown fields', async () => {
     for (const path of [pods, `${pods}/failed`]) {
       const headers = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
       const answer = await server.call('GET', `${path}?includeObject=All`, undefined, { headers });
@@ -128,7 +128,7 @@ describe('with each row comes', () => {
   });
 });
 
-test('a row of what only looks like such a pod says nothing', () => {
+test('a row of an object that only resembles such a pod has no condition', () => {
   const [pod, volume] = [podResource, persistentVolumeResource].map((kind) => ({
     ...kind,
     columns: [],

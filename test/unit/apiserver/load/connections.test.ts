@@ -50,13 +50,13 @@ function listening() {
 }
 
 describe('connections', () => {
-  it('of strangers give way to younger ones, the oldest first', () => {
+  it('of anonymous clients give way to newer ones, the oldest first', () => {
     const { accept, destroyed } = listening();
     const sockets = Array.from({ length: 6 }, () => accept());
     assert.deepEqual(destroyed(sockets), [true, true, false, false, false, false]);
   });
 
-  it('of users are kept when strangers come', () => {
+  it('of users are kept when anonymous clients connect', () => {
     const { accept, destroyed } = listening();
     const known = [accept('192.0.2.1', 'a'), accept('192.0.2.1', 'b')];
     for (let i = 0; i < 20; i++) accept();
@@ -75,7 +75,7 @@ describe('connections', () => {
     assert.ok(!destroyed(known).includes(true));
   });
 
-  it('of one user are limited, and make room when they end', async () => {
+  it('of one user are limited, and leave room when they end', async () => {
     const { connections, accept } = listening();
     const own = Array.from({ length: 3 }, () => accept('192.0.2.1', 'a'));
     const further = accept();
@@ -97,7 +97,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed([...here, there]), [true, false, false, false]);
   });
 
-  it('that became a user’s count no more among those without a certificate', () => {
+  it('of a user no longer count among those without a certificate', () => {
     const { connections, accept, destroyed } = listening();
     const own = accept();
     connections.isAnonymous(own);
@@ -107,7 +107,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed([own, ...strangers]), [false, true, false, false]);
   });
 
-  it('that are a user’s cost no stranger his place when TLS is agreed on late', () => {
+  it('of a user take no place of anonymous clients if TLS is established late', () => {
     const { connections, accept, destroyed } = listening();
     const strangers = [accept(), accept()];
     for (const socket of strangers) connections.isAnonymous(socket);
@@ -125,14 +125,14 @@ describe('connections', () => {
     assert.equal(connections.belongsTo(accept(), 'a'), false);
   });
 
-  it('stay the first user’s, whoever else is heard on them', () => {
+  it('belong to the first user, whatever other user sends requests over them', () => {
     const { connections, accept } = listening();
     const own = accept('192.0.2.1', 'a');
     for (let i = 0; i < 5; i++) assert.equal(connections.belongsTo(own, 'b'), true);
     for (let i = 0; i < 3; i++) assert.equal(connections.belongsTo(accept(), 'b'), true);
   });
 
-  it('from a port that is used again are told from the one before, which ends late', async () => {
+  it('from a reused port differ from the previous one, which ends late', async () => {
     const { connections } = listening();
     const strangers = Array.from({ length: 5 }, (_, i) => new Socket('192.0.2.1', 2000 + i));
     for (const socket of strangers) connections.accept(socket);
@@ -164,7 +164,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed([...own, ...strangers]), [false, false, false, true, false, false, false]);
   });
 
-  it('whose addresses are those of another that ends late are all forgotten', async () => {
+  it('with the addresses of another that ends late are all forgotten', async () => {
     const { connections, accept, destroyed } = listening();
     for (let i = 0; i < 20; i++) {
       const first = new Socket('192.0.2.1', 2000);
@@ -178,7 +178,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed(six), [true, true, false, false, false, false]);
   });
 
-  it('that are closed are nobody’s, and take no place of another’s', async () => {
+  it('that are closed belong to no user, and take no place', async () => {
     const { connections, accept } = listening();
     const gone = accept();
     connections.isAnonymous(gone);
@@ -201,7 +201,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed([certified, late]), [true, false]);
   });
 
-  it('of strangers end by themselves, those of users do not', async () => {
+  it('of anonymous clients end by themselves, those of users do not', async () => {
     const { clock, accept, destroyed } = listening();
     const sockets = [accept(), accept('192.0.2.1', 'a')];
     await clock.advance(29_999);
@@ -211,7 +211,7 @@ describe('connections', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('that nobody knows are no stranger’s and no user’s', () => {
+  it("without a record count neither as anonymous nor as a user's", () => {
     const { connections } = listening();
     const unknown = new Socket('192.0.2.9', 1);
     connections.isAnonymous(unknown);
@@ -219,7 +219,7 @@ describe('connections', () => {
     assert.equal(connections.isStranger(unknown), true);
   });
 
-  it('from the same port again are told apart, whichever of them closes first', async () => {
+  it('from the same port again are distinguished, whichever closes first', async () => {
     const { connections, clock, destroyed } = listening();
     const open = () => {
       const socket = new Socket('192.0.2.1', 7);
@@ -242,7 +242,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed(users), [false, false, false]);
   });
 
-  it('that end before they are accepted, and have no address, are forgotten', async () => {
+  it('that end before they are accepted, without an address, are forgotten', async () => {
     const { connections, clock, accept, destroyed } = listening();
     for (let i = 0; i < 9; i++) {
       const gone = new Socket(undefined as never, undefined as never, undefined as never);
@@ -256,7 +256,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed(strangers), [false, false, false, false]);
   });
 
-  it('of users leave no room when there are as many as there may be', () => {
+  it('of users leave no room at the maximum', () => {
     const { clock, accept } = listening();
     for (const user of ['a', 'a', 'b', 'b', 'c', 'c']) accept('192.0.2.1', user);
     const further = accept();

@@ -59,7 +59,7 @@ describe('the line of a connection', () => {
     assert.deepEqual([pipelining.isAnswering(connection), pipelining.isOwing(connection)], [true, false]);
   });
 
-  it('knows whether an answer is still to be written, and whether one is still to leave', () => {
+  it('has the state whether an answer is still to be written, and whether one is still to be sent', () => {
     const pipelining = new Pipelining<object>();
     const connection = {};
     const answer = new Answer();

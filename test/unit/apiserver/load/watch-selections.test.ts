@@ -46,7 +46,7 @@ test('selectors that differ do not share an answer', () => {
   );
 });
 
-test('another version of an object is compared anew, also after thousands', () => {
+test('another version of an object is compared again, also after thousands', () => {
   const watches = new WatchSelections();
   const [one] = [1, 2].map(() => watches.enter('alice', podResource, selecting('a=1')));
   for (let i = 0; i < 2000; i++)

@@ -94,7 +94,7 @@ describe('negotiateForm', () => {
       assert.throws(() => negotiate(refused), /only the following/, refused);
   });
 
-  it('says what it has, and refuses a header that is too long to be read', () => {
+  it('lists the available forms in the error, and rejects a header that is too long', () => {
     const meta = 'g=meta.k8s.io;v=v1';
     const all = ['', `;as=Table;${meta}`, `;as=PartialObjectMetadata;${meta}`].map(
       (form) => `application/json${form}`,

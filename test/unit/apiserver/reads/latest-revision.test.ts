@@ -21,7 +21,7 @@ function asked(known?: () => number | undefined) {
 const { signal } = new AbortController();
 const outcomes = (reads: readonly Promise<number>[]) => Promise.allSettled(reads);
 
-test('a failure that nobody waits for any more is nobody’s', async () => {
+test('a failure without a waiting caller is ignored', async () => {
   const { latest, clock, questions } = asked();
   const leaving = new AbortController();
   const read = latest.ask(leaving.signal);
@@ -34,7 +34,7 @@ test('a failure that nobody waits for any more is nobody’s', async () => {
   await clock.settle();
 });
 
-test('a store that knows is not asked, and is when it knows no more', async () => {
+test('a store with a known revision is not queried, and is queried when the revision is unknown again', async () => {
   let known: number | undefined = 5;
   const { latest, clock, questions } = asked(() => known);
   assert.equal(await latest.ask(signal), 5);
@@ -102,7 +102,7 @@ test('all who come before the question is sent share its answer', async () => {
   assert.deepEqual(await Promise.all(reads), [7, 7, 7]);
 });
 
-test('who comes after the question was sent waits for the next, and that is sent when the first is answered', async () => {
+test('a caller that arrives after the query waits for the next one, which is sent after the first answer', async () => {
   const { latest, clock, questions } = asked();
   const first = latest.ask(signal);
   await clock.settle();
@@ -118,7 +118,7 @@ test('who comes after the question was sent waits for the next, and that is sent
   assert.equal(clock.pending, 0);
 });
 
-test('a question that fails fails all who share it, and the next asks anew', async () => {
+test('a failed query fails for all its callers, and the next caller queries again', async () => {
   const { latest, clock, questions } = asked();
   const failing = [latest.ask(signal), latest.ask(signal)];
   await clock.settle();
@@ -136,7 +136,7 @@ test('a question that fails fails all who share it, and the next asks anew', asy
   assert.equal(await later, 4);
 });
 
-test('who is not waited for any more leaves at once; a question of nobody is not sent', async () => {
+test('an aborted caller leaves at once; a query without callers is not sent', async () => {
   const { latest, clock, questions } = asked();
   const [first, second] = [new AbortController(), new AbortController()];
   const leaving = latest.ask(first.signal);
@@ -159,7 +159,7 @@ test('who is not waited for any more leaves at once; a question of nobody is not
   assert.equal(await after, 6);
 });
 
-test('a question that nobody answers keeps the next back for a second', async () => {
+test('a query without an answer delays the next one for a second', async () => {
   const { latest, clock, questions } = asked();
   const stuck = latest.ask(signal);
   await clock.settle();

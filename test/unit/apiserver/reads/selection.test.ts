@@ -75,7 +75,7 @@ describe('pods', () => {
     ['', '', 'app=web', ['a/web', 'b/web'], undefined],
     ['', '', '!app', [], undefined],
   ] as const) {
-    test(`of ${namespace || 'all'} with fields "${fields}" and labels "${labels}"`, () => {
+    test(`in ${namespace || 'all namespaces'} with fields "${fields}" and labels "${labels}"`, () => {
       const selection = selected(namespace, fields, labels);
       assert.deepEqual(selection.found, found);
       // The only key is read from its own place; objects elsewhere are not seen.
@@ -102,7 +102,7 @@ describe('pods', () => {
       assert.throws(() => selected('a', `${field}=x`), new RegExp(`field label not supported: ${field}`));
   });
 
-  test('of a selector that matches nothing are none', () => {
+  test('are none for a selector that matches nothing', () => {
     const selection = selectionOf(pods, 'a', { labelSelector: nothing, fieldSelector: [] });
     assert.equal(selection.everything, false);
     assert.deepEqual(all.filter(selection.matches), []);
@@ -111,7 +111,7 @@ describe('pods', () => {
   });
 });
 
-test('what is in no namespace is selected by name, and not by namespace', () => {
+test('cluster-scoped objects are selected by name, and not by namespace', () => {
   const select = (text: string) =>
     selectionOf(namespaces, '', {
       labelSelector: parseLabelSelector(''),

@@ -84,7 +84,7 @@ describe('a new object', () => {
     assert.equal(metadata.resourceVersion, String((await server.store.get(key('a')))?.revision));
   });
 
-  test('is written once where nobody knows whether it was', async () => {
+  test('is written once if the outcome of the write is unknown', async () => {
     let writes = 0;
     await start({
       wrapStore: (store) => ({
@@ -101,7 +101,7 @@ describe('a new object', () => {
   });
 });
 
-test('a new object of which nobody knows whether it was stored keeps its share of the quota', async () => {
+test('a new object with an unknown outcome keeps its share of the quota', async () => {
   let isLost = true;
   await start({
     wrapStore: (store) => ({
@@ -164,7 +164,7 @@ describe('a change', () => {
     return server.call('PATCH', path, body, { headers, ...(user && { user }) });
   };
 
-  test('that admission refuses is not made', async () => {
+  test('is not made if admission rejects it', async () => {
     await start();
     await server.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
     const answer = await patch(
@@ -176,7 +176,7 @@ describe('a change', () => {
     assert.equal((await storedObject(server, '/registry/nodes/n1'))?.metadata.labels, undefined);
   });
 
-  test('that changes nothing is not written, and has the version that is there', async () => {
+  test('is not written if it changes nothing, and has the current version', async () => {
     await start();
     const { metadata } = (await make({ name: 'a', labels: { a: 'b' } })).json();
     const same = await patch(`${maps}/a`, { metadata: { labels: { a: 'b' } } });
@@ -184,7 +184,7 @@ describe('a change', () => {
     assert.equal(await server.store.currentRevision(), Number(metadata.resourceVersion));
   });
 
-  test('of an object that goes with its last finalizer is its end', async () => {
+  test('deletes an object if it removes its last finalizer', async () => {
     await start();
     await make({ name: 'a', finalizers: ['x/y'] });
     assert.equal((await server.call('DELETE', `${maps}/a`)).json().metadata.deletionGracePeriodSeconds, 0);
@@ -195,7 +195,7 @@ describe('a change', () => {
 });
 
 describe('a deletion', () => {
-  test('of another version says which there is', async () => {
+  test('with another version in its precondition names the current one', async () => {
     await start();
     const { metadata } = (await make({ name: 'a' })).json();
     const answer = await server.call('DELETE', `${maps}/a`, { preconditions: { resourceVersion: '1' } });

@@ -78,7 +78,7 @@ const plus =
     return { type: 'write', object: current, claims };
   };
 
-test('what the cache shows is changed without reading the store, and has the version of the write', async () => {
+test('a cached object is changed without a read of the store, and has the version of the write', async () => {
   const before = await seen(1);
   const { type, object } = await update(plus(1));
   assert.equal(type, 'write');
@@ -88,13 +88,13 @@ test('what the cache shows is changed without reading the store, and has the ver
   assert.equal(reads, 0);
 });
 
-test('what the cache does not know yet is read from the store', async () => {
+test('an object that is not cached yet is read from the store', async () => {
   await behind(1);
   await update(plus(1));
   assert.equal(await stored(), 2);
 });
 
-test('what is nowhere is not found', async () => {
+test('a missing object is not found', async () => {
   await assert.rejects(update(plus(1)), isNotFound);
 });
 
@@ -136,7 +136,7 @@ test('a refusal counts on the state of the store alone', async () => {
   assert.equal(await stored(), 1);
 });
 
-test('what somebody deleted meanwhile is not found, and not made again', async () => {
+test('an object that was deleted meanwhile is not found, and not created again', async () => {
   const revision = await seen(1);
   await store.delete(key, revision);
   await assert.rejects(update(plus(1)), isNotFound);
@@ -176,7 +176,7 @@ test('a state that another changed is not removed: what is there now decides', a
   assert.equal(await stored(), 2);
 });
 
-test('a claim that another object has is told to the next attempt, and a removal gives its own back', async () => {
+test('the next attempt gets the claim of another object, and a removal frees its own', async () => {
   await store.create('/registry/configmaps/default/other', encodeObject(map(0)), {
     acquire: [{ key: '/claims/a', owner: 'other' }],
   });
@@ -199,7 +199,7 @@ test('a claim that another object has is told to the next attempt, and a removal
   await take('heir');
 });
 
-test('a caller is told of a conflict when others win again and again', async () => {
+test('a caller gets a conflict when other writers win repeatedly', async () => {
   await seen(0);
   let attempts = 0;
   const failing = update(async ({ current, taken }) => {

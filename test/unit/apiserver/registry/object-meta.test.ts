@@ -26,7 +26,7 @@ const withMeta = (metadata: object): KubeObject => ({
   metadata: metadata as ObjectMeta,
 });
 
-describe('what a body says of itself', () => {
+describe('the type in a body', () => {
   for (const [definition, said, target, expected] of [
     [pods, {}, { namespace: 'a', name: 'x' }, { namespace: 'a', name: 'x' }],
     [pods, { namespace: '', name: '' }, { namespace: 'a', name: 'x' }, { namespace: 'a', name: 'x' }],
@@ -46,11 +46,11 @@ describe('what a body says of itself', () => {
     [pods, { namespace: 'b' }, { namespace: 'a', name: '' }, /does not match the namespace/],
     [pods, { name: 'y' }, { namespace: 'a', name: 'x' }, /does not match the name on the URL/],
   ] as const)
-    test(`${JSON.stringify(said)} at ${JSON.stringify(target)} is refused`, () =>
+    test(`${JSON.stringify(said)} at ${JSON.stringify(target)} is rejected`, () =>
       assert.throws(() => matchTarget(withMeta({ ...said }), definition, target), message));
 });
 
-test('who creates an object sets nothing that is the server’s', () => {
+test('a creation sets no metadata of the server', () => {
   const forged = {
     ...{ name: 'x', uid: 'mine', creationTimestamp: 'then', resourceVersion: '7', selfLink: '/x' },
     ...{ generation: 9, deletionTimestamp: 'soon', deletionGracePeriodSeconds: 3, labels: { a: 'b' } },
@@ -64,7 +64,7 @@ test('who creates an object sets nothing that is the server’s', () => {
   assert.deepEqual(forged, set);
 });
 
-test('who updates an object changes nothing that is the server’s', () => {
+test('an update changes no metadata of the server', () => {
   const old = {
     ...{ name: 'x', uid: 'u', creationTimestamp: 'then', resourceVersion: '7', generateName: 'x-' },
     ...{ generation: 2, deletionTimestamp: 'soon', deletionGracePeriodSeconds: 3 },

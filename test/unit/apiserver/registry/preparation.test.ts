@@ -73,7 +73,7 @@ const problems = (validate: () => void) => {
   }
 };
 
-describe('who creates an object', () => {
+describe('a creation', () => {
   test('gets the defaults, and sets neither its status nor what the kind keeps from him', () => {
     const made = thing({ spec: { given: 'mine' }, status: { seen: 1 } });
     prepareForCreate(kind(), made, writer);
@@ -88,7 +88,7 @@ describe('who creates an object', () => {
     }
   });
 
-  test('is told what is wrong with its metadata and by the rules of the kind', () => {
+  test('is rejected with the faults of its metadata and of the kind', () => {
     const wrong = thing({ metadata: { name: 'NO', labels: { 'a b': '' } }, spec: { bad: true } });
     assert.deepEqual(
       problems(() => validateForCreate(kind(), wrong)),
@@ -105,7 +105,7 @@ describe('who creates an object', () => {
   });
 });
 
-describe('who updates an object', () => {
+describe('an update', () => {
   const old = thing({ spec: { size: 2, given: 'kept' }, status: { seen: 1 } });
 
   test('does not change its status, nor what the kind keeps', () => {
@@ -123,7 +123,7 @@ describe('who updates an object', () => {
     assert.deepEqual(next.status, { seen: 9 });
   });
 
-  test('is told what is wrong by the rules of every write and of a change', () => {
+  test('is rejected with the faults of every write and of a change', () => {
     const wrong = thing({
       spec: { bad: true, fixed: 'new' },
       metadata: { labels: { 'a b': '' }, finalizers: ['x/y'] },
@@ -145,7 +145,7 @@ describe('who updates an object', () => {
   });
 });
 
-describe('who writes a status', () => {
+describe('a write of the status', () => {
   const old = thing({
     spec: { size: 2 },
     data: 'd',
@@ -169,7 +169,7 @@ describe('who writes a status', () => {
     assert.deepEqual(bare.metadata.labels, { a: 'c' });
   });
 
-  test('is told what is wrong with that, by what he wrote it through', () => {
+  test('is rejected with the faults of that subresource', () => {
     const wrong = thing({ spec: { bad: true, fixed: 'new' }, status: { worse: true } });
     assert.deepEqual(
       problems(() => validateForUpdate(kind(), wrong, old, 'status', 'approval')),

@@ -87,7 +87,7 @@ describe('at debug', () => {
     assert.equal(typeof lines[0].ms, 'number');
   });
 
-  test('what is no resource has an id too', async () => {
+  test('a request without a resource has an id too', async () => {
     const { answer, lines } = await linesOf('debug', '/version');
     assert.equal(lines.length, 1);
     assert.deepEqual([lines[0].path, lines[0].status], ['/version', 200]);

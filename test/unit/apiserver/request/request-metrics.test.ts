@@ -64,7 +64,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('that last are told until they are closed, are not under way, and count once', async () => {
+  it('that are long-running count until they are closed, are not in flight, and count once', async () => {
     const { measure, linesOf } = world();
     let close = () => {};
     const onClosed = (fn: () => void) => {
@@ -103,7 +103,7 @@ describe('requests', () => {
     assert.equal(bounds.at(-1), '1.25');
   });
 
-  it('of methods and addresses that nobody serves are told as few', async () => {
+  it('with unknown methods and paths have few label values', async () => {
     const { measure, linesOf } = world();
     for (let index = 0; index < 50; index++) {
       const info = parseRequestInfo(`/apis/g${index}.example.com/v${index}/things${index}/a/sub${index}`);

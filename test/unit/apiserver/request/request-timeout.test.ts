@@ -22,7 +22,7 @@ for (const [text, ms] of [
   });
 }
 
-test('what is no duration is refused', () => {
+test('an invalid duration is rejected', () => {
   for (const text of ['5', 'soon', '--5s', '1d'])
     assert.throws(
       () => requestTimeout(new URLSearchParams({ timeout: text })),

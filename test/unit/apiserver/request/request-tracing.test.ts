@@ -37,7 +37,7 @@ const people = {
   node: user(nodeUserName('n1'), nodesGroup),
 };
 
-test('who is a part of the cluster', () => {
+test('the users that are components of the cluster', () => {
   const parts = Object.entries(people).filter(([, one]) => isPartOfCluster(one));
   assert.deepEqual(
     parts.map(([name]) => name),
@@ -99,7 +99,7 @@ const asked = (path: string, method = 'GET', verb = 'get') => ({
   identified: { since: 0, until: 0 },
 });
 
-test('a request is told by its route and how it was answered, without its query and what lies behind a subresource', async () => {
+test('a span has the route and the status of a request, without its query and the path behind a subresource', async () => {
   const { spans, tracer } = world();
   const path = '/api/v1/namespaces/default/pods/web';
   await traceRequest(tracer, asked(path), async () => Response.json({}, { headers: { 'audit-id': 'x' } }));
@@ -135,7 +135,7 @@ test('a request fails by what the server is to blame for, from 500 on, and by no
   );
 });
 
-test('a refusal is an answer, and its words are not told', async () => {
+test('a refusal is an answer, and its message is not in the span', async () => {
   const { spans, tracer } = world();
   const refused = newForbidden({ group: '', plural: 'pods' }, 'web', 'because of hunter2');
   const failing = traceRequest(tracer, asked('/api/v1/namespaces/default/pods/web'), () =>

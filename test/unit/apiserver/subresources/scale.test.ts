@@ -87,7 +87,7 @@ describe('is written', () => {
     }
   });
 
-  test('by each kind of patch that a Scale has', async () => {
+  test('by each type of patch that a Scale has', async () => {
     const type = (name: string) => ({ headers: { 'content-type': `application/${name}-patch+json` } });
     const operations = [{ op: 'replace', path: '/spec/replicas', value: 7 }];
     assert.equal((await server.call('PATCH', scale, operations, type('json'))).status, 200);
@@ -163,7 +163,7 @@ describe('is not written', () => {
       assert.equal((await stored()).spec.replicas, 2);
     });
 
-  test('where there is none', async () => {
+  test('for a missing object', async () => {
     const missing = scale.replace('web', 'none');
     for (const [method, body] of [['GET'], ['PUT', {}], ['PATCH', {}]] as const)
       assert.equal((await server.call(method, missing, body, merge)).status, method === 'PUT' ? 415 : 404);

@@ -37,7 +37,7 @@ for (const [method, body, headers] of [
     assert.equal(main.json<Pod>().status?.phase, 'Running');
   });
 
-test('the phase of a namespace says whether it is being deleted', async () => {
+test('the phase of a namespace is Terminating during its deletion', async () => {
   const namespace = '/api/v1/namespaces/n';
   const body = { metadata: { name: 'n', finalizers: ['a/b'] } };
   assert.equal((await server.call('POST', '/api/v1/namespaces', body)).status, 201);

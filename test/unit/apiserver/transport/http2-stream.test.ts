@@ -144,7 +144,7 @@ test('an answer to HEAD has no body', async () => {
   await Promise.all(served);
 });
 
-test('an answer that nobody reads for a minute is broken off', async () => {
+test('an answer that is not read for a minute is cut off', async () => {
   answer = async () => new WholeAnswer(200, 'x'.repeat(1024 * 1024), {});
   const stream = open({ ':path': '/' });
   await once(stream, 'response');
@@ -192,7 +192,7 @@ describe('an answer', () => {
     assert.equal(stream.rstCode, constants.NGHTTP2_NO_ERROR);
   });
 
-  test('that breaks off is seen to', async () => {
+  test('that is cut off leaves no resources', async () => {
     answer = async () => {
       const pieces = async function* () {
         yield Buffer.from('beginning');
@@ -209,7 +209,7 @@ describe('an answer', () => {
     await Promise.all(served);
   });
 
-  test('for a client that has gone is let go, and the request is told', async () => {
+  test('for a client that has left is dropped, and the request is notified', async () => {
     const asked = Promise.withResolvers<AbortSignal>();
     const cancelled = Promise.withResolvers<void>();
     const closed: string[] = [];
@@ -272,7 +272,7 @@ describe('an answer that writes itself', () => {
     assert.equal(pieces.join(''), 'onetwo');
   });
 
-  test('is told when its reader leaves, which the request is not any more', async () => {
+  test('is notified when its reader leaves, and the request is not any more', async () => {
     const { watch, stream, signal } = await begin();
     stream.close(constants.NGHTTP2_CANCEL);
     await watch.left.promise;

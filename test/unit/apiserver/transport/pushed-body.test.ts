@@ -44,7 +44,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-describe('what is written', () => {
+describe('written data', () => {
   test('comes in pieces of which a connection takes one at a time', async () => {
     const reader = body();
     for (const [size, pieces] of [
@@ -88,7 +88,7 @@ describe('what is written', () => {
 });
 
 describe('it ends', () => {
-  test('when the source says so, after what was written', async () => {
+  test('when the source ends it, after the written data', async () => {
     const reader = body(true);
     writer.to.write(Buffer.from('last'));
     writer.to.end();
@@ -143,7 +143,7 @@ describe('it ends', () => {
     assert.equal(writer.cancelled, 1);
   });
 
-  test('with an error, where there is none, and what waited is dropped', async () => {
+  test('with an error of the source, and the waiting data are dropped', async () => {
     const reader = body();
     writer.to.write(Buffer.alloc(KiB));
     writer.to.cut();

@@ -94,7 +94,7 @@ describe('a path', () => {
     `${maps}/a%2e`,
     `${maps}?a=/../x`,
   ])
-    it(`${url} says what it means`, () => assert.equal(isIndirect(url), false));
+    it(`${url} is described in the error`, () => assert.equal(isIndirect(url), false));
 
   for (const end of ['.', '..', './', '../../n', '%2e', '%2E%2e', '.%2E/x', '#', '#x', '..?a', 'a\\..\\b'])
     it(`${end} would be another one, and is refused`, () => {

@@ -20,7 +20,7 @@ describe('work on a request', () => {
     assert.equal(given.turns, 0);
   });
 
-  it('gives others their turn once it has taken ten, and begins to count anew', async () => {
+  it('yields to other work after ten milliseconds, and counts again from there', async () => {
     const { clock, given, work } = world();
     clock.at += 10;
     await work.pause();

@@ -43,7 +43,7 @@ test('a form is read as such', async () => {
   assert.deepEqual([...(await form.formData())], [['a', '1']]);
 });
 
-test('what is all there is such an answer; streams and nothing are not', () => {
+test('a complete body is such an answer; streams and empty bodies are not', () => {
   assert.ok(respond(200, text, headers) instanceof WholeAnswer);
   assert.ok(respond(200, Buffer.from(text), headers) instanceof WholeAnswer);
   assert.ok(!(respond(200, new ReadableStream(), headers) instanceof WholeAnswer));

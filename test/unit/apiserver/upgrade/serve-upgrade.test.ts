@@ -162,7 +162,7 @@ describe('a connection that is agreed on', () => {
     await client.untilClosed();
   });
 
-  test('tells the agent what the client speaks, and not who it is', async () => {
+  test("passes the client's protocols to the agent, without the user", async () => {
     const client = new Client(
       request(attach, [
         bearer,
@@ -267,14 +267,14 @@ describe('a connection that is not', () => {
     assert.match(await new Client(request(attach, [offered])).untilClosed(), /^HTTP\/1\.1 500 /);
   });
 
-  test('that cannot be read at all is closed, and nothing is said', async () => {
+  test('with an unreadable head is closed without an answer', async () => {
     const lines = request('/', [bearer]).with(0, 'TRACE / HTTP/1.1');
     assert.equal(await new Client(lines).untilClosed(), '');
     assert.equal(log.lines[0]?.message, 'an upgrade request failed');
   });
 });
 
-test('whoever counts a request is told when its connection is closed, and nothing listens any more', async () => {
+test("the request's counter is notified when its connection is closed, and no listener remains", async () => {
   const env = Promise.withResolvers<RequestEnv>();
   const over = Promise.withResolvers<Response>();
   const app = {

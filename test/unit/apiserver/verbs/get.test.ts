@@ -75,7 +75,7 @@ describe('one object', () => {
     assert.equal((await as('Table', '?includeObject=All')).status, 400);
   });
 
-  test('of a version to come is waited for, and refused in the end', async () => {
+  test('of a future version is awaited, and rejected in the end', async () => {
     const asked = server.call('GET', `${maps}/a?resourceVersion=${revision + 1000}`);
     await server.clock.settle();
     await server.clock.advance(3000);

@@ -58,7 +58,7 @@ describe('a list', () => {
       }
     });
 
-  test('in protobuf says so', async () => {
+  test('in protobuf has that content type', async () => {
     const accept = 'application/vnd.kubernetes.protobuf';
     const answer = await server.call('GET', maps, undefined, { headers: { accept } });
     assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, accept]);
@@ -66,7 +66,7 @@ describe('a list', () => {
     assert.ok(answer.headers.get('audit-id'));
   });
 
-  test('in pages says where it goes on, and how much is left', async () => {
+  test('in pages has the token of the next page, and the remaining count', async () => {
     for (const form of ['', 'Table']) {
       const first = await listAs(form, '?limit=2');
       const { continue: token, ...metadata } = first.metadata;

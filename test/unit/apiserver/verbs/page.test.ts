@@ -103,7 +103,7 @@ describe('pages', () => {
     [6, [undefined]],
     [7, [undefined]],
   ] as const)
-    test(`of ${limit} show each object once, and say how many follow`, async () => {
+    test(`with the limit ${limit} contain each object once, and have the remaining count`, async () => {
       const names: string[] = [];
       const left: (number | undefined)[] = [];
       let next = '';
@@ -122,7 +122,7 @@ describe('pages', () => {
     [2, [['a', 'c'], ['e']]],
     [3, [['a', 'c', 'e']]],
   ] as const)
-    test(`of ${limit} with a selector show what it selects, and do not say how many follow`, async () => {
+    test(`with the limit ${limit} and a selector contain the selected objects, and have no remaining count`, async () => {
       const found: (readonly string[])[] = [];
       let next = '';
       do {
@@ -210,7 +210,7 @@ describe('a list', () => {
     assert.deepEqual([any.names, any.continue, counts.asked], [['a', 'b', 'c'], '', 0]);
   });
 
-  test('of exactly one version is of the past, also in pages', async () => {
+  test('of an exact version is of the past, also in pages', async () => {
     const before = await catchUp();
     await put('d');
     await catchUp();
@@ -243,13 +243,13 @@ describe('a list', () => {
       await refused;
     });
 
-  test('that the store cannot answer is not taken for one whose past is gone', async () => {
+  test('that the store cannot answer is not an expired one', async () => {
     const before = await catchUp();
     store = { ...store, list: () => Promise.reject(new Error('down')) };
     await assert.rejects(page(`resourceVersionMatch=Exact&resourceVersion=${before}`), /^Error: down$/);
   });
 
-  test('of 25 objects needs no turn for a selector, one of 26 does', async () => {
+  test('of 25 objects takes no turn for a selector, one of 26 does', async () => {
     for (let i = 0; i < 22; i++) await put(`n${i}`);
     await page('labelSelector=!x');
     assert.equal(counts.turns, 0);
@@ -283,7 +283,7 @@ describe('a long list', () => {
     await catchUp();
   });
 
-  test('of the past is whole, read piece by piece', async () => {
+  test('of the past is complete, read piece by piece', async () => {
     const exact = `resourceVersionMatch=Exact&resourceVersion=${cached.revision}`;
     const { names } = await page(exact);
     assert.deepEqual([names.length, new Set(names).size], [1101, 1101]);
@@ -300,7 +300,7 @@ describe('a long list', () => {
     assert.deepEqual([rest.names.length, rest.names[0], rest.continue], [250, 'm1601', '']);
   });
 
-  test('that a selector picks is made in turns, and no longer than it must be', async () => {
+  test('with a selector is made in turns, and no longer than necessary', async () => {
     const select = (query: string, most?: number) => {
       const parsed = parseListQuery(new URLSearchParams(query));
       return matchingObjects(server(), selectionOf(definition, 'default', parsed), signal, most);

@@ -47,7 +47,7 @@ describe('warnings of a patch', () => {
     assert.equal(loseRace, false);
   });
 
-  test('are none for what was accepted before', async () => {
+  test('do not repeat those of the accepted object', async () => {
     assert.equal(await patched({ metadata: { labels: { a: '2' } } }), null);
   });
 });

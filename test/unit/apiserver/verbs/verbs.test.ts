@@ -54,7 +54,7 @@ describe('the verb of', () => {
     });
 });
 
-describe('what serves', () => {
+describe('the resource that serves a request', () => {
   const kinds: Readonly<Record<string, unknown>> = {
     pods: podResource,
     nodes: nodeResource,
@@ -103,7 +103,7 @@ describe('what serves', () => {
       }
     });
 
-  test('is told with the name that was asked for', () => {
+  test('gets the requested name', () => {
     assert.throws(
       () =>
         handlerOf('GET', podResource as unknown as ResourceDefinition, at(`${pods}/x/none`), kubeBehavior),
@@ -114,7 +114,7 @@ describe('what serves', () => {
     );
   });
 
-  test('is told with its group', () => {
+  test('gets its group', () => {
     const definition = deploymentResource as unknown as ResourceDefinition;
     const path = '/apis/apps/v1/namespaces/a/deployments/x/none';
     assert.throws(

@@ -50,7 +50,7 @@ describe('warnings of a kind', () => {
     return [answer.status, answer.headers.get('warning')];
   };
 
-  test('are told for a new object, also of a dry run', async () => {
+  test('are returned for a new object, also in a dry run', async () => {
     assert.deepEqual(await warned('POST', `${names}?dryRun=All`, body('a')), [
       201,
       '299 - "nothing became a"',
@@ -58,20 +58,20 @@ describe('warnings of a kind', () => {
     assert.deepEqual(await warned('POST', names, body('a')), [201, '299 - "nothing became a"']);
   });
 
-  test('are told for what it becomes, with what it was', async () => {
+  test('are returned for the changed object, with the old one', async () => {
     assert.deepEqual(await warned('PUT', `${names}/web`, body('b')), [200, '299 - "a became b"']);
     const patch = { metadata: { labels: { team: 'c' } } };
     const type = 'application/merge-patch+json';
     assert.deepEqual(await warned('PATCH', `${names}/web`, patch, type), [200, '299 - "b became c"']);
   });
 
-  test('are told once when another writer was faster', async () => {
+  test('are returned once if another writer was faster', async () => {
     loseRace = true;
     assert.deepEqual(await warned('PUT', `${names}/web`, body('d')), [200, '299 - "c became d"']);
     assert.equal(loseRace, false);
   });
 
-  test('are not told for an object that is refused, nor for its status', async () => {
+  test('are not returned for a rejected object, or for its status', async () => {
     assert.deepEqual(await warned('POST', names, { metadata: { name: 'A' } }), [422, null]);
     assert.deepEqual(await warned('PUT', `${names}/web`, body('a b')), [422, null]);
     const status = body('d', { status: { phase: 'Active' } });

@@ -131,7 +131,7 @@ describe('a watch begins', () => {
     assert.equal(await (await Watch.open(`&resourceVersion=${next}`)).names(), '');
   });
 
-  test('without what there is, where a client says so', async () => {
+  test('without the present objects if the client requests so', async () => {
     await server.cache.waitUntil(await make('a'));
     const query = '&sendInitialEvents=false&resourceVersionMatch=NotOlderThan';
     for (const from of ['', '&resourceVersion=0']) {
@@ -142,7 +142,7 @@ describe('a watch begins', () => {
     }
   });
 
-  test('with what there is and a mark behind it, where a client says so', async () => {
+  test('with the present objects and a bookmark if the client requests so', async () => {
     const revision = await make('a');
     await server.cache.waitUntil(revision);
     const streaming = '&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
@@ -183,7 +183,7 @@ describe('a watch begins', () => {
     }
   });
 
-  test('as a table, with the object that was asked for, and as what it is said to be', async () => {
+  test('as a table, with the requested object, in the negotiated form', async () => {
     await server.cache.waitUntil(await make('a'));
     const request = new Request(`https://apiserver${maps}?watch=true&includeObject=None`, {
       headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' },
@@ -200,7 +200,7 @@ describe('a watch begins', () => {
     );
   });
 
-  test('by itself for who writes to the connection', async () => {
+  test('by itself for a writer to the connection', async () => {
     await server.cache.waitUntil(await make('a'));
     let pushed: Source | undefined;
     const env = {

@@ -115,7 +115,7 @@ describe('a window of time', () => {
     assert.equal(limit(5, 5, past, windows(60, 60), now).replicas, 5);
   });
 
-  it('is five minutes for going down where nothing is said', () => {
+  it('defaults to five minutes for scaling down', () => {
     const said: Limits = { ...free, down: { policies: [policy('Percent', 100)] } };
     assert.equal(limit(8, 2, history({ asked: [ago(299, 8)] }), said, now).replicas, 8);
     assert.equal(limit(8, 2, history({ asked: [ago(300, 8)] }), said, now).replicas, 2);

@@ -71,7 +71,7 @@ function use(n: number, cpu: number): void {
 }
 
 describe('a HorizontalPodAutoscaler', () => {
-  it('scales up to what the load needs, and says so', async () => {
+  it('scales up to the replicas that the load requires, and reports it', async () => {
     load(2, 900);
     world.put(horizontalPodAutoscalerResource, hpa());
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 15_000 });
@@ -97,7 +97,7 @@ describe('a HorizontalPodAutoscaler', () => {
     ]);
   });
 
-  it('says that nothing is known of a resource that nobody has, whatever its name', async () => {
+  it('reports missing metrics for a resource that no pod has, whatever its name', async () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       const targets = [
         { type: 'AverageValue', averageValue: '1' },
@@ -149,7 +149,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.ok(world.asked.length > asked);
   });
 
-  it('has the period that its annotation says', async () => {
+  it('has the period of its annotation', async () => {
     load(1, 500);
     world.put(horizontalPodAutoscalerResource, hpa({}, { annotations: { [intervalAnnotation]: '40' } }));
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 40_000 });
@@ -203,7 +203,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.deepEqual(condition('ScalingActive'), ['False', 'ScalingDisabled']);
   });
 
-  it('says what it lacks: the target, requests, metrics, a metrics server', async () => {
+  it('reports what is missing: the target, requests, metrics, a metrics server', async () => {
     world.put(horizontalPodAutoscalerResource, hpa());
     await world.reconcile(key);
     assert.deepEqual(condition('AbleToScale'), ['False', 'FailedGetScale']);
@@ -225,7 +225,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.deepEqual(condition('ScalingActive'), ['False', 'FailedGetPodsMetric']);
   });
 
-  it('goes up by one metric while another says nothing, and not down', async () => {
+  it('scales up by one metric while another is missing, and does not scale down', async () => {
     const dark = {
       type: 'Resource',
       resource: { name: 'gpu', target: { type: 'AverageValue', averageValue: '1' } },
@@ -241,7 +241,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.deepEqual(condition('ScalingActive'), ['False', 'FailedGetResourceMetric']);
   });
 
-  it('does nothing where two want the same pods, and says which', async () => {
+  it('does not scale if two autoscalers select the same pods, and names the other', async () => {
     load(2, 900);
     world.put(horizontalPodAutoscalerResource, hpa());
     world.put(horizontalPodAutoscalerResource, { ...hpa(), metadata: meta('other') });
@@ -250,7 +250,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.match(world.told.join(), /AmbiguousSelector .*: \[\{other default\} \{web default\}\]/);
   });
 
-  it('tells that it could not scale, and tries again', async () => {
+  it('reports a failed scaling and retries', async () => {
     load(2, 900);
     world.put(horizontalPodAutoscalerResource, hpa());
     world.refuse = (verb, name) =>
@@ -299,7 +299,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.deepEqual(world.asked, []);
   });
 
-  it('says nothing of another of its name', async () => {
+  it('ignores an autoscaler with the same name in another namespace', async () => {
     load(2, 900);
     world.put(horizontalPodAutoscalerResource, hpa());
     world.store(horizontalPodAutoscalerResource, hpa({}, { uid: 'later', resourceVersion: '7' }));

@@ -65,7 +65,7 @@ describe('the query of a metric', () => {
   ];
   for (const [what, metric, expected] of usual) it(what, () => assert.equal(ask(metric), expected));
 
-  it('is none for what pods use', () => {
+  it('does not exist for resource metrics of pods', () => {
     const cpu = { type: 'Resource', resource: { name: 'cpu', target } };
     assert.equal(isOutside(cpu), false);
     assert.throws(() => ask(cpu), MetricFailure);
@@ -92,7 +92,7 @@ describe('the query of a metric', () => {
     });
 
   for (const key of ['app.kubernetes.io/name', 'a="",b', '', '1a', 'é'])
-    it(`says that ${JSON.stringify(key)} is no label`, () => {
+    it(`is rejected because ${JSON.stringify(key)} is no label`, () => {
       const metric = external('queue', { matchLabels: { [key]: 'x' } });
       assert.throws(() => ask(metric), MetricFailure);
       assert.throws(() => ask(object(key, 'x')), MetricFailure);

@@ -196,7 +196,7 @@ describe('the replicas for one value', () => {
   });
 });
 
-describe('what is said when nothing is known', () => {
+describe('the message if no value of the metric is available', () => {
   const none: Known = known(0);
   const table: [string, MetricSpec, Known, Reading, string, string, string][] = [
     [

@@ -71,7 +71,7 @@ const active = (name?: string) => status(name)?.conditions?.find(({ type }) => t
 const each = (value: number) => ['p0', 'p1'].map((name): Series => ({ labels: { pod: name }, value }));
 
 describe('an autoscaler by metrics from outside', () => {
-  it('asks once for each metric, scales by the highest, and shows them', async () => {
+  it('requests each metric once, scales by the highest, and shows the values', async () => {
     two();
     put(ofPods('rps'), external('queue'));
     answer = (query) => (query.includes('rps') ? each(20) : [{ labels: {}, value: 55 }]);
@@ -121,7 +121,7 @@ describe('an autoscaler by metrics from outside', () => {
     );
   });
 
-  it('does not ask again one that has just been silent, for whomever, and does later', async () => {
+  it('does not request a metric again soon after it had no value, for any autoscaler, and requests it later', async () => {
     two();
     put(external('a'), external('b'));
     answer = () => {
@@ -163,7 +163,7 @@ describe('an autoscaler by metrics from outside', () => {
     assert.match(slow.told.join(), /the metrics before it took 10 s/);
   });
 
-  it('asks for a hundred metrics at most, and says that there are more', async () => {
+  it('requests at most a hundred metrics, and reports that there are more', async () => {
     two();
     put(...Array.from({ length: 103 }, (_, index) => external(`m${index}`)));
     answer = () => [{ labels: {}, value: 20 }];
@@ -203,7 +203,7 @@ describe('an autoscaler by metrics from outside', () => {
     assert.deepEqual(world.told, []);
   });
 
-  it('asks for nothing where nothing could follow: no target, no replicas, two autoscalers', async () => {
+  it('requests no metric if it cannot scale: no target, no replicas, or two autoscalers', async () => {
     put(external('a'));
     await look();
     world.put(deploymentResource, deployment(0));
@@ -220,7 +220,7 @@ describe('an autoscaler by metrics from outside', () => {
     assert.equal(active()?.reason, 'AmbiguousSelector');
   });
 
-  it('is told what to set where there is no Prometheus', async () => {
+  it('reports which setting is missing if there is no Prometheus', async () => {
     world = new ScriptedWorld(horizontalController({}));
     two();
     put(ofPods('rps'));
@@ -232,7 +232,7 @@ describe('an autoscaler by metrics from outside', () => {
     );
   });
 
-  it('is told which name cannot be asked for, and nothing is asked', async () => {
+  it('reports an invalid metric name without a request', async () => {
     two();
     put({
       type: 'External',
@@ -244,7 +244,7 @@ describe('an autoscaler by metrics from outside', () => {
   });
 });
 
-describe('a status that somebody else changes meanwhile', () => {
+describe('a status that another client changes during the reconciliation', () => {
   it('is written all the same, and what was done is remembered', async () => {
     two();
     put(ofPods('rps'));
@@ -284,7 +284,7 @@ describe('autoscalers of different targets', () => {
   });
 });
 
-describe('what an autoscaler cannot scale', () => {
+describe('targets that an autoscaler cannot scale', () => {
   const table: [string, string | undefined, string, string][] = [
     ['a kind that is none', 'apps/v1', 'Odd', 'no matches for kind "Odd" in group "apps"'],
     ['a kind of another group', undefined, 'Deployment', 'no matches for kind "Deployment" in group ""'],
@@ -297,7 +297,7 @@ describe('what an autoscaler cannot scale', () => {
     ['what is not there', 'apps/v1', 'Deployment', 'deployments.apps "web" not found'],
   ];
   for (const [what, apiVersion, kind, message] of table)
-    it(`is said: ${what}`, async () => {
+    it(`are reported: ${what}`, async () => {
       const hpa = autoscaler('web', [ofPods('rps')]);
       const scaleTargetRef = { kind, name: 'web', ...(apiVersion && { apiVersion }) };
       world.put(horizontalPodAutoscalerResource, { ...hpa, spec: { ...hpa.spec, scaleTargetRef } });

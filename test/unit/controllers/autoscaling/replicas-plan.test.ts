@@ -101,7 +101,7 @@ describe('the replicas for a share of what is requested', () => {
     assert.equal(count(readyAt(hour - 5), false), 4);
   });
 
-  it('cannot be said without pods, without metrics, without requests', () => {
+  it('are unknown without pods, without metrics or without requests', () => {
     const told = (question: Question) => () => replicasByUtilization(question, 50, cpu);
     assert.throws(told(ask([], [])), /no pods returned by selector/);
     assert.throws(told(ask(pods(2), [])), /did not receive metrics for targeted pods/);

@@ -30,7 +30,7 @@ describe('the pods of an autoscaler', () => {
     assert.deepEqual(found(all, 'n/db'), ['c', 'n/db']);
   });
 
-  it('are those of another too where both take one of them, and of both that is told', () => {
+  it('belong to two autoscalers if both select one of them, and both report it', () => {
     const all = [
       ['n/web', 'app=web'],
       ['n/front', 'tier in (front,back)'],

@@ -73,7 +73,7 @@ const sync = () => {
 };
 
 describe('a request', () => {
-  it('is approved, beside what was said before', async () => {
+  it('is approved, and keeps its earlier conditions', async () => {
     start('auto', { ...asking(joining()), status: { conditions: [{ type: 'Seen', status: 'True' }] } });
     await world.reconcile('r');
     assert.equal(
@@ -179,7 +179,7 @@ describe('a request to serve', () => {
     assert.equal(world.asked.length, before, 'once');
   });
 
-  it('is denied when the server says so too', async () => {
+  it('is denied also if the API server denies it', async () => {
     withMaster(request());
     world.put(nodeResource, nodeA());
     await world.reconcile('r');
@@ -209,7 +209,7 @@ describe('a request to serve', () => {
     assert.match(said() ?? '', /^Denied NotItsAddress: .* belongs to the API server/);
   });
 
-  it('waits until a master has said its address, and no longer', async () => {
+  it('waits until a master has published its address', async () => {
     start('auto', request());
     await world.reconcile('r');
     assert.equal(said(), undefined);

@@ -87,7 +87,7 @@ const foreignNames = [
   'b',
 ];
 for (const name of foreignNames) {
-  test(`no node gets a certificate for ${JSON.stringify(name)}, whatever its Node says`, () => {
+  test(`a node gets no certificate for ${JSON.stringify(name)}, whatever addresses its Node has`, () => {
     assert.equal(askedFor([name], []), 'deny');
     assert.equal(askedFor(['a', name], ['192.0.2.1']), 'deny');
   });
@@ -146,7 +146,7 @@ test('a node’s own address counts in every spelling', () => {
   assert.equal(askedFor(['a'], ['2001:db8::2'], { node: told }), 'deny');
 });
 
-test('while no master is known nothing is granted, and what is wrong anyhow is denied', () => {
+test('grants nothing while the addresses of the masters are unknown, and denies requests that are invalid anyway', () => {
   const unknown = { places: { ...places, masters: [] } };
   assert.equal(askedFor(['a'], ['192.0.2.1'], unknown), 'await-masters');
   assert.equal(askedFor(['a'], [], unknown), 'await-masters');

@@ -10,7 +10,7 @@ import {
 import { at, start } from '../objects.ts';
 import { client, content, joining, request } from './csr-requests.ts';
 
-test('what is approved and nothing else awaits its signing', () => {
+test('only an approved request without a certificate awaits its signature', () => {
   const approved = { type: 'Approved', status: 'True' } as const;
   assert.equal(awaitsSigning(request({}, [approved])), true);
   assert.equal(awaitsSigning(request()), false);
@@ -35,7 +35,7 @@ test('a signer refuses what a person should not have approved', () => {
   assert.equal(signerRefusal(joining(), undefined), 'the certificate request cannot be read');
 });
 
-test('a certificate is good for a year, or for less when less was asked', () => {
+test('a certificate is valid for a year, or for the shorter requested duration', () => {
   const year = 365 * 24 * 3600 * 1000;
   const terms = signingTerms(request(), start);
   assert.equal(terms.notAfter, start + year);

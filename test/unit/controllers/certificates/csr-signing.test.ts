@@ -24,7 +24,7 @@ function worldWith(asked: unknown, conditions: NonNullable<Parameters<typeof req
 }
 const levels = (world: ScriptedWorld) => world.log.lines.map(({ message, fields }) => [message, fields]);
 
-test('what is approved gets its certificate, and keeps its conditions', async () => {
+test('an approved request gets its certificate and keeps its conditions', async () => {
   const { world, text, statusOf } = worldWith(content());
   assert.equal(await world.reconcile('r'), undefined);
   assert.deepEqual(statusOf(), {
@@ -36,7 +36,7 @@ test('what is approved gets its certificate, and keeps its conditions', async ()
   ]);
 });
 
-test('what may not be signed fails, and keeps its conditions', async () => {
+test('a request that must not be signed gets the condition Failed and keeps its other conditions', async () => {
   for (const [asked, refusal] of [
     [content({ organizations: ['developers'] }), 'subject organization is not system:nodes'],
     [undefined, 'the certificate request cannot be read'],
@@ -59,7 +59,7 @@ test('what may not be signed fails, and keeps its conditions', async () => {
   }
 });
 
-test('nothing is written of a request that is not approved, or is gone', async () => {
+test('writes nothing for a request that is not approved or does not exist', async () => {
   const { world } = worldWith(content(), []);
   await world.reconcile('r');
   await world.reconcile('another');

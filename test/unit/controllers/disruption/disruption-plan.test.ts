@@ -76,7 +76,7 @@ describe('how many pods may go', () => {
 });
 
 describe('the status of a budget', () => {
-  it('says in a condition whether a pod may go, since when, and of which generation it speaks', () => {
+  it('has a condition with its reason, transition time and observed generation', () => {
     const { status } = plan(budget({ minAvailable: 1 }), five);
     assert.equal(status?.observedGeneration, 3);
     assert.deepEqual(status.conditions, [
@@ -99,12 +99,12 @@ describe('the status of a budget', () => {
     );
   });
 
-  it('is not written again when it says so already', () => {
+  it('is not written again if it is unchanged', () => {
     const { status } = plan(budget({ minAvailable: 1 }), five);
     assert.equal(plan(budget({ minAvailable: 1 }, status), five, start + 1000).status, undefined);
   });
 
-  it('allows nothing when the owner of a pod is not known, and says why once', () => {
+  it('allows no disruption if the owner of a pod is unknown, and reports the reason once', () => {
     const before = plan(budget({ maxUnavailable: 1 }), five).status;
     const { status, telling } = plan(budget({ maxUnavailable: 1 }, before), [owned('x', 'nobody')]);
     assert.equal(status?.disruptionsAllowed, 0);
@@ -121,7 +121,7 @@ describe('the status of a budget', () => {
     assert.deepEqual(numbers(first), [0, 0, 0, 0]);
   });
 
-  it('tells of pods without an owner, which a number that has to stay counts all the same', () => {
+  it('reports pods without an owner, which an absolute minAvailable counts', () => {
     const loose = [pod('x', { readyAt: 0 }), pod('y', { readyAt: 0 })];
     const share = plan(budget({ maxUnavailable: '50%' }), loose);
     assert.deepEqual(numbers(share), [0, 0, 2, 0]);
@@ -169,7 +169,7 @@ describe('pods that an eviction has announced', () => {
     }
   });
 
-  it('count again when nothing came of it, and that is told', () => {
+  it('count again if the eviction did not happen, and this is reported', () => {
     const { status, telling, recheckIn } = plan(announced(0), five, start + deletionTimeoutMs);
     assert.equal(status?.disruptedPods, undefined);
     assert.equal(status?.disruptionsAllowed, 2);

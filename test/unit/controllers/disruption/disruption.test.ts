@@ -41,7 +41,7 @@ describe('the disruption controller', () => {
   };
   const by = (kind: string, name: string) => ({ metadata: { ownerReferences: [ownedBy(kind, name)] } });
 
-  it('counts the pods of a Deployment as many as the Deployment wants, not its ReplicaSets', async () => {
+  it("counts the pods of a Deployment by the Deployment's replicas, not by its ReplicaSets", async () => {
     world.put(podDisruptionBudgetResource, budget({ maxUnavailable: 1 }));
     world.put(deploymentResource, deployment(3));
     const set = replicaSet('web-1', 1);
@@ -54,7 +54,7 @@ describe('the disruption controller', () => {
     assert.equal(status()?.expectedPods, 3);
   });
 
-  it('counts the pods of a StatefulSet and of a ReplicationController, whoever owns those', async () => {
+  it('counts the pods of a StatefulSet and of a ReplicationController, whatever owns those', async () => {
     for (const resource of [statefulSetResource, replicationControllerResource]) {
       world = new ScriptedWorld(disruptionController);
       world.put(podDisruptionBudgetResource, budget({ maxUnavailable: 1 }));
@@ -71,7 +71,7 @@ describe('the disruption controller', () => {
     }
   });
 
-  it('tells what it found of the budget or of the pod, once', async () => {
+  it('records each problem of the budget or of the pod once', async () => {
     world.put(podDisruptionBudgetResource, budget({ minAvailable: 1 }));
     const told = 'Normal NoPods pdb: No matching pods found';
     for (let count = 0; count < 2; count++) {
@@ -118,7 +118,7 @@ describe('the disruption controller', () => {
     assert.equal(status()?.currentHealthy, 0);
   });
 
-  it('is woken by its pods and by what wants them', () => {
+  it('is woken by its pods and by the owners of its pods', () => {
     world.put(podDisruptionBudgetResource, budget({ minAvailable: 1 }));
     const itself = budget({ minAvailable: 1 });
     assert.deepEqual(keysFor(world.controller, 'poddisruptionbudgets', itself), ['default/pdb']);
@@ -151,7 +151,7 @@ describe('the disruption controller', () => {
   });
 });
 
-describe('a pod that was said to go', () => {
+describe('a pod with an announced eviction', () => {
   const ready = { type: 'Ready', status: 'True', reason: 'r', lastTransitionTime: at(0) } as const;
   const said = (reason: string, over: Parameters<typeof pod>[1] = {}): Pod => {
     const one = pod('a', over);
@@ -165,7 +165,7 @@ describe('a pod that was said to go', () => {
     return { ...one, status: { ...one.status, conditions: [ready, condition] } };
   };
 
-  it('says so no longer after two minutes', async () => {
+  it('loses the announcement after two minutes', async () => {
     const world = new ScriptedWorld(staleDisruptionController);
     world.put(podResource, said('EvictionByEvictionAPI'));
     assert.deepEqual(await world.reconcile('default/a'), { requeueAfter: staleAfterMs });
@@ -190,7 +190,7 @@ describe('a pod that was said to go', () => {
     assert.deepEqual(keysFor(controller, 'pods', pod('a')), []);
   });
 
-  it('is left alone when it goes, has ended, or its node has said so', () => {
+  it('is not changed when it terminates, has ended, or its node reports a disruption', () => {
     assert.equal(staleIn(said('X'), start + 30_000), 90_000);
     const { status, ...one } = said('X');
     const untimed = status?.conditions?.map(({ lastTransitionTime: _, ...condition }) => condition);

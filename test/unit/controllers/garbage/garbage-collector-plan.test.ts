@@ -112,7 +112,7 @@ describe('waitsForDependents', () => {
 });
 
 describe('ownersInCycle', () => {
-  it('are none of an object without owners', () => {
+  it('are empty for an object without owners', () => {
     assert.deepEqual(
       ownersInCycle(object(['foregroundDeletion'], true), () => []),
       [],
@@ -285,7 +285,7 @@ describe('the garbage collector', () => {
     }
   });
 
-  it('keeps the order of a chain that is deleted in the foreground, whoever else is deleted', () => {
+  it('keeps the order of a chain that is deleted in the foreground, whatever else is deleted', () => {
     for (let seed = 1; seed <= 200; seed++) {
       const random = new SeededRandom(seed);
       const graph = new Graph();

@@ -57,7 +57,7 @@ describe('an object', () => {
     assert.deepEqual(left(), ['a', 'late', 'new']);
   });
 
-  it('stays when its owner is of a kind that nobody knows, or can be in no namespace', async () => {
+  it('stays if its owner is of an unknown kind, or of a kind that no namespace can hold', async () => {
     put(map('a', [owned('x', { kind: 'Widget' })]), map('b', [owned('x', { apiVersion: 'example.com/v1' })]));
     const free = node('n1');
     free.metadata.ownerReferences = [owned('x')];
@@ -158,13 +158,13 @@ describe('an object that is gone', () => {
     assert.deepEqual(left(), ['a', 'late']);
   });
 
-  it('takes nobody along where another has its name in the cache', async () => {
+  it('causes no deletion of dependents if the cache has another object with its name', async () => {
     put(map('late', [], { uid: 'another' }), map('a', [owned('late', { uid: 'another' })]));
     await reconcile(map('late'));
     assert.deepEqual(left(), ['a', 'late']);
   });
 
-  it('of a kind that is not collected is ignored', async () => {
+  it('is ignored if its kind is not collected', async () => {
     put(map('a', [owned('gone')]));
     assert.equal(await world.reconcile(packKey('Widget.example.com', 'uid-gone', 'default/gone')), undefined);
     assert.deepEqual(left(), ['a']);
@@ -187,7 +187,7 @@ describe('an object that is being deleted', () => {
     );
   });
 
-  it('waits for nobody when nothing holds it up, and keeps the finalizers of others', async () => {
+  it('is deleted at once if no dependent blocks it, and keeps the finalizers of other controllers', async () => {
     put(map('going', [], waiting), map('a', [owned('going', { blockOwnerDeletion: false })]));
     await reconcile(map('going'));
     assert.deepEqual(world.stored(configMapResource, 'default/going')?.metadata.finalizers, [
@@ -196,7 +196,7 @@ describe('an object that is being deleted', () => {
     assert.deepEqual(left(), ['a', 'going']);
   });
 
-  it('waits for nothing in another namespace, whatever that says', async () => {
+  it('ignores dependents in other namespaces', async () => {
     const foreign = map('b', [owned('a')], { namespace: 'other', finalizers: ['example.com/mine'] });
     put(map('a', [], { deletionTimestamp: at(1), finalizers: ['foregroundDeletion'] }), foreign);
     await reconcile(map('a'));

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 describe('a node that is not there', () => {
-  it('loses its pods once it has been missing for its time, and each is told to have failed', async () => {
+  it('loses its pods after the grace period, each with the phase Failed', async () => {
     world.put(podResource, on('gone', 'a'));
     world.put(podResource, on('gone', 'over', { phase: 'Succeeded' }));
     world.put(podResource, on('n1', 'b'));
@@ -54,7 +54,7 @@ describe('a node that is not there', () => {
     assert.equal(world.log.lines.length, 1);
   });
 
-  it('loses a pod that never said anything', async () => {
+  it('loses a pod that never had a status', async () => {
     world.put(podResource, { ...on('gone', 'a'), status: undefined });
     await world.reconcile('gone');
     await world.clock.advance(quarantine);
@@ -74,7 +74,7 @@ describe('a node that is not there', () => {
     assert.deepEqual(await world.reconcile('gone'), { requeueAfter: quarantine });
   });
 
-  it('begins its time anew when there was none of its pods meanwhile', async () => {
+  it('starts its grace period again if it had no pods in between', async () => {
     const first = world.put(podResource, on('gone', 'a'));
     await world.reconcile('gone');
     world.seen.remove(podResource, `default/${first.metadata.name}`);
@@ -130,7 +130,7 @@ describe('a node that is there', () => {
       assert.equal(message, left.length === 1 ? 'PodGC: node is out of service' : undefined);
     });
 
-  it('says nothing when there is nothing to do', async () => {
+  it('causes no request while all its pods are in order', async () => {
     world.put(nodeResource, node('n1', { ready: 'False', taints: [off] }));
     await world.reconcile('n1');
     assert.deepEqual(world.log.lines, []);

@@ -46,7 +46,7 @@ test('the addresses that leases name, each once and in order; what names none is
   ]);
 });
 
-test('the places of masters are those that labelled leases name, with the host name each has said', () => {
+test('the addresses of masters are those of the labelled leases, with their host names', () => {
   const labelled = (holderIdentity: string, annotations?: Record<string, string>) =>
     ({ metadata: { labels: masterLabels, annotations }, spec: { holderIdentity } }) as unknown as Lease;
   const unlabelled = { metadata: { labels: {} }, spec: { holderIdentity: '192.0.2.12:6443' } } as Lease;
@@ -104,7 +104,7 @@ test('no master that others reach: no slice', () => {
   assert.deepEqual(briefly(planSlices([], existing)).remove, ['kubernetes']);
 });
 
-test('a slice that somebody else made for the Service is theirs; what they changed in ours is put back', () => {
+test('a slice of another author stays as it is, and changes to our slices are reverted', () => {
   const [slice] = stored(planSlices([at('192.0.2.10:6443')], []).create);
   assert.ok(slice);
   const other = { ...slice, metadata: { ...slice.metadata, name: 'kubernetes-custom' } };
@@ -160,7 +160,7 @@ test('masters of every release read each other: names, label and annotation of a
   assert.deepEqual(placesOf([written]), [{ address: '192.0.2.10', hostname: 'm1' }]);
 });
 
-test('what is no address with a port is nobody, however near it comes', () => {
+test('an identity that is no address with a port is no master, however similar', () => {
   for (const identity of [
     'x192.0.2.10:6443',
     '192.0.2.10:6443x',

@@ -91,7 +91,7 @@ describe('its own Lease', () => {
     assert.deepEqual(metadata.annotations, { theirs: 'x', 'minik8s.io/hostname': 'm1' });
   });
 
-  it('of an earlier run is renewed at once', async () => {
+  it('is renewed at once after an earlier run', async () => {
     const before = lease('192.0.2.1');
     world.put(leaseResource, { ...before, spec: { ...before.spec, acquireTime: micro(-60) } });
     await round();
@@ -120,7 +120,7 @@ describe('its own Lease', () => {
     assert.deepEqual([removals(), listed()], [[], ['192.0.2.1']]);
   });
 
-  it('is made again when somebody took it away, and never expires here', async () => {
+  it('is created again after its deletion, and never expires in its own process', async () => {
     await round();
     await round();
     world.take(leaseResource, own);
@@ -174,7 +174,7 @@ describe('another master', () => {
     assert.deepEqual([removals(), listed()], [[], ['192.0.2.1', '192.0.2.2']]);
   });
 
-  it('is judged by nobody who was away himself', async () => {
+  it('is not removed by a master that was stopped itself', async () => {
     await world.clock.advance(9999);
     await round();
     await world.clock.advance(5000);
@@ -220,7 +220,7 @@ describe('another master', () => {
   });
 });
 
-describe('what is published', () => {
+describe('the published endpoints', () => {
   it('is put right, and what was for other ports goes', async () => {
     world.put(leaseResource, lease('192.0.2.2', 7443));
     await round();

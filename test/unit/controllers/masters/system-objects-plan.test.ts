@@ -26,7 +26,7 @@ const after = (over: Partial<Service['spec']>) => {
 };
 
 describe('the Service of the API', () => {
-  it('is made where there is none', () =>
+  it('is created if it does not exist', () =>
     assert.deepEqual(planService(wanted, undefined), { type: 'create' }));
 
   it('is left alone as it should be, and with what does not change what clients reach', () => {
@@ -80,7 +80,7 @@ describe('the Service of the API', () => {
     assert.deepEqual(after({ ports: kept }).ports, [{ ...https, nodePort: 30443 }]);
   });
 
-  it('stays of the type that somebody gave it, with all its addresses, when its ports are put right', () => {
+  it('keeps its changed type and all addresses when its ports are corrected', () => {
     const over = { type: 'NodePort' as const, clusterIPs: ['10.96.0.1', 'fd00::1'] };
     const { type, clusterIPs } = after({ ...over, ports: [{ ...https, port: 80 }] });
     assert.deepEqual({ type, clusterIPs }, over);

@@ -6,7 +6,7 @@ import { at } from '../objects.ts';
 const short = (conditions: ReturnType<typeof deletionConditions>) =>
   conditions.map(({ type, status, message }) => [type, status, message]);
 
-it('says what is left and what holds it, and then that nothing is', () => {
+it('reports the remaining objects and finalizers, and then that there are none', () => {
   const pods = { resource: 'pods.', count: 2, finalizers: { 'example.com/a': 1 } };
   const sets = { resource: 'replicasets.apps', count: 1, finalizers: { 'example.com/a': 1 } };
   const busy = deletionConditions(

@@ -63,7 +63,7 @@ describe('a namespace that ends', () => {
     assert.equal(conditions().NamespaceDeletionContentFailure?.split(' ')[0], 'False');
   });
 
-  it('says what is left and what holds it, looks again, and keeps its finalizer until then', async () => {
+  it('reports the remaining objects and finalizers, checks again, and keeps its finalizer until then', async () => {
     world.put(namespaceResource, space());
     world.store(configMapResource, held('a'));
     world.store(configMapResource, held('b'));
@@ -80,7 +80,7 @@ describe('a namespace that ends', () => {
     assert.ok(world.all(configMapResource).every(({ metadata }) => metadata.deletionTimestamp));
   });
 
-  it('asks for no deletion twice, and says nothing twice', async () => {
+  it('requests no deletion twice, and writes no condition twice', async () => {
     world.put(namespaceResource, space());
     world.store(configMapResource, held('a'));
     await reconcile();
@@ -91,7 +91,7 @@ describe('a namespace that ends', () => {
     assert.deepEqual(since, []);
   });
 
-  it('loses the rest when something cannot be deleted, says so, and stays', async () => {
+  it('loses the other objects if one deletion fails, reports the failure, and stays', async () => {
     world.put(namespaceResource, space());
     world.store(configMapResource, map('a'));
     world.store(podResource, pod('p', { metadata: { namespace: 'ending' } }));

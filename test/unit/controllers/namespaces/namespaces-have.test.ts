@@ -111,7 +111,7 @@ for (const [what, factory, name] of [
 }
 
 describe('the published authority', () => {
-  it('is in PEM, and says what it is', () => {
+  it('is in PEM, with a description', () => {
     const plan = planRootCa('a', authority, undefined);
     assert.ok(plan.type === 'create');
     assert.deepEqual([plan.configMap.apiVersion, plan.configMap.kind], ['v1', 'ConfigMap']);

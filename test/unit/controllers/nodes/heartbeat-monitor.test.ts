@@ -92,7 +92,7 @@ describe('silence', () => {
     assert.equal(heartbeats.silenceSince(0), 39_000, 'a short silence of all changes nothing');
   });
 
-  it('is none of a node that is heard this moment', async () => {
+  it('does not exist for a node whose heartbeat has just arrived', async () => {
     const { clock, heartbeats } = setUp();
     await clock.advance(7_000);
     assert.equal(heartbeats.silenceSince(clock.now()), 0);
@@ -130,7 +130,7 @@ describe('silence', () => {
     }
   });
 
-  it('restarts when this process was stopped and nobody asked before the next tick', async () => {
+  it('restarts if this process was stopped and was not queried before the next tick', async () => {
     const { clock, heartbeats } = setUp();
     await clock.advance(21_000);
     clock.stopFor(300_000);

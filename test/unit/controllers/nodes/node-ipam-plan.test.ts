@@ -86,7 +86,7 @@ describe('the ranges of a node', () => {
     ]);
     assert.deepEqual(specs({}), []);
   });
-  it('are of IPv4; what cannot be read is none', () => {
+  it('are IPv4 ranges; invalid ranges are ignored', () => {
     assert.deepEqual(specs({ podCIDRs: ['fd00::/64', '10.244.1.0/24', 'nonsense', ''] }), ['10.244.1.0/24']);
   });
   it('are all compared with each of another node', () => {
@@ -100,14 +100,14 @@ describe('the ranges of a node', () => {
   });
 });
 
-it('a machine has taken its Node once the Node says what machine that is', () => {
+it('a machine has taken its Node if the status of the Node has a machine id', () => {
   assert.equal(hasReported({ ...node('n'), status: undefined }), false);
   assert.equal(hasReported({ ...node('n'), status: { conditions: [] } }), false);
   const nodeInfo = { kernelVersion: '6.1' } as NonNullable<NonNullable<Node['status']>['nodeInfo']>;
   assert.equal(hasReported({ ...node('n'), status: { nodeInfo } }), true);
 });
 
-describe('what is said about it', () => {
+describe('the condition about the range of a node', () => {
   const plain = withRange('n', '10.244.1.0/24');
   const told = (base: Node, problem: string | undefined, when = at(9)): Node => ({
     ...base,
@@ -143,7 +143,7 @@ describe('what is said about it', () => {
     assert.deepEqual(over.status?.conditions?.[0], plain.status?.conditions?.[0], 'others stay');
   });
 
-  it('leaves alone what another says of the network', () => {
+  it('keeps the network condition of another component', () => {
     const base = withRange('n', '10.244.1.0/24');
     base.status = {
       ...base.status,
@@ -156,7 +156,7 @@ describe('what is said about it', () => {
     );
   });
 
-  it('is said of a node that says nothing of itself', () => {
+  it('is added to a node without conditions', () => {
     const silent = { ...plain, status: undefined };
     assert.equal(rangeConditions(silent, undefined, at(9)), undefined);
     assert.deepEqual(

@@ -29,7 +29,7 @@ const conflictOf = (name: string) =>
   world.stored(nodeResource, name)?.status?.conditions?.find(({ type }) => type !== 'Ready');
 
 describe('a node without a range', () => {
-  it('gets one that nobody has, whatever the cache shows yet', async () => {
+  it('gets a free range, also while the cache is behind', async () => {
     for (const name of ['a', 'b']) {
       put(name);
       await world.reconcile(name);
@@ -42,7 +42,7 @@ describe('a node without a range', () => {
     assert.deepEqual(world.told, []);
   });
 
-  it('gets a range of the usual size of the usual cluster, or of the one that is told', async () => {
+  it('gets a range of the default size of the default cluster range, or of the given one', async () => {
     for (const [options, first, second] of [
       [undefined, '10.244.0.0/24', '10.244.1.0/24'],
       [{ nodeMaskSize: 16 }, '10.244.0.0/16', undefined],
@@ -64,7 +64,7 @@ describe('a node without a range', () => {
     assert.deepEqual([world.asked, world.told], [[], []]);
   });
 
-  it('is told when none is left, and is looked at when one is free again', async () => {
+  it('gets a condition if no range is left, and a range when one is free again', async () => {
     for (const name of ['a', 'b']) {
       put(name, name === 'a' ? '10.244.0.0/24' : '10.244.1.0/24');
       await world.reconcile(name);
@@ -124,7 +124,7 @@ describe('a node without a range', () => {
 });
 
 describe('a node that came with a range', () => {
-  it('is told when another one has it, and when it can be used', async () => {
+  it('gets a condition if another node has the same range, and another one when the range is usable', async () => {
     put('a', '10.244.0.0/24');
     put('b', '10.244.0.0/25', { creationTimestamp: at(1) });
     for (const name of ['a', 'b']) await world.reconcile(name);
@@ -156,7 +156,7 @@ describe('a node that came with a range', () => {
   });
 });
 
-describe('what is told of the cluster', () => {
+describe('the cluster range in the settings', () => {
   it('has to be a range in which those of nodes fit', () => {
     for (const options of [
       { nodeMaskSize: 15 },

@@ -88,7 +88,7 @@ describe('a node that sends heartbeats', () => {
     assert.deepEqual(planNode(observe({ node: before })).taints, []);
   });
 
-  it('is as ready as it says', () => {
+  it('is as ready as its conditions', () => {
     assert.equal(readiness(withCondition('DiskPressure', 'False')), 'True');
     assert.equal(
       readiness({ ...node('n1'), status: { conditions: [{ type: 'DiskPressure', status: 'True' }] } }),
@@ -111,7 +111,7 @@ describe('a node that sends heartbeats', () => {
 });
 
 describe('a node that is silent for its whole time', () => {
-  it('has all conditions of its agent Unknown, with what upstream says, and others as they were', () => {
+  it("gets the status Unknown, with upstream's reason, for the agent's conditions, and keeps the others", () => {
     const before = withCondition('NetworkUnavailable', 'False');
     const { conditions, lost, lostIn } = planNode(observe({ node: before, ...silent }));
     assert.deepEqual(

@@ -86,7 +86,7 @@ describe('a node whose heartbeats stop', () => {
     assert.deepEqual(await world.reconcile('n1'), { requeueAfter: grace });
   });
 
-  it('is heard by what its agent says of it, and not by what is said of it', async () => {
+  it('is alive if its agent updates its status, not if others update it', async () => {
     await add('n1', 'n2', 'n3');
     const say = (status: 'True' | 'Unknown', lastHeartbeatTime?: string) => {
       const one = node('n1');
@@ -121,7 +121,7 @@ describe('a node whose heartbeats stop', () => {
     assert.deepEqual(await world.reconcile('n1'), { requeueAfter: 90_000 });
   });
 
-  it('may miss one of slow heartbeats, which is told once', async () => {
+  it('may miss one slow heartbeat, which is logged once', async () => {
     await add('n1', 'n2', 'n3');
     assert.deepEqual(told(), []);
     world.put(leaseResource, lease('n1', 80));
@@ -206,7 +206,7 @@ describe('a node whose heartbeats stop', () => {
     assert.equal(await world.reconcile('n1'), undefined);
   });
 
-  it('begins anew when it is made again, with its Lease or without', async () => {
+  it('starts again if it is created again, with or without its Lease', async () => {
     await add('n1', 'n2', 'n3');
     await pass(30_000, 'n2', 'n3');
     world.seen.remove(leaseResource, 'kube-node-lease/n1');
@@ -261,7 +261,7 @@ describe('the pods of a node that is lost', () => {
     );
   });
 
-  it('are all tried, and a failure is told', async () => {
+  it('are all updated, although one update fails, and the failure is logged', async () => {
     const failure = newInternalError('no');
     world.refuse = (verb, name) => (verb === 'updateStatus' && name === 'ready' ? failure : undefined);
     await assert.rejects(world.reconcile('n1'), failure);
@@ -273,7 +273,7 @@ describe('the pods of a node that is lost', () => {
     assert.equal(podReadyOf('ready')?.status, 'False');
   });
 
-  it('are looked at when one says that it is ready while nothing is known of its node', () => {
+  it('are updated when a pod reports Ready while its node is unknown', () => {
     assert.deepEqual(world.keysOf(podResource, pod('ready', on('n1'))), []);
     world.put(nodeResource, node('n1', { ready: 'Unknown' }));
     assert.deepEqual(world.keysOf(podResource, pod('ready', on('n1'))), ['n1']);
@@ -299,7 +299,7 @@ describe('the pods of a node that is lost', () => {
   });
 });
 
-describe('while nobody is heard', () => {
+describe('while no node sends heartbeats', () => {
   it('no pod is changed, and the node is reconciled again after an eighth of the grace period', async () => {
     await add('n1', 'n2', 'n3');
     world.put(podResource, pod('ready', on('n1')));
@@ -380,7 +380,7 @@ describe('when a number of nodes is lost or heard again', () => {
     assert.deepEqual(change('n5', 'True'), ['n5', 'n1', 'n2', 'n3', 'n4']);
   });
 
-  it('a node that goes, or has said nothing yet, does not count', async () => {
+  it('a node that is being deleted, or has no status yet, does not count', async () => {
     await add('n1', 'n2', 'n3', 'n4', 'n5');
     for (const name of ['n1', 'n2', 'n3']) change(name, 'Unknown');
     const silent = node('n6');

@@ -31,7 +31,7 @@ const pod = (uid: string, cpu: string, over: object = {}) =>
   }) as unknown as KubeObject;
 const ended = { status: { phase: 'Failed' } };
 
-describe('what is used', () => {
+describe('the usage', () => {
   const [a, b] = [pod('a', '1'), pod('b', '500m', ended)];
 
   it('is that of all objects of the kinds that are limited', () => {
@@ -94,7 +94,7 @@ describe('what is used', () => {
   });
 });
 
-describe('what was given up', () => {
+describe('the usage that was released', () => {
   const quota = quotaOf({ pods: '9', 'requests.cpu': '9' });
   const of = (...pods: KubeObject[]) => observe(quota, [counted('pods', ...pods)], now);
 
@@ -116,7 +116,7 @@ describe('the status of a quota', () => {
   const hard = { pods: '9' };
   const told = (used: Written, limits: Written = hard) => quotaOf(hard, { status: { hard: limits, used } });
 
-  it('is written at once for a new quota, and without use where nobody can count it', () => {
+  it('is written at once for a new quota, without usage for resources that cannot be counted', () => {
     assert.deepEqual(plan(quotaOf(hard), { pods: '2' }, {}, false), {
       status: { hard, used: { pods: '2' } },
       unsettled: false,
@@ -125,7 +125,7 @@ describe('the status of a quota', () => {
     assert.deepEqual(plan(quotaOf({}), {}, {}, false).status, { hard: {}, used: {} });
   });
 
-  it('stays where it says the same, in whatever words', () => {
+  it('stays unchanged if the quantities are equal, however they are written', () => {
     assert.deepEqual(plan(told({ pods: '2' }), { pods: '2000m' }, {}, false), { unsettled: false });
   });
 
@@ -137,7 +137,7 @@ describe('the status of a quota', () => {
     });
   });
 
-  it('tells of more at once', () => {
+  it('reports an increase at once', () => {
     assert.deepEqual(plan(told({ pods: '2' }), { pods: '3' }, {}, false), {
       status: { hard, used: { pods: '3' } },
       unsettled: false,
@@ -160,7 +160,7 @@ describe('the status of a quota', () => {
     });
   });
 
-  it('tells new limits at once, whatever is being taken', () => {
+  it('has new limits at once, whatever is being charged', () => {
     assert.deepEqual(plan(told({ pods: '5' }, { pods: '7' }), { pods: '3' }, {}, false), {
       status: { hard, used: { pods: '5' } },
       unsettled: true,
@@ -168,7 +168,7 @@ describe('the status of a quota', () => {
   });
 });
 
-describe('what is used has risen', () => {
+describe('an increase of the usage', () => {
   const table: [before: Written | undefined, after: Written | undefined, risen: boolean][] = [
     [undefined, undefined, false],
     [undefined, { pods: '0' }, false],

@@ -110,7 +110,7 @@ describe('a quota', () => {
     assert.equal(used(), '2');
   });
 
-  it('keeps what it says of a kind whose objects are not known yet', async () => {
+  it('keeps the usage of a kind whose objects are not in the cache yet', async () => {
     world.put(resourceQuotaResource, quota(4));
     const informer = world.seen.informerFor(configMapResource);
     informer.hasSynced = false;

@@ -101,7 +101,7 @@ describe('the controller', () => {
     assert.deepEqual(world.asked, ['patch ClusterRole one']);
   });
 
-  test('goes on after one that cannot be written, and says that it failed', async () => {
+  test('continues after a failed write, and reports the failure', async () => {
     const world = new ScriptedWorld(clusterRoleAggregation);
     world.put(clusterRoleResource, role('a', x, on('pods')));
     for (const name of ['one', 'two']) world.put(clusterRoleResource, sum(name, [x]));
@@ -110,7 +110,7 @@ describe('the controller', () => {
     assert.deepEqual(world.stored(clusterRoleResource, 'two')?.rules, [on('pods')]);
   });
 
-  test('leaves what has changed meanwhile to the event that says so', async () => {
+  test('leaves a role that has changed meanwhile to the event of that change', async () => {
     const world = new ScriptedWorld(clusterRoleAggregation);
     world.put(clusterRoleResource, role('a', x, on('pods')));
     world.put(clusterRoleResource, sum('one', [x]));

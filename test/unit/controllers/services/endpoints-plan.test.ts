@@ -92,7 +92,7 @@ describe('the addresses', () => {
     ]);
   });
 
-  it('say which pod they are, where it runs and what it is called', () => {
+  it('name their pod, its node and its host name', () => {
     const target = service({ clusterIP: 'None' }, [{ name: 'web', appProtocol: 'http' }]);
     const { subsets } = publish(target, [ready(0, { spec: { hostname: 'zero', subdomain: 'web' } })]);
     assert.deepEqual(subsets, [
@@ -111,7 +111,7 @@ describe('the addresses', () => {
   });
 });
 
-describe('what is written', () => {
+describe('the Endpoints of a Service', () => {
   it('has the name and the labels of the Service', () => {
     const target = service({ clusterIP: 'None' });
     target.metadata.labels = { app: 'web' };
@@ -176,7 +176,7 @@ describe('more than one object may hold', () => {
     assert.deepEqual(counts(stored), [[maxAddresses, 0]]);
     assert.equal(annotation(stored), undefined);
   });
-  it('those that are ready first, then the others', () => {
+  it('ready addresses first, then the others', () => {
     const stored = publish(service(), [...many(700, ready), ...many(500, unready, 700)]);
     assert.deepEqual(counts(stored), [[700, 300]]);
     assert.equal(annotation(stored), 'truncated');
@@ -198,7 +198,7 @@ describe('more than one object may hold', () => {
     ]);
     assert.deepEqual(publish(target, pods, stored), stored, 'and it is content with that');
   });
-  it('says so no longer when they fit again', () => {
+  it('and the annotation is removed when all addresses fit again', () => {
     const stored = publish(service(), many(maxAddresses + 1, ready));
     assert.equal(annotation(stored), 'truncated');
     const next = publish(service(), many(maxAddresses, ready), stored);

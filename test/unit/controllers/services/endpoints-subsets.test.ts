@@ -146,7 +146,7 @@ describe('the subsets', () => {
   });
 });
 
-describe('what is to be written', () => {
+describe('the planned Endpoints', () => {
   const written = (existing: Endpoints | undefined, ...slices: readonly EndpointSlice[]) =>
     deepCopy(planEndpoints(service(), slices, existing));
   const labels = { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' };
@@ -169,7 +169,7 @@ describe('what is to be written', () => {
     assert.deepEqual(written(existing, slice([port(80)], [a])), { update: { ...existing, subsets } });
   });
 
-  it('is nothing where there is nobody, and none was said', () => {
+  it('are not created for a Service without addresses', () => {
     assert.equal(written(endpointsOf()), undefined);
     assert.equal(written(endpointsOf({ subsets: [] })), undefined);
   });
@@ -184,7 +184,7 @@ describe('what is to be written', () => {
   });
 });
 
-describe('of more than one object may hold', () => {
+describe('more addresses than one object may hold', () => {
   const many = (from: number, count: number, conditions = {}) =>
     Array.from({ length: count }, (_, index) =>
       endpoint(`10.${from}.${index >> 8}.${index & 255}`, conditions),
@@ -240,12 +240,12 @@ describe('of more than one object may hold', () => {
     assert.deepEqual(counts(full), [[maxAddresses, undefined, 1]]);
   });
 
-  it('those without a port lose none', () => {
+  it('without a port are truncated and stay without a port', () => {
     const [first] = subsetsOf(slice([], many(1, maxAddresses + 1)));
     assert.deepEqual([first?.addresses?.length, first && 'ports' in first], [maxAddresses, false]);
   });
 
-  it('says so in an annotation beside those of others, and nothing of it when they fit', () => {
+  it('are marked by an annotation beside other annotations, which is removed when all fit', () => {
     const key = 'endpoints.kubernetes.io/over-capacity';
     const annotationsOf = (existing: Endpoints | undefined, count: number) => {
       const plan = planEndpoints(service(), [slice([port(80)], many(1, count))], existing);

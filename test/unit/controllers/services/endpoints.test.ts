@@ -83,13 +83,13 @@ describe('the slices of a Service', () => {
     ['that is being deleted', but(service(), going)],
   ];
   for (const [title, one] of none)
-    it(`are none of one ${title}`, async () => {
+    it(`are not copied for a Service ${title}`, async () => {
       const world = start(one, ready('a', '10.0.0.1'));
       assert.equal(await world.reconcile(key), undefined);
       assert.deepEqual(world.asked, []);
     });
 
-  it('are none of one that is gone', async () => {
+  it('are not copied for a Service that does not exist', async () => {
     assert.equal(await start(service()).reconcile('default/none'), undefined);
   });
 

@@ -86,7 +86,7 @@ describe('the slices there are', () => {
     assert.deepEqual([empty?.endpoints, empty?.ports], [[], []]);
   });
 
-  it('are rewritten where somebody took out whose endpoint it is', () => {
+  it('are rewritten if another client removed the target of an endpoint', () => {
     const slice = sliceWith('a', some(0, 2));
     const bare = slice.endpoints.map(({ addresses, conditions }) => ({ addresses, conditions }));
     const { update } = plan(some(0, 2), [{ ...slice, endpoints: bare }]);
@@ -163,7 +163,7 @@ describe('the address of a pod', () => {
   for (const [title, status, expected] of table)
     it(title, () => assert.deepEqual(addressOf(status), expected));
 
-  it('is none before the pod has a status', () => {
+  it('is undefined before the pod has a status', () => {
     assert.equal(endpointOf(service(), { ...ready(0), status: undefined }), undefined);
   });
 });

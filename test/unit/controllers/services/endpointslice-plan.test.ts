@@ -69,7 +69,7 @@ describe('the host name of an endpoint', () => {
   it("is the pod's, where its subdomain is the Service", () => {
     assert.equal(hostname({ hostname: 'db-0', subdomain: 'web' }), 'db-0');
   });
-  it('is none where the subdomain is another Service, or not given', () => {
+  it('is undefined if the subdomain is another Service or is not set', () => {
     assert.equal(hostname({ hostname: 'db-0', subdomain: 'other' }), undefined);
     assert.equal(hostname({ hostname: 'db-0' }), undefined);
     assert.equal(hostname({ subdomain: 'web' }), undefined);
@@ -90,7 +90,7 @@ describe('when that happened for which slices change', () => {
     assert.deepEqual(told(more.slices), [at(50)]);
   });
 
-  it('is not told again when a pod goes, and no reason to write', () => {
+  it('does not change when a pod is removed, and causes no write', () => {
     const pods = [ready(0, { readyAt: 20 }), ready(1, { readyAt: 40 })];
     const { slices } = apply(target, pods, []);
     assert.equal(apply(target, pods, slices).writes, 0);

@@ -47,7 +47,7 @@ const brief = ({ endpoints: list, ports, addressType }: EndpointSlice) =>
     ports.map(({ name, protocol, port }) => `${name}/${protocol}/${port}`).join(),
   ].join(' ');
 
-describe('which Endpoints are mirrored', () => {
+describe('the Endpoints that are mirrored', () => {
   const bare = service({ selector: undefined });
   const skip = 'endpointslice.kubernetes.io/skip-mirror';
   for (const [title, expected, of, metadata] of [
@@ -84,7 +84,7 @@ describe('the slices', () => {
     ]);
   });
 
-  it('carry on what the Endpoints say of an address', () => {
+  it('keep the target and the node of an address', () => {
     const targetRef = { kind: 'Pod', name: 'p', uid: 'u' };
     const { slices } = mirror(
       endpoints([
@@ -130,7 +130,7 @@ describe('the slices', () => {
     );
   });
 
-  it('are none where nothing is said', () => {
+  it('do not exist for Endpoints without addresses', () => {
     const { subsets: _subsets, ...bare } = endpoints([]);
     assert.deepEqual(mirror(bare).slices, []);
   });
@@ -181,7 +181,7 @@ describe('the slices', () => {
   });
 });
 
-describe('what is written when the Endpoints change', () => {
+describe('the writes after a change of the Endpoints', () => {
   const before = () => mirror(endpoints([subset(['192.0.2.1']), subset(['192.0.2.2'], 81, 'b')])).slices;
   const writes = ({ create, update, remove }: ReturnType<typeof mirror>) => [
     create.length,
@@ -189,7 +189,7 @@ describe('what is written when the Endpoints change', () => {
     remove.length,
   ];
 
-  it('nothing, when they say the same', () => {
+  it('are none for equal Endpoints', () => {
     assert.deepEqual(
       writes(mirror(endpoints([subset(['192.0.2.1']), subset(['192.0.2.2'], 81, 'b')]), before())),
       [0, 0, 0],
@@ -205,7 +205,7 @@ describe('what is written when the Endpoints change', () => {
     assert.deepEqual(writes(next), [0, 1, 0]);
     assert.deepEqual(next.slices.map(brief).sort(), ['IPv4 192.0.2.1 /TCP/8080', 'IPv4 192.0.2.2 b/TCP/81']);
   });
-  it('nothing, in whatever order the slices come', () => {
+  it('do not depend on the order of the slices', () => {
     const of = endpoints([subset(['192.0.2.1']), subset(['192.0.2.2'], 81, 'b')]);
     assert.deepEqual(writes(mirror(of, before().toReversed())), [0, 0, 0]);
   });

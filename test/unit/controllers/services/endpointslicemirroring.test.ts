@@ -129,7 +129,7 @@ it('slices that go already are not counted', async () => {
   assert.deepEqual(mirrored(), ['192.0.2.1', '192.0.2.1']);
 });
 
-it('more addresses than are mirrored are told', async () => {
+it('an event reports addresses above the limit of the mirror', async () => {
   sync();
   const ips = Array.from({ length: 1002 }, (_, n) => `10.1.${n >> 8}.${n & 255}`);
   world.put(endpointsResource, endpoints(ips));

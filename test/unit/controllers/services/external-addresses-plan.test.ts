@@ -32,11 +32,11 @@ const condition = (message: string, reason = 'AddressReserved', lastTransitionTi
   lastTransitionTime,
 });
 
-test('a Service whose addresses are all served says nothing', () => {
+test('a Service whose external addresses are all served has no condition', () => {
   assert.deepEqual(plan(service(['203.0.113.8'])), { conditions: [], changed: false, problem: undefined });
 });
 
-test('an address of a machine is named, told once, and then at rest', () => {
+test('an address of a machine is named in one event, and is not reported again', () => {
   const said = condition('203.0.113.9 is the address of node n2');
   const first = plan(service(['203.0.113.9', '203.0.113.8']));
   assert.deepEqual([first.conditions, first.changed], [[said], true]);
@@ -45,7 +45,7 @@ test('an address of a machine is named, told once, and then at rest', () => {
   assert.deepEqual([again.conditions, again.changed, again.problem], [[said], false, undefined]);
 });
 
-test('of a Service of another namespace that has a port only the namespace is told', () => {
+test('the condition names only the namespace of a Service in another namespace that uses the port', () => {
   const { conditions } = plan(service(['203.0.113.8']), now, 'team-a/secret-name');
   const message = 'port 80 (TCP) of 203.0.113.8 belongs to an older Service of the namespace team-a';
   assert.deepEqual(conditions, [condition(message, 'AddressTaken')]);
@@ -57,7 +57,7 @@ test('the condition goes with its cause, and those of others stay', () => {
   assert.deepEqual([conditions, changed], [[other], true]);
 });
 
-test('a problem that changes is told again, and has been there since the first', () => {
+test('a changed problem has another event, and keeps the transition time of the first', () => {
   const { conditions, problem } = plan(service(['203.0.113.9'], [condition('another')]), later);
   assert.deepEqual(conditions, [condition('203.0.113.9 is the address of node n2')]);
   assert.ok(problem);
@@ -68,7 +68,7 @@ test('few of many addresses are named', () => {
   assert.match(plan(service(many)).problem?.message ?? '', /203\.0\.4\.9 is the address of node n2; …$/);
 });
 
-test('a headless Service, to which nodes deliver nothing, says nothing', () => {
+test('a headless Service, to which nodes deliver nothing, has no condition', () => {
   const headless = service(['203.0.113.9']);
   headless.spec.clusterIP = 'None';
   assert.deepEqual(plan(headless).conditions, []);

@@ -39,7 +39,7 @@ it('ports are the same in any order, and others when anything about one of them 
   assert.equal(new Set(keys).size, keys.length);
 });
 
-it('a selector that says nothing is none', () => {
+it('an empty selector counts as no selector', () => {
   assert.deepEqual(
     ([{ app: 'web' }, {}, undefined] as (Record<string, string> | undefined)[]).map((selector) =>
       hasSelector(service({ selector })),

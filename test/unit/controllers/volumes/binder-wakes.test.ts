@@ -74,7 +74,7 @@ describe('a volume that is free', () => {
     return world.enqueued;
   };
 
-  it('wakes nobody whose class waits for pods: the scheduler chooses', async () => {
+  it('wakes no claim whose class waits for pods, because the scheduler chooses', async () => {
     world.put(storageClassResource, storageClass('late', { volumeBindingMode: 'WaitForFirstConsumer' }));
     const spec = { storageClassName: 'late' };
     putVolume(volume('v', { spec }));
@@ -84,14 +84,14 @@ describe('a volume that is free', () => {
     assert.deepEqual(await woken('class late'), ['default/c']);
   });
 
-  it('wakes nobody of no class where it has one', async () => {
+  it('wakes no claim without a class if the volume has a class', async () => {
     const { storageClassName: _, ...none } = claim('old').spec;
     putClaim({ ...claim('old'), spec: none });
     putVolume(volume('v', { spec: { storageClassName: 'fast' } }));
     assert.deepEqual(await woken('class fast'), []);
   });
 
-  it('wakes nobody for one that fits none of those who still wait', async () => {
+  it('wakes no claim that it does not fit', async () => {
     putVolume(volume('v'), volume('tiny', { spec: { capacity: { storage: '1' } } }));
     putClaim(claim('c'), claim('d'));
     assert.deepEqual(await woken('class '), ['default/c']);
@@ -126,7 +126,7 @@ describe('a claim', () => {
     assert.equal(volumeNow()?.status?.phase, 'Bound');
   });
 
-  it('is told of the pods that wait with it, not of those that have a node or go', async () => {
+  it('has an event that names its waiting pods, without those that have a node or are deleted', async () => {
     world.put(storageClassResource, storageClass('late', { volumeBindingMode: 'WaitForFirstConsumer' }));
     putClaim(claim('c', { spec: { storageClassName: 'late' } }));
     const volumes = [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }];
@@ -160,14 +160,14 @@ describe('a claim', () => {
     assert.deepEqual([claimNow('c')?.status?.phase, claimNow('d')?.status?.phase], ['Bound', 'Pending']);
   });
 
-  it('is Pending as soon as somebody has looked', async () => {
+  it('is Pending after the first reconciliation', async () => {
     const { status: _, ...one } = claim('c');
     putClaim(one);
     await world.reconcile('default/c');
     assert.deepEqual(claimNow()?.status, { phase: 'Pending' });
   });
 
-  it('names a volume by itself, and that is not told as this server’s choice', async () => {
+  it('names a volume itself, which is not annotated as bound by the controller', async () => {
     putVolume(volume('v'));
     putClaim(claim('c', { spec: { volumeName: 'v' } }));
     await world.reconcile('default/c');
@@ -175,7 +175,7 @@ describe('a claim', () => {
     assert.equal(claimNow()?.spec.resources.requests?.storage, '1Gi');
   });
 
-  it('is bound to what it wants to keep: its other annotations and conditions stay', async () => {
+  it('is bound, and keeps its other annotations and conditions', async () => {
     putVolume(volume('v'));
     const conditions = [{ type: 'Resizing', status: 'True' as const }];
     putClaim(claim('c', { metadata: { annotations: { note: 'mine' } }, status: { conditions } }));
@@ -192,7 +192,7 @@ describe('a claim', () => {
     assert.deepEqual(claimNow()?.status?.capacity, { storage: '5Gi' });
   });
 
-  it('says once that it is lost', async () => {
+  it('has one event when it is lost', async () => {
     putClaim(bound());
     for (let time = 0; time < 2; time++) {
       await world.reconcile('default/c');
@@ -224,7 +224,7 @@ describe('a claim', () => {
 });
 
 describe('a volume', () => {
-  it('loses what was said of it, and nothing else of its status, as soon as it is bound', async () => {
+  it('loses the reason and message of its status, and nothing else, when it is bound', async () => {
     const status = { phase: 'Released', message: 'no', reason: 'Emptied', lastPhaseTransitionTime: at(1) };
     putVolume(volume('v', { spec: { claimRef: referenceTo('c') }, status }));
     putClaim(bound());
@@ -282,7 +282,7 @@ describe('a volume', () => {
   });
 });
 
-describe('what was written of volumes', () => {
+describe('recently written volumes', () => {
   const of = (resourceVersion: string, uid = 'uid-v') => volume('v', { metadata: { resourceVersion, uid } });
   const hold = (written: WrittenVolumes, one: PersistentVolume) => written.hold('v', async () => one);
 
@@ -303,7 +303,7 @@ describe('what was written of volumes', () => {
     assert.equal(written.latest(of('9'))?.metadata.resourceVersion, '9');
   });
 
-  it('is nobody’s while it is written', async () => {
+  it('are unavailable while they are written', async () => {
     const written = new WrittenVolumes();
     const { promise, resolve } = Promise.withResolvers<PersistentVolume>();
     const held = written.hold('v', () => promise);

@@ -58,7 +58,7 @@ describe('the node of a volume', () => {
   });
 });
 
-describe('the node that is asked next', () => {
+describe('the next node of a chore', () => {
   it('of an NFS volume is a ready node that the volume may use and that was not asked before', () => {
     assert.equal(nextNode(of(undefined, share), nodes), 'n1');
     assert.equal(nextNode(of(undefined, share), [host('0')]), '0');
@@ -72,7 +72,7 @@ describe('the node that is asked next', () => {
   });
 });
 
-describe('what is said on a volume', () => {
+describe('the outcome of a chore in the status of a volume', () => {
   it('loses the reason and message of the previous node’s failure', () => {
     const status = { phase: 'Failed', reason: 'Stuck', message: 'no' };
     assert.deepEqual(withoutOutcome(volume('v', { status }))?.status, { phase: 'Failed' });

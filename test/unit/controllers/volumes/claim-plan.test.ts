@@ -12,7 +12,7 @@ const ofLate = (annotations: Record<string, string> = {}) =>
   claim('c', { metadata: { annotations }, spec: { storageClassName: 'late' } });
 
 describe('a claim that was bound', () => {
-  it('is lost when nobody knows any more to what', () => {
+  it('is lost if its volume is unknown', () => {
     assert.deepEqual(plan(claim('c', { metadata: { annotations: completed } })), {
       kind: 'lost',
       told: {
@@ -24,7 +24,7 @@ describe('a claim that was bound', () => {
   });
 
   for (const phase of ['Bound', 'Lost'])
-    it(`and is ${phase} gets its volume again when that is nobody's, whatever it asks for`, () => {
+    it(`in phase ${phase} gets its volume again if that is unbound, whatever the claim requests`, () => {
       const named = volume('v', { spec: { storageClassName: 'gold' } });
       const one = claim('c', {
         metadata: { annotations: completed },
@@ -34,14 +34,14 @@ describe('a claim that was bound', () => {
       assert.deepEqual(plan(one, { named }), { kind: 'bind', volume: named });
     });
 
-  it('is bound wrongly where that is another’s, whatever its status says', () => {
+  it('is misbound if the volume belongs to another claim, whatever its status is', () => {
     const named = volume('v', { spec: { claimRef: referenceTo('c', 'another') } });
     const one = claim('c', { metadata: { annotations: completed }, spec: { volumeName: 'v' } });
     const step = plan(one, { named });
     assert.equal(step.kind === 'lost' && step.told.reason, 'ClaimMisbound');
   });
 
-  it('keeps the volume that is its own though its status says nothing of it', () => {
+  it('keeps its volume although its status does not name it', () => {
     const named = volume('v', { spec: { storageClassName: 'gold', claimRef: referenceTo('c') } });
     const one = claim('c', { metadata: { annotations: completed }, spec: { volumeName: 'v' } });
     assert.deepEqual(plan(one, { named }), { kind: 'bind', volume: named });
@@ -66,7 +66,7 @@ describe('a claim that names its volume', () => {
     assert.deepEqual(plan(naming(), { named }), { kind: 'pending' });
   });
 
-  it('is told whose it is when this server had begun to bind it', () => {
+  it('gets the binding completed if this server had begun to bind it', () => {
     const named = volume('v', { spec: { claimRef: referenceTo('d') } });
     assert.deepEqual(plan(naming({ 'pv.kubernetes.io/bound-by-controller': 'yes' }), { named }), {
       kind: 'pending',
@@ -80,7 +80,7 @@ describe('a claim that names its volume', () => {
 });
 
 describe('a claim whose class waits for pods', () => {
-  it('is told of all the pods that wait with it', () => {
+  it('has an event with all pods that wait for it', () => {
     const step = plan(ofLate(), { storageClass: late, waitingPods: ['a', 'b'] });
     assert.deepEqual(step, {
       kind: 'pending',
@@ -98,7 +98,7 @@ describe('a claim whose class waits for pods', () => {
     assert.deepEqual(step.kind === 'provision' && step.provisioner, 'example.com/disks');
   });
 
-  it('is told that nobody makes volumes of its class', () => {
+  it('has an event if no provisioner serves its class', () => {
     const chosen = ofLate({ 'volume.kubernetes.io/selected-node': 'n1' });
     const none = storageClass('late', { provisioner: 'kubernetes.io/no-provisioner' });
     assert.deepEqual(plan(chosen, { storageClass: none }), {

@@ -54,7 +54,7 @@ describe('the users of claims', () => {
     );
   });
 
-  it('are told by an answer to a question of later, which all who wait share', async () => {
+  it('are read by one list that began after the request, which all waiting callers share', async () => {
     const { asked, users, turn } = server();
     const first = users.of('default');
     await turn();
@@ -76,7 +76,7 @@ describe('the users of claims', () => {
     assert.deepEqual(names(await last), {});
   });
 
-  it('are asked for again by who comes after a failure', async () => {
+  it('are listed again for the next caller after a failure', async () => {
     const { asked, failures, users, turn } = server();
     const first = users.of('default');
     await turn();

@@ -12,7 +12,7 @@ import { claim, referenceTo, volume } from './objects.ts';
 const provisionedBy = 'pv.kubernetes.io/provisioned-by';
 type Over = NonNullable<Parameters<typeof claim>[1]>;
 
-describe('a claim that asks for more', () => {
+describe('a claim that requests more storage', () => {
   let world: ScriptedWorld;
   beforeEach(() => {
     world = new ScriptedWorld(expandController);
@@ -46,7 +46,7 @@ describe('a claim that asks for more', () => {
   ];
   const done = 'Normal VolumeResizeSuccessful c: volume v has 3Gi';
 
-  it('gets it: first its volume, then it, and that is told once', async () => {
+  it('gets it, first in its volume and then in its status, with one event', async () => {
     const capacity = { storage: '1Gi', mine: '1' };
     put(
       asking({ status: { capacity } }),
@@ -77,7 +77,7 @@ describe('a claim that asks for more', () => {
         assert.deepEqual([sizes(), world.told], [['3Gi', '3Gi'], [done]]);
       });
 
-  it('gets it also where nobody has said yet how much it has', async () => {
+  it('gets it also if its status has no capacity yet', async () => {
     put(asking({ status: { capacity: undefined } }));
     await look(2);
     assert.deepEqual(sizes(), ['3Gi', '3Gi']);
@@ -89,7 +89,7 @@ describe('a claim that asks for more', () => {
     assert.deepEqual(sizes(), ['5Gi', '5Gi']);
   });
 
-  it('waits for whoever has made its volume, where that is another', async () => {
+  it('waits for the provisioner of its volume if that is another one', async () => {
     put(asking(), of('example.com/disks'));
     await look();
     assert.deepEqual(sizes(), ['1Gi', '1Gi']);

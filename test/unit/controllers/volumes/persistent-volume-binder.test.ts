@@ -34,7 +34,7 @@ describe('the binder', () => {
       status: { phase: 'Bound', capacity: { storage: '1Gi' } },
     });
 
-  it('binds both sides and says how much there is', async () => {
+  it('binds both sides and sets the capacity', async () => {
     put(volume('v', { spec: { capacity: { storage: '3Gi' } } }), claim('c'));
     await world.reconcile('default/c');
     const { spec, metadata, status } = claimNow() ?? assert.fail();
@@ -126,7 +126,7 @@ describe('the binder', () => {
     assert.equal(claimNow()?.status?.phase, 'Bound');
   });
 
-  it('leaves claims of a class that waits to the scheduler', async () => {
+  it('leaves claims of a class with WaitForFirstConsumer to the scheduler', async () => {
     world.put(storageClassResource, storageClass('late', { volumeBindingMode: 'WaitForFirstConsumer' }));
     put(
       volume('v', { spec: { storageClassName: 'late' } }),
@@ -147,7 +147,7 @@ describe('the binder', () => {
     assert.equal(claimNow()?.status?.phase, 'Bound');
   });
 
-  it('asks who makes volumes of the class for one', async () => {
+  it('requests a volume from the provisioner of the class', async () => {
     world.put(storageClassResource, storageClass('fast'));
     put(claim('c', { spec: { storageClassName: 'fast' } }));
     await world.reconcile('default/c');
@@ -190,7 +190,7 @@ describe('the binder', () => {
     ]);
   });
 
-  it('takes nobody’s word that a claim was bound: it gets no volume that it could not have', async () => {
+  it('does not trust the annotations of a claim: a volume that does not fit is not bound', async () => {
     const says = (phase: 'Pending' | 'Bound') => {
       const { metadata, spec } = bound();
       return claim('c', { metadata, spec, status: { phase } });
@@ -226,7 +226,7 @@ describe('the binder', () => {
     ['Delete', 'VolumeFailedDelete'],
     ['Recycle', 'VolumeFailedRecycle'],
   ] as const)
-    it(`says that it cannot ${policy} what it did not make`, async () => {
+    it(`has an event that this server cannot ${policy} a volume of another provisioner`, async () => {
       const spec = { persistentVolumeReclaimPolicy: policy, claimRef: referenceTo('c'), hostPath: undefined };
       put(volume('v', { spec: { ...spec, local: { path: '/d' } }, status: { phase: 'Released' } }));
       await world.reconcile('v');

@@ -52,7 +52,7 @@ describe('a claim that is deleted', () => {
       await world.reconcile('default/c');
       assert.equal(world.stored(persistentVolumeClaimResource, 'default/c') !== undefined, stays);
     });
-  it('among many asks the server with all of them, and after it is deleted', async () => {
+  it('shares one list of pods with many others, made after its deletion', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     const names = Array.from({ length: 100 }, (_, n) => `c${n}`);
     for (const name of names)
@@ -66,7 +66,7 @@ describe('a claim that is deleted', () => {
     assert.deepEqual(world.names(persistentVolumeClaimResource), ['c7']);
     assert.equal(world.asked.filter((one) => one === 'list Pod').length, 2);
   });
-  it('is not asked for where the cache knows who uses it', async () => {
+  it('causes no list of pods if the cache shows a user', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     world.put(persistentVolumeClaimResource, going);
     world.put(podResource, pod('p', { spec: { volumes } }));
@@ -88,7 +88,7 @@ describe('a claim that is deleted', () => {
     await world.reconcile('default/c');
     assert.ok(world.stored(persistentVolumeClaimResource, 'default/c'));
   });
-  it('that a pod has made one like for itself is not used by that', async () => {
+  it('is not used by a pod that has a generated claim with the same name', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     world.put(persistentVolumeClaimResource, claim('p-v', { metadata: { ...ofClaim, deletionTimestamp } }));
     world.put(podResource, pod('p', { spec: { volumes: [...volumes, ...ephemeral] } }));
@@ -130,7 +130,7 @@ describe('a claim that is deleted', () => {
     await world.reconcile('default/c');
     assert.equal(world.stored(persistentVolumeClaimResource, 'default/c'), undefined);
   });
-  it('that is of a pod alone goes when its node is done with that', async () => {
+  it('is deleted with its pod when the node has finished', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'uid-p', controller: true }];
     world.put(
@@ -210,7 +210,7 @@ describe('an ephemeral volume', () => {
     await world.reconcile('default/p');
     assert.deepEqual([world.asked.length, world.told], [length, []]);
   });
-  it('gets a claim with what its template says, and the pod’s other volumes none', async () => {
+  it('gets a claim from its template; other volumes of the pod get none', async () => {
     const world = new ScriptedWorld(ephemeralVolumeController);
     const metadata = { labels: { tier: 'gold' }, annotations: { note: 'n' } };
     const mixed = [
@@ -227,7 +227,7 @@ describe('an ephemeral volume', () => {
     assert.deepEqual([made?.metadata.name, others], ['p-e', []]);
     assert.deepEqual([made?.metadata.labels, made?.metadata.annotations], [{ tier: 'gold' }, { note: 'n' }]);
   });
-  it('whose claim cannot be made says why, and it is tried again; not in a namespace that ends', async () => {
+  it('has an event if its claim cannot be created, and is retried unless the namespace terminates', async () => {
     const world = new ScriptedWorld(ephemeralVolumeController);
     world.put(podResource, pod('p', { spec: { volumes: ephemeral } }));
     world.refuse = (verb) => (verb === 'create' ? newInternalError('no') : undefined);
@@ -253,7 +253,7 @@ describe('an ephemeral volume', () => {
     assert.deepEqual(world.keysOf(persistentVolumeClaimResource, claim('c')), ['default/p']);
     assert.deepEqual(world.keysOf(persistentVolumeClaimResource, claim('q-v')), []);
   });
-  it('does not get the claim of somebody else', async () => {
+  it('does not get an existing claim of another owner', async () => {
     const world = new ScriptedWorld(ephemeralVolumeController);
     world.put(podResource, pod('p', { spec: { volumes: ephemeral } }));
     world.put(persistentVolumeClaimResource, claim('p-v'));

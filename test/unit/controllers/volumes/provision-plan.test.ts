@@ -68,7 +68,7 @@ describe('the volume of a claim', () => {
     });
   });
 
-  it('is where the node’s host name says, and mounted as the class says', () => {
+  it('has the affinity to the host name of its node and the mount options of its class', () => {
     const step = plan(of(wanting), {
       node: machine(undefined, { 'kubernetes.io/hostname': 'first' }),
       storageClass: { ...local, mountOptions: ['noatime'] },
@@ -136,7 +136,7 @@ describe('no volume is made', () => {
   ] as const)
     it(`for a claim ${what}`, () => assert.deepEqual(plan(one, world), none));
 
-  it('while its class makes it wait for nobody, and that is said', () => {
+  it('while its class does not wait for pods, which an event reports', () => {
     assert.deepEqual(
       plan(of({ [askedFor]: 'minik8s.io/local' }), {
         storageClass: { ...local, volumeBindingMode: 'Immediate' },
@@ -155,7 +155,7 @@ describe('no volume is made', () => {
     });
   });
 
-  it('on a node that has no place for it, and that is said', () => {
+  it('on a node without a place for it, which an event reports', () => {
     assert.deepEqual(plan(of(wanting), { node: machine({}) }), {
       kind: 'fail',
       why: 'node "n1" does not say where its local volumes are',
@@ -194,7 +194,7 @@ describe('a volume that was made', () => {
     assert.deepEqual(step(made({ spec: { persistentVolumeReclaimPolicy: 'Retain' } })), none);
   });
 
-  it('of another is not this server’s business', () => {
+  it('by another provisioner is not changed', () => {
     const metadata = { annotations: { [provisionedBy]: 'example.com/disks' } };
     assert.deepEqual(step(made({ metadata })), none);
     assert.deepEqual(step(made({ metadata: { ...going, ...metadata } })), none);
@@ -211,7 +211,7 @@ describe('a volume that was made', () => {
     assert.deepEqual(step(kept), { kind: 'lift' });
   });
 
-  it('on a share goes from node to node, and says when there is none', () => {
+  it('on a share is moved from node to node, and reports that no node is left', () => {
     const share = {
       metadata: { ...going, annotations: { [provisionedBy]: 'minik8s.io/nfs' }, labels: {} },
       spec: { local: undefined, nfs: { server: 'files', path: '/data/v' } },

@@ -35,7 +35,7 @@ describe('a volume whose claim is gone', () => {
     assert.deepEqual(planVolume(released('Retain', { spec: local }), undefined), none);
   });
 
-  it('fails where nobody can remove or empty it, and says why', () => {
+  it('fails if no provisioner can remove or empty it, with the reason', () => {
     const failed = (reason: string, message: string) => ({
       ...{ kind: 'phase', phase: 'Failed', message },
       told: { type: 'Warning', reason, message },
@@ -51,7 +51,7 @@ describe('a volume whose claim is gone', () => {
 });
 
 describe('a volume whose claim has another', () => {
-  it('that was made for it goes, and any other is free again', () => {
+  it('is deleted if it was provisioned for that claim; any other volume is free again', () => {
     const bound = { status: { phase: 'Bound' } };
     assert.deepEqual(planVolume(released('Delete', { ...bound, metadata: provisioned }), elsewhere), {
       kind: 'phase',

@@ -43,7 +43,7 @@ describe('the provisioner', () => {
     ['with a selector', { selector: { matchLabels: { a: 'b' } } }, /claim.spec.selector is not supported/],
     ['of a block device', { volumeMode: 'Block' }, /volumeMode Block is not supported/],
   ] as const)
-    it(`says once, and before any pod comes, that it makes none ${what}`, async () => {
+    it(`reports once, before any pod exists, that it provisions nothing ${what}`, async () => {
       const hopeless = claim('c', {
         spec: { storageClassName: 'local', ...spec } as PersistentVolumeClaim['spec'],
       });
@@ -60,7 +60,7 @@ describe('the provisioner', () => {
       assert.deepEqual(world.keysOf(persistentVolumeResource, volume('v')), ['v']);
     });
 
-  it('says nothing of a claim that can have another volume', async () => {
+  it('reports nothing for a claim that another volume fits', async () => {
     const spec = { storageClassName: 'local', accessModes: ['ReadWriteMany'] };
     world.put(persistentVolumeResource, volume('by-hand', { spec }));
     put(claim('c', { spec }));
@@ -68,7 +68,7 @@ describe('the provisioner', () => {
     assert.deepEqual(world.told, []);
   });
 
-  it('makes nothing that nobody has asked it for', async () => {
+  it('provisions nothing that no claim requested', async () => {
     put(claim('c', { spec: { storageClassName: 'local' } }));
     await world.reconcile('default/c');
     assert.deepEqual([volumes(), world.told], [[], []]);
@@ -109,14 +109,14 @@ describe('the provisioner', () => {
     await world.reconcile('default/gone');
   });
 
-  it('tells why a volume could not be made', async () => {
+  it('reports the reason if a volume could not be created', async () => {
     put(asked());
     world.refuse = (verb) => (verb === 'create' ? newInternalError('no room') : undefined);
     await assert.rejects(world.reconcile('default/c'), /no room/);
     assert.match(world.told.join(), /^Warning ProvisioningFailed c: .*no room$/);
   });
 
-  it('asks nobody for one that its cache shows', async () => {
+  it('sends no request for a volume that is in the cache', async () => {
     put(asked());
     world.put(persistentVolumeResource, volume('pvc-uid-c'));
     await world.reconcile('default/c');
@@ -170,7 +170,7 @@ describe('the folder of a local volume', () => {
   const going = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } };
   const now = () => world.stored(persistentVolumeResource, 'pvc-1');
 
-  it('is deleted when its claim has gone, and not where somebody has decided otherwise a moment ago', async () => {
+  it('is deleted after its claim, unless the volume has just been changed', async () => {
     const one = made({ metadata: { finalizers: [] } });
     const kept = { ...one, spec: { ...one.spec, persistentVolumeReclaimPolicy: 'Retain' as const } };
     world.store(persistentVolumeResource, {
@@ -200,14 +200,14 @@ describe('the folder of a local volume', () => {
     assert.equal(now(), undefined);
   });
 
-  it('goes where nobody knows on which node it was', async () => {
+  it('is forgotten if its node is unknown', async () => {
     made({ metadata: { ...going.metadata, labels: {} } });
     world.put(nodeResource, node('n1'));
     await world.reconcile('pvc-1');
     assert.equal(now(), undefined);
   });
 
-  it('is not asked about while its volume stays', async () => {
+  it('is not touched while its volume exists', async () => {
     made({ status: { phase: 'Bound' } });
     await world.reconcile('pvc-1');
     assert.deepEqual(world.asked, []);
@@ -266,7 +266,7 @@ describe('the folder of a share', () => {
     assert.equal(now(), undefined);
   });
 
-  it('stays while there is no such node, which is said once, and goes on when one comes', async () => {
+  it('stays while there is no such node, which is reported once, and is processed when a node appears', async () => {
     going({ phase: 'Released', lastPhaseTransitionTime: 'then' });
     await look(3);
     assert.deepEqual([now()?.status?.phase, nodeNow()], ['Failed', undefined]);

@@ -99,7 +99,7 @@ describe('the recycler', () => {
     ['does not know on which', {}, 'its data is on one of several nodes; say on which by spec.nodeAffinity'],
     ['has none that fits', { nodeAffinity: affinity('n3') }, 'no node matches its nodeAffinity'],
   ] as const)
-    it(`says once that it ${what}, until there is one`, async () => {
+    it(`reports once that it ${what}, until there is a node`, async () => {
       nodes('n1', 'n2');
       put(released({ spec }));
       await look(3);
@@ -113,7 +113,7 @@ describe('the recycler', () => {
       assert.equal(now().metadata.labels?.[label], 'n3');
     });
 
-  it('tries each node once for a share, and tells what the last one says', async () => {
+  it('tries each node once for a share, and reports the failure of the last one', async () => {
     nodes('n1', 'n2', 'n3');
     put(released({ spec: share }));
     const asked: unknown[] = [];
@@ -162,7 +162,7 @@ describe('the recycler', () => {
     assert.equal(now().metadata.labels?.[label], 'n1');
   });
 
-  it('goes on with one that was given to a node, whoever has a claim of the name or no claim at all', async () => {
+  it('continues with a volume that was assigned to a node, whatever claim has the name', async () => {
     nodes('n1');
     const volumes = [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }];
     world.put(podResource, pod('p', { spec: { volumes } }));
@@ -187,7 +187,7 @@ describe('the recycler', () => {
     assert.deepEqual(world.keysOf(nodeResource, node('n1')), []);
   });
 
-  it('says anew why it cannot when that is another reason', async () => {
+  it('reports a failure again if the reason has changed', async () => {
     nodes('n1', 'n2');
     put(released({ status: { phase: 'Failed', message: 'something else', lastPhaseTransitionTime: 't' } }));
     await look(2);
@@ -231,7 +231,7 @@ describe('a volume that is being emptied', () => {
     ['was promised to another', given('n1', { spec: { claimRef: referenceTo('d', '') } })],
     ['has failed to become empty', given('n1', { status: { phase: 'Failed', message: 'no' } })],
   ] as const)
-    it(`is nobody's though it ${what}`, async () => {
+    it(`is available to no claim although it ${what}`, async () => {
       world.put(persistentVolumeResource, one);
       await world.reconcile('v');
       assert.deepEqual(now(), one);
@@ -240,7 +240,7 @@ describe('a volume that is being emptied', () => {
       assert.deepEqual(now(), one);
     });
 
-  it('is somebody’s again when the agent has done with it', async () => {
+  it('is available again when the agent has finished', async () => {
     const freed = released({ spec: { claimRef: undefined }, status: { reason: 'Emptied' } });
     world.put(persistentVolumeResource, freed);
     await world.reconcile('v');

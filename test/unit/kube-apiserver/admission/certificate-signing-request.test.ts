@@ -74,7 +74,7 @@ const forbidden = (message: RegExp) => (error: unknown) =>
   error instanceof StatusError && error.status.code === 403 && message.test(error.message);
 
 describe('a new request', () => {
-  test('is by whom the server knows, whatever it says', async () => {
+  test('has the authenticated user, whatever its body has', async () => {
     const known = { ...alice, uid: '7', extra: { scopes: ['a'] } };
     const object = csr('example.com/x');
     Object.assign(object.spec, {
@@ -128,7 +128,7 @@ describe('a new request', () => {
       else await admitted;
     });
 
-  test('that cannot be read is refused by its field, without its content', async () => {
+  test('that cannot be parsed is rejected by its field, without its content', async () => {
     const object = csr(client);
     object.spec.request = Buffer.from('secret').toString('base64');
     await assert.rejects(admit({ object }), (error) => {

@@ -23,7 +23,7 @@ describe('the defaults of a range', () => {
     { type: 'Container', default: { memory: '2', cpu: '1' }, defaultRequest: { memory: '1', cpu: '500m' } },
   );
 
-  it('fill in what a container leaves out, and tell which', () => {
+  it('fill in the missing fields of a container, and list them', () => {
     const pod = podOf([container('a'), container('b', both({ cpu: '3' }))], [container('i')]);
     giveDefaults(pod, range);
     const all = { requests: { memory: '1', cpu: '500m' }, limits: { memory: '2', cpu: '1' } };
@@ -45,7 +45,7 @@ describe('the defaults of a range', () => {
     });
   });
 
-  it('leave a pod alone that says all of it', () => {
+  it('leave a complete pod unchanged', () => {
     const pod = podOf([container('a', both({ cpu: '1', memory: '1' }))]);
     giveDefaults(pod, range);
     assert.deepEqual(pod, podOf([container('a', both({ cpu: '1', memory: '1' }))]));

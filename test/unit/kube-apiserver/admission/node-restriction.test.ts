@@ -204,7 +204,7 @@ describe('a Node', () => {
       assert.equal(await refusal(nodeResource, old, change), why);
     });
 
-  test('is its own when it is made, and only where it may register or a person has said so', async () => {
+  test('belongs to the node at its creation, and only if it may register or a person has approved it', async () => {
     assert.equal(await refusal(nodeResource, undefined, node()), '');
     const other = node({ metadata: { name: 'n2' } });
     assert.equal(await refusal(nodeResource, undefined, other), 'node "n1" is not allowed to create it');
@@ -226,7 +226,7 @@ describe('a Node', () => {
     );
   });
 
-  test('keeps its phase, whatever the node says, and all else of its status', async () => {
+  test('keeps its phase, whatever the node sends, and all else of its status', async () => {
     const written = async (old: unknown, change: unknown) => {
       const object = merge(old, change) as Node;
       assert.equal(await refusal(nodeResource, old, {}, { object }), '');

@@ -96,14 +96,14 @@ describe('a write that fits', () => {
     assert.deepEqual(outcome([over], service), [{ services: '2', 'services.nodeports': '2' }]);
   });
 
-  it('is not asked for anything by a quota whose limits nobody has read yet', () => {
+  it('is not charged to a quota whose limits are unknown yet', () => {
     const unread = { metadata: { name: 'a' }, spec: { hard: { pods: '0' } } } as unknown as ResourceQuota;
     assert.deepEqual(outcome([unread], pod()), [{}]);
   });
 });
 
 describe('refused is', () => {
-  it('what exceeds, with all that exceeds and nothing else', () => {
+  it('an excessive write, with all exceeded resources and nothing else', () => {
     const quota = quotaOf(
       'compute',
       { pods: '2', 'requests.cpu': '1', memory: '1Gi' },
@@ -115,7 +115,7 @@ describe('refused is', () => {
     );
   });
 
-  it('what exceeds the second quota, and takes nothing from the first', () => {
+  it('a write above the second quota, which takes nothing from the first', () => {
     const quotas = [quotaOf('a', { pods: '9' }, { pods: '1' }), quotaOf('b', { pods: '1' }, { pods: '1' })];
     assert.equal(
       outcome(quotas, pod()),
@@ -137,7 +137,7 @@ describe('refused is', () => {
     assert.equal(outcome([quota], pod()), 'failed quota: a: must specify limits.cpu for: c');
   });
 
-  it('what a quota counts whose use nobody has counted', () => {
+  it('a write of a resource whose usage is unknown', () => {
     const quota = quotaOf('a', { pods: '1', 'count/pods': '1', services: '1' }, { pods: '0' });
     assert.equal(outcome([quota], pod()), 'status unknown for quota: a, resources: count/pods,pods');
     assert.equal(
@@ -146,7 +146,7 @@ describe('refused is', () => {
     );
   });
 
-  it('what asks for less than nothing', () => {
+  it('a write with a negative amount', () => {
     const quota = quotaOf('a', { 'requests.storage': '1' }, { 'requests.storage': '0' });
     assert.equal(
       outcome([quota], write('persistentvolumeclaims', claim('-1'))),
@@ -155,13 +155,13 @@ describe('refused is', () => {
   });
 });
 
-describe('where the server wants a quota', () => {
+describe('resources for which the server requires a quota', () => {
   const rule = (over: Partial<LimitedResource>): LimitedResource => ({
     ...{ apiGroup: '', resource: 'pods', matchContains: [], matchScopes: [] },
     ...over,
   });
 
-  it('what is used has to be limited by one', () => {
+  it('need one if they are used', () => {
     const limited = [rule({ matchContains: ['cpu', 'memory'] })];
     const quota = quotaOf('a', { 'requests.cpu': '9', cpu: '9' }, { 'requests.cpu': '0', cpu: '0' });
     const refusal = 'insufficient quota to consume:';
@@ -177,7 +177,7 @@ describe('where the server wants a quota', () => {
     assert.deepEqual(outcome([], pod({ cpu: '1' }, { limited: elsewhere })), []);
   });
 
-  it('what is not used, or not more than before, needs none', () => {
+  it('need none if they are not used, or not used more than before', () => {
     const limited = ['services', 'persistentvolumeclaims'].map((resource) =>
       rule({ resource, matchContains: ['nodeports', 'storage'] }),
     );
@@ -190,7 +190,7 @@ describe('where the server wants a quota', () => {
     );
   });
 
-  it('all scopes are told of which there is none', () => {
+  it('list all scopes without a quota', () => {
     const scopes = ['BestEffort', 'NotTerminating'].map((scopeName) => ({ scopeName, operator: 'Exists' }));
     assert.equal(
       outcome([], pod({}, { limited: [rule({ matchScopes: scopes })] })),

@@ -66,7 +66,7 @@ for (const [why, change] of [
   ['that does not say what it is for', { data: { 'usage-bootstrap-authentication': null } }],
   ['with a group of others', { data: fields({ 'auth-extra-groups': 'system:masters' }) }],
 ] as const) {
-  test(`a Secret ${why} authenticates nobody`, async () => {
+  test(`a Secret ${why} authenticates no user`, async () => {
     assert.equal(await shownBy(token, change), undefined);
   });
 }

@@ -75,12 +75,12 @@ describe('a node', () => {
     assert.equal(await worldOf({}).allows({ type: 'path', user: n1, verb: 'get', path: '/metrics' }), false);
   });
 
-  test('is nobody without its group', async () => {
+  test('has no rights without its group', async () => {
     const request = resource({ verb: 'create', resource: 'events', user: { name: n1.name, groups: [] } });
     assert.equal(await worldOf({}).allows(request), false);
   });
 
-  test('that waits to be let in reads what is its own and nothing else', async () => {
+  test('that awaits approval reads its own objects and nothing else', async () => {
     const { allows } = worldOf({ phase: 'Pending', pods: [needing] });
     assert.equal(await allows(secret), false);
     assert.equal(await allows(resource({ resource: 'nodes', name: 'n1' })), true);
@@ -89,7 +89,7 @@ describe('a node', () => {
 });
 
 describe('a Secret that a pod needs', () => {
-  test('is read without asking the store when the cache knows the pod', async () => {
+  test('is readable without a query of the store if the cache has the pod', async () => {
     const { asked, allows } = worldOf({ pods: [needing] });
     assert.equal(await allows(secret), true);
     assert.equal(asked.revision, 0);

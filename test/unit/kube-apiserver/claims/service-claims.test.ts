@@ -104,7 +104,7 @@ describe('a Service without an address', () => {
 });
 
 describe('node ports', () => {
-  test('of a load balancer that wants none are those that it names', () => {
+  test('of a load balancer without allocation are only the given ones', () => {
     const ports = [{ port: 80 }, { port: 81, nodePort: 30003 }];
     const object = service({ type: 'LoadBalancer', allocateLoadBalancerNodePorts: false, ports });
     assert.deepEqual(planned(object).acquire.slice(1), [port(30003)]);
@@ -112,7 +112,7 @@ describe('node ports', () => {
   });
 
   for (const type of ['NodePort', 'LoadBalancer'] as const)
-    test(`of a ${type} are given, each another`, () => {
+    test(`of a ${type} are allocated, each a different one`, () => {
       const object = service({
         type,
         clusterIP: '10.96.0.5',
@@ -133,7 +133,7 @@ describe('node ports', () => {
     );
   });
 
-  test('that others have are passed over, and none is left when all are taken', () => {
+  test('of others are skipped, and none is left when all are taken', () => {
     const all = Array.from({ length: 10 }, (_, i) => port(30000 + i));
     const make = () => service({ type: 'NodePort', clusterIP: '10.96.0.5' });
     assert.ok(planned(make(), {}, undefined, all.slice(0, -1)).acquire.includes(port(30009)));
@@ -160,7 +160,7 @@ describe('a change of a Service', () => {
     ports: [nodePort(30001), nodePort(30002)],
   });
 
-  test('that keeps what it has takes and gives back nothing', () => {
+  test('without another address or port takes and frees nothing', () => {
     assert.deepEqual(planned(structuredClone(old), {}, old), { acquire: [], release: [] });
   });
 
@@ -214,7 +214,7 @@ describe('a Service is refused', () => {
     return [];
   };
 
-  test('what another has, each by its field', () => {
+  test('for addresses and ports of another, each by its field', () => {
     const object = service({
       type: 'NodePort',
       clusterIP: '10.96.0.5',

@@ -13,7 +13,7 @@ const request = (headers: Record<string, string>, more: object = {}) =>
   });
 
 describe('headers to a backend', () => {
-  it('says where the request came from', () => {
+  it('contain the origin of the request', () => {
     assert.deepEqual(request({ host: 'cluster:6443', accept: 'text/html', cookie: 'a=b' }), {
       accept: 'text/html',
       cookie: 'a=b',
@@ -147,7 +147,7 @@ describe('headers of a backend', () => {
     assert.equal(html, undefined, 'the body of a redirection stays as it is');
   });
 
-  it('of a part of a document stay as they are', () => {
+  it('of a part of a document stay unchanged', () => {
     const raw = ['Content-Type', 'text/html', 'Content-Range', 'bytes 0-4/9', 'Content-Length', '5'];
     const { headers, html } = response(raw);
     assert.equal(html, undefined);

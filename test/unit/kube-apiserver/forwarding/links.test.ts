@@ -36,7 +36,7 @@ describe('links of a page that is read through the proxy', () => {
     it(what, () => assert.equal(throughProxy(link, page), expected));
   }
 
-  it('knows no host by an empty name', () => {
+  it('match no host by an empty name', () => {
     assert.equal(throughProxy('///x', { ...page, requestHost: '' }), `${prefix}/x`);
   });
 });

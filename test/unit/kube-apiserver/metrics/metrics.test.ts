@@ -58,7 +58,7 @@ describe('metrics', () => {
     containers,
   });
 
-  test('are served to be read and nothing else, and discovery says so', async () => {
+  test('are read-only, as discovery shows', async () => {
     const { resources } = (await read<{ resources: { name: string; verbs: string[] }[] }>('')) ?? {};
     assert.deepEqual(
       resources.map(({ name, verbs }) => [name, verbs]),
@@ -110,7 +110,7 @@ describe('metrics', () => {
     );
   });
 
-  test('of pods are of the moment of their oldest reading, of init containers too, and not of those that ended', async () => {
+  test('of pods have the time of their oldest reading, with init containers and without ended ones', async () => {
     const uid = await makePod('a', 'n1');
     const ended = await makePod('b', 'n1');
     const path = '/api/v1/namespaces/default/pods';
@@ -156,7 +156,7 @@ describe('metrics', () => {
     assert.ok(asked.every((one) => one.startsWith('n1 ')));
   });
 
-  test('of pods tell nothing of containers that a pod does not have, however many an agent tells of', async () => {
+  test('of pods omit containers that a pod does not have, however many an agent reports', async () => {
     const [a, b] = [await makePod('a', 'n1'), await makePod('b', 'n2')];
     const { cpu, memory } = use(1);
     const many = Array.from({ length: 30_000 }, (_, n) => ({ name: `x${n}`, cpu: { ...cpu }, memory }));
@@ -204,7 +204,7 @@ describe('metrics', () => {
     assert.equal((await answer).usage.cpu, '7n');
   });
 
-  test('of an agent that says nonsense, or nothing for five seconds, are left out', async () => {
+  test('of an agent with an invalid answer, or none for five seconds, are omitted', async () => {
     agents.set('n1', () => new Response('{"node": 7, "pods": {"x": 1}}'));
     agents.set('n2', () => new Response('no', { status: 500 }));
     const answer = read<Items<NodeMetrics>>('/nodes');
@@ -215,7 +215,7 @@ describe('metrics', () => {
   });
 });
 
-describe('what an agent tells', () => {
+describe('the answer of an agent', () => {
   test('is taken where it has the form, and left where it has not', () => {
     for (const wrong of [null, 7, [], {}, { node: null, pods: 'x' }, { pods: [{ podRef: 1 }, null] }])
       assert.deepEqual([sampleOf(wrong).node, sampleOf(wrong).pods.size], [undefined, 0]);

@@ -88,7 +88,7 @@ describe('lists of targets', () => {
     ]);
   });
 
-  test('a pod is listed when it says that it has metrics and has an address, one target a port', async () => {
+  test('a pod with the annotation and an address is listed, one target a port', async () => {
     await makePod({ name: 'quiet' }, { ports: [{ containerPort: 80, name: 'web' }] });
     const ports = [
       { containerPort: 80, name: 'web' },
@@ -131,7 +131,7 @@ describe('lists of targets', () => {
     );
   });
 
-  test('behind a Service that says so are its endpoints, with what is known of their pods', async () => {
+  test('an annotated Service is listed by its endpoints, with the labels of their pods', async () => {
     await makePod({ name: 'behind' }, { ports: [{ containerPort: 8080, name: 'web' }] });
     const service = (name: string, annotations: object) =>
       made('/api/v1/namespaces/default/services', {
@@ -216,7 +216,7 @@ describe('lists of targets', () => {
   });
 });
 
-test('a group is as long as it is told, and no longer', () => {
+test('a group has the given size, and no more', () => {
   const of = (count: number) => ({
     labels: { a: 'b' },
     targets: Array.from({ length: count }, (_, i) => ({ address: `h${i}`, labels: { c: 'd' } })),

@@ -46,7 +46,7 @@ describe('lines of an object', () => {
   });
 });
 
-describe('lines that are known', () => {
+describe('cached lines', () => {
   const pool = new EndsPool();
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => cached(name)) as [
     CachedObject,

@@ -28,7 +28,7 @@ describe('evaluation', () => {
     }
   });
 
-  test('is told in detail for one pod and in short for many', () => {
+  test('is detailed for one pod and short for many', () => {
     const violations = [
       { reason: 'one', detail: 'this' },
       { reason: 'two', detail: '' },

@@ -64,7 +64,7 @@ describe('the labels of a namespace', () => {
     test(`${JSON.stringify(said)} beside ${defaults === strict ? 'strict' : 'usual'} defaults`, () =>
       assert.deepEqual(of(said, defaults), expected));
 
-  test('that cannot be read are told one by one', () => {
+  test('are rejected one by one if they are invalid', () => {
     const { causes } = policyOf(
       labelled({
         enforce: 'none',
@@ -89,7 +89,7 @@ describe('the labels of a namespace', () => {
     );
   });
 
-  test('of other names say nothing', () =>
+  test('with other names are ignored', () =>
     assert.deepEqual(of({ Enforce: 'restricted', 'enforce.version': 'v1.1', deny: 'x' }), [
       ...[everything, everything, everything],
     ]));
@@ -135,7 +135,7 @@ describe('policies', () => {
     assert.ok(!isEquivalent(usual, { ...usual, enforce: { level: 'baseline', version: 'latest' } }));
   });
 
-  test('say in short what the namespace itself says', () => {
+  test('have a short form with the labels of the namespace', () => {
     const labels = labelled({ enforce: 'baseline', 'warn-version': 'v1.20', audit: 'privileged' });
     assert.equal(
       saidBy(labels, policyOf(labels, strict).policy),

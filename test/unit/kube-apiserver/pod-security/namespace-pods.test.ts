@@ -40,7 +40,7 @@ describe('the pods of a namespace whose policy changes', () => {
     assert.deepEqual(warnings([pod('a'), pod('b')]), []);
   });
 
-  test('are told by what they break, with the first of those that break the same', () => {
+  test('are grouped by their violations, with the first pod of each group', () => {
     const pods = [
       pod('z', onHost),
       pod('a', { hostPID: true }),

@@ -81,7 +81,7 @@ for (const level of ['baseline', 'restricted'] as const)
     assert.deepEqual(found, changes[level]);
   });
 
-test('restricted tells at last what is its own', () => {
+test('restricted lists its own violations last', () => {
   assert.deepEqual(reasonsAt('restricted', 35).slice(-7), [
     'allowPrivilegeEscalation != false',
     'unrestricted capabilities',

@@ -33,7 +33,7 @@ const echoed = async (path: string, options?: AskOptions) => {
 
 describe('a request', () => {
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-    test(`of ${method} comes as it was sent`, async () => {
+    test(`with ${method} arrives as it was sent`, async () => {
       const sent = method === 'GET' ? {} : { body: 'words', headers: { 'content-length': '5' } };
       const { headers, ...rest } = await echoed('/a%2Fb//?c=d&e', { method, ...sent });
       assert.deepEqual(rest, { method, url: '/a%2Fb//?c=d&e', body: sent.body ?? '' });
@@ -44,7 +44,7 @@ describe('a request', () => {
       assert.equal(headers['transfer-encoding'], undefined);
     });
 
-  test('in pieces comes in pieces, and says whose it is', async () => {
+  test('in pieces arrives in pieces, with its origin', async () => {
     const options = { headers: { 'transfer-encoding': 'chunked', host: 'cluster' }, body: 'words' };
     const { headers, body } = await echoed('/', { method: 'POST', ...options, remoteAddress: '192.0.2.7' });
     assert.deepEqual(
@@ -53,7 +53,7 @@ describe('a request', () => {
     );
   });
 
-  test('that does not say it has a body has none, though something is there', async () => {
+  test('without a length has no body, even if data follow', async () => {
     const { headers, body } = await echoed('/', { method: 'POST', body: 'words' });
     assert.deepEqual([headers['transfer-encoding'], headers['content-length'], body], [undefined, '0', '']);
   });
@@ -90,7 +90,7 @@ describe('a request', () => {
     for (const method of ['POST', 'DELETE']) assert.equal((await echoed('?a=b', { method })).url, '/?a=b');
   });
 
-  test('that reads and has a body is refused', async () => {
+  test('with a body is rejected if its method only reads', async () => {
     for (const method of ['GET', 'HEAD'])
       for (const [name, value] of [
         ['content-length', '1'],
@@ -105,7 +105,7 @@ describe('a request', () => {
     assert.equal((await echoed('/', { headers: { 'content-length': '0' } })).url, '/');
   });
 
-  test('over TLS comes decrypted, whoever vouches for the backend', async () => {
+  test('over TLS arrives decrypted, whatever certificate the backend has', async () => {
     await backend.overTls();
     const encrypted: unknown[] = [];
     backend.handle = (request, response) => {
@@ -147,13 +147,13 @@ describe('an answer', () => {
   });
 
   for (const status of [204, 205, 304])
-    test(`of ${status} has no body`, async () => {
+    test(`with the status ${status} has no body`, async () => {
       backend.handle = (_, response) => response.writeHead(status, { etag: '"x"' }).end();
       const answer = await ask('/');
       assert.deepEqual([answer.status, answer.headers.get('etag'), answer.body], [status, '"x"', null]);
     });
 
-  test('to HEAD has none, and says what it would have been', async () => {
+  test('to HEAD has none, and the length that it would have', async () => {
     backend.handle = (_, response) => response.writeHead(200, { 'content-length': '7' }).end();
     const answer = await ask('/', { method: 'HEAD' });
     assert.deepEqual([answer.status, answer.headers.get('content-length'), answer.body], [200, '7', null]);
@@ -230,14 +230,14 @@ describe('an answer', () => {
       await assert.rejects(bodyOf(await ask('/')));
     });
 
-  test('that is whole ends nothing but itself', async () => {
+  test('that is complete ends only itself', async () => {
     let hungUp = 0;
     const answer = await ask('/', { hangUp: () => hungUp++ });
     assert.match(await bodyOf(answer), /"url":"\/"/);
     assert.equal(hungUp, 0);
   });
 
-  test('whose client has gone ends the connection to the backend', async () => {
+  test('for a client that has left ends the connection to the backend', async () => {
     backend.handle = (_, response) => void response.writeHead(200).write('beginning');
     const answer = await ask('/');
     const closed = once(backend.connections[0] as Duplex, 'close');

@@ -56,7 +56,7 @@ const podNamed = (name: string, { ip = '10.0.0.1', ports = [] }: PodParts = {}) 
 
 const asked = (id: string) => parseProxyName(id, 'pod');
 
-describe('where a pod is reached', () => {
+describe('the address of a pod', () => {
   it('is the port that was asked for', () => {
     const { scheme, address, port } = podLocation(
       podNamed('web', { ports: [9000] }),
@@ -124,7 +124,7 @@ const slice = (endpoints: readonly object[], ports: readonly object[] = [{ name:
 
 const anyPod = (name: string) => podNamed(name);
 
-describe('where a service is reached', () => {
+describe('the address of a service', () => {
   const at = (
     slices: readonly EndpointSlice[],
     id = 'web',
@@ -233,7 +233,7 @@ describe('where a service is reached', () => {
   });
 });
 
-describe('where a node is reached', () => {
+describe('the address of a node', () => {
   const node = (address = '192.0.2.1') =>
     ({
       metadata: { name: 'n' },

@@ -57,7 +57,7 @@ test('a service leads to the pod of one of its own endpoints', async () => {
   );
 });
 
-test('a node leads to its agent, over what the server knows it by', async () => {
+test('a node leads to its agent, over its registered address', async () => {
   for (const id of ['n1', 'n1:10250', 'https:n1:']) {
     const answer = await backend.agents.ask(`/api/v1/nodes/${id}/proxy/pods`);
     assert.equal(((await answer.json()) as Echoed).url, '/pods');
@@ -106,7 +106,7 @@ test('a pod that was made just now is reached, though the cache has not heard of
   await agents.server.stop();
 });
 
-describe('nobody is reached', () => {
+describe('no backend is reached', () => {
   const web = `${namespace}/pods/web/proxy/`;
   const secure = `${namespace}/pods/https:web:443/proxy/`;
   const trouble = '503 error trying to reach service: ';
@@ -126,7 +126,7 @@ describe('nobody is reached', () => {
       assert.equal(await backend.agents.refusal(path), refusal);
     });
 
-  test('when the agent refuses, which says why', async () => {
+  test('when the agent refuses, with its reason', async () => {
     backend.agents.agree = async () => new Response(` ${'x'.repeat(1001)}\n`, { status: 502 });
     assert.equal(await backend.agents.refusal(web), `${trouble}${'x'.repeat(1000)}`);
     backend.agents.agree = async () => new Response('connection refused\n', { status: 502 });
@@ -173,7 +173,7 @@ describe('nobody is reached', () => {
     assert.match(await backend.agents.refusal(web), /^503 error trying to reach service: Parse Error/);
   });
 
-  test('but by the last status there is', async () => {
+  test('except by its last status', async () => {
     backend.overBytes('HTTP/1.1 599 What\r\ncontent-length: 0\r\n\r\n');
     assert.equal((await backend.agents.ask(web)).status, 599);
   });
@@ -183,7 +183,7 @@ describe('nobody is reached', () => {
     assert.match(await backend.agents.refusal(secure), /^503 error trying to reach service: .*wrong version/);
   });
 
-  test('when it says nothing for half a minute', async () => {
+  test('when it sends nothing for half a minute', async () => {
     const [near, far] = duplexPair();
     backend.agents.agree = async () => ({ headers: {}, socket: near });
     const { clock } = backend.agents.server;

@@ -22,12 +22,12 @@ describe('links in HTML', () => {
   for (const attribute of attributes)
     it(attribute, () => assert.equal(rewrite([`<${attribute}="/x">`]), `<${attribute}="/P/x">`));
 
-  it('of elements that are called as every object of the language has something', () => {
+  it('of elements with names of Object.prototype are handled as unknown elements', () => {
     const text = '<constructor href="/x"><toString href="/y">';
     assert.equal(rewrite([text]), text);
   });
 
-  it('that are too long pass as they are', () => {
+  it('that are too long pass unchanged', () => {
     const link = (length: number) => `<a href="/${'x'.repeat(length - 1)}">`;
     assert.ok(rewrite([link(64 * 1024)]).startsWith('<a href="/P/x'));
     assert.equal(rewrite([link(64 * 1024 + 1)]), link(64 * 1024 + 1));

@@ -38,7 +38,7 @@ test('a few rules are looked at at once', () => {
   assert.equal(turns(), 0);
 });
 
-test('of very many some, and then others have a turn', async () => {
+test('a check of very many rules yields after a part of them', async () => {
   const { decide, turns } = world(100);
   assert.deepEqual(await decide(asked('x')), { allowed: false, reason: '' });
   assert.equal(turns(), 19);

@@ -76,7 +76,7 @@ const table: readonly [title: string, Partial<PolicyRule>, yes: readonly Asked[]
     [['pods'], ['*'], ['/x']],
   ],
 ];
-describe('of resources', () => {
+describe('rules of resources', () => {
   for (const [title, over, yes, no] of table)
     test(title, () => {
       for (const asked of yes) assert.equal(asks(rule(over), asked), true, `${asked}`);
@@ -96,7 +96,7 @@ const paths: readonly [urls: readonly string[], yes: readonly string[], no: read
   [['/a/*/c'], ['/a/*/c'], ['/a/b/c']],
   [[], [], ['', '/', '*']],
 ];
-describe('of paths', () => {
+describe('rules of paths', () => {
   for (const [nonResourceURLs, yes, no] of paths)
     test(`${nonResourceURLs}`.slice(0, 40), () => {
       const one = new CompiledRule({ verbs: ['get'], nonResourceURLs: [...nonResourceURLs] });

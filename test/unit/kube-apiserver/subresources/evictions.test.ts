@@ -49,7 +49,7 @@ const budgetStatus = async (name = 'pdb') =>
   (await server.call('GET', `${budgets}/${name}`)).json<PodDisruptionBudget>().status;
 
 describe('an eviction', () => {
-  test('says of the pod why it goes', async () => {
+  test('sets the reason in a condition of the pod', async () => {
     await makePod('a');
     assert.equal((await evict('a')).status, 201);
     const condition = (await storedPod('a'))?.status?.conditions?.find(
@@ -61,7 +61,7 @@ describe('an eviction', () => {
     );
   });
 
-  test('says since when it was to go, where somebody has said so before', async () => {
+  test('keeps the transition time of an earlier condition', async () => {
     await makePod('a');
     const pod = (await server.call('GET', `${pods}/a`)).json<Pod>();
     const lastTransitionTime = '2025-12-31T00:00:00Z';
@@ -114,7 +114,7 @@ describe('an eviction', () => {
     assert.equal(await isGoing('a'), false);
   });
 
-  test('of twenty at once as many come through as the budget allows', async () => {
+  test('succeeds for as many of twenty pods at once as the budget allows', async () => {
     const names = Array.from({ length: 20 }, (_, number) => `p${number}`);
     for (const name of names) await makePod(name);
     await makeBudget('pdb', { disruptionsAllowed: 7, currentHealthy: 20, desiredHealthy: 13 });
@@ -139,7 +139,7 @@ describe('an eviction', () => {
     ['that has failed', { phase: 'Failed' }],
     ['that waits to start', { phase: 'Pending', ready: false }],
   ] as const)
-    test(`of a pod ${what} asks no budget`, async () => {
+    test(`of a pod ${what} does not check the budget`, async () => {
       await makePod('a', pod);
       await makeBudget('pdb', { currentHealthy: 0, desiredHealthy: 1 });
       assert.equal((await evict('a')).status, 201);
@@ -175,14 +175,14 @@ describe('an eviction', () => {
     assert.equal((await storedPod('a'))?.status?.conditions?.length, 1);
   });
 
-  test('of a pod in another version than demanded is refused', async () => {
+  test('of a pod in another version than required is rejected', async () => {
     await makePod('a', { phase: 'Pending' });
     const body = { deleteOptions: { preconditions: { resourceVersion: '1' } } };
     assert.equal((await evict('a', body)).status, 409);
     assert.equal(await isGoing('a'), false);
   });
 
-  test('of another pod than demanded is refused at once, and not told to come again', async () => {
+  test('of another pod than required is rejected at once, without a Retry-After', async () => {
     await makePod('a', { ready: false });
     await makeBudget('pdb', { currentHealthy: 2, desiredHealthy: 2 });
     const answer = await evict('a', { deleteOptions: { preconditions: { uid: 'another' } } });
@@ -190,7 +190,7 @@ describe('an eviction', () => {
     assert.equal(await isGoing('a'), false);
   });
 
-  test('of a pod that waited to start and has become ready meanwhile asks the budget', async () => {
+  test('of a pod that was pending and has become ready meanwhile checks the budget', async () => {
     await server.stop();
     let becomes = false;
     server = await startTestServer({
@@ -217,7 +217,7 @@ describe('an eviction', () => {
     assert.deepEqual([becomes, await isGoing('a')], [false, false]);
   });
 
-  test('of a pod that changes all the time is tried again, and refused for now where its budget depends on that', async () => {
+  test('of a pod that changes repeatedly is retried, and rejected for now if its budget depends on the pod', async () => {
     await server.stop();
     let hasty = 0;
     server = await startTestServer({

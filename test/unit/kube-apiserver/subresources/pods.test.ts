@@ -29,7 +29,7 @@ const stored = async (name: string) =>
 describe('a binding', () => {
   const bind = (body: object, query = '') => server.call('POST', `${pods}/p/binding${query}`, body);
 
-  test('gives the pod its node, and says when', async () => {
+  test('sets the node of the pod, and the time of its condition', async () => {
     await make('p');
     await server.clock.advance(1000);
     const answer = await bind({ target: { kind: 'Node', name: 'n1' } });
@@ -81,7 +81,7 @@ describe('a binding', () => {
     assert.deepEqual([found?.labels, found?.finalizers], [undefined, undefined]);
   });
 
-  test('of the uid that was meant is taken', async () => {
+  test('with the required uid is accepted', async () => {
     const { metadata } = await make('p');
     assert.equal((await bind({ metadata: { uid: metadata.uid }, target: { name: 'n1' } })).status, 201);
   });
@@ -133,7 +133,7 @@ describe('a binding', () => {
       assert.equal((await stored('p'))?.spec.nodeName, undefined);
     });
 
-  test('of a pod that has a node, waits at a gate or is going is refused, and a dry run binds nothing', async () => {
+  test('of a pod that has a node, has a scheduling gate or is deleted is rejected, and a dry run binds nothing', async () => {
     await make('p');
     assert.equal((await bind({ target: { name: 'n1' } }, '?dryRun=All')).status, 201);
     assert.equal((await stored('p'))?.spec.nodeName, undefined);

@@ -39,7 +39,7 @@ beforeEach(() => {
 /** Audit id under which both logs have the request. */
 const id = { 'audit-id': 'mine' };
 
-describe('the agent is asked for', () => {
+describe('the request to the agent', () => {
   for (const [what, asked] of [
     ['web/exec?command=ls&stdout=true', 'n1 /exec/default/web/c?output=1&command=ls'],
     [
@@ -132,7 +132,7 @@ describe('a container is chosen', () => {
     ['more', 'old', 'old'],
     ['two', 'b', 'b'],
   ] as const)
-    test(`of ${pod} by ${wanted || 'nothing'}`, async () => {
+    test(`${wanted || 'the default'} in ${pod}`, async () => {
       await agents.ask(`${pods}/${pod}/log?container=${wanted}`);
       assert.match(agents.asked[0]?.path ?? '', new RegExp(`/${pod}/${container}\\?$`));
     });
@@ -237,7 +237,7 @@ describe('it is refused', () => {
   });
 });
 
-describe('what the agent does ends', () => {
+describe("the end of the agent's stream", () => {
   for (const [what, options] of [
     ['log', {}],
     ['attach', leaving],

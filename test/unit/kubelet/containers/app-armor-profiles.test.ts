@@ -26,13 +26,13 @@ describe('an AppArmor profile of the machine', () => {
     '',
     ' ',
   ])
-    it(`${JSON.stringify(name)} is none`, () =>
+    it(`${JSON.stringify(name)} is no profile`, () =>
       assert.rejects(
         requireAppArmorProfile(list, name),
         /^Error: there is no such profile on this machine$/,
       ));
 
-  it('without a list there is none', () =>
+  it('a kernel without a list has no profiles', () =>
     assert.rejects(
       requireAppArmorProfile(join(root, 'gone'), 'docker-default'),
       /^Error: the profiles of this machine cannot be read$/,

@@ -33,7 +33,7 @@ const texts = (writer: WireWriter, ...fields: readonly string[]) => {
 /** Returns the message after the head of five bytes, which holds no compression and the length. */
 const hex = (frame: Buffer) => frame.subarray(5).toString('hex');
 
-test('what a plugin is asked has the fields of upstream', () => {
+test("requests to a plugin have upstream's field numbers", () => {
   assert.equal(emptyMessage.toString('hex'), '0000000000');
   // AllocateRequest: container_requests (1) with devices_ids (1).
   assert.equal(hex(allocateMessage(['a', 'bc'])), '0a070a01610a026263');
@@ -47,7 +47,7 @@ test('what a plugin is asked has the fields of upstream', () => {
   assert.equal(allocateMessage(many).readUInt32BE(1), allocateMessage(many).length - 5);
 });
 
-test('what a plugin answers is read field by field, and what is not there is empty', () => {
+test('answers of a plugin are decoded field by field, and absent fields are empty', () => {
   assert.deepEqual(readRegistration(message((writer) => texts(writer, 'v1beta1', 'x.sock', 'a.b/c'))), {
     ...{ version: 'v1beta1', endpoint: 'x.sock', resource: 'a.b/c' },
   });
@@ -69,7 +69,7 @@ test('what a plugin answers is read field by field, and what is not there is emp
   assert.throws(() => readDevices(Buffer.from('0a05', 'hex')));
 });
 
-test('what a plugin gives a container is read whole', () => {
+test("an allocation decodes all variables, mounts, devices and annotations of the plugin's answer", () => {
   const answer = message((writer) =>
     within(writer, 1, () => {
       within(writer, 1, () => texts(writer, 'NAME', 'value'));
@@ -96,7 +96,7 @@ test('what a plugin gives a container is read whole', () => {
   });
 });
 
-test('what a plugin leaves out of a mount, a device or a variable is empty', () => {
+test('absent fields of a mount, a device or a variable are empty', () => {
   const answer = message((writer) =>
     within(writer, 1, () => {
       for (const field of [1, 2, 3, 4]) within(writer, field, () => undefined);
@@ -111,7 +111,7 @@ test('what a plugin leaves out of a mount, a device or a variable is empty', () 
   });
 });
 
-test('a container has what both of its resources give it, of one variable what the later says', () => {
+test('a container has the allocations of both resources, and the later value of a variable', () => {
   const of = (name: string): GivenDevices => ({
     ids: { [name]: [name] },
     env: { SAME: name, [name]: 'x' },
@@ -133,7 +133,7 @@ test('a container has what both of its resources give it, of one variable what t
   assert.deepEqual(bothGiven(nothingGiven, of('a')), of('a'));
 });
 
-test('the Node says of each resource how many there are, and of one that is gone nothing', () => {
+test('the Node has the count of each resource, and nothing of a removed one', () => {
   const devices = ['a', 'b', 'c'].map((id) => ({ id, healthy: id !== 'b' }));
   const counts = new Map([
     ['x.io/a', countOf(devices)],
@@ -149,7 +149,7 @@ const container = (count: string) => ({
   ...{ name: 'main', image: 'app:1', resources: { limits: { [resource]: count } } },
 });
 
-test('a container that asks for none of a resource is given none of it', () => {
+test('a container that requests no device of a resource gets none', () => {
   const asks = (count: string) => [
     ...deviceRequests(makePod({ containers: [container(count)] }), 'main', new Set([resource])),
   ];

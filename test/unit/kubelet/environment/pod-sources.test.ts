@@ -149,7 +149,7 @@ describe('the sources of pods', () => {
     assert.equal(await read(), '1');
   });
 
-  it('that could not be read are asked for again by whoever needs them', async () => {
+  it('are read again on the next request after a failed read', async () => {
     server.away = true;
     sources.observe(podWith('one', 'c'));
     await assert.rejects(read(), /away/);
@@ -161,7 +161,7 @@ describe('the sources of pods', () => {
     assert.deepEqual(told, ['one'], 'the watch has begun');
   });
 
-  it('are not waited for where a server says nothing', async () => {
+  it('are not awaited if the server does not answer', async () => {
     server.silent = true;
     sources.observe(podWith('one', 'c'));
     const failed = assert.rejects(read(), {
@@ -171,7 +171,7 @@ describe('the sources of pods', () => {
     await failed;
   });
 
-  it('of a pod with very many are watched in part, a few read at a time, and the others read when needed', async () => {
+  it('are watched only in part for a pod with 400 of them, eight reads at a time, and the rest are read on demand', async () => {
     const names = Array.from({ length: 400 }, (_, index) => `c${index}`);
     sources.observe(podWith('one', ...names));
     await turns();
@@ -188,7 +188,7 @@ describe('the sources of pods', () => {
     assert.equal(open(), 0);
   });
 
-  it('of a pod that is not here are read once', async () => {
+  it('are read once for a pod that is not on this node', async () => {
     assert.equal(await read(), '1');
     server.object = undefined;
     assert.equal(await read(), undefined);

@@ -53,7 +53,7 @@ describe('room on the disk of images', () => {
     assert.deepEqual(removed, ['a:1', 'b:1']);
   });
 
-  it('that cannot be freed causes a warning event each time', async () => {
+  it('causes a warning event each time the garbage collection cannot free enough', async () => {
     available = 0;
     await gc.collect();
     const told = (bytes: number) =>
@@ -109,7 +109,7 @@ describe('room on the disk of images', () => {
     assert.equal(events.length, 3);
   });
 
-  it('of a disk without a size fails', async () => {
+  it('fails for a disk without a size', async () => {
     const broken = new ImageGc({
       runtime: {
         listImages: async () => [],

@@ -69,14 +69,14 @@ describe('an image', () => {
     puller.ensure(makePod(spec), { image: 'r.io/app:1', ...more }, signal);
   const refused = (reason: string, message: string) => ({ name: 'ImageError', reason, message });
 
-  it('that is there is used', async () => {
+  it('is used without a pull if it is present', async () => {
     present = 'sha256:old';
     assert.equal((await ensure()).id, 'sha256:old');
     assert.deepEqual(events, ['Normal Pulled Container image "r.io/app:1" already present on machine']);
     assert.deepEqual(recorded, []);
   });
 
-  it('of a volume is pulled once for those of a pod that want it together, and anew for the next', async () => {
+  it('is pulled once for all image volumes of one pod, and again for the next pod', async () => {
     const pod = makePod();
     const other = makePod({}, { uid: 'another' });
     const once = (of = pod, imagePullPolicy: 'Always' | 'IfNotPresent' = 'Always') =>
@@ -99,7 +99,7 @@ describe('an image', () => {
     assert.equal((await once()).id, 'sha256:newer');
   });
 
-  it('that is not there is pulled, with its time and size told, and written down', async () => {
+  it('is pulled and recorded if it is absent, and the event has the duration and the size', async () => {
     pull = async () => {
       await clock.advance(1500);
       present = 'sha256:new';
@@ -118,7 +118,7 @@ describe('an image', () => {
     assert.ok(recorded.includes('pulled r.io/app:1 sha256:new'));
   });
 
-  it('that was there and is the same after a pull is not ours', async () => {
+  it('is not recorded as pulled if it was present and the pull did not change it', async () => {
     present = 'sha256:new';
     await ensure({ imagePullPolicy: 'Always' });
     assert.deepEqual(recorded, []);
@@ -142,7 +142,7 @@ describe('an image', () => {
     assert.deepEqual(tried, ['wrong', 'right', undefined]);
   });
 
-  it('tells which secrets there are not, each once, and goes on without', async () => {
+  it('is pulled with the present secrets, and each missing one has one event', async () => {
     await ensure({}, { imagePullSecrets: [{ name: 'x' }, { name: 'y' }, { name: 'x' }] });
     assert.ok(
       events.includes(
@@ -152,7 +152,7 @@ describe('an image', () => {
     assert.equal(present, 'sha256:new');
   });
 
-  it('that cannot be pulled says why', async () => {
+  it('has an event with the reason when the pull fails', async () => {
     pull = async () => Promise.reject(failed('no such thing'));
     await assert.rejects(ensure(), refused('ErrImagePull', 'no such thing'));
     assert.equal(events.at(-1), 'Warning Failed Failed to pull image "r.io/app:1": no such thing');
@@ -164,7 +164,7 @@ describe('an image', () => {
     );
   });
 
-  it('that may not be pulled, has no name, or cannot be looked for, says so', async () => {
+  it('has an event with the reason if pulls are forbidden, the name is invalid or the lookup fails', async () => {
     await assert.rejects(
       ensure({ imagePullPolicy: 'Never' }),
       refused('ErrImageNeverPull', 'Container image "r.io/app:1" is not present with pull policy of Never'),
@@ -182,14 +182,14 @@ describe('an image', () => {
     );
   });
 
-  it('of an engine that is away is nobody’s failure', async () => {
+  it('has no failure event while the engine is unavailable', async () => {
     const away = new RuntimeError('Unavailable', 'Docker is away');
     find = async () => Promise.reject(away);
     await assert.rejects(ensure(), away);
     assert.deepEqual(events, []);
   });
 
-  it('is not waited for when the pod goes, in line or under way', async () => {
+  it('is abandoned when the pod is deleted, before or during the pull', async () => {
     const leave = new AbortController();
     pull = (_, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Pulls } from '../../../../src/kubelet/images/pulls.ts';
 
-it('a pull is told by what was said last of each layer, while it is under way', () => {
+it('the state of a pull is the last report of each layer', () => {
   const pulls = new Pulls();
   const pull = pulls.begin('nginx:1');
   const other = pulls.begin('nginx:1');

@@ -44,7 +44,7 @@ class Machine {
   }
 }
 
-test('a pod ends whose volume has outgrown its limit, and no other', async () => {
+test('a pod is evicted if its volume exceeds its limit, and no other pod is', async () => {
   const machine = new Machine(
     [
       pod('more', [disk('v')]),
@@ -101,7 +101,7 @@ test('a pod that leaves or has ended is left alone', async () => {
   assert.deepEqual([...machine.ended], []);
 });
 
-test('one look at a time, and another after it', async () => {
+test('only one check runs at a time, and another after it', async () => {
   const machine = new Machine([pod('a', [disk('v')])], { 'a/v': 1 });
   await Promise.all([machine.limits.enforce(), machine.limits.enforce()]);
   assert.equal(machine.looks, 1);
@@ -153,7 +153,7 @@ for (const [title, containers, used, own, message] of [
   });
 }
 
-test('a pod that the system needs stays, whatever it uses', async () => {
+test('a critical pod stays, whatever it uses', async () => {
   const critical = makePod({ priority: 2_000_000_000, volumes: [disk('v')] }, { uid: 'c' });
   const machine = new Machine([critical], { 'c/v': 2 * limit });
   await machine.limits.enforce();

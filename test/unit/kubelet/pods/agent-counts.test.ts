@@ -14,7 +14,7 @@ const samplesOf = (families: readonly Family[], name: string) =>
   Object.fromEntries(read(families).get(name)?.samples ?? []);
 
 describe('the counts of pods', () => {
-  it('tell starts by the kind of the container, and failures by their reason', () => {
+  it('count starts by the kind of the container, and failures by their reason', () => {
     const counts = new PodCounts();
     const pod = makePod({
       initContainers: [{ name: 'step', image: 'i' }],
@@ -41,7 +41,7 @@ describe('the counts of pods', () => {
     });
   });
 
-  it('tell evictions by their signal, rejections by their reason, and how long steps take', () => {
+  it('count evictions by their signal, rejections by their reason, and measure the steps', () => {
     const counts = new PodCounts();
     counts.evicted('memory.available');
     counts.rejected('OutOfcpu');
@@ -62,7 +62,7 @@ describe('the counts of probes', () => {
   const run = { kind: 'liveness', container: 'main', result: 'success', seconds: 0.3 } as const;
   const labels = 'container="main",namespace="shop",pod="web"';
 
-  it('tell each kind of result, and how long what did not fail took', () => {
+  it('count each kind of result, and measure successful runs', () => {
     const counts = new ProbeCounts();
     for (const result of ['success', 'warning', 'failure', 'failure', 'unknown'] as const)
       counts.count(makePod(), { ...run, result });
@@ -83,7 +83,7 @@ describe('the counts of probes', () => {
     assert.deepEqual([at('0.25'), at('0.5'), at('+Inf')], [0, 3, 3]);
   });
 
-  it('go with their pod; of two of one name each is told once', () => {
+  it('are dropped with their pod; each of two pods with the same name counts once', () => {
     const counts = new ProbeCounts();
     const other = makePod({}, { uid: 'uid-2' });
     counts.count(makePod(), run);
@@ -108,7 +108,7 @@ describe('the server of the agent', () => {
     assert.ok(!readExposition(await get('/metrics', sources)).has('prober_probe_total'));
   });
 
-  it('tells what runs as the engine knows it, also of pods that nobody knows any more', async () => {
+  it("reports the engine's containers, also of unknown pods", async () => {
     const seen = observed(makeSandbox(), makeContainer(), makeContainer({ name: 'over', state: 'exited' }));
     const none = observed(makeSandbox());
     const sources = {
@@ -129,7 +129,7 @@ describe('the server of the agent', () => {
     ]);
   });
 
-  it('gives nobody the files in /var/log of its machine', async () => {
+  it('serves the files in /var/log of its machine to no client', async () => {
     for (const path of ['/logs', '/logs/', '/logs/syslog', '/logs/?query=kubelet'])
       await assert.rejects(get(path), {
         name: 'RequestError',

@@ -39,14 +39,14 @@ test('a pod waits until its ports lead to it', async () => {
   await leading;
 });
 
-test('one that asks for none waits for nothing', async () => {
+test('a pod without host ports waits for nothing', async () => {
   const { rules, writes } = world([serving]);
   rules.sync();
   await rules.leadTo(pod([]));
   assert.equal(writes.length, 1);
 });
 
-test('what failed is told, and done again', async () => {
+test('a failed write is logged and retried', async () => {
   const { rules, writes, log } = world([serving]);
   const first = rules.leadTo(serving);
   writes[0]?.reject(new Error('no nft'));
@@ -59,7 +59,7 @@ test('what failed is told, and done again', async () => {
   assert.equal(writes.length, 2, 'the same rules are not set again');
 });
 
-test('the rules of an agent before this one go, though no pod asks for a port', () => {
+test('the rules of an earlier agent are removed, although no pod has a host port', () => {
   const { rules, writes } = world([]);
   rules.sync();
   assert.deepEqual(

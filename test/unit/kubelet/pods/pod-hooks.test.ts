@@ -72,7 +72,7 @@ describe('hooks of a pod', () => {
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  it('that ended well are known to the next run of the agent, until their container is gone', async () => {
+  it('keep a successful result over a restart of the agent until the container is removed', async () => {
     const hooks = make();
     await hooks.read();
     hooks.begin(run({ exec: { command: ['true'] } }), pod, undefined);
@@ -90,7 +90,7 @@ describe('hooks of a pod', () => {
     assert.deepEqual(events, []);
   });
 
-  it('that failed are told, but not what they printed', async () => {
+  it('report a failure without the output of the program', async () => {
     const hooks = make();
     hooks.begin(run({ exec: { command: ['no', 'way'] } }, 'postStart'), pod, undefined);
     await ended.promise;
@@ -105,7 +105,7 @@ describe('hooks of a pod', () => {
     assert.equal(next.states.size, 0);
   });
 
-  it('that only connect fail, as in Kubernetes', async () => {
+  it('with tcpSocket fail, as in Kubernetes', async () => {
     const hooks = make();
     hooks.begin(run({ tcpSocket: { port: 80 } }), pod, undefined);
     await ended.promise;
@@ -116,7 +116,7 @@ describe('hooks of a pod', () => {
     assert.deepEqual(events, ['Warning FailedPreStopHook PreStopHook failed']);
   });
 
-  it('that wait end in their time', async () => {
+  it('with sleep end after their seconds', async () => {
     const hooks = make();
     hooks.begin(run({ sleep: { seconds: 5 } }), pod, undefined);
     await clock.advance(seconds(5) - 1);
@@ -126,7 +126,7 @@ describe('hooks of a pod', () => {
     assert.deepEqual(hooks.states.get(hookKey(id, 'preStop')), { at: 'done' });
   });
 
-  it('that never end, end with their container, and nothing is said', async () => {
+  it('without an end are terminated with their container, without an event', async () => {
     for (const handler of [{ exec: { command: ['forever'] } }, { sleep: { seconds: 1000 } }]) {
       ended = Promise.withResolvers();
       const hooks = make();
@@ -142,7 +142,7 @@ describe('hooks of a pod', () => {
     assert.deepEqual(events, []);
   });
 
-  it('that are under way when the agent ends are left to the next one', async () => {
+  it('are left running for the next agent when the agent stops', async () => {
     const hooks = make();
     hooks.begin(run({ sleep: { seconds: 1000 } }), pod, undefined);
     await turn();
@@ -152,7 +152,7 @@ describe('hooks of a pod', () => {
     assert.deepEqual([clock.pending, events], [0, []]);
   });
 
-  it('under which the engine went away are run again, after a while, and nothing is said', async () => {
+  it('that lost the engine are run again after a while, without an event', async () => {
     const hooks = make();
     await hooks.read();
     hooks.begin(run({ exec: { command: ['engine-goes'] } }), pod, undefined);
@@ -164,7 +164,7 @@ describe('hooks of a pod', () => {
     assert.deepEqual(events, []);
   });
 
-  it('that ended well have, though that could not be written down', async () => {
+  it('count as successful even if their result cannot be written to disk', async () => {
     await writeFile(join(directory, 'hooks'), 'in the way');
     const hooks = make();
     hooks.begin(run({ exec: { command: ['true'] } }), pod, undefined);
@@ -172,7 +172,7 @@ describe('hooks of a pod', () => {
     assert.deepEqual(hooks.states.get(hookKey(id, 'preStop')), { at: 'done' });
   });
 
-  it('of both kinds are forgotten with their container', async () => {
+  it('of both kinds are removed with their container', async () => {
     const hooks = make();
     for (const hook of ['postStart', 'preStop'] as const) {
       ended = Promise.withResolvers();

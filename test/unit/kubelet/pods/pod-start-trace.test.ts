@@ -72,7 +72,7 @@ for (const [what, seen] of [
   });
 }
 
-test('a pod that fails, and one that is not Ready in time, say so', async () => {
+test('the trace of a pod that fails, or is not Ready in time, has an error', async () => {
   const failing = world();
   failing.start.see(pod());
   failing.start.judge({ phase: 'Failed' });
@@ -84,7 +84,7 @@ test('a pod that fails, and one that is not Ready in time, say so', async () => 
   assert.equal(slow.spans[0]?.error, 'not Ready in time');
 });
 
-test('what another pod’s start woke is no part of that', async () => {
+test("work that another pod's start triggered is not part of the trace", async () => {
   const { start, tracer } = world();
   await inSpan(tracer.start('kubelet', 'start pod', undefined), () =>
     start.sync('sync', async () => assert.equal(currentSpan(), undefined)),

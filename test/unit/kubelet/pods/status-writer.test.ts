@@ -87,7 +87,7 @@ describe('StatusWriter', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('names of conditions only its own that changed, since others set theirs at the same time', async () => {
+  it('writes only its own changed conditions, since others are set concurrently', async () => {
     const { clock, patches, writer } = setUp();
     const gate = { type: 'a', status: 'True' as const };
     const evicted = { type: 'DisruptionTarget', status: 'True' as const, reason: 'EvictionByEvictionAPI' };
@@ -130,7 +130,7 @@ describe('StatusWriter', () => {
     assert.equal(patches.length, 0);
   });
 
-  it('flushes what waits, and says when it cannot', async () => {
+  it('flushes waiting statuses, and logs a failure', async () => {
     const { patches, writer } = setUp([newInternalError('down')]);
     writer.set(makePod(), pending);
     await assert.rejects(writer.flush('uid-1'), /down/);

@@ -14,7 +14,7 @@ import { exited, makeContainer, makePod, makeSandbox, now, observed, seconds } f
 
 const probe = { tcpSocket: { port: 80 } };
 
-describe('what the results of probes decide', () => {
+describe('decisions from the results of probes', () => {
   const decisions = (results: string, thresholds: object) => {
     let series: Series | undefined;
     return [...results]
@@ -26,13 +26,13 @@ describe('what the results of probes decide', () => {
       .join('');
   };
 
-  it('is decided by so many in a row', () => {
+  it('need the given number of equal results in a row', () => {
     assert.equal(decisions('+--+---+', { failureThreshold: 3 }), '+..+..-+');
     assert.equal(decisions('++-+++', { successThreshold: 3, failureThreshold: 1 }), '..-..+');
     assert.equal(decisions('----', { failureThreshold: 3 }), '..--');
   });
 
-  it('is three failures, one success, where nothing is said', () => {
+  it('need three failures and one success by default', () => {
     assert.equal(decisions('---+', {}), '..-+');
   });
 
@@ -77,14 +77,14 @@ describe('the probes that run', () => {
     assert.deepEqual(kinds(podWith({})), []);
   });
 
-  it('are none any more that could end a container which is about to end', () => {
+  it('exclude those that could end a container which is about to end', () => {
     assert.deepEqual(kinds(podWith(probes), { startup: false }), []);
     assert.deepEqual(kinds(podWith(probes), { startup: true, liveness: false }), ['readiness']);
     assert.deepEqual(kinds(podWith(probes), { startup: true }, true), ['readiness']);
     assert.deepEqual(kinds(podWith(probes), {}, true), []);
   });
 
-  it('are none of a container that does not run, of a pod without an address, and of one that has ended', () => {
+  it('exclude those of stopped containers, of a pod without an address, and of an ended pod', () => {
     assert.deepEqual(kinds(undefined, {}, false, observed(makeSandbox(), exited(1))), []);
     assert.deepEqual(
       kinds(undefined, {}, false, observed(makeSandbox(), makeContainer({ state: 'created' }))),
@@ -110,7 +110,7 @@ describe('the probes that run', () => {
   });
 });
 
-describe('what an earlier agent has decided', () => {
+describe('results of an earlier agent', () => {
   const podWith = (found: object) =>
     makePod(
       {},
@@ -159,13 +159,13 @@ describe('the first run of a probe', () => {
     assert.equal(first('readiness', { initialDelaySeconds: 5 }, { now: now + 9000 }), 0);
   });
 
-  it('of what restarts a container is after a period', () => {
+  it('comes after one period for a probe that restarts the container', () => {
     assert.equal(first('liveness', {}), 10_000);
     assert.equal(first('liveness', { initialDelaySeconds: 30 }), 30_000);
     assert.equal(first('liveness', {}, { now: now + 9000 }), 1000);
   });
 
-  it('is never later than for a container that starts now, whatever the clock of the machine did', () => {
+  it('is never later than for a container that starts now, whatever happened to the clock', () => {
     assert.equal(first('readiness', { initialDelaySeconds: 5 }, { now: now - 1_000_000 }), 5000);
   });
 
@@ -174,7 +174,7 @@ describe('the first run of a probe', () => {
     assert.equal(first('liveness', {}, { since: now + 60_000, now: now + 60_000, share: 0.25 }), 2500);
   });
 
-  it('counts as a failure unless the container would not have been asked yet', () => {
+  it('counts as a failure unless the container would not have been probed yet', () => {
     const counts = (kind: 'startup' | 'readiness', more: object) =>
       firstFailureCounts({ kind, probe: { ...probe, ...more } } as Parameters<typeof firstFailureCounts>[0]);
     assert.equal(counts('startup', {}), false);
@@ -183,7 +183,7 @@ describe('the first run of a probe', () => {
   });
 });
 
-it('a probe of a pod that no server has seen has the numbers that one would fill in', () => {
+it("a probe without defaults, as in a static pod, has the server's defaults", () => {
   assert.deepEqual(timingOf({}), {
     initialDelayMs: 0,
     periodMs: 10_000,

@@ -77,7 +77,7 @@ const run = (what: string, more: object = {}) => ({
 });
 
 describe('the probes of a pod', () => {
-  it('run every period from the first run on, and tell only what changes', async () => {
+  it('run every period from the first run on, and report only changes', async () => {
     const world = new World({ readinessProbe: run('ready', { periodSeconds: 2 }) });
     await world.clock.advance(7000);
     assert.deepEqual(world.runs, ['0 ready', '2 ready', '4 ready', '6 ready']);
@@ -130,7 +130,7 @@ describe('the probes of a pod', () => {
     assert.equal(world.clock.pending, 0);
   });
 
-  it('end a container that does not live, once', async () => {
+  it('end a container whose liveness probe fails, once', async () => {
     const world = new World({ livenessProbe: run('alive', { failureThreshold: 2 }) });
     world.program = async (_command, { stdout }) => {
       stdout?.write('no');
@@ -192,7 +192,7 @@ describe('the probes of a pod', () => {
     assert.deepEqual(world.runs.slice(0, 3), ['0 ready', '4 ready', '8 ready']);
   });
 
-  it('say when a program could not be killed', async () => {
+  it('report a program that could not be killed', async () => {
     const world = new World({ readinessProbe: run('ready', { periodSeconds: 60 }) });
     world.program = async (_command, _streams, signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
@@ -205,7 +205,7 @@ describe('the probes of a pod', () => {
     );
   });
 
-  it('decide nothing by what could not be run, and say so', async () => {
+  it('decide nothing if they could not be run, and report it', async () => {
     const world = new World({ readinessProbe: run('ready', { periodSeconds: 1 }) });
     await world.clock.advance(500);
     world.program = async () => {
@@ -258,7 +258,7 @@ describe('the probes of a pod', () => {
     assert.deepEqual(world.events, []);
   });
 
-  it('of a container that ran before the kubelet start at a random moment of a period, with the last result', async () => {
+  it('start at a random moment of the first period after a kubelet restart, with the last result', async () => {
     const world = new World({ readinessProbe: run('ready') }, 3600);
     await world.clock.advance(4999);
     assert.deepEqual(world.runs, []);

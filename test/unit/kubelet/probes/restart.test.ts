@@ -39,7 +39,7 @@ function look(pod: Pod, container: ContainerState, results: ProbeResults, memory
 const live = { livenessProbe: { ...tcp, terminationGracePeriodSeconds: 5 }, startupProbe: tcp };
 
 describe('a container whose liveness probe failed', () => {
-  it('is asked to stop within the grace period of the probe, and the event says why', () => {
+  it('is stopped within the grace period of the probe, and the event has the reason', () => {
     const { plan } = look(podWith(live), makeContainer(), { startup: true, liveness: false });
     assert.deepEqual(plan.actions, [
       {
@@ -68,7 +68,7 @@ describe('a container whose liveness probe failed', () => {
     assert.deepEqual(actions, ['kill main main-0']);
   });
 
-  it('is not said to be restarted where its pod restarts nothing', () => {
+  it('has no restart event if its pod restarts no containers', () => {
     const pod = podWith(live, { restartPolicy: 'Never' });
     const [action] = look(pod, makeContainer(), { startup: true, liveness: false }).plan.actions;
     assert.equal(

@@ -47,7 +47,7 @@ const ofFunction = {
 };
 
 for (const [what, pod] of Object.entries(ofFunction))
-  it(`${what} is closed before its sandbox is its own, made ready before or not`, async () => {
+  it(`${what} is closed before its sandbox is used, whether or not it was prepared`, async () => {
     for (const poolSize of [0, 1])
       assert.deepEqual(await stepsOf(pod, poolSize), ['closed 10.9.0.2', 'assigned']);
   });
@@ -62,7 +62,7 @@ it('no other pod is closed', async () => {
   for (const pod of others) assert.deepEqual(await stepsOf(pod, 1), ['assigned']);
 });
 
-it('one that cannot be closed is not given its sandbox', async () => {
+it('a pod that cannot be closed does not get its sandbox', async () => {
   for (const poolSize of [0, 1])
     assert.deepEqual(await stepsOf(podOf('app:1', [owner]), poolSize, true), [
       'closed 10.9.0.2',

@@ -13,7 +13,7 @@ const statusOf = (pod: ReturnType<typeof makePod>, found: ReturnType<typeof obse
     canMountRecursiveReadOnly: canMount,
   });
 
-it('the user of a container is told while it runs, and kept of the same container', () => {
+it('the user of a container is reported while it runs, and kept for the same container', () => {
   const told = statusOf(makePod(), observed(makeSandbox(), makeContainer({ user })));
   assert.deepEqual(told.containerStatuses?.[0]?.user, { linux: user });
   const never = { restartPolicy: 'Never' };
@@ -25,7 +25,7 @@ it('the user of a container is told while it runs, and kept of the same containe
   assert.equal(next.containerStatuses?.[0]?.user, undefined);
 });
 
-it('the mounts of every container are told, and whether they are read-only with all below them', () => {
+it('the mounts of every container are reported, with their recursive read-only state', () => {
   const volumeMounts = [
     { name: 'a', mountPath: '/a' },
     { name: 'a', mountPath: '/b', readOnly: true },
@@ -62,7 +62,7 @@ it('the user stands in what the runtime was given', () => {
   assert.equal(userIn(undefined), undefined);
 });
 
-it('a node says what its runtimes can, as far as the engine, the kernel and runc can', () => {
+it('a node reports the features of its runtimes that engine, kernel and runc support', () => {
   const info = {
     Runtimes: { runsc: { path: '/usr/bin/runsc' }, runc: { path: 'runc' } },
     DefaultRuntime: 'runc',

@@ -53,7 +53,7 @@ const pieced: readonly Entry[] = [
   [500, 'end\n'],
 ];
 
-describe('of a log that is followed', () => {
+describe('a followed log', () => {
   for (const [title, entries, expected] of [
     ['every entry comes', [a, b, c, d], 'a\nb\nc\nd\n'],
     ['a file that is read again is left out', [a, b, c, a, b, c, d], 'a\nb\nc\nd\n'],
@@ -76,7 +76,7 @@ describe('of a log that is followed', () => {
       assert.equal(await read(plain(entries), { tty: true, timestamps: false }), expected));
   }
 
-  test('times are there where they are asked for', async () => {
+  test('times are present if they are requested', async () => {
     const shown = `${headOf(100)}a\n${headOf(200)}b\n`;
     assert.equal(await read(framed([a, b, a, b]), { tty: false, timestamps: true }), shown);
     assert.equal(await read(plain([a, b, a, b]), { tty: true, timestamps: true }), shown);

@@ -9,7 +9,7 @@ const mount = (digit: string, target: string, subPath = '') => ({
   subPath,
 });
 
-describe('images among the files of a container, as Docker is asked for them', () => {
+describe('image mounts in a request to Docker', () => {
   it('are for reading alone, all of them or a part', () => {
     assert.deepEqual(imageMounts([mount('a', '/all'), mount('b', '/part', 'etc/conf')]), [
       { Type: 'image', Source: digits('a'), Target: '/all', ReadOnly: true },
@@ -57,13 +57,13 @@ describe('the part of an image that is not there', () => {
     },
   };
 
-  it('is told by what the image is for, not by where it lies', () =>
+  it('is reported by its purpose, not by its place', () =>
     assert.equal(
       missingPart(info, `cannot access path ${place}/a/b: lstat`),
       '"a/b" of the image for /part',
     ));
 
-  it('is told of the right one where the name of one place begins with that of another', () =>
+  it('is reported for the right image if the name of one place is a prefix of another', () =>
     assert.equal(missingPart(info, `cannot access path ${place}2/c: lstat`), '"c" of the image for /other'));
 
   for (const [what, said] of [

@@ -45,14 +45,14 @@ it('the labels of an image change nothing of a container', () => {
   assert.deepEqual([found.stopTurn, found.preStop, found.allocation], [undefined, undefined, undefined]);
 });
 
-it('a hook that cannot be read is none: the container can be stopped, and others looked at', () => {
+it('an unreadable hook is ignored: the container can be stopped, and others inspected', () => {
   const own = containerOptions(config, { owner: 'o', initPath: '/i' }, 0).Labels ?? {};
   const found = inspected({ ...own, [labels.preStop]: '{' });
   assert.ok(found?.kind === 'container');
   assert.equal(found.preStop, undefined);
 });
 
-it('which devices a container has is in its labels, and what was not written there by the agent is none', () => {
+it('labels of a container name its devices, and invalid labels yield none', () => {
   const deviceIds = { 'example.com/gpu': ['a', 'b'] };
   const own = containerOptions({ ...config, deviceIds }, { owner: 'o', initPath: '/i' }, 0).Labels ?? {};
   const devicesOf = (text: string | undefined) => {

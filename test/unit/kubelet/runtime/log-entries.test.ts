@@ -88,7 +88,7 @@ describe('the time of a line', () => {
       assert.ok((await printed(inPieces(bytes, cuts), tty)) === shown);
     });
 
-    test(`${title} is left out where it is not asked for`, async () => {
+    test(`${title} is omitted unless it is requested`, async () => {
       assert.ok((await printed(inPieces(bytes, []), tty, false)) === shown.replaceAll(/2026\S+ /g, ''));
     });
   }
@@ -128,7 +128,7 @@ describe('the time of a line', () => {
     assert.equal(await printed(inPieces(framed(tail), []), false), `${second}LLL\n${third}after\n`);
   });
 
-  test('that the program prints at the start of a line is kept as text', async () => {
+  test('is kept as text if the program printed it at the start of a line', async () => {
     const own: readonly Sent[] = [{ head: first, text: `${first}said by the program\n` }];
     const expected = `${first}${first}said by the program\n`;
     assert.equal(await printed(inPieces(framed(own), []), false), expected);

@@ -28,7 +28,7 @@ test('a container has a kill that the log names, also one from before', async (c
   assert.deepEqual(await Promise.all(['a', 'b', 'c'].map((one) => kills.has(id(one)))), [true, false, true]);
 });
 
-test('a container has a kill that the engine reports before or after it was asked for', async (context) => {
+test('a container has a kill that the engine reports before or after the query', async (context) => {
   const { kills } = begin(context);
   kills.add(id('a'));
   assert.deepEqual([await kills.has(id('a')), await kills.has(id('b'))], [true, false]);
@@ -36,7 +36,7 @@ test('a container has a kill that the engine reports before or after it was aske
   assert.equal(await kills.has(id('b')), true);
 });
 
-test('a kill whose record names the process alone counts for the container that it was the first of', async (context) => {
+test('a kill whose record names only the process counts for the container with that first process', async (context) => {
   const { kills, write } = begin(context);
   await kills.started(id('a'), 71);
   await kills.started(id('b'), 72);
@@ -63,7 +63,7 @@ test('process ids of another namespace than that of the log do not count', async
   assert.equal(await kills.has(id('a')), false);
 });
 
-test('without a log the reports of the engine count', async () => {
+test('the reports of the engine count without a kernel log', async () => {
   const kills = new OomKills('/nonexistent/kmsg');
   await kills.started(id('a'), 71);
   assert.equal(await kills.has(id('a')), false);

@@ -28,7 +28,7 @@ async function running(stubborn: readonly string[]) {
   return { clock, runtime, states };
 }
 
-test('containers are asked to end, and are waited for no longer than they take', async () => {
+test('containers are stopped, and awaited only until they end', async () => {
   const { clock, runtime, states } = await running([]);
   await stopContainers(runtime, clock);
   assert.deepEqual(await states(), ['exited', 'exited']);
@@ -49,7 +49,7 @@ test('a container that does not end gets its own grace period', async () => {
   assert.equal(clock.pending, 0);
 });
 
-test('where nothing runs nothing is waited for', async () => {
+test('returns at once if no container runs', async () => {
   const clock = new FakeClock();
   await stopContainers(
     new SimulatedRuntime({ clock, random: new SeededRandom(1), images: new Map() }),

@@ -81,7 +81,7 @@ const summaryOf = async (...pods: PodReading[]) =>
   JSON.parse(await report('/stats/summary', snapshotOf(...pods)));
 
 describe('/stats/summary', () => {
-  it('says of a container what its limit leaves, and of one without none', async () => {
+  it("has the available memory below a container's limit, and none without a limit", async () => {
     const { pods } = await summaryOf(
       reading(),
       reading({ containers: [container('main', 200), container('b', undefined)] }),
@@ -92,7 +92,7 @@ describe('/stats/summary', () => {
     assert.equal(pods[1].memory.availableBytes, undefined);
   });
 
-  it('says nothing of the network of a pod that is in the node’s', async () => {
+  it('has no network of a pod in the host network', async () => {
     const eth = { name: 'eth0', receivedBytes: 1, receivedPackets: 1, receiveErrors: 0, receiveDrops: 0 };
     const interfaces = [{ ...eth, sentBytes: 2, sentPackets: 1, sendErrors: 0, sendDrops: 0 }];
     const { pods } = await summaryOf(reading(), reading({ interfaces }));
@@ -101,7 +101,7 @@ describe('/stats/summary', () => {
     assert.deepEqual(pods[1].network, { time: '2026-01-01T00:00:00Z', ...shown, interfaces: [shown] });
   });
 
-  it('says which claim a volume is, and counts it not against the pod', async () => {
+  it('has the claim of a volume, and does not count it for the pod', async () => {
     const size = { at, bytes: 7, inodes: 2 };
     const volumes = [
       { name: 'data', claim: 'big', isEphemeral: false, size: { ...size, bytes: 600 }, on: disk },
@@ -115,14 +115,14 @@ describe('/stats/summary', () => {
     assert.equal(pod['ephemeral-storage'].time, '2025-12-31T23:59:51Z', 'as old as the oldest part');
   });
 
-  it('leaves out a rate that is not known yet', async () => {
+  it('omits an unknown rate', async () => {
     const [pod] = (await summaryOf(reading({ cpu: { at, total: 1, rate: undefined } }))).pods;
     assert.deepEqual(pod.cpu, { time: '2026-01-01T00:00:00Z', usageCoreNanoSeconds: 1 });
   });
 });
 
 describe('metrics', () => {
-  it('of /metrics/resource have the time of each reading', async () => {
+  it('at /metrics/resource have the time of each reading', async () => {
     const text = await report('/metrics/resource', snapshotOf(reading()));
     const labels = 'pod="web",namespace="shop"';
     for (const line of [
@@ -137,7 +137,7 @@ describe('metrics', () => {
       assert.ok(text.split('\n').includes(line), `${line} is not in\n${text}`);
   });
 
-  it('say that nothing could be read', async () => {
+  it('report a scrape error', async () => {
     const lines = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     assert.deepEqual(lines(await report('/metrics/resource', undefined)), [
       'scrape_error 1',
@@ -147,7 +147,7 @@ describe('metrics', () => {
     assert.match(await report('/metrics', undefined), /^kubelet_running_pods 0$/m);
   });
 
-  it('of /metrics/cadvisor have separate rows for containers, pods and the node', async () => {
+  it('at /metrics/cadvisor have separate rows for containers, pods and the node', async () => {
     const text = await report('/metrics/cadvisor', snapshotOf(reading()));
     const rows = text.split('\n').filter((line) => line.startsWith('container_memory_working_set_bytes{'));
     const pod = 'namespace="shop",pod="web"';
@@ -160,7 +160,7 @@ describe('metrics', () => {
     assert.match(text, /^container_fs_writes_bytes_total\{container="main",.*,device="\/dev\/sda"\} 2 \d+$/m);
   });
 
-  it('of a claim that two pods use are reported once', async () => {
+  it('report the volume of a claim that two pods use once', async () => {
     const volume = {
       name: 'd',
       claim: 'big',
@@ -178,7 +178,7 @@ describe('metrics', () => {
   });
 });
 
-describe('what a request asks for', () => {
+describe('the verb and subresources that a request requires', () => {
   for (const [method, path, verb, subresources] of [
     ['GET', '/metrics', 'get', ['metrics']],
     ['GET', '/metrics/resource', 'get', ['metrics']],
@@ -193,7 +193,7 @@ describe('what a request asks for', () => {
     ['constructor', '/', '', ['proxy']],
   ] as const)
     it(`${method} ${path}`, () => assert.deepEqual(requestAttributes(method, path), { verb, subresources }));
-  it('is the verb create for a connection that leaves HTTP, whatever it begins with', () => {
+  it('is the verb create for an upgraded connection, whatever its first method is', () => {
     const exec = { verb: 'create', subresources: ['proxy'] };
     assert.deepEqual(requestAttributes('GET', '/exec/a/b/c', true), exec);
     assert.deepEqual(requestAttributes('POST', '/exec/a/b/c', true), exec);
@@ -202,7 +202,7 @@ describe('what a request asks for', () => {
 });
 
 describe('pod starts', () => {
-  it('are counted once, from when the pod was seen first until all of it runs', async () => {
+  it('are counted once, from the first observation of the pod until all its containers run', async () => {
     const clock = new FakeClock();
     const starts = new PodStarts(clock);
     const pod = makePod();
@@ -220,7 +220,7 @@ describe('pod starts', () => {
 });
 
 describe('the whole start of a pod', () => {
-  it('counts from when it was created; its own part leaves out images and init containers', async () => {
+  it("counts from the creation of the pod; the node's part excludes images and init containers", async () => {
     const clock = new FakeClock();
     const starts = new PodStarts(clock);
     const began = clock.now();
@@ -241,8 +241,8 @@ describe('the whole start of a pod', () => {
   });
 });
 
-describe('what the agent’s server was asked', () => {
-  it('is counted by few kinds, whatever strangers ask for', async () => {
+describe("metrics of requests to the agent's server", () => {
+  it('have a small number of label values, whatever paths clients request', async () => {
     const clock = new FakeClock();
     const counts = new ServerCounts(clock);
     counts.begin('GET', '/metrics/cadvisor')();
@@ -266,7 +266,7 @@ describe('what the agent’s server was asked', () => {
 });
 
 describe('relists', () => {
-  it('are timed, and what failed was not seen', async () => {
+  it('are measured, and failed ones are not', async () => {
     const clock = new FakeClock();
     const counts = new RelistCounts(clock);
     await counts.time(() => clock.advance(100));
@@ -331,7 +331,7 @@ describe('pages of other parts of the node', () => {
 });
 
 describe('certificates', () => {
-  it('tell how long they are good, less than 0 when they are over', () => {
+  it('report the remaining lifetime, negative after the end', () => {
     const told = samplesOf(certificateMetrics({ client: 61_000, server: 500 }, 1000));
     assert.equal(told.get('kubelet_certificate_manager_client_ttl_seconds'), 60);
     assert.equal(told.get('kubelet_certificate_manager_server_ttl_seconds'), -0.5);
@@ -366,7 +366,7 @@ describe('operations of the engine', () => {
 });
 
 describe('/configz', () => {
-  it('says the settings in Kubernetes’ words', () => {
+  it("has the settings under Kubernetes' names", () => {
     const found = configuration({
       ...{ address: '0.0.0.0', port: 10_250, maxPods: 50, heartbeatMs: 10_000, clusterDNS: '10.96.0.10' },
       ...{ clusterDomain: 'cluster.local', resolvConf: '/etc/resolv.conf', podCIDR: undefined },

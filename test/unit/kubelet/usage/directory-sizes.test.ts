@@ -59,13 +59,13 @@ describe('the sizes of directories', () => {
     assert.equal(counted.length, 3);
   });
 
-  it('are told of those that could be counted, where others went meanwhile', async () => {
+  it('are reported for the remaining directories, if others were removed meanwhile', async () => {
     there.set('/a\nb', [4096, 2]);
     await want('/gone', '/a\nb');
     assert.deepEqual([bytes('/gone'), bytes('/a\nb')], [undefined, 4096]);
   });
 
-  it('are forgotten of those that nobody asks for any more', async () => {
+  it('are dropped for directories that are no longer requested', async () => {
     there.set('/a', [1, 1]).set('/b', [2, 1]);
     await want('/a', '/b');
     await clock.advance(60_000);
@@ -129,7 +129,7 @@ describe('counting directories', () => {
     );
   });
 
-  it('tells only what was counted both ways, of lines as du writes them', async () => {
+  it('reports only complete counts from the lines of du', async () => {
     const counted = counting(async ({ args }) =>
       args.includes('--inodes') ? '1\t/a\0' + '2\t/b\0' : '5\t/a\0' + '6\t/c\0' + 'x\t/b\0' + '\0odd\0',
     );
@@ -161,7 +161,7 @@ describe('counting directories', () => {
     assert.equal(asked.length, 2);
   });
 
-  it('that fails is told, and tried again after its time', async () => {
+  it('logs a failure and retries after its interval', async () => {
     let fails = true;
     const counted = counting(async () => {
       if (fails) throw new Error('no du');

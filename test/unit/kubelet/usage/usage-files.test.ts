@@ -92,7 +92,7 @@ describe('the group of a container', () => {
     assert.equal(await reader.memory(container), undefined);
   });
 
-  it('is none of a process that has ended, or is another’s', async () => {
+  it('is undefined for an ended or a foreign process', async () => {
     await put({ 'proc/7/cgroup': '0::/docker/def\n', 'proc/0/cgroup': '0::/docker/abc\n' });
     const reader = new GroupReader(root);
     for (const one of [container, { id: 'abc', pid: 8 }, { id: 'abc', pid: 0 }, { id: 'abc', pid: -1 }])
@@ -106,7 +106,7 @@ describe('the group of a container', () => {
     ['v2', v2['proc/7/cgroup']],
     ['v1', '0:memory:/docker/abc\n1:cpuacct:/docker/abc\n'],
   ] as const)
-    it(`has nothing to tell while it ends, ${version}`, async () => {
+    it(`has no values while it ends, ${version}`, async () => {
       await put({
         'proc/7/cgroup': cgroup,
         'sys/fs/cgroup/pids.current': '77',
@@ -132,14 +132,14 @@ describe('files', () => {
     await assert.rejects(readIfThere(root), { code: 'EISDIR' });
   });
 
-  it('say where a container writes', async () => {
+  it('have the writable folder of a container', async () => {
     const options = 'rw,lowerdir=/l,upperdir=/var/lib/docker/overlay2/x/diff,workdir=/w';
     await put({ 'proc/7/mountinfo': `1 2 0:3 / / rw - overlay overlay ${options}\n` });
     assert.equal(await readWritableLayer(7, root), '/var/lib/docker/overlay2/x/diff');
     assert.equal(await readWritableLayer(8, root), undefined);
   });
 
-  it('of a log and its rotated logs are added up in disk blocks', async () => {
+  it('count a log and its rotated logs in disk blocks', async () => {
     await put({
       'containers/abc/abc-json.log': 'x'.repeat(9000),
       'containers/abc/abc-json.log.1': 'x',
@@ -209,7 +209,7 @@ describe('the machine', () => {
   });
 });
 
-describe('what pods use', () => {
+describe('usage of pods', () => {
   const sandbox = {
     ...{ kind: 'sandbox', id: 'box', state: 'running', pid: 6, ip: '10.0.0.2', attempt: 0, createdAt: 1000 },
   } as unknown as SandboxState;
@@ -262,7 +262,7 @@ describe('what pods use', () => {
     return (await reader.read()).pods[0];
   };
 
-  it('are told by container, with the pod’s own network', async () => {
+  it("is reported by container, with the pod's own network", async () => {
     const { at, pods } = await reader.read();
     assert.deepEqual([at, pods.length], [clock.now(), 1]);
     const [found] = pods;
@@ -304,7 +304,7 @@ describe('what pods use', () => {
     );
   });
 
-  it('are read once a second, however many ask, and for a while by itself', async () => {
+  it('is read at most once a second, and for a while without requests', async () => {
     const [first, same] = await Promise.all([reader.read(), reader.read()]);
     assert.equal(first, same);
     await clock.advance(999);
@@ -316,7 +316,7 @@ describe('what pods use', () => {
     assert.equal(clock.pending, 0, 'nobody has asked for long');
   });
 
-  it('have nothing to tell of a pod of which nothing runs', async () => {
+  it('is absent for a pod without running containers', async () => {
     observed = { sandboxes: [{ ...sandbox, state: 'exited' }], containers: [{ ...app, state: 'exited' }] };
     assert.deepEqual((await reader.read()).pods, []);
   });

@@ -45,7 +45,7 @@ describe('the token of a pod', () => {
   const get = async (more: Partial<ServiceAccountTokenProjection> = {}, of = pod) =>
     (await tokens.get(of, projection(more))).token;
 
-  it('is asked for in the name of its account, for the pod alone', async () => {
+  it('is requested for its account, bound to the pod', async () => {
     await get();
     await get({ audience: 'vault', expirationSeconds: 600 }, makePod({}, { name: 'db', uid: 'uid-2' }));
     const reference = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Pod', name, uid });
@@ -81,7 +81,7 @@ describe('the token of a pod', () => {
     assert.equal(await get(), 'token 3');
   });
 
-  it('stays while it is good when there is no other, and another is tried in a minute', async () => {
+  it('is kept while it is valid and no new one is available, and a new one is tried in a minute', async () => {
     await get();
     answer = () => Promise.reject(new Error('away'));
     await clock.advance(50 * minute);
@@ -94,7 +94,7 @@ describe('the token of a pod', () => {
     await assert.rejects(get(), /away/);
   });
 
-  it('is not asked for all the time where the clocks differ', async () => {
+  it('is not requested permanently if the clocks differ', async () => {
     ahead = -2 * 60 * minute;
     const first = await tokens.get(pod, projection());
     assert.equal(first.renewAt, clock.now() + minute);
@@ -108,7 +108,7 @@ describe('the token of a pod', () => {
     ['no end', { status: { token: 'x' } }],
     ['an end that is none', { status: { token: 'x', expirationTimestamp: 'soon' } }],
   ] as const)
-    it(`is none where the server answers with ${what}`, async () => {
+    it(`is an error if the server answers with ${what}`, async () => {
       answer = () => found;
       await assert.rejects(get(), {
         message: 'the API server answered without a token of the service account builder',

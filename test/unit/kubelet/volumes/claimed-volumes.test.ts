@@ -46,7 +46,7 @@ const refused = (message: string, one: Pod = user('p'), of: Volume = data) =>
   assert.rejects(claimed.find(one, of), (error) => error instanceof VolumeError && error.message === message);
 
 describe('the volume that a pod has by a claim', () => {
-  it('is read once, and anew where that is asked for', async () => {
+  it('is read once, and again on request', async () => {
     const one = user('p');
     assert.equal(claimed.known(one, data), undefined);
     const first = await claimed.of(one, data);
@@ -58,7 +58,7 @@ describe('the volume that a pod has by a claim', () => {
     assert.equal(claimed.known(one, data), grown);
   });
 
-  it('is none while the claim is not there, not bound, or goes', async () => {
+  it('is unavailable while the claim is missing, unbound or being deleted', async () => {
     claims.clear();
     await refused('persistentvolumeclaim "c" not found');
     for (const one of [bound({ status: { phase: 'Pending' } }), claim('c', { status: { phase: 'Bound' } })]) {
@@ -69,7 +69,7 @@ describe('the volume that a pod has by a claim', () => {
     await refused("can't start pod because PVC is being deleted");
   });
 
-  it('stays its own though the claim goes', async () => {
+  it('stays available during the deletion of the claim', async () => {
     const one = user('p');
     await claimed.find(one, data);
     claims.set('default/c', bound({ metadata: { deletionTimestamp: at(1) } }));
@@ -78,7 +78,7 @@ describe('the volume that a pod has by a claim', () => {
     await refused("can't start pod because PVC is being deleted", user('q'));
   });
 
-  it('is none that is not there, or another claim’s', async () => {
+  it('is rejected if it is missing, or bound to another claim', async () => {
     volumes.delete('v');
     await refused('persistentvolume "v" not found');
     for (const [reference, told] of [
@@ -94,7 +94,7 @@ describe('the volume that a pod has by a claim', () => {
     await assert.rejects(claimed.find(user('p'), data), /away/);
   });
 
-  it('of an ephemeral volume is by a claim that was made for this very pod', async () => {
+  it('uses the claim that was created for the same pod, if the volume is ephemeral', async () => {
     const one = user('p', { volumes: [scratch] });
     const mine = { ...bound(), metadata: { ...bound().metadata, name: 'p-data' } };
     claims.set('default/p-data', mine);

@@ -18,7 +18,7 @@ test('the usage is the number that du prints', async () => {
   assert.equal(await usage(async () => ({ stdout: '4096\t/x\n', stderr: '' })), 4096);
 });
 
-test('the usage is known when du fails because files were removed meanwhile', async () => {
+test('the usage is known if du fails because files were removed meanwhile', async () => {
   assert.equal(await usage(failing('8192\t/x\n')), 8192);
 });
 

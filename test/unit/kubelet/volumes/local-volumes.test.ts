@@ -35,7 +35,7 @@ describe('the folder of a local volume', () => {
     ['lies elsewhere', { metadata, spec: { ...spec, local: { path: '/data/local-volumes/w' } } }],
     ['is not local', { metadata, spec: { hostPath: { path: '/data/local-volumes/v', type: '' } } }],
   ] as [string, Over][])
-    it(`is not its own of a volume that ${what}`, () => {
+    it(`is not the node's own for a volume that ${what}`, () => {
       assert.equal(volumes.isOwn(volume('v', over)), false);
     });
 });

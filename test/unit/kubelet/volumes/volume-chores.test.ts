@@ -79,14 +79,14 @@ const see = async (one: PersistentVolume) => {
 const said = () => stored.get('v')?.status;
 
 describe('an agent', () => {
-  it('empties a volume that others are to have next, once, and says so', async () => {
+  it('empties a volume for its next claim, once, and reports it', async () => {
     await see(released({ status: { phase: 'Failed', message: 'no', reason: 'Stuck' } }));
     assert.deepEqual([done, said()], [['empty'], { phase: 'Released', reason: 'Emptied' }]);
     await see(stored.get('v') ?? assert.fail());
     assert.deepEqual([done.length, writes.length], [1, 1]);
   });
 
-  it('removes a folder of its own whose volume goes', async () => {
+  it('removes its own folder of a deleted volume', async () => {
     await see(
       released({
         metadata: {
@@ -111,7 +111,7 @@ describe('an agent', () => {
     assert.deepEqual([done, writes], [[], []]);
   });
 
-  it('tries again after a pause that grows, and says once what is in its way', async () => {
+  it('retries after a growing pause, and reports an obstacle once', async () => {
     let left = 3;
     work = async () => {
       if (left-- > 0) throw new Error('busy');
@@ -127,7 +127,7 @@ describe('an agent', () => {
     assert.deepEqual([done.length, said()], [4, { phase: 'Released', reason: 'Emptied' }]);
   });
 
-  it('leaves it in the words in which somebody else has put it', async () => {
+  it('keeps the message that another client wrote', async () => {
     work = () => Promise.reject(new Error('busy'));
     await see(released());
     const told = released({ status: { phase: 'Failed', message: 'Recycle failed: busy' } });
@@ -137,7 +137,7 @@ describe('an agent', () => {
     assert.equal(stored.get('v'), told);
   });
 
-  it('says anew what is in its way when that is something else', async () => {
+  it('reports another obstacle again', async () => {
     let [left, why] = [2, 'first'];
     work = async () => {
       if (left-- > 0) throw new Error(why);
@@ -151,7 +151,7 @@ describe('an agent', () => {
     assert.equal(said()?.reason, 'Emptied');
   });
 
-  it('says it later where it could not at first', async () => {
+  it('reports an obstacle later if the report failed', async () => {
     work = () => Promise.reject(new Error('busy'));
     refuse = () => new Error('the server is away');
     await see(released());
@@ -161,7 +161,7 @@ describe('an agent', () => {
     assert.equal(said()?.message, 'busy');
   });
 
-  it('does again what it could not tell of', async () => {
+  it('repeats a chore that it could not report', async () => {
     let left = 1;
     refuse = () => (left-- > 0 ? new Error('the server is away') : undefined);
     await see(released());
@@ -169,7 +169,7 @@ describe('an agent', () => {
     assert.deepEqual([done, said()?.reason], [['empty', 'empty'], 'Emptied']);
   });
 
-  it('leaves it to the next look where somebody else has changed the volume', async () => {
+  it('leaves a changed volume to the next look', async () => {
     refuse = () => newConflict(persistentVolumeResource, 'v', 'it has changed');
     await see(released());
     await clock.advance(10_000);
@@ -200,7 +200,7 @@ describe('an agent', () => {
       },
     ],
   ] as const)
-    it(`stops when the volume ${what}, and says nothing of it`, async () => {
+    it(`stops when the volume ${what}, without a report`, async () => {
       let stopped = false;
       work = (signal) =>
         new Promise((_, reject) =>
@@ -215,7 +215,7 @@ describe('an agent', () => {
       assert.deepEqual([stopped, done.length, writes], [true, 1, []]);
     });
 
-  it('says nothing of a volume that became somebody’s while it worked, whatever it saw', async () => {
+  it('reports nothing about a volume that was bound during its work', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     work = () => promise;
     await see(released());
@@ -225,7 +225,7 @@ describe('an agent', () => {
     assert.deepEqual(writes, []);
   });
 
-  it('looks again at one that was seen anew while it worked', async () => {
+  it('looks again at a volume that was changed during its work', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     work = () => promise;
     await see(released());

@@ -67,7 +67,7 @@ describe('claims of one pod', () => {
   });
 });
 
-describe('what is written before a pod is bound', () => {
+describe('the writes before a pod is bound', () => {
   const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }];
   const asks = podInfo(pod('p', { spec: { nodeName: undefined, volumes } }));
 
@@ -130,7 +130,7 @@ describe('what is written before a pod is bound', () => {
     assert.deepEqual(world.names, ['PersistentVolume a']);
   });
 
-  it('is another volume where somebody else was faster', async () => {
+  it('choose another volume if another client was faster', async () => {
     const world = new World();
     world.volumes = [disk('a', '1Gi'), disk('b', '1Gi')];
     world.conflicts = true;
@@ -141,7 +141,7 @@ describe('what is written before a pod is bound', () => {
     assert.deepEqual(world.names, ['PersistentVolume b']);
   });
 
-  it('is the node for whoever makes a volume, and the pod looks again when that does not work', async () => {
+  it('set the node for the provisioner, and the pod is scheduled again if that fails', async () => {
     const world = new World();
     const before = world.claim;
     await world.step();
@@ -165,7 +165,7 @@ describe('what is written before a pod is bound', () => {
     assert.deepEqual(world.names, []);
   });
 
-  it('begins anew for a pod that was given up, and for another of its name', async () => {
+  it('start again for a pod that was abandoned, and for another with its name', async () => {
     const world = new World();
     await world.step();
     world.claim = world.written[0] as PersistentVolumeClaim;

@@ -77,8 +77,8 @@ describe('how well a node suits by its resources', () => {
   });
 });
 
-describe('what a node is short of', () => {
-  it('is told in numbers', () => {
+describe('the shortage of a node', () => {
+  it('is reported in numbers', () => {
     const there = pod('b', { spec: { nodeName: 'n' } });
     const full = { allocatable: { pods: '1' } };
     assert.deepEqual(
@@ -198,7 +198,7 @@ describe('how well a node suits by its labels', () => {
     ['Lt', ['5'], true],
     ['Lt', ['4'], false],
   ] as const) {
-    it(`knows ${operator} ${values.join()}`, () => {
+    it(`evaluates ${operator} ${values.join()}`, () => {
       const key = operator === 'Gt' || operator === 'Lt' ? 'size' : 'zone';
       const one = prefer([1, { matchExpressions: [{ key, operator, values: [...values] }] }]);
       assert.equal(look(nodeAffinity, one, { labels: { zone: 'a', size: '4' } }).score, met ? 1 : 0);

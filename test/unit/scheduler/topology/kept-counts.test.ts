@@ -85,7 +85,7 @@ describe('counts', () => {
     assert.equal(live.size, 1);
   });
 
-  it('are made anew when labels of a namespace have changed, if they depend on any', () => {
+  it('are computed again after a change of namespace labels, if they depend on any', () => {
     const live = counts();
     const [plain, all] = [query('web'), query('web', {}, { namespaceSelector: {} })];
     const selected = query('web', {}, { namespaceSelector: { matchLabels: { team: 'one' } } });

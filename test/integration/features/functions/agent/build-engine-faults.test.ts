@@ -54,7 +54,7 @@ test('a commit leaves the image and no container, and where a call fails neither
   }
 });
 
-test('an image has the configuration that was asked for, and its container no network', async (context) => {
+test('an image has the requested configuration, and its container no network', async (context) => {
   const { builds, commit, fake } = await engine(context);
   await builds.commit(commit as never);
   const { Labels: _, name: __, ...made } = fake.images.get('host:1/f:1')?.made ?? {};
@@ -79,7 +79,7 @@ test('an image has the folder of an installation where there is one, in its plac
   }
 });
 
-test('a file of an installation is its text, none where there is none, and an error where it is too large', async (context) => {
+test('a file of an installation is its text, undefined if it is missing, and an error if it is too large', async (context) => {
   const { fake, install, fails } = await engine(context);
   const size = 16 * 1024 ** 2;
   const member = (text: Uint8Array) =>
@@ -111,14 +111,14 @@ test('an installation leaves no container, whichever call fails, and names that 
   }
 });
 
-test('a container whose creation is answered by nobody is removed', async (context) => {
+test('a container whose creation had no answer is removed', async (context) => {
   const { install, fake } = await engine(context);
   fake.meets = (call) => (call === 'POST /containers/create' ? 'lost' : undefined);
   await assert.rejects(install(), /cannot create a build/);
   assert.deepEqual([...fake.containers], []);
 });
 
-test('a container that cannot be removed changes no result, and goes with the next one or when asked', async (context) => {
+test('a failed removal of a container changes no result, and is repeated with the next one or on request', async (context) => {
   const { install, fake, fails, builds, commit } = await engine(context);
   fails('DELETE /container');
   assert.equal(await install(), 0);
@@ -138,7 +138,7 @@ test('a container that cannot be removed changes no result, and goes with the ne
   assert.equal(removals(), before, 'one that is gone is not removed again');
 });
 
-test('an installation is a program without rights and with bounds, of which the exit status and the output are told', async (context) => {
+test('an installation is an unprivileged program with limits, with its exit status and output in the result', async (context) => {
   const { install, fake, output } = await engine(context);
   fake.exitCode = 7;
   const ends = Promise.withResolvers<void>();
@@ -223,7 +223,7 @@ test('an image of one archive has its name, its variables and the agent that may
   await assert.rejects(again, /Docker cannot make the image host:1\/own:2: the disk is full/);
 });
 
-test('an instance that waits has its files before its signal, and is asked whether it has them', async (context) => {
+test('a waiting instance has its files before its signal, and reports whether it has them', async (context) => {
   const { builds, fake, fails } = await engine(context);
   const container = fake.hasContainer('c', 'instance');
   assert.equal(await builds.hasFile('c', '/minik8s/given.json'), false);
@@ -262,7 +262,7 @@ test('all images that were built here go, also one that has lost its name; those
   await assert.rejects(builds.removeAll(), /Docker cannot list containers: the disk is full/);
 });
 
-test('images are told by the name that they were built as, and by the version', async (context) => {
+test('images are listed with the name of their build and the version', async (context) => {
   const { builds, fake } = await engine(context);
   const labels = { ...builtHere, 'minik8s.io/function-image': 'repo/f:1', 'minik8s.io/built-for': 'f-1' };
   fake.hasImage('repo/f:1', labels);

@@ -172,7 +172,7 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
     assert.deepEqual(await call({}), [200, before + 2]);
   });
 
-  it('a version without the handler says so, and the version before serves', async () => {
+  it('a version without the handler reports it, and the previous version serves', async () => {
     const pod = await startInstance(`${name}-2`, { handler: 'main.nothing' });
     const { exitCode, message = '' } =
       ended(await world.node.waitFor(pod, (one) => ended(one) !== undefined)) ?? {};

@@ -81,7 +81,7 @@ describe('libraries of functions', () => {
   };
 
   for (const runtime of ['python', 'nodejs'] as const)
-    it(`of ${runtime} are installed, written down, and installed again as they were`, async () => {
+    it(`of ${runtime} are installed, recorded, and installed again in the same versions`, async () => {
       const name = `libs-${runtime}`;
       await world.createVersion(name, functions[runtime]);
       await world.createPod(`${name}-a`, `${name}-1`, image(name));
@@ -136,7 +136,7 @@ describe('libraries of functions', () => {
       assert.equal((await world.version(name)).status?.lock, lock);
     });
 
-  it('that do not exist: the pod and the version say what pip and npm said', async () => {
+  it('that do not exist: the pod and the version have the message of pip or npm', async () => {
     const missing = {
       python: { ...functions.python, files: { 'main.py': '', 'requirements.txt': 'no-such-library==9\n' } },
       nodejs: {
@@ -164,7 +164,7 @@ describe('libraries of functions', () => {
     }
   });
 
-  it('of another lock that was written first are taken instead', async () => {
+  it('in the lock that was written first are installed instead', async () => {
     const name = 'raced';
     const { metadata } = await world.createVersion(name, functions.python);
     const { lock } = (await world.version('libs-python')).status ?? {};

@@ -72,7 +72,7 @@ const cases: readonly [what: string, Runtime, Readonly<Record<string, string>>, 
 ];
 for (const [what, runtime, files, expected] of cases)
   describe(`${runtime}: ${what}`, () => {
-    it("is said with file, line and cause, and without lines of the runtime's own code", async () => {
+    it("is reported with file, line and cause, and without lines of the runtime's own code", async () => {
       const { printed, log } = await saidOf(runtime, files);
       for (const text of [printed, log]) {
         assert.match(text, expected);

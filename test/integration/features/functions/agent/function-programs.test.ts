@@ -180,7 +180,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       await eventually(async () => assert.match(program.output.tail, /\[traced\][\s\S]*main\.(py|mjs)/));
     });
 
-    it('tells of the call', async () => {
+    it('have the data of the call', async () => {
       const { json } = await program.call({
         body: { do: 'context' },
         path: '/a/b?x=1&y=%C3%BC&x=2',
@@ -271,7 +271,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       }
     });
 
-    it('has so many calls at once, and says of more that they were not called', async () => {
+    it('run up to the maximum at once, and further ones are reported as not called', async () => {
       const holding = [1, 2, 3].map(() => program.call({ body: { do: 'hold' } }));
       const refused = await Promise.race(holding);
       assert.equal(refused.status, 503);
@@ -518,7 +518,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       ['main.nothing', runtime === 'python' ? /no function nothing/ : /exports no function nothing/],
       ['main', /MODULE\.FUNCTION/],
     ] as const)
-      it(`${handler} cannot be loaded: the program says why and never listens`, async () => {
+      it(`${handler} cannot be loaded: the program reports the reason and never listens`, async () => {
         const program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_HANDLER: handler });
         assert.equal(await program.ended, 1);
         assert.match(program.output.tail, said);

@@ -123,7 +123,7 @@ describe('an instance that waits', () => {
     await world.deletePod('w-deleted');
   });
 
-  it('whose function cannot be loaded ends and says why', async () => {
+  it('whose function cannot be loaded ends with the reason', async () => {
     await waits('w-broken', 'python');
     await world.createVersion('broken', {
       runtime: 'python',

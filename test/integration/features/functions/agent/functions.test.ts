@@ -39,7 +39,7 @@ describe('functions on a node', () => {
   const answer: FunctionWorld['answer'] = (...args) => world.answer(...args);
   const buildContainers = () => docker('ps', '-aq', '--filter', `name=^/minik8s-build\\.${node.owner}\\.`);
 
-  it('a python function is built and answers a call, and its image says nothing of the build', async () => {
+  it('a python function is built and answers a call, and its image contains nothing about the build', async () => {
     await createVersion('hello', {
       runtime: 'python',
       baseImage: python,
@@ -122,7 +122,7 @@ describe('functions on a node', () => {
     }
   });
 
-  it('a version whose files lead elsewhere, or that asks pip for more than packages, is not built', async () => {
+  it('a version with paths outside its folder, or with requirements that are not packages, is not built', async () => {
     const cases: [name: string, spec: object, message: RegExp][] = [
       ['up', { runtime: 'python', files: { '../../etc/passwd': 'x' } }, /must not contain '\.'/],
       [
@@ -210,7 +210,7 @@ describe('functions on a node', () => {
     }
   });
 
-  it('what an agent left that was killed is removed by the next, and what is of others stays', async () => {
+  it('leftovers of a killed agent are removed by the next one, and those of others stay', async () => {
     const mine = (await docker('create', '--name', `minik8s-build.${node.owner}.x`, python)).trim();
     const other = (await docker('create', '--name', `minik8s-build.${node.owner}x.x`, python)).trim();
     try {

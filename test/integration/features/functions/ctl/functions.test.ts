@@ -70,7 +70,7 @@ const stored = async (name: string) => (await server.call('GET', `${functions}/$
 const ok = (out: string) => ({ status: 0, out, err: '' });
 
 describe('ctl function create', () => {
-  it('of a folder: its files, without what tools leave there', async () => {
+  it('sends the files of a folder, without the leftovers of tools', async () => {
     const args = [
       'function',
       'create',
@@ -92,7 +92,7 @@ describe('ctl function create', () => {
       ['python', 'main.handler', [{ name: 'A', value: 'b=c' }], 5, true, 10],
     );
   });
-  it('of a zip archive', async () => {
+  it('sends the files of a zip archive', async () => {
     const archive = join(directory, 'app.zip');
     const content = {
       'index.mjs': strToU8('export const run = (event) => event;'),
@@ -105,7 +105,7 @@ describe('ctl function create', () => {
     const { spec } = await stored('zipped');
     assert.deepEqual([spec.runtime, Object.keys(spec.files ?? {})], ['nodejs', ['index.mjs', 'lib/a.js']]);
   });
-  it('of an image, and without doing it', async () => {
+  it('creates a function of an image, or only checks it in a dry run', async () => {
     const args = [
       'function',
       'create',
@@ -137,7 +137,7 @@ describe('ctl function create', () => {
       /spec.files has no other.py/,
     ],
   ] as const)
-    it(`not with ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const empty = await mkdtemp(join(directory, 'empty'));
       const places: Readonly<Record<string, string>> = {
         FOLDER: folder,
@@ -149,18 +149,18 @@ describe('ctl function create', () => {
       assert.deepEqual([status, out], [1, '']);
       assert.match(err, message);
     });
-  it('not of a folder with a link, which may lead anywhere', async () => {
+  it('rejects a folder with a link, which may lead to any file', async () => {
     await symlink('/etc/hostname', join(folder, 'link.py'));
     const { status, err } = await ctl(['function', 'create', 'x', '--from', folder]);
     assert.equal(status, 1);
     assert.match(err, /link\.py is a link/);
   });
-  it('not of two languages without saying which', async () => {
+  it('rejects a folder with two languages unless the runtime is given', async () => {
     await writeFile(join(folder, 'a.js'), '');
     const { err } = await ctl(['function', 'create', 'x', '--from', folder]);
     assert.match(err, /say which by --runtime/);
   });
-  it('not of an archive that is none', async () => {
+  it('rejects an invalid archive', async () => {
     const archive = join(directory, 'broken.zip');
     await writeFile(archive, 'no archive');
     assert.match(
@@ -231,7 +231,7 @@ describe('ctl function update', () => {
     }
     assert.equal((await stored(name)).spec.maxScale, 10);
   });
-  it('not of one that is not there', async () => {
+  it('rejects a function that does not exist', async () => {
     const { status, err } = await ctl(['function', 'update', 'nobody', '--max-scale', '4']);
     assert.equal(status, 1);
     assert.match(err, /NotFound.*functions\.minik8s\.io "nobody" not found/);

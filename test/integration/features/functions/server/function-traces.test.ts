@@ -47,7 +47,7 @@ async function start(context: TestContext, rate: number | undefined) {
   };
 }
 
-test('of a believed caller the call is a span of its trace, and the instance is in that', async (context) => {
+test("the call of a trusted caller is a span of the caller's trace, with the instance in it", async (context) => {
   const { spans, called, odd } = await start(context, 0);
   for (const path of [undefined, odd]) {
     spans.length = 0;
@@ -59,7 +59,7 @@ test('of a believed caller the call is a span of its trace, and the instance is 
   }
 });
 
-test('of anybody else it stays in the caller’s trace, and is no span here', async (context) => {
+test("the call of any other caller stays in the caller's trace, and is no span here", async (context) => {
   const { spans, called, world } = await start(context, 1);
   const agent = world.stranger();
   assert.equal(await called({ headers, agent }), header);
@@ -75,7 +75,7 @@ for (const [what, rate] of [
   ['recorded', 0],
   ['traced', undefined],
 ] as const) {
-  test(`where nothing is ${what} the header passes as it came`, async (context) => {
+  test(`the header passes unchanged if nothing is ${what}`, async (context) => {
     const { called, world } = await start(context, rate);
     const agent = world.stranger();
     assert.equal(await called({ headers, agent }), header);

@@ -151,7 +151,7 @@ for (const way of ['directly', 'by the app'] as const) {
       `${method} /function/wire HTTP/1.1\r\nHost: gateway\r\n${more}\r\n${body}`;
     const close = 'Connection: close\r\n';
 
-    it('by HEAD has the head of the answer and no body, and the connection goes on', async () => {
+    it('by HEAD has the head of the answer and no body, and the connection stays open', async () => {
       answer = (_, outgoing) => outgoing.setHeader('content-length', '5').end('hello');
       const said = await talk(request('HEAD') + request('GET', close));
       const [head = '', second = ''] = said.split(/(?=HTTP\/1\.1 )/);
@@ -164,7 +164,7 @@ for (const way of ['directly', 'by the app'] as const) {
         const said = await talk(request('GET') + request('GET', close));
         assert.match(said, new RegExp(`^(HTTP/1\\.1 ${status} [\\s\\S]*?\\r\\n\\r\\n){2}$`));
       });
-    it('says nothing of the connection of another, and its own headers whole', async () => {
+    it("returns no headers of the instance's connection, and the function's own headers unchanged", async () => {
       answer = (_, outgoing) => {
         outgoing.setHeader('connection', 'x-secret, keep-alive');
         outgoing.setHeader('x-secret', 'hop');
@@ -180,7 +180,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.match(said, /transfer-encoding: chunked/i);
       assert.equal(said.slice(said.indexOf('\r\n\r\n')).replaceAll(/\r\n[0-9a-f]*/g, ''), 'onetwo');
     });
-    it('brings no header of its own connection, and none that says who the caller is', async () => {
+    it('passes no headers of its own connection, and none that identify the caller', async () => {
       answer = echo;
       const more = [
         'Connection: close, x-hop',
@@ -221,7 +221,7 @@ for (const way of ['directly', 'by the app'] as const) {
         assert.match(await talk(request('POST', more, body)), /^(HTTP\/1\.1 400 [\s\S]*)?$/, more);
       assert.equal(calls, before);
     });
-    it('with two credentials is nobody’s', async () => {
+    it('with two credentials is anonymous', async () => {
       answer = echo;
       const account = '/api/v1/namespaces/default/serviceaccounts';
       await server.call('POST', account, { metadata: { name: 'default' } });
@@ -239,7 +239,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.match(await asked('a', token), /^HTTP\/1\.1 401 /);
       assert.equal(calls, before);
     });
-    it('that waits for leave to send gets it', async () => {
+    it('with Expect: 100-continue gets the interim answer', async () => {
       answer = echo;
       const socket = await dial();
       let said = '';
@@ -253,7 +253,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.doesNotMatch(said, /"expect"/i);
       socket.destroy();
     });
-    it('of HTTP/1.0 is answered in its way, and the connection closes', async () => {
+    it('of HTTP/1.0 is answered in that version, and the connection closes', async () => {
       answer = (_, outgoing) => {
         outgoing.write('in ');
         setImmediate(() => outgoing.end('parts'));
@@ -272,7 +272,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.equal(await idOf(`Function-Call-Id: ${'x'.repeat(200)}\r\n`), 'x'.repeat(128));
       assert.match((await idOf('')) ?? '', /^[0-9a-f-]{36}$/);
     });
-    it('that an instance refuses is given again where its body is at hand, and is refused where it is gone', async () => {
+    it('after a refusal goes to another instance if its body is still present, otherwise it is rejected', async () => {
       answer = (incoming, outgoing) => {
         incoming.resume();
         outgoing.writeHead(503, { 'function-not-called': 'busy' }).end('refused');
@@ -295,7 +295,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.match(said, /^HTTP\/1\.1 503 [\s\S]*refused/);
       assert.equal(calls, before + 1);
     });
-    it('is told to the triggers of its results', async () => {
+    it('has an event for the triggers of its results', async () => {
       answer = (_, outgoing) => outgoing.end('hello');
       const path = '/apis/minik8s.io/v1/namespaces/default';
       const spec = { target: { name: 'other' }, result: { function: 'wire' } };
@@ -310,7 +310,7 @@ for (const way of ['directly', 'by the app'] as const) {
       await server.call('DELETE', `${path}/triggers/results`);
       for (const { metadata } of items) await server.call('DELETE', `${path}/triggerevents/${metadata.name}`);
     });
-    it('that is sent before the one before is answered is answered after it', async () => {
+    it('before the answer to the previous one is answered after it', async () => {
       answer = echo;
       // The connection is authenticated by its first request.
       const said = await talk(
@@ -343,7 +343,7 @@ for (const way of ['directly', 'by the app'] as const) {
       );
       assert.doesNotMatch(said, /^HTTP\/1\.1 101/);
     });
-    it('whose body of unknown length is too large is refused', async () => {
+    it('with a body of unknown length above the limit is rejected', async () => {
       answer = (incoming, outgoing) => {
         incoming.resume();
         incoming.on('end', () => outgoing.end('all'));
@@ -362,14 +362,14 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.doesNotMatch(said, /all$/);
       assert.match(said, /^(HTTP\/1\.1 413 [\s\S]*)?$/);
     });
-    it('whose head does not come is not waited for', async () => {
+    it('without a complete head is closed', async () => {
       const socket = await dial();
       const isOver = once(socket, 'close');
       socket.resume();
       socket.write('POST /function/wire HTTP/1.1\r\nHost: gateway\r\nX-Slow: ');
       await isOver;
     });
-    it('whose caller leaves in the middle of its body is not made', async () => {
+    it('with a caller that leaves during the body is not made', async () => {
       answer = echo;
       const before = calls;
       const socket = await dial();
@@ -380,7 +380,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.equal(calls, before + 1);
     });
     if (way === 'directly')
-      it('whose body does not come within a minute is refused, and is not made', async () => {
+      it('with a body that is not complete within a minute is rejected, and is not made', async () => {
         answer = echo;
         const before = calls;
         const socket = await dial();
@@ -400,7 +400,7 @@ for (const way of ['directly', 'by the app'] as const) {
         assert.equal(minutes.size, 0, 'nothing is waited for any more');
         socket.destroy();
       });
-    it('that is answered bit by bit is passed on bit by bit', async () => {
+    it('with an answer in pieces is passed on in pieces', async () => {
       let more: (() => void) | undefined;
       answer = (_, outgoing) => {
         outgoing.flushHeaders();

@@ -81,7 +81,7 @@ async function instance(server: TestServer, { metadata }: Fn, ip: string, took: 
   assert.equal((await server.call('PATCH', `${pods}/${pod}/status`, { status }, merge)).status, 200);
 }
 
-test('calls through two masters are each made once, and each master says what it needs', async () => {
+test('calls through two masters are each made once, and each master publishes its demand', async () => {
   const [one, two] = masters as [TestServer, TestServer];
   const spec = { image: 'app:1', concurrency: 1, timeoutSeconds: 60 };
   const created = await one.call('POST', `${namespace}/functions`, { metadata: { name: 'work' }, spec });

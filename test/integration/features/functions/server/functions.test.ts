@@ -61,7 +61,7 @@ describe('a call', () => {
     assert.equal(seen.headers['function-name'], one.metadata.name);
     assert.match(seen.headers['function-call-id'], /^[0-9a-f-]{36}$/);
   });
-  it('of the namespace default needs no namespace', async () => {
+  it('in the namespace default needs no namespace', async () => {
     const one = await fn();
     await instance(one, echo);
     assert.equal((await call(`/function/${one.metadata.name}`)).status, 200);
@@ -72,7 +72,7 @@ describe('a call', () => {
     const answer = await server.call('POST', `${functions}/${one.metadata.name}/invoke`, { n: 2 });
     assert.deepEqual([answer.status, answer.json<{ body: string }>().body], [200, '{"n":2}'], answer.text);
   });
-  it('says nothing to the program of who its caller is to the cluster', async () => {
+  it('passes no credentials of the caller to the program', async () => {
     const one = await fn();
     await instance(one, echo);
     const headers = {
@@ -96,7 +96,7 @@ describe('a call', () => {
     });
     assert.equal(JSON.parse(answer.text).body.length, 1_000_000);
   });
-  it('that is too large is refused, and no program sees it', async () => {
+  it('above the limit is rejected, and reaches no program', async () => {
     const one = await fn();
     let calls = 0;
     await instance(one, (_, outgoing) => {
@@ -112,7 +112,7 @@ describe('a call', () => {
     if (!(answer instanceof Error)) assert.equal(answer.status, 413);
     assert.equal(calls, 0);
   });
-  it('of a function that there is not is not found, and makes no demand', async () => {
+  it('of a missing function is not found, and creates no demand', async () => {
     const before = world.demands.length;
     assert.equal((await call('/function/default/nobody')).status, 404);
     assert.equal(world.demands.length, before);
@@ -123,14 +123,14 @@ describe('a call', () => {
     const { status, text } = await call(`/function/${one.metadata.name}`);
     assert.deepEqual([status, text], [500, '{"error":"ValueError: no"}']);
   });
-  it('that gets no answer in time is answered by the gateway', async () => {
+  it('without an answer in time is answered by the gateway', async () => {
     const one = await fn({ timeoutSeconds: 1 });
     await instance(one, () => undefined);
     const { status, text } = await call(`/function/${one.metadata.name}`);
     assert.equal(status, 504, text);
     assert.match(text, /did not answer within its timeoutSeconds of 1/);
   });
-  it('whose program ends in the middle is not given to another', async () => {
+  it('to a program that ends during the call is not given to another', async () => {
     const one = await fn();
     let calls = 0;
     const dying: RequestListener = (incoming) => {
@@ -143,14 +143,14 @@ describe('a call', () => {
     assert.equal(status, 502, text);
     assert.equal(calls, 1);
   });
-  it('whose answer breaks off breaks off for its caller', async () => {
+  it('with an answer that is cut off is cut off for its caller', async () => {
     const one = await fn();
     await instance(one, (_, outgoing) => {
       outgoing.writeHead(200, { 'content-length': '100' }).write('half', () => outgoing.destroy());
     });
     await assert.rejects(call(`/function/${one.metadata.name}`));
   });
-  it('whose caller leaves ends for the program too, and frees the place', async () => {
+  it('with a caller that leaves ends for the program too, and frees the place', async () => {
     const one = await fn({ concurrency: 1 });
     let gone = 0;
     let isFirst = true;
@@ -175,7 +175,7 @@ describe('a call', () => {
 });
 
 describe('instances', () => {
-  it('are asked for by the first call, which waits for one', async () => {
+  it('are requested by the first call, which waits for one', async () => {
     const one = await fn();
     const { name } = one.metadata;
     const waiting = call(`/function/${name}`);
@@ -195,7 +195,7 @@ describe('instances', () => {
     await world.listening(ip, echo);
     assert.equal(JSON.parse((await waiting).text).body, '{"n":1}');
   });
-  it('that have no room, as they say, are not given the call', async () => {
+  it('that report no room do not get the call', async () => {
     const one = await fn();
     let refusals = 0;
     await instance(one, (incoming, outgoing) => {
@@ -233,20 +233,20 @@ describe('instances', () => {
     assert.deepEqual(seen.toSorted(), paths.toSorted());
     assert.ok(most <= 5, String(most));
   });
-  it('of a version that is not called get nothing', async () => {
+  it('of a version that is not active get no calls', async () => {
     const one = await fn();
     await world.instance(one, (_, outgoing) => outgoing.end('new'), { version: 'v2' });
     await instance(one, (_, outgoing) => outgoing.end('old'));
     const answers = await Promise.all([1, 2, 3, 4].map(() => call(`/function/${one.metadata.name}`)));
     assert.deepEqual(new Set(answers.map(({ text }) => text)), new Set(['old']));
   });
-  it('that are others’ pods with the same label get nothing', async () => {
+  it('that are foreign pods with the same label get no calls', async () => {
     const one = await fn();
     await world.instance(one, (_, outgoing) => outgoing.end('stolen'), { owned: false });
     await instance(one, (_, outgoing) => outgoing.end('own'));
     assert.equal((await call(`/function/${one.metadata.name}`)).text, 'own');
   });
-  it('of a function that was never built are not waited for', async () => {
+  it('of a function that was never built are not awaited', async () => {
     const one = await fn({}, false);
     const conditions = [
       {
@@ -279,11 +279,11 @@ describe('instances', () => {
   });
 });
 
-describe('who may call', () => {
+describe('the right to call', () => {
   const agentOf = (user: string) => world.agentOf(user);
   const stranger = () => world.stranger();
 
-  it('nobody without a role, and everybody where the function is public', async () => {
+  it('is missing without a role, and general if the function is public', async () => {
     const [own, open] = [await fn(), await fn({ public: true })];
     for (const one of [own, open]) await instance(one, echo);
     const jane = await agentOf('jane');
@@ -294,7 +294,7 @@ describe('who may call', () => {
     assert.deepEqual(await statuses(jane), [403, 200]);
     assert.deepEqual(await statuses(stranger()), [403, 200]);
   });
-  it('who has the verb create on functions/invoke, whatever the method', async () => {
+  it('comes from the verb create on functions/invoke, whatever the method', async () => {
     const one = await fn();
     await instance(one, echo);
     const { name } = one.metadata;
@@ -323,7 +323,7 @@ describe('who may call', () => {
     const other = await fn();
     assert.equal((await call(`/function/${other.metadata.name}`, { agent })).status, 403);
   });
-  it('nobody by wrong credentials, of a public function neither', async () => {
+  it('is missing with wrong credentials, also for a public function', async () => {
     const open = await fn({ public: true });
     const answer = await call(`/function/${open.metadata.name}`, {
       agent: stranger(),
@@ -378,14 +378,14 @@ describe('a call that is placed before it is made', () => {
       ['POST', '{"n":1}', 'c-1', '0'],
     );
   });
-  it('that may have been sent says since when', async () => {
+  it('and may have been sent has the time of that', async () => {
     const one = await fn(program);
     const { name } = await instance(one, echo);
     const outcome = await sent(one, await uidOf(name));
     assert.ok(outcome.type === 'answered');
     assert.equal(JSON.parse(outcome.body.toString()).headers['function-once'], '1.500');
   });
-  it('is lost with its instance, and where that knows nothing of it', async () => {
+  it('is lost with its instance, and if the instance has no record of it', async () => {
     const one = await fn(program);
     assert.equal((await sent(one, 'gone')).type, 'lost');
     const { name } = await instance(one, (_, outgoing) => {
@@ -393,7 +393,7 @@ describe('a call that is placed before it is made', () => {
     });
     assert.equal((await sent(one, await uidOf(name))).type, 'lost');
   });
-  it('of an image that remembers nothing is not sent again', async () => {
+  it('to an image without a memory of calls is not sent again', async () => {
     const one = await fn();
     let asked = 0;
     const { name } = await instance(one, (_, outgoing) => {
@@ -417,7 +417,7 @@ describe('a call that is placed before it is made', () => {
     const held = { instance: 'never', release: () => undefined };
     assert.equal((await sent(other, 'never', { place: held })).type, 'notMade');
   });
-  it('that is sent again may have been made, where the instance has no room or does not listen now', async () => {
+  it('and is sent again may have been made if the instance has no room or does not listen now', async () => {
     const one = await fn(program);
     const { name } = await instance(one, (_, outgoing) => {
       outgoing.writeHead(503, { 'Function-Not-Called': 'full' }).end('{}');
@@ -427,13 +427,13 @@ describe('a call that is placed before it is made', () => {
     const silent = await instance(other);
     assert.equal((await sent(other, await uidOf(silent.name))).type, 'unclear');
   });
-  it('whose connection is cut may have been made', async () => {
+  it('over a connection that is cut may have been made', async () => {
     const one = await fn(program);
     await instance(one, (incoming) => void incoming.socket.destroy());
     const place = await calls().place(given(one), forever);
     assert.equal((await sent(one, place.instance, { place })).type, 'unclear');
   });
-  it('takes no longer than the function may, and tells its error', async () => {
+  it("takes no longer than the function's timeout, and returns its error", async () => {
     const one = await fn({ ...program, timeoutSeconds: 1 });
     const { name } = await instance(one, () => undefined);
     assert.equal((await sent(one, await uidOf(name))).type, 'late');
@@ -444,7 +444,7 @@ describe('a call that is placed before it is made', () => {
     const outcome = await sent(other, await uidOf(second));
     assert.ok(outcome.type === 'answered' && outcome.error === 'NoMoney');
   });
-  it('has no place where there is no function, and gives it back when nobody wants it any more', async () => {
+  it('has no place without a function, and frees it when the caller leaves', async () => {
     await assert.rejects(
       calls().place({ namespace: 'default', function: 'none', id: 'a' }, forever),
       /not found/,

@@ -50,7 +50,7 @@ const condition = (type: string) => ({
 });
 
 describe('a node reads a version of a function', () => {
-  it('of which a pod is bound to it, by its name', async () => {
+  it('with a pod that is bound to the node, by its name', async () => {
     assert.equal((await ask('GET', at('mine'))).status, 200);
     for (const path of [
       all,
@@ -95,7 +95,7 @@ describe('a node reads a version of a function', () => {
   });
 });
 
-describe('a node says of a version of a function', () => {
+describe('a node writes to a version of a function', () => {
   const hash = `--hash=sha256:${'a'.repeat(64)}`;
   const [first, second] = [`a==1 ${hash}\n`, `a==2 ${hash}\n`];
   it('names, versions and hashes of libraries, and nothing else that pip would read', async () => {
@@ -108,7 +108,7 @@ describe('a node says of a version of a function', () => {
     ])
       assert.equal(await says('mine', { lock, nodeName: 'n1' }), 422, lock);
   });
-  it('what came of a build of its own, once which libraries these are', async () => {
+  it('the result of its own build, once, with the libraries', async () => {
     assert.equal(
       await says('mine', { lock: first, nodeName: 'n1', log: 'l', conditions: [condition('Built')] }),
       200,
@@ -120,7 +120,7 @@ describe('a node says of a version of a function', () => {
     assert.equal(await says('mine', { lock: second, nodeName: 'n1' }), 403);
     assert.equal(await says('mine', { nodeName: 'n1' }), 403);
   });
-  it('nothing else, and nothing of others', async () => {
+  it('nothing else, and nothing to versions of others', async () => {
     const now = { lock: first, nodeName: 'n1' };
     assert.equal(await says('mine', { ...now, nodeName: 'n2' }), 403);
     assert.equal(await says('mine', { ...now, conditions: [condition('Ready')] }), 403);

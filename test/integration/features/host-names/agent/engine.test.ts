@@ -19,7 +19,7 @@ describe('the engine of the node’s own container', () => {
     await images.remove();
   });
 
-  it('says that there is none', async () => {
+  it('reports that there is none', async () => {
     assert.equal(await engine.inspect(name), undefined);
     await engine.remove(name);
     await assert.rejects(engine.exec(name, ['true']), /No such container/);
@@ -62,7 +62,7 @@ describe('the engine of the node’s own container', () => {
     assert.equal(await engine.inspect(name), undefined);
   });
 
-  it('says which image cannot be fetched', async () => {
+  it('reports which image cannot be pulled', async () => {
     const spec = { image: 'localhost:1/none', entrypoint: ['sh'], labels: {}, binds: [] };
     await assert.rejects(engine.start(name, spec), /^RuntimeError: Docker cannot pull localhost:1\/none: /);
   });

@@ -42,7 +42,7 @@ async function say(name: string, state: DnsServed): Promise<void> {
 }
 const serving: DnsServed = { reason: 'Serving', message: 'served' };
 
-it('a Dns says whether its Services are there, as they come and go', async () => {
+it('the status of a Dns has the state of its Services, as they appear and disappear', async () => {
   await cluster.addNode('n1');
   await say('n1', serving);
   await cluster.client.resource(dnsResource).create(dns);
@@ -65,7 +65,7 @@ it('a Dns says whether its Services are there, as they come and go', async () =>
   assert.deepEqual(cluster.log.of('error'), []);
 });
 
-it('a Dns says whether every node serves it, as they come, fail and go', async () => {
+it('the status of a Dns has the state of every node, as nodes appear, fail and disappear', async () => {
   await cluster.addNode('n2');
   await turns('False NotServedYet');
   await say('n2', { reason: 'WebServerNotStarted', message: 'image nginx:alpine cannot be pulled' });

@@ -107,7 +107,7 @@ test('a namespace has at most 1000 paths, by whatever writes', async () => {
   assert.equal((await make(11, 1)).status, 201);
 });
 
-test('unless an administrator names others only domains that nobody has are open', async () => {
+test('only unregistered domains are allowed unless an administrator allows others', async () => {
   const usual = await startTestServer();
   try {
     assert.equal((await create('a', 'shop.example', usual)).status, 201);

@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from '../../../../fixtures/api-serve
 
 const collection = (namespace = 'default') => `/apis/minik8s.io/v1/namespaces/${namespace}/dnses`;
 
-it('cluster DNS has a Service at the tenth address, which nobody answers for', async () => {
+it('cluster DNS has a Service without endpoints at the tenth address', async () => {
   const server = await startTestServer();
   try {
     const found = await server.call('GET', '/api/v1/namespaces/kube-system/services/kube-dns');

@@ -33,7 +33,7 @@ describe('a job', () => {
     const history = (store.history.get(uid) ?? []).map((status) => JSON.stringify(status));
     assert.ok(!history.some((status, index) => status === history[index - 1]), 'nothing is written twice');
   });
-  it('whose results are too large leaves them in its folder', async (context) => {
+  it('with too large results leaves them in its folder', async (context) => {
     const { store, ends, model, folders } = await world(context);
     model('runs');
     const uid = store.add('large', {
@@ -45,7 +45,7 @@ describe('a job', () => {
     assert.equal(condition(store, uid, 'ResultsFetched')?.reason, 'ResultsTooLarge');
     assert.deepEqual(folders(), [`large-${uid}`]);
   });
-  it('that Slurm has lost fails, and what it wrote comes back all the same', async (context) => {
+  it('that Slurm has lost fails, and its output is stored all the same', async (context) => {
     const { store, sees, ends, model, home } = await world(context);
     const uid = store.add('lost', { run: ['true'], results: ['part'] });
     await sees('it runs', () => store.phase(uid) === 'Running');
@@ -56,7 +56,7 @@ describe('a job', () => {
     assert.equal(condition(store, uid, 'Failed')?.reason, 'JobLost');
     assert.deepEqual([store.text(uid, 'stdout'), store.text(uid, 'part')], ['so far\n', 'a part\n']);
   });
-  it('whose folder is gone says so, and ends as Slurm says', async (context) => {
+  it("without its folder reports it, and ends with Slurm's state", async (context) => {
     const { store, sees, ends, lines, model, home } = await world(context);
     const uid = store.add('bare', { run: ['true'] });
     await sees('it runs', () => store.phase(uid) === 'Running');
@@ -65,7 +65,7 @@ describe('a job', () => {
     assert.equal(await ends(uid), 'Succeeded');
     assert.equal(condition(store, uid, 'ResultsFetched')?.reason, 'WorkFolderGone');
   });
-  it('that is an array has the highest exit status of its tasks, which end while the queue is asked', async (context) => {
+  it('with an array has the highest exit status of its tasks, which end during the query of the queue', async (context) => {
     const { store, sees, ends, model, home } = await world(context);
     const uid = store.add('tasks', { run: ['true'], array: '0-1' });
     await sees('it is submitted', () => store.status(uid)?.jobID !== undefined);
@@ -78,7 +78,7 @@ printf '%s\\n' 'x 101_0 COMPLETED' 'x 101_1 FAILED' >"$MODEL/queue"\n`,
     assert.equal(store.status(uid)?.exitCode, 2);
     assert.match(condition(store, uid, 'Failed')?.message ?? '', /exit status 2/);
   });
-  it('that is deleted is canceled, and is let go of when Slurm has ended it, not before', async (context) => {
+  it('that is deleted is canceled, and is released only when Slurm has ended it', async (context) => {
     const { store, sees, model, lines, clock, folders } = await world(context);
     const uid = store.add('deleted', { run: ['true'] });
     await sees('it runs', () => store.phase(uid) === 'Running');
@@ -99,7 +99,7 @@ printf '%s\\n' 'x 101_0 COMPLETED' 'x 101_1 FAILED' >"$MODEL/queue"\n`,
     assert.equal(await ends(uid), 'Canceled');
     assert.ok(lines('canceled').length > 0);
   });
-  it('whose time is over while it is built is ended there', async (context) => {
+  it('at its deadline during the build is ended there', async (context) => {
     const { store, ends, lines, home } = await world(context);
     const build = ['echo $$ >pid', 'tail -f /dev/null'];
     const uid = store.add('late', { build, run: ['true'], activeDeadlineSeconds: 60, keepFiles: true });
@@ -131,7 +131,7 @@ describe('a client', () => {
     assert.equal(await ends(uid), 'Succeeded');
     assert.equal(lines('submitted').length, 1);
   });
-  it('that takes over goes on with what runs, and what was told before stays', async (context) => {
+  it('that takes over continues the running jobs, and keeps their earlier conditions', async (context) => {
     const { store, sees, ends, start, end, lines, model } = await world(context);
     const uid = store.add('one', { run: ['true'] });
     await sees('it runs', () => store.phase(uid) === 'Running');
@@ -145,7 +145,7 @@ describe('a client', () => {
     assert.ok((store.history.get(uid)?.length ?? 0) > (count ?? 0));
     assert.equal(lines('submitted').length, 1);
   });
-  it('tells each job whether the host is there, one that comes while it is away too, and one that has ended no more', async (context) => {
+  it('reports the state of the host in each job, also in a new one, but not in an ended one', async (context) => {
     const { store, sees, server, ends } = await world(context);
     const over = store.add('over', { run: ['true'], cancel: true });
     assert.equal(await ends(over), 'Canceled');

@@ -147,7 +147,7 @@ describe('the account of clients', () => {
 });
 
 describe('a client', () => {
-  it('has the files of a job, those of ConfigMaps too, and is told which is missing', async () => {
+  it('has the files of a job, with those of ConfigMaps, and reports a missing one', async () => {
     await made(`${core}/configmaps`, { metadata: { name: 'src' }, data: { 'a.c': 'A', 'b.c': 'B' } });
     const filesFrom = [{ configMapName: 'src', path: 'src' }];
     await submit(
@@ -181,7 +181,7 @@ describe('a client', () => {
     );
   });
 
-  it('writes a piece of a file once, and knows what is there', async () => {
+  it('writes a piece of a file once, and lists the stored pieces', async () => {
     await submit('out', {}, 'o');
     await clientOf('o');
     const store = await storeOf('o');
@@ -246,7 +246,7 @@ describe('a job that is deleted', () => {
     await world.client.resource(slurmJobResource).delete('ended', namespace);
     await isGone('ended');
   });
-  it('goes when there is no Secret to cancel it with, which an event tells', async () => {
+  it('is released if there is no Secret to cancel it with, with an event', async () => {
     await submit('lost', {}, 'l');
     await clientOf('l');
     const store = await storeOf('l');
@@ -261,7 +261,7 @@ describe('a job that is deleted', () => {
       return text.includes('job 11 may go on in Slurm: Secret l is gone');
     });
   });
-  it('goes some time after its end where it says so, with its client', async () => {
+  it('is deleted after the TTL of its end, with its client', async () => {
     await submit('short', { ttlSecondsAfterFinished: 0 }, 't');
     await clientOf('t');
     const store = await storeOf('t');

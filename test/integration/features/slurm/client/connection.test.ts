@@ -9,7 +9,6 @@ import { systemClock } from '../../../../../src/base/clock.ts';
 import { replaceable } from '../../../../../src/base/current.ts';
 import { silentLogger } from '../../../../../src/base/log.ts';
 import type { ConnectionSettings } from '../../../../../src/features/slurm/client/connection-settings.ts';
-import { Lane } from '../../../../../src/features/slurm/client/lanes.ts';
 import { type HostState, LoginHost } from '../../../../../src/features/slurm/client/login-host.ts';
 import { followConnection } from '../../../../../src/roles/slurm/connection-files.ts';
 import { eventually } from '../../../../fixtures/eventually.ts';
@@ -68,7 +67,7 @@ describe('a login host', () => {
     connection.replace(one.settings);
     assert.equal((await ran).stdout, 'hello\n');
   });
-  it('is not asked often with a wrong password, and at once when the Secret has another', async (context) => {
+  it('is not tried often with a wrong password, and at once after a change of the Secret', async (context) => {
     const { server, client } = await world(context);
     const one = await server();
     const { host, says, connection, clock } = client({ ...one.settings, password: 'wrong' });
@@ -81,7 +80,7 @@ describe('a login host', () => {
     assert.equal((await ran).stdout, 'hello\n');
     assert.deepEqual(one.passwords, ['wrong', one.password]);
   });
-  it('is not asked with a key that cannot be read, and the reason names no part of the key', async (context) => {
+  it('is not tried with an invalid key, and the reason contains no part of the key', async (context) => {
     const { server, client } = await world(context);
     const one = await server();
     const keys = generateKeyPairSync('rsa', {
@@ -109,7 +108,7 @@ describe('a login host', () => {
     }
     assert.equal(one.entries, 0);
   });
-  it('that is away is asked again soon', async (context) => {
+  it('is tried again soon if it is unreachable', async (context) => {
     const { server, client } = await world(context);
     const one = await server();
     const { host, says, clock } = client(one.settings);
@@ -119,7 +118,7 @@ describe('a login host', () => {
     await says('HostAway');
     assert.ok((clock.nextIn ?? Number.POSITIVE_INFINITY) <= 1000, `${clock.nextIn}`);
   });
-  it('is not asked as somebody whom the Secret does not name any more', async (context) => {
+  it('is not used by a user that the Secret does not contain any more', async (context) => {
     const { server, client } = await world(context);
     const [before, after] = [await server(), await server()];
     const gate = Promise.withResolvers<void>();
@@ -137,7 +136,7 @@ describe('a login host', () => {
       return before.runs === 1;
     });
   });
-  it('is connected with again when the connection is lost, and what was going on says so', async (context) => {
+  it('is connected again after a lost connection, and running requests report the loss', async (context) => {
     const { server, client } = await world(context);
     const one = await server();
     const { host, states, clock } = client(one.settings);
@@ -155,7 +154,7 @@ describe('a login host', () => {
     assert.equal(one.entries, 2);
     assert.equal(clock.pending, 0, 'nothing is timed any more');
   });
-  it('that does not answer a question in time is not waited for, and a build is', async (context) => {
+  it('without an answer in time is not awaited, except for a build', async (context) => {
     const { server, client } = await world(context);
     const one = await server();
     const { host, clock } = client(one.settings);
@@ -167,7 +166,7 @@ describe('a login host', () => {
     await host.run('ask', ': >go');
     assert.equal((await built).stdout, 'built\n');
   });
-  it('that answers without end is not listened to without end', async (context) => {
+  it('with an endless answer is cut off at the maximum', async (context) => {
     const { server, client } = await world(context);
     const { host } = client((await server()).settings);
     await assert.rejects(host.run('ask', 'head -c 20000000 /dev/zero'), /longer than 16777216 bytes/);
@@ -209,7 +208,7 @@ describe('a login host', () => {
   });
 });
 
-it('the files of a Secret are followed, and are no news where they say the same', async (context) => {
+it("changes of the Secret's files are reported, and equal files are not", async (context) => {
   const { home, stop } = await world(context);
   // Replaces the file atomically, as the kubelet does.
   const write = (name: string, text: string) => {
@@ -225,37 +224,4 @@ it('the files of a Secret are followed, and are no news where they say the same'
   write('host', 'two');
   await eventually(systemClock, 'it is told', () => news.includes('two'));
   assert.deepEqual(news, ['two']);
-});
-
-it('a lane has so many at a time, in the order they came, whatever becomes of them', async () => {
-  const lane = new Lane(2);
-  const began: number[] = [];
-  const ends: ((error?: Error) => void)[] = [];
-  const runs = Array.from({ length: 5 }, (_, index) =>
-    lane.run(
-      () =>
-        new Promise<void>((resolve, reject) => {
-          began.push(index);
-          ends.push((error) => (error ? reject(error) : resolve()));
-        }),
-    ),
-  );
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-  await turn();
-  assert.deepEqual(began, [0, 1]);
-  ends[0]?.();
-  await turn();
-  // A new task runs after the waiting tasks.
-  const late = lane.run(async () => void began.push(99));
-  await turn();
-  assert.deepEqual(began, [0, 1, 2]);
-  ends[1]?.(new Error('broken'));
-  await assert.rejects(runs[1] ?? Promise.resolve(), /broken/);
-  await turn();
-  assert.deepEqual(began, [0, 1, 2, 3]);
-  for (const end of ends) end();
-  await turn();
-  for (const end of ends) end();
-  await Promise.all([late, ...runs.filter((_, index) => index !== 1)]);
-  assert.deepEqual(began, [0, 1, 2, 3, 4, 99]);
 });

@@ -7,7 +7,7 @@ import { condition } from '../../../../fixtures/slurm/client.ts';
 import { clientWorld } from '../../../../fixtures/slurm/client-world.ts';
 
 describe('a job', () => {
-  it('whose files cannot be written to the host says which and why, and goes on when they can be', async (context) => {
+  it('with files that cannot be written reports which and why, and continues when they can', async (context) => {
     const { store, sees, ends, model, server, clock, lines } = await clientWorld(context);
     model('runs');
     server.unwritable = ['/data'];
@@ -25,7 +25,7 @@ describe('a job', () => {
     assert.equal(condition(store, uid, 'Uploaded')?.status, 'True');
     assert.equal(store.text(uid, 'stdout'), 'text\n');
   });
-  it('whose output the cluster does not take says so and has all of it in the end, without a gap', async (context) => {
+  it('with output that the cluster rejects reports it, and has all of it in the end, without a gap', async (context) => {
     const { store, sees, ends, model } = await clientWorld(context);
     model('runs');
     let refused = 0;
@@ -48,7 +48,7 @@ describe('a job', () => {
     assert.equal(store.text(uid, 'stdout')?.length, 1_200_000);
     assert.equal(condition(store, uid, 'ResultsFetched')?.status, 'True');
   });
-  it('whose folder cannot be removed ends all the same, and says that it is there', async (context) => {
+  it('with a folder that cannot be removed ends all the same, and reports it', async (context) => {
     const { store, ends, model, folders } = await clientWorld(context);
     model('runs');
     model('held');
@@ -61,7 +61,7 @@ describe('a job', () => {
     assert.equal(condition(store, uid, 'ResultsFetched')?.status, 'True');
     assert.deepEqual(folders(), [`one-${uid}`]);
   });
-  it('that is deleted goes when Slurm has ended it, though its folder cannot be removed', async (context) => {
+  it('that is deleted is released when Slurm has ended it, even if its folder cannot be removed', async (context) => {
     const { store, sees, model, lines } = await clientWorld(context);
     const uid = store.add('one', { run: ['true'] });
     await sees('it runs', () => store.phase(uid) === 'Running');
@@ -70,7 +70,7 @@ describe('a job', () => {
     await sees('it is let go of', () => !store.has(uid));
     assert.ok(lines('canceled').length > 0);
   });
-  it('whose status is refused once at any write ends, with its number, and is submitted once', async (context) => {
+  it('with one rejected write of its status ends, with its number, and is submitted once', async (context) => {
     for (let at = 1; at <= 9; at++) {
       const { store, ends, model, lines, end } = await clientWorld(context);
       model('runs');

@@ -97,7 +97,7 @@ async function host(context: TestContext, job = jobOf()) {
 }
 
 describe('a folder', () => {
-  it('is for nobody else to read, whatever it is called, and goes', async (context) => {
+  it('is private to its user, whatever its name, and is removed', async (context) => {
     const job = jobOf({ workDir: "~/a b'$(touch injected)" });
     const { home, folder, sh } = await host(context, job);
     assert.equal(folder, join(home, "a b'$(touch injected)", `job-${uid}`));
@@ -168,7 +168,7 @@ describe('a job', () => {
     assert.equal((await submit()).stdout, 'id 101\n');
     assert.equal(lines('submitted').length, 1);
   });
-  it('whose number an earlier client wrote down with other words is looked up in the queue', async (context) => {
+  it('with an unreadable number of an earlier client is looked up in the queue', async (context) => {
     const { submit, own, lines } = await host(context);
     await submit();
     writeFileSync(own('job-id'), 'welcome\n');
@@ -183,7 +183,7 @@ describe('a job', () => {
     assert.equal((await submit()).stdout, 'id 101\n');
     assert.equal(lines('submitted').length, 1);
   });
-  it('is not submitted again before Slurm surely does not have it, and accounting is asked then', async (context) => {
+  it('is not submitted again before Slurm certainly does not have it, and accounting is queried then', async (context) => {
     const { submit, lines, model, age } = await host(context);
     model('mode', 'loses, silent');
     assert.match((await submit()).stdout, /^refused\n/);
@@ -197,7 +197,7 @@ describe('a job', () => {
     assert.equal((await submit()).stdout, 'id 77\n');
     assert.equal(lines('submitted').length, 1);
   });
-  it('is submitted again when nobody has it after that time', async (context) => {
+  it('is submitted again when neither the queue nor accounting has it after that time', async (context) => {
     for (const hasAccounting of [true, false]) {
       const { submit, lines, model, age } = await host(context);
       model('mode', 'loses, silent');
@@ -209,7 +209,7 @@ describe('a job', () => {
       assert.equal(lines('submitted').length, 2);
     }
   });
-  it('is not submitted while the queue cannot be asked', async (context) => {
+  it('is not submitted while the queue cannot be queried', async (context) => {
     const { submit, lines, model } = await host(context);
     model('away', '');
     const { code, stderr } = await submit();
@@ -217,7 +217,7 @@ describe('a job', () => {
     assert.match(stderr, /Unable to contact/);
     assert.deepEqual(lines('submitted'), []);
   });
-  it('that is refused is told so in Slurm’s words, and may be submitted at once when that is mended', async (context) => {
+  it('that sbatch refuses has its message, and can be submitted at once after the fix', async (context) => {
     const { submit, model } = await host(context);
     model('mode', 'refuses');
     assert.equal((await submit()).stdout, 'refused\nsbatch: error: invalid partition specified: nope\n');
@@ -230,7 +230,7 @@ describe('a job', () => {
     assert.equal((await submit()).stdout, 'canceled\n');
     assert.deepEqual(lines('submitted'), []);
   });
-  it('is canceled by its number, by what its folder says, and by its comment', async (context) => {
+  it('is canceled by its number, by the number in its folder, and by its comment', async (context) => {
     for (const known of ['status', 'folder', 'queue']) {
       const { submit, cancel, lines, own } = await host(context);
       await submit();
@@ -262,13 +262,13 @@ describe('a build', () => {
     writeFileSync(one.own('build.sh'), buildScript(job.spec));
     return { ...one, build: () => one.sh(buildingScript(one.folder)) };
   };
-  it('runs once, whoever waits for it and however often', async (context) => {
+  it('runs once, however many wait for it and however often', async (context) => {
     const { build, folder } = await building(context, 'echo once >>built', 'sleep 0.3', 'echo said');
     const said = [...(await Promise.all([build(), build()])), await build()];
     for (const { stdout } of said) assert.equal(stdout, '0\nsaid\n');
     assert.equal(readFileSync(join(folder, 'built'), 'utf8'), 'once\n');
   });
-  it('that fails says how', async (context) => {
+  it('that fails has its status and output', async (context) => {
     const { build } = await building(context, 'echo no compiler >&2', '(exit 4)', 'echo not reached');
     assert.equal((await build()).stdout, '4\nno compiler\n');
   });

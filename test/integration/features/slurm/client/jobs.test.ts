@@ -24,7 +24,7 @@ describe('jobs on Slurm', { skip: unlessSlurm, timeout: 300_000 }, () => {
       ),
     );
 
-  it('builds, runs and fetches, with what the spec says, and cleans up', async () => {
+  it('are built, run and fetched with the fields of the spec, and cleaned up', async () => {
     const store = new MemoryStore();
     const uid = store.add(
       'hello',
@@ -83,7 +83,7 @@ describe('jobs on Slurm', { skip: unlessSlurm, timeout: 300_000 }, () => {
     assert.equal(store.text(uid, 'stdout-2'), 'task 2\n');
   });
 
-  it('says why a job cannot be built, is refused, or has failed', async () => {
+  it('report why a job cannot be built, is refused, or has failed', async () => {
     const store = new MemoryStore();
     const uids = [
       store.add('build', { build: ['echo no such compiler; exit 4'], run: ['true'] }),

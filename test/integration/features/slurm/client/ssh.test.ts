@@ -44,7 +44,7 @@ async function world(context: TestContext) {
 }
 const never = new AbortController().signal;
 
-it('a fault of a connection has a name, and the host is not asked where no key of it is known', async (context) => {
+it('a failed connection has a fault, and a host without a known key is not contacted', async (context) => {
   const { server, connect, fault } = await world(context);
   const { port } = server.settings;
   const at = `127.0.0.1 port ${port}`;
@@ -128,7 +128,7 @@ it('a program whose request is given up is ended on the host, and the connection
   assert.equal(server.runs, runs + 1, 'one that was given up before is not run');
 });
 
-it('a connection that is closed here says so, one that the host ends is lost, and nothing is asked over either', async (context) => {
+it('a connection closed here reports that, one closed by the host is lost, and neither accepts requests', async (context) => {
   const { connect, server, home, idle } = await world(context);
   for (const [end, why] of [
     [(one: SshConnection) => one.close(), 'the connection was closed'],
@@ -148,7 +148,7 @@ it('a connection that is closed here says so, one that the host ends is lost, an
   }
 });
 
-it('files are asked for again after a host that has refused it, and a file that is denied is not', async (context) => {
+it('files are requested again after a refused session, and an unreadable file is not', async (context) => {
   const { connect, server, home } = await world(context);
   const connection = await connect();
   const [file, denied] = [join(home, 'file'), join(home, 'denied')];

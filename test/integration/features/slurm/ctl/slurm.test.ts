@@ -52,7 +52,7 @@ async function wrote({ metadata }: SlurmJob, kind: string, path: string, offset:
 }
 
 describe('ctl slurm create', () => {
-  it('sends a folder, and says what is asked of Slurm', async () => {
+  it('sends a folder and the options for Slurm', async () => {
     const folder = join(directory, 'source');
     await mkdir(join(folder, 'src'), { recursive: true });
     await writeFile(join(folder, 'src/add.cu'), 'int main() {}\n');
@@ -83,7 +83,7 @@ describe('ctl slurm create', () => {
     assert.deepEqual(spec.environment, { MODE: 'fast', EMPTY: '' });
   });
 
-  it('refuses one that does not say what is run, or where', async () => {
+  it('rejects a job without a program or a connection', async () => {
     const nothing = await ctl(['slurm', 'create', 'x', '--connection', 'login']);
     assert.equal(nothing.status, 1);
     assert.match(nothing.err, /either --script-file or --run-command/);
@@ -153,7 +153,7 @@ describe('ctl logs slurmjob/NAME', () => {
 });
 
 describe('ctl slurm results', () => {
-  it('writes them whole, also those without a byte, and tells what was not fetched', async () => {
+  it('writes complete files, also empty ones, and reports the files that were not fetched', async () => {
     const job = await create('done');
     await wrote(job, 'Result', 'out/a.csv', 3, 'def');
     await wrote(job, 'Result', 'out/a.csv', 0, 'abc');
@@ -177,7 +177,7 @@ describe('ctl slurm results', () => {
     assert.equal(await readFile(join(folder, 'empty'), 'utf8'), '');
   });
 
-  it('says when a piece is missing', async () => {
+  it('reports a missing piece', async () => {
     const job = await create('torn');
     await wrote(job, 'Result', 'a', 0, 'abc');
     await hasStatus('torn', { phase: 'Succeeded', files: [{ path: 'a', size: 6 }] });
@@ -195,7 +195,7 @@ describe('ctl slurm results', () => {
 });
 
 describe('ctl slurm cancel', () => {
-  it('asks for the end of a job, and says of one that has ended that it has', async () => {
+  it('cancels a job, and rejects one that has ended', async () => {
     await create('stop');
     assert.equal((await ctl(['slurm', 'cancel', 'stop'])).out, 'slurmjob/stop is being canceled\n');
     assert.equal((await jobOf('stop')).spec.cancel, true);

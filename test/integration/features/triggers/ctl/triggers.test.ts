@@ -108,7 +108,7 @@ describe('ctl trigger create', () => {
     ['--file-folder', '/srv/none', '/srv/none is watched on each node whose --watch-folder allows it'],
     ['--file-claim', 'data', 'data is watched once the claim is bound to a volume'],
   ] as const)
-    it(`with ${flag} says where files are watched, and the command it names shows the trigger`, async () => {
+    it(`with ${flag} prints where files are watched, and the command it names shows the trigger`, async () => {
       const name = `where${flag}`;
       const create = ['trigger', 'create', name, '--function', 'f', flag, value];
       const { status, out, err } = await ctl(create);
@@ -199,7 +199,7 @@ describe('ctl trigger', () => {
     assert.match(await run('describe', 'by-time'), /Schedule: +\*\/5/);
     assert.match(await run('delete', 'by-time'), /"?by-time"? deleted/);
   });
-  it('says which words it takes', async () => {
+  it('lists the words it takes', async () => {
     for (const args of [['create'], ['fire'], ['replay', 'one'], ['replay', '--all'], ['events', 'a', 'b']]) {
       const { status, err } = await ctl(['trigger', ...args]);
       assert.deepEqual([status, err !== ''], [1, true], args.join(' '));

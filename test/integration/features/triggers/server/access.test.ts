@@ -65,7 +65,7 @@ const attempts: readonly (readonly [
   ['delete events', 'DELETE', '/triggerevents/e?dryRun=All', undefined, ['edit', 'admin']],
 ];
 
-describe('who may', () => {
+describe('the right to', () => {
   for (const [title, method, path, body, who] of attempts)
     it(title, async () => {
       const passed: string[] = [];

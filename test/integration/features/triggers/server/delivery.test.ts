@@ -73,7 +73,7 @@ describe('an event of a trigger', () => {
     assert.deepEqual([seen.length, seen[2]?.id], [3, dead.spec.id]);
   });
 
-  it('is a dead letter at once where there is no such function, and the trigger says so', async () => {
+  it('is a dead letter at once without its function, which the trigger reports', async () => {
     await world.trigger('t-none', { target: { name: 'nobody' }, http: { path: '/none' } });
     await world.call('POST', invoke('t-none'), {});
     const dead = await world.eventually('it is given up', async () =>
@@ -88,7 +88,7 @@ describe('an event of a trigger', () => {
     assert.match(ready.message ?? '', /no function "nobody"/);
   });
 
-  it('of the oldest is removed beyond the limit of dead letters, and counted', async () => {
+  it('is removed if it is the oldest beyond the limit of dead letters, and counted', async () => {
     await world.noting('never', () => 500);
     await world.trigger('t-limit', {
       target: { name: 'never' },

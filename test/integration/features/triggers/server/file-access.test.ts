@@ -65,7 +65,7 @@ const event = (spec: object = {}, metadata: object = {}) => {
   };
 };
 
-it('a node tells of a file in a folder that it watches', async () => {
+it('a node creates an event for a file in a folder that it watches', async () => {
   const answer = await world.call('POST', `${group}/triggerevents`, event(), as('n1'));
   assert.equal(answer.status, 201, answer.text);
 });
@@ -88,13 +88,13 @@ const refused: readonly (readonly [string, object, object?])[] = [
   ['with a finalizer, so that it stays', {}, { finalizers: ['a.b/c'] }],
   ['without its owner, so that it stays', {}, { ownerReferences: [] }],
 ];
-describe('a node cannot tell an event', () => {
+describe('a node cannot create an event', () => {
   for (const [name, spec, metadata] of refused)
     it(name, async () => {
       const answer = await world.call('POST', `${group}/triggerevents`, event(spec, metadata), as('n1'));
       assert.equal(answer.status, 403, answer.text);
     });
-  it('that another node could', async () => {
+  it('for a watch of another node', async () => {
     const answer = await world.call('POST', `${group}/triggerevents`, event(), as('n2'));
     assert.equal(answer.status, 403, answer.text);
   });
@@ -125,7 +125,7 @@ describe('a node', () => {
       assert.equal(answer.status, status, answer.text);
     });
 
-  it('says how it goes of its own, and nothing else', async () => {
+  it('a node writes the status of its own watches, and nothing else', async () => {
     const say = (name: string, sub: string, body: object) =>
       world.call('PATCH', `${group}/folderwatches/${name}${sub}`, body, { ...as('n1'), headers: merge });
     const status = { reason: 'Watching', message: '' };

@@ -100,7 +100,7 @@ const reasonOf = (name: string, reason: string) =>
   });
 
 describe('a trigger of files', () => {
-  it('tells what is created, written, and deleted, each once, when it is at rest', async () => {
+  it('reports created, written and deleted files, each once, when they are at rest', async () => {
     const seen = await world.noting('files');
     const folder = folderOf('files');
     writeFileSync(join(folder, 'old.csv'), 'was here');
@@ -129,7 +129,7 @@ describe('a trigger of files', () => {
     assert.equal(updated?.source, `/folders${folder}`);
   });
 
-  it('tells what is in small files, and what lies in folders, when it is asked to', async () => {
+  it('reports the content of small files, and files in subfolders, if configured', async () => {
     const seen = await world.noting('content');
     const folder = folderOf('content');
     startAgent();
@@ -156,7 +156,7 @@ describe('a trigger of files', () => {
     );
   });
 
-  it('tells after a restart of the agent what happened meanwhile, and nothing again', async () => {
+  it('reports changes during a restart of the agent afterwards, and nothing twice', async () => {
     const seen = await world.noting('restarted');
     const folder = folderOf('restarted');
     startAgent();
@@ -174,7 +174,7 @@ describe('a trigger of files', () => {
     assert.deepEqual(told(seen.slice(3)), ['created new', 'deleted removed', 'updated changed']);
   });
 
-  it('tells it again with the same id where the agent ended between the event and remembering it', async () => {
+  it('reports an event again with the same id if the agent ended before its record', async () => {
     const seen = await world.noting('twice');
     const folder = folderOf('twice');
     startAgent();
@@ -220,7 +220,7 @@ describe('a trigger of files', () => {
     assert.equal(seen.length, 1);
   });
 
-  it('says why a folder is not watched, and begins when it is there', async () => {
+  it('reports why a folder is not watched, and starts when it exists', async () => {
     const seen = await world.noting('missing');
     startAgent();
     await world.trigger('forbidden', { target: { name: 'missing' }, file: { folder: '/etc' } });
@@ -243,7 +243,7 @@ describe('a trigger of files', () => {
     await reasonOf('nowhere', 'NoNode');
   });
 
-  it('says that there are too many files, and goes on when there are fewer', async () => {
+  it('reports too many files, and continues when there are fewer', async () => {
     const seen = await world.noting('many');
     const folder = folderOf('many');
     startAgent('n1', [allowed], 300);
@@ -262,7 +262,7 @@ describe('a trigger of files', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('watches a claim on the node that has its volume, and says what is missing', async () => {
+  it('watches a claim on the node with its volume, and reports what is missing', async () => {
     const seen = await world.noting('claimed');
     const path = join(root, 'volume');
     mkdirSync(join(path, 'in'), { recursive: true });
@@ -305,7 +305,7 @@ describe('a trigger of files', () => {
     await reasonOf('claimed', 'FolderUnusable');
   });
 
-  it('makes files wait while a thousand events do, and tells all in the end', async () => {
+  it('keeps files waiting while a thousand events wait, and reports all in the end', async () => {
     const up = Promise.withResolvers<void>();
     const paths = new Set<string>();
     await world.fn('slow', (incoming, outgoing) => {
@@ -336,7 +336,7 @@ describe('a trigger of files', () => {
     await world.eventually('none waits', async () => !(await world.condition('flood', 'Backlogged')));
   });
 
-  it('that is suspended, or watches another folder, does not tell what happened before', async () => {
+  it('does not report earlier changes after a suspension or a change of its folder', async () => {
     const seen = await world.noting('moved');
     const [first, second] = [folderOf('moved-1'), folderOf('moved-2')];
     startAgent();

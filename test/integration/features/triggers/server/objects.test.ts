@@ -57,7 +57,7 @@ const ready = (name: string) =>
   world.eventually('it is ready', async () => (await world.condition(name, 'Ready'))?.status === 'True');
 
 describe('a trigger of objects', () => {
-  it('tells what is created, changed and deleted of those that it selects', async () => {
+  it('reports created, changed and deleted objects of its selector', async () => {
     const seen = await world.noting('all');
     const object = { ...ofMaps, labelSelector: 'app=web' };
     await world.trigger('all', { target: { name: 'all' }, object });
@@ -76,7 +76,7 @@ describe('a trigger of objects', () => {
     assert.equal(updated?.source, '/apis/v1/namespaces/default/configmaps');
   });
 
-  it('tells only the changes that it names, also by a field', async () => {
+  it('reports only the selected changes, also by a field', async () => {
     const seen = await world.noting('some');
     const object = { ...ofMaps, types: ['Deleted'], fieldSelector: 'metadata.name=two' };
     await world.trigger('some', { target: { name: 'some' }, object });
@@ -88,7 +88,7 @@ describe('a trigger of objects', () => {
     assert.deepEqual(told(seen), ['deleted two']);
   });
 
-  it('tells what happened while no controller ran', async () => {
+  it('reports changes that happened while no controller ran', async () => {
     const seen = await world.noting('restarted');
     await world.trigger('restarted', {
       target: { name: 'restarted' },
@@ -108,7 +108,7 @@ describe('a trigger of objects', () => {
     assert.deepEqual(told(seen), ['created before', 'created meanwhile']);
   });
 
-  it('tells what is left when the history is lost, and says what is not', async () => {
+  it('reports the remaining objects after a lost history, and that changes are missing', async () => {
     const seen = await world.noting('lost');
     const object = { ...ofMaps, labelSelector: 'app=lost' };
     await world.trigger('lost', { target: { name: 'lost' }, object });
@@ -135,7 +135,7 @@ describe('a trigger of objects', () => {
     assert.equal((await world.condition('lost', 'Ready'))?.status, 'True');
   });
 
-  it('says that its account may not watch them, and begins when it may', async () => {
+  it('reports that its account lacks the right to watch, and starts when it has it', async () => {
     const seen = await world.noting('allowed');
     await world.trigger('allowed', {
       target: { name: 'allowed' },
@@ -182,7 +182,7 @@ describe('a trigger of objects', () => {
     );
   });
 
-  it('of a kind that is not served says so', async () => {
+  it('reports a kind that is not served', async () => {
     await world.trigger('strange', {
       target: { name: 'all' },
       object: { apiVersion: 'example.com/v1', kind: 'Strange' },
@@ -201,7 +201,7 @@ describe('a trigger of objects', () => {
     );
   });
 
-  it('of triggers is refused: each event would make another', async () => {
+  it('of triggers is rejected, because each event would cause another', async () => {
     for (const kind of ['Trigger', 'TriggerEvent']) {
       const spec = { target: { name: 'all' }, object: { apiVersion: 'minik8s.io/v1', kind } };
       const answer = await world.call('POST', triggers, { metadata: { name: 'self' }, spec });
@@ -210,7 +210,7 @@ describe('a trigger of objects', () => {
     }
   });
 
-  it('begins anew when it is to watch others, without telling what was before', async () => {
+  it('starts again after a change of its source, without earlier changes', async () => {
     const seen = await world.noting('changed');
     await world.trigger('changed', {
       target: { name: 'changed' },
@@ -232,7 +232,7 @@ describe('a trigger of objects', () => {
     assert.deepEqual(told(seen), ['created b-after']);
   });
 
-  it('waits while a thousand events are pending, and tells all in the end', async () => {
+  it('waits while a thousand events are pending, and reports all in the end', async () => {
     let isUp = false;
     const ids = new Set<string>();
     await world.fn('slow', (incoming, outgoing) => {
@@ -274,7 +274,7 @@ describe('triggers of runs', () => {
   const isReady = (name: string) =>
     world.eventually('it watches', async () => (await world.condition(name, 'Ready'))?.status === 'True');
 
-  it('are not told of those to which they have led, by themselves or by others', async () => {
+  it('do not report runs that they caused, directly or through others', async () => {
     await allow('workflowruns', 'default', 'minik8s.io');
     const definition = (States: object) => ({ StartAt: 'A', States });
     const workflows = {
@@ -319,7 +319,7 @@ describe('triggers of runs', () => {
     ]);
     for (const name of ['one', 'two']) await world.call('DELETE', `${triggers}/${name}`);
   });
-  it('cannot be kept from being told of one by who makes it', async () => {
+  it('report a run whatever its creator writes into it', async () => {
     const metadata = { name: 'hidden', annotations: { 'minik8s.io/trigger-chain': 'default/one' } };
     const answer = await world.call('POST', `${group}/workflowruns`, {
       metadata,
@@ -327,7 +327,7 @@ describe('triggers of runs', () => {
     });
     assert.equal(answer.status, 403, answer.text);
   });
-  it('of Functions are not told of the changes that calls make', async () => {
+  it('of Functions do not report the changes that calls cause', async () => {
     const object = { apiVersion: 'minik8s.io/v1', kind: 'Function' };
     const make = (of: object) =>
       world.call('POST', triggers, {

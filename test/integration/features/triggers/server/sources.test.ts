@@ -21,7 +21,7 @@ const suspend = (name: string, isOn = true) =>
   world.call('PATCH', `${triggers}/${name}`, { spec: { suspend: isOn } }, merge);
 
 describe('a trigger with a schedule', () => {
-  it('tells each time once, and none while it is suspended', async () => {
+  it('reports each time once, and none while it is suspended', async () => {
     const seen = await world.noting('ticking');
     await world.trigger('tick', { target: { name: 'ticking' }, cron: { schedule: '@every 1s' } });
     await world.eventually('three times', () => seen.length >= 3);
@@ -38,14 +38,14 @@ describe('a trigger with a schedule', () => {
     assert.equal(condition.reason, 'Suspended');
     assert.equal((await world.status('tick'))?.position, undefined);
   });
-  it('that is never due says so', async () => {
+  it('reports that it is never due', async () => {
     await world.trigger('never', { target: { name: 'ticking' }, cron: { schedule: '0 0 30 2 *' } });
     await world.eventually(
       'it says so',
       async () => (await world.condition('never', 'Ready'))?.reason === 'NeverDue',
     );
   });
-  it('that cannot be read is refused', async () => {
+  it('is rejected if it is invalid', async () => {
     const spec = { target: { name: 'x' }, cron: { schedule: '61 * * * *', timeZone: 'Mars/Olympus' } };
     const answer = await world.call('POST', triggers, { metadata: { name: 'bad' }, spec });
     assert.equal(answer.status, 422);
@@ -61,7 +61,7 @@ describe('a trigger with a path', () => {
       {},
     );
 
-  it('answers everybody who asks by the gateway when it is public, and nobody else when it is not', async () => {
+  it('serves all callers of the gateway if it is public, and no anonymous ones otherwise', async () => {
     const seen = await world.noting('asked');
     await world.trigger('open', {
       target: { name: 'asked' },
@@ -82,7 +82,7 @@ describe('a trigger with a path', () => {
     assert.equal((await world.call('PUT', `${invoke('open')}/more`, {})).status, 404);
     assert.equal((await world.call('POST', invoke('closed'), {}, nobody)).status, 403);
   });
-  it('tells nobody what the sender is to the cluster', async () => {
+  it('stores no credentials of the sender', async () => {
     const seen = await world.noting('curious');
     await world.trigger('secrets', { target: { name: 'curious' }, http: { path: '/secrets' } });
     const forged = { 'function-call-id': 'r.1', 'function-trigger-depth': '3' };
@@ -107,7 +107,7 @@ describe('a trigger with a path', () => {
     assert.equal(first?.text, second?.text);
     assert.equal((await world.events('keyed')).length, 1);
   });
-  it('stores a request of somebody else, or another one, whose key is the same', async () => {
+  it('stores a request of another sender, or another request, with the same key', async () => {
     await world.noting('guessed', () => 500);
     const http = { path: '/guessed', public: true, methods: ['POST', 'PUT'] };
     await world.trigger('guessed', { target: { name: 'guessed' }, http });
@@ -144,7 +144,7 @@ describe('a trigger with a path', () => {
       assert.equal(ids.size, 6 + index, `${method} ${path} ${JSON.stringify(headers)}`);
     }
   });
-  it('lets nobody unknown begin more runs while a thousand have not ended', async () => {
+  it('starts no more runs for anonymous callers while a thousand have not ended', async () => {
     const definition = { StartAt: 'A', States: { A: { Type: 'Wait', Seconds: 9999, End: true } } };
     const workflows = '/apis/minik8s.io/v1/namespaces/default/workflows';
     const made = await world.call('POST', workflows, { metadata: { name: 'slow' }, spec: { definition } });
@@ -203,7 +203,7 @@ describe('a trigger with a path', () => {
     assert.equal(refused.status, 429, refused.text);
     assert.match(refused.text, /1000 events of the trigger wait/);
   });
-  it('of an older trigger is not taken from it', async () => {
+  it('keeps the path of an older trigger', async () => {
     await world.trigger('b-first', { target: { name: 'asked' }, http: { path: '/same' } });
     await new Promise((resolve) => setTimeout(resolve, 1100));
     await world.trigger('a-second', { target: { name: 'asked' }, http: { path: '/same' } });
@@ -225,7 +225,7 @@ describe('a trigger of results', () => {
   const call = (name: string, headers: Record<string, string> = {}) =>
     world.call('POST', `/apis/minik8s.io/v1/namespaces/default/functions/${name}/invoke`, {}, { headers });
 
-  it('tells the outcomes that it names, with what was answered', async () => {
+  it('reports the selected outcomes, with the answer', async () => {
     const seen = await world.noting('after-all');
     const failures = await world.noting('after-failure');
     await world.noting('first', (count) => (count === 1 ? 200 : 418));
@@ -253,7 +253,7 @@ describe('a trigger of results', () => {
     assert.equal(failures[0]?.type, 'minik8s.io/function.failure');
     assert.equal(Number(failures[0]?.data.status), 418);
   });
-  it('is told a result whatever the caller says of triggers before', async () => {
+  it('gets a result whatever chain the caller sends', async () => {
     const seen = await world.noting('after-hidden');
     await world.noting('hidden');
     await world.trigger('hidden', { target: { name: 'after-hidden' }, result: { function: 'hidden' } });
@@ -272,7 +272,7 @@ describe('a trigger of results', () => {
       ['1', 'default/hidden'],
     );
   });
-  it('passes a large answer on whole, and tells that there was one', async () => {
+  it('passes on a large answer whole, and reports that there was one', async () => {
     const seen = await world.noting('after-large');
     const large = 'x'.repeat(1_000_000);
     await world.fn('large', (incoming, outgoing) => {
@@ -293,7 +293,7 @@ describe('a trigger of results', () => {
       truncated: true,
     });
   });
-  it('passes on an answer that is nested too deep for an event, and tells it as a text', async () => {
+  it('passes on an answer that is nested too deep for an event, and reports it as a text', async () => {
     const seen = await world.noting('after-depths');
     const deep = `${'['.repeat(900)}${']'.repeat(900)}`;
     await world.fn('depths', (incoming, outgoing) => {
@@ -343,7 +343,7 @@ describe('a trigger of results', () => {
     // Three attempts at the first event failed.
     assert.equal(seen.length, 17 + 3);
   });
-  it('is told that a delivery has failed when it is given up', async () => {
+  it('gets a failed delivery when it is given up', async () => {
     const seen = await world.noting('after-attempts');
     const attempts = await world.noting('attempted', () => 500);
     await world.trigger('attempts', {

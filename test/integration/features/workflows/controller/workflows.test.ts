@@ -339,7 +339,7 @@ describe('a task that is another workflow', () => {
     );
   });
 
-  it('fails as that fails, and where there is none', async () => {
+  it('fails with the error of that workflow, and if it does not exist', async () => {
     const inner = await workflow(single({ Type: 'Fail', Error: 'Bad', Cause: 'so' }));
     const { error, cause } = await run(single(task(`workflow:${inner}`)));
     assert.deepEqual([error, cause], ['Bad', 'so']);

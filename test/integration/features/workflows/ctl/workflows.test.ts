@@ -78,7 +78,7 @@ const report = async (run: string, status: object) => {
 };
 
 describe('ctl workflow create and update', () => {
-  it('of JSON, of YAML, of a manifest, of standard input', async () => {
+  it('read JSON, YAML, a manifest and standard input', async () => {
     const manifest = { apiVersion: 'minik8s.io/v1', kind: 'Workflow', spec: { definition: order } };
     const wanted = [
       ['json', ['--definition', await file('order.json', order)], order],
@@ -160,7 +160,7 @@ describe('ctl workflow run', () => {
     assert.equal(err, `error: workflowrun/${run} has failed: NotPaid: no money\n`);
   });
 
-  it('says that a run goes on for which nobody waits any longer', async () => {
+  it('reports that a run continues after an interrupted wait', async () => {
     const run = await begun(await madeWorkflow('slow'));
     const { status, err } = await ctl(['workflow', 'wait', run, '--wait-timeout', '50ms']);
     assert.equal(status, 1);
@@ -194,7 +194,7 @@ it('ctl workflow stop sets why', async () => {
   assert.deepEqual((await storedRun(run)).spec.stop, { error: 'Enough', cause: 'no need' });
 });
 
-it('ctl workflow stop says of a run that has ended that it has', async () => {
+it('ctl workflow stop reports that a run has already ended', async () => {
   const run = await begun(await madeWorkflow('over'));
   await report(run, { phase: 'Succeeded', output: 1 });
   const { status, err } = await ctl(['workflow', 'stop', run]);
@@ -202,14 +202,14 @@ it('ctl workflow stop says of a run that has ended that it has', async () => {
   assert.equal((await storedRun(run)).spec.stop, undefined);
 });
 
-it('ctl workflow wait says of a run that is not there that it is not found', async () => {
+it('ctl workflow wait reports a run that does not exist', async () => {
   assert.match(
     (await ctl(['workflow', 'wait', 'nothing'])).err,
     /workflowruns\.minik8s\.io "nothing" not found/,
   );
 });
 
-it('ctl workflow create says of a file that is not there only that', async () => {
+it('ctl workflow create reports only that a file does not exist', async () => {
   const { err } = await ctl(['workflow', 'create', 'x', '--definition', 'none.json']);
   assert.equal(err, 'error: the path "none.json" does not exist\n');
 });
@@ -333,7 +333,7 @@ describe('ctl workflow test', () => {
       'Pay: expected {"output": JSON} or {"error": NAME, "cause": TEXT}',
     ],
   ] as const)
-    it(`says of ${what}: ${message}`, async () => {
+    it(`reports ${what}: ${message}`, async () => {
       const { status, err } = await test(answers);
       assert.equal(status, 1);
       assert.ok(err.endsWith(`error: ${message}\n`), err);

@@ -24,7 +24,7 @@ const write = (expressions: readonly string[]) => {
 const times = (count: number, text: string) => Array.from({ length: count }, () => text);
 
 describe('the expressions of a workflow', () => {
-  it('are refused with their field where they are none, be they few or many', async () => {
+  it('are rejected with their field if they are invalid, be they few or many', async () => {
     for (const more of [[], times(100, '1 + 1'), times(2, `"${'x'.repeat(3000)}"`)]) {
       const { status, text } = await write([...more, '$sum(', ...more]);
       assert.equal(status, 422, text);
@@ -38,7 +38,7 @@ describe('the expressions of a workflow', () => {
       assert.equal((await write([...more, '$sum([1, 2])'])).status, 201);
     }
   });
-  it('that take seconds to be read hold nobody but who writes them', async () => {
+  it('that take seconds to parse delay only the request that contains them', async () => {
     // The parser takes time in proportion to the square of their number.
     const slow = times(4, times(4000, 'a').join('.'));
     const order: string[] = [];
@@ -62,7 +62,7 @@ describe('the expressions of a workflow', () => {
     assert.equal((await change('1 +')).status, 422);
     assert.equal((await change('1 + 2')).status, 200);
   });
-  it('of every field, also in states within states and where nothing is stored, are read where nobody waits', async () => {
+  it('in every field, also in nested states and in dry runs, are parsed without delay of others', async () => {
     const slow = `{% ${times(4000, 'a').join('.')} %}`;
     const inner = {
       StartAt: 'B',
@@ -90,7 +90,7 @@ describe('the expressions of a workflow', () => {
     await written;
     assert.deepEqual(order, ['read', 'read', 'read', 'read', 'read', 'written 201']);
   });
-  it('that are nested as deep as they may be long are answered, and the next is read', async () => {
+  it('with the deepest nesting for their length are answered, and the next request is parsed', async () => {
     for (const [open, close] of [
       ['(', ')'],
       ['[', ']'],
@@ -105,7 +105,7 @@ describe('the expressions of a workflow', () => {
       assert.equal((await write(['1 + 1'])).status, 201);
     }
   });
-  it('of many definitions at once are refused beyond some, of one namespace', async () => {
+  it('of many concurrent definitions in one namespace are rejected above a limit', async () => {
     const statuses = (await Promise.all(times(12, '').map(() => write(times(100, '1 + 1'))))).map(
       ({ status }) => status,
     );

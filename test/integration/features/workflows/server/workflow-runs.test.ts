@@ -38,13 +38,13 @@ const as = async (method: string, path: string, body: object, headers: Record<st
 
 const status = { phase: 'Succeeded', output: 'forged', historyCount: 1 };
 
-describe('who may edit', () => {
-  it('makes a run, whose status is not what was said of it', async () => {
+describe('a user with the role edit', () => {
+  it('creates a run, without the status of its body', async () => {
     const made = await as('POST', runs, { metadata: { name: 'own' }, spec: { workflow: 'w' }, status });
     assert.equal(made.status, 201, made.text);
     assert.equal((JSON.parse(made.text) as WorkflowRun).status, undefined);
   });
-  it('cannot say what came of it, nor what has happened', async () => {
+  it('cannot set the result or the history of a run', async () => {
     assert.equal((await as('PATCH', `${runs}/own/status`, { status }, merge)).status, 403);
     assert.equal((await as('PATCH', `${runs}/own`, { status }, merge)).status, 200);
     const found = (await server.call('GET', `${runs}/own`)).json<WorkflowRun>();
@@ -63,7 +63,7 @@ describe('who may edit', () => {
     assert.match(text, /spec\.parent is set by the cluster/);
     assert.equal((await as('PATCH', `${runs}/own`, { spec: { parent } }, merge)).status, 422);
   });
-  it('cannot say who has called for a run', async () => {
+  it('cannot set the caller of a run', async () => {
     const annotations = { 'minik8s.io/called-by': 'bob' };
     const forged = { metadata: { name: 'forged', annotations }, spec: { workflow: 'w' } };
     const made = await as('POST', runs, forged);

@@ -96,7 +96,7 @@ class CronWorld extends ScriptedWorld {
 }
 
 describe('a CronJob', () => {
-  it('makes nothing before its time, and asks to be woken a little after it', async () => {
+  it('creates nothing before its time, and is scheduled shortly after it', async () => {
     const world = new CronWorld(cronJob());
     assert.equal(await world.after(20), 40_100);
     assert.deepEqual(world.names(jobResource), []);
@@ -153,7 +153,7 @@ describe('a CronJob', () => {
     assert.deepEqual(world.names(jobResource), [nameAt(7200)]);
   });
 
-  it('tells once of a time for which it is too late, and of each where it always is', async () => {
+  it('reports a missed time once, and each one if it always misses', async () => {
     const late = new CronWorld(cronJob({ schedule: '0 * * * *', startingDeadlineSeconds: 600 }));
     const told = (time: string) =>
       `Warning MissSchedule tick: Missed scheduled time to start a job: ${time.replace('GMT', '+0000')}`;
@@ -198,7 +198,7 @@ describe('a CronJob', () => {
     assert.deepEqual(world.names(jobResource), []);
   });
 
-  it('says that a schedule is never due', async () => {
+  it('reports that a schedule is never due', async () => {
     const world = new CronWorld(cronJob({ schedule: '0 0 31 2 *' }));
     assert.equal(await world.after(minute), undefined);
     assert.deepEqual(world.told, [
@@ -225,7 +225,7 @@ describe('a CronJob', () => {
 });
 
 describe('a CronJob whose last Job still runs', () => {
-  it('Forbid: makes none, says so, and makes up for it when that has ended', async () => {
+  it('Forbid: creates no Job, reports it, and creates one when the running Job has ended', async () => {
     const world = new CronWorld(cronJob({ concurrencyPolicy: 'Forbid' }, listed('old')), ofIt('old', minute));
     await world.after(2 * minute);
     assert.deepEqual(world.names(jobResource), ['old']);
@@ -282,7 +282,7 @@ describe('a CronJob whose last Job still runs', () => {
 });
 
 describe('the Jobs of a CronJob', () => {
-  it('are listed until they end; the last that succeeded is told', async () => {
+  it('are listed until they end; the last success is recorded', async () => {
     const world = new CronWorld(
       cronJob({ schedule: '0 0 1 1 *' }, listed('a', 'b', 'c')),
       ofIt('a', 60, 'Complete'),
@@ -329,7 +329,7 @@ describe('the Jobs of a CronJob', () => {
     assert.deepEqual(world.names(jobResource), [nameAt(minute)]);
   });
 
-  it('are of its namespace, whatever others say', async () => {
+  it('are only those in its namespace', async () => {
     const foreign = [1, 2, 3, 4].map((one) => {
       const { metadata, ...rest } = ofIt(`foreign-${one}`, one * minute, 'Complete');
       return { ...rest, metadata: { ...metadata, namespace: 'other' } };
@@ -383,7 +383,7 @@ describe('the Jobs of a CronJob', () => {
     assert.deepEqual([next.names(jobResource), next.active], [[nameAt(minute)], [nameAt(minute)]]);
   });
 
-  it("whose name another's Job has are not made", async () => {
+  it('are not created if a Job of another owner has the name', async () => {
     const other = { ...ofIt(nameAt(minute), 0), metadata: meta(nameAt(minute)) };
     const world = new CronWorld(cronJob(), other);
     await world.after(minute);

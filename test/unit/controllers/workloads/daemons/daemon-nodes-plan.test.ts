@@ -76,7 +76,7 @@ describe('a node', () => {
 });
 
 describe('its pods', () => {
-  it('tolerate a node in trouble for good, whatever the template says of that', () => {
+  it('tolerate the taints of an unhealthy node without a limit, whatever the template tolerates', () => {
     const own = [
       { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 },
       { key: 'mine', operator: 'Exists' },
@@ -101,7 +101,7 @@ describe('its pods', () => {
     assert.deepEqual(metadata.labels, { app: 'web', 'controller-revision-hash': 'h' });
   });
 
-  it('ask for their node in place of other nodes, and keep what they prefer', () => {
+  it('require their node in place of other nodes, and keep their preferences', () => {
     const preferredDuringSchedulingIgnoredDuringExecution = [{ weight: 1, preference: {} }];
     const { template } = daemonSet(
       {},
@@ -128,7 +128,7 @@ describe('its pods', () => {
     assert.equal(nodeOf(pod('a', { spec: { ...spec, nodeName: undefined } })), 'n7');
   });
 
-  it('are of the node they are on, whatever they asked for; of none where they ask for several', () => {
+  it('belong to the node they run on; a pod that requires several nodes belongs to none', () => {
     const { spec } = templateForNode(daemonSet().spec.template, 'n7');
     assert.equal(nodeOf(pod('a', { spec: { ...spec, nodeName: 'n1' } })), 'n1');
     const several = required({

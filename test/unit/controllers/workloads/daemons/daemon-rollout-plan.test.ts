@@ -92,7 +92,7 @@ describe('with a surge', () => {
     assert.deepEqual(changes(daemons(set, ['n1', 'n2', 'n3'], ...pods)), [['n2'], []]);
   });
 
-  it('where none is wanted any more the old pod goes: at once when it is not available, else when enough others are', () => {
+  it('an old pod on an ineligible node is removed: at once if it is unavailable, otherwise when enough others are available', () => {
     const left = node('n1', { taints: [{ key: 'a', effect: 'NoSchedule' }] });
     assert.deepEqual(changes(daemons(set, [left, 'n2'], old('n1', unready), fresh('n2'))), [[], ['old-n1']]);
     assert.deepEqual(changes(daemons(set, [left, 'n2'], old('n1'), fresh('n2', unready))), [[], []]);

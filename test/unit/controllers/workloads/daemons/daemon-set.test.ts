@@ -94,7 +94,7 @@ describe('a DaemonSet', () => {
       assert.equal(world.asked.length, asked);
     });
 
-  it('is told of its own changes, of those of its pods and of pods that it may take', async () => {
+  it('is woken by changes of itself, of its pods and of pods that it may adopt', async () => {
     const loose = daemon('loose', 'n1', 'x', { metadata: { labels: { app: 'web' }, ownerReferences: [] } });
     put(daemonSet(), ['n1'], loose);
     assert.deepEqual(world.keysOf(daemonSetResource, daemonSet()), [key]);
@@ -127,7 +127,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual([active().length, revisions().length], [3, 1]);
   });
 
-  it('tells that a pod may not be made, tries no others, and says so in its status', async () => {
+  it('reports that a pod was rejected, creates no further pods, and sets its status', async () => {
     put(daemonSet(), ['n1', 'n2', 'n3']);
     world.refuse = (verb, name) =>
       verb === 'create' && /^web-\d{1,3}$/.test(name)
@@ -155,7 +155,7 @@ describe('a DaemonSet', () => {
     assert.equal(active().length, 1);
   });
 
-  it('takes the revision of a template that it had before, and numbers it anew', async () => {
+  it('reuses an earlier revision of the same template with a new number', async () => {
     put(withImage('app:1'), [], daemon('a', 'n1', 'one'));
     world.put(controllerRevisionResource, revision('web-one', 1, 'app:1'));
     world.put(controllerRevisionResource, revision('web-two', 2, 'app:2'));
@@ -169,7 +169,7 @@ describe('a DaemonSet', () => {
     );
   });
 
-  it('merges revisions that say the same: their pods are those of the one that stays', async () => {
+  it('merges equal revisions, and moves their pods to the remaining one', async () => {
     put(withImage('app:1'), ['n1', 'n2'], daemon('a', 'n1', 'one'), daemon('b', 'n2', 'two'));
     for (const [name, number] of [
       ['web-one', 1],
@@ -252,7 +252,7 @@ describe('a DaemonSet', () => {
     assert.equal(world.told.filter((told) => failed.test(told)).length, 3);
   });
 
-  it('removes a pod that succeeded, and tells it', async () => {
+  it('removes a pod that succeeded, with an event', async () => {
     put(daemonSet(), ['n1']);
     await settle();
     const [pod] = active() as [Pod];
@@ -267,7 +267,7 @@ describe('a DaemonSet', () => {
     );
   });
 
-  it('removes 250 pods at one go, and tells of no other that failed', async () => {
+  it('removes 250 failed pods at once, and reports no others', async () => {
     const failed = Array.from({ length: 300 }, (_, index) =>
       daemon(`d${index}`, `n${index}`, 'x', { phase: 'Failed' }),
     );
@@ -289,7 +289,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(active(), []);
   });
 
-  it('tells that its revision may not be made', async () => {
+  it('reports that its revision was rejected', async () => {
     put(daemonSet(), ['n1']);
     world.refuse = (verb) =>
       verb === 'create' ? newForbidden(controllerRevisionResource, 'x', 'over quota') : undefined;
@@ -298,7 +298,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(active(), []);
   });
 
-  it('waits when the revision that it would number anew is gone', async () => {
+  it('retries if the revision that it would renumber was deleted', async () => {
     put(withImage('app:1'), ['n1']);
     world.put(controllerRevisionResource, revision('web-one', 1, 'app:1'));
     world.put(controllerRevisionResource, revision('web-two', 2, 'app:2'));

@@ -21,7 +21,7 @@ it('twice as long each time, from a second to a quarter of an hour', () => {
   assert.equal(failed.waitFor(set, 'n1', 16 * minute), 0);
 });
 
-it('each node by itself, and anew for another spec, another set of the name, and after half an hour', () => {
+it('have a backoff for each node, which ends with another spec, another set of the name, or after half an hour', () => {
   const twice = (now: number) => {
     failed.replaced(set, 'n1', now);
     failed.replaced(set, 'n1', now);

@@ -65,7 +65,7 @@ const oldSet = (name: string, of: string, over: Partial<ReplicaSet> = {}) => {
 };
 
 describe('a new ReplicaSet', () => {
-  it('has the template, its labels, and what it is told of the Deployment', () => {
+  it('has the template, its labels, and the annotations of the Deployment', () => {
     const one = deployment(4, { minReadySeconds: 5 });
     one.metadata.annotations = {
       note: 'kept',

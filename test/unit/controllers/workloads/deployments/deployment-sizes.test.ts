@@ -119,7 +119,7 @@ describe('the new ReplicaSet grows', () => {
 });
 
 describe('a change of spec.replicas', () => {
-  it('is known by the number that a ReplicaSet with pods was last sized for', () => {
+  it('is detected by the desired replicas in the annotation of a ReplicaSet with pods', () => {
     const seen = (...sets: ReplicaSet[]) => isScalingEvent(rolling(4, 1, 0), sets);
     assert.equal(seen(sized('a', 3, 3, 4), sized('b', 1, 1, 4)), false);
     assert.equal(seen(sized('a', 3, 3, 4), sized('b', 1, 1, 5)), true);
@@ -215,7 +215,7 @@ describe('a change of spec.replicas', () => {
   for (const [title, target, newSet, old, expected] of table)
     it(title, () => assert.deepEqual(brief(proportionalScale(target, newSet, old)), expected));
 
-  it('is in proportion to what the Deployment has where no ReplicaSet says what it was sized for', () => {
+  it("is in proportion to the Deployment's size if no ReplicaSet has the annotation", () => {
     const target = { ...rolling(8, 0, 1), status: { replicas: 4 } };
     assert.deepEqual(brief(proportionalScale(target, sized('new', 1), [sized('a', 3)])), { a: 6, new: 2 });
     const silent = rolling(4, 0, 1);
@@ -253,17 +253,17 @@ describe('a change of spec.replicas', () => {
     assert.deepEqual(brief(proportionalScale(rolling(1, 3, 0), undefined, sets)), { a: 3, new: 1 });
   });
 
-  it('goes to the youngest where nothing tells the proportion', () => {
+  it('goes to the newest if the proportion is unknown', () => {
     const sets = [sized('a', 2, 2, undefined, 1), sized('b', 2, 2, undefined, 2)];
     assert.deepEqual(brief(proportionalScale(rolling(8, 0, 1), undefined, sets)), { a: 2, b: 6 });
   });
 });
 
 describe('the limits of a rollout', () => {
-  it('are none for Recreate', () => {
+  it('do not exist for Recreate', () => {
     assert.deepEqual(rolloutLimits(recreating(8)), { maxSurge: 0, maxUnavailable: 0 });
   });
-  it('are a quarter where nothing is said', () => {
+  it('default to a quarter', () => {
     const strategy = { type: 'RollingUpdate' as const };
     assert.deepEqual(rolloutLimits(deployment(8, { strategy })), { maxSurge: 2, maxUnavailable: 2 });
   });

@@ -87,7 +87,7 @@ describe('old revisions', () => {
   });
 });
 
-describe('what is said of progress', () => {
+describe('the message about progress', () => {
   it('names the ReplicaSet that was made, or found', () => {
     const world = new World(deployment(1));
     const { actions, status } = world.plan();
@@ -105,7 +105,7 @@ describe('what is said of progress', () => {
     assert.equal(reasonOf(world), `FoundNewReplicaSet: Found new replica set "${name}"`);
   });
 
-  it('is nothing where there is none', () => {
+  it('is absent if there is no progress', () => {
     const world = new World(deployment(1));
     world.deployment.metadata.deletionTimestamp = at(1);
     assert.equal(reasonOf(world), undefined);
@@ -172,7 +172,7 @@ describe('while it is paused', () => {
     assert.equal(world.sets[0]?.metadata.annotations?.['kubernetes.io/change-cause'], undefined);
   });
 
-  it('nothing is made of a template that has no ReplicaSet', () => {
+  it('no ReplicaSet is created for a new template', () => {
     const world = new World(deployment(2, { paused: true }));
     assert.deepEqual(world.plan().actions, []);
   });
@@ -193,7 +193,7 @@ describe('a stage of a rollout', () => {
     assert.deepEqual(brief(world.plan().actions), [`${fresh} 3`], 'though one of the old could go as well');
   });
 
-  it('is not decided by annotations that somebody gave the Deployment', () => {
+  it('does not depend on annotations that users gave the Deployment', () => {
     const world = new World(deployment(2));
     world.settle();
     world.edit(({ metadata }) => {

@@ -50,7 +50,7 @@ describe('the numbers', () => {
     });
   });
 
-  it('are none where nothing is said, and never less', () => {
+  it('are 0 if a ReplicaSet has no status, and never negative', () => {
     const none = {
       observedGeneration: 1,
       replicas: 0,
@@ -77,7 +77,7 @@ describe('the numbers', () => {
 });
 
 describe('the condition Available', () => {
-  it('says whether enough are there, in words and since when', () => {
+  it('states whether enough pods are available, with a message and a transition time', () => {
     const times = { lastUpdateTime: at(100), lastTransitionTime: at(100) };
     const available = (count: number) =>
       conditionOf(
@@ -127,7 +127,7 @@ describe('the condition ReplicaFailure', () => {
     lastTransitionTime: at(100),
   };
 
-  it('is what one of its ReplicaSets says, the newest or another', () => {
+  it('is that of one of its ReplicaSets, the newest or another', () => {
     const one = deployment(1);
     assert.deepEqual(
       conditionOf(planStatus(one, failing('new'), [], undefined, now), 'ReplicaFailure'),
@@ -137,7 +137,7 @@ describe('the condition ReplicaFailure', () => {
     assert.deepEqual(conditionOf(status, 'ReplicaFailure'), expected);
   });
 
-  it('is there no longer than it is said', () => {
+  it('is removed when no ReplicaSet has it', () => {
     const failed = planStatus(deployment(1), failing('new'), [], undefined, now);
     const over = planStatus(withStatus(deployment(1), failed), full('new', 1), [], undefined, now);
     assert.equal(conditionOf(over, 'ReplicaFailure'), undefined);
@@ -216,7 +216,7 @@ describe('the condition Progressing', () => {
   };
   const going = { ...counted, conditions: progressing('ReplicaSetUpdated') };
 
-  it('is none where there is no deadline, and goes where there was one', () => {
+  it('is absent without a deadline, and is removed with the deadline', () => {
     assert.equal(said(going, { spec: { progressDeadlineSeconds: 2147483647 } }), undefined);
   });
 
@@ -229,7 +229,7 @@ describe('the condition Progressing', () => {
     assert.deepEqual([said({})?.lastUpdateTime, said({})?.lastTransitionTime], [at(100), at(100)]);
   });
 
-  it('says that it is paused, and resumed; but not of one that has failed', () => {
+  it('has the reasons paused and resumed, but not after a failure', () => {
     const paused = { spec: { paused: true } };
     assert.equal(reason(going, paused), 'Unknown DeploymentPaused: Deployment is paused');
     const before = { ...counted, conditions: progressing('DeploymentPaused', 'Unknown') };
@@ -301,7 +301,7 @@ describe('the condition Progressing', () => {
     );
   });
 
-  it('says who has succeeded, once', () => {
+  it('names the ReplicaSet that succeeded, once', () => {
     const done = { newSet: full('new', 4), others: [] };
     assert.equal(
       reason(going, done),
@@ -323,7 +323,7 @@ describe('the condition Progressing', () => {
     );
   });
 
-  it('says that time is up only after the whole of it', () => {
+  it('reports the exceeded deadline only after the whole time', () => {
     const spec = { progressDeadlineSeconds: 60 };
     const up = start + 70 * seconds;
     assert.deepEqual(said(going, { spec, at: up }), going.conditions[0]);

@@ -62,7 +62,7 @@ it('templates are others that differ in anything else', () => {
   assert.equal(new Set(others.map((other) => templateHash(other, 0))).size, others.length);
 });
 
-it('of several ReplicaSets with the template the oldest is its own, by name among those of one second', () => {
+it('the oldest ReplicaSet with the template belongs to the Deployment; equal ages are ordered by name', () => {
   const set = (name: string, created: number) => {
     const one = replicaSet(name, 1);
     return { ...one, metadata: { ...one.metadata, creationTimestamp: at(created) } };

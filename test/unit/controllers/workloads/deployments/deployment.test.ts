@@ -75,7 +75,7 @@ describe('a Deployment', () => {
     assert.equal(world.stored(replicaSetResource, `default/${old.metadata.name}`)?.metadata.uid, 'later');
   });
 
-  it('makes a ReplicaSet of its own, and says so', async () => {
+  it('creates a ReplicaSet, with an event', async () => {
     world.put(deploymentResource, deployment(2));
     await world.reconcile(key);
     const [set, ...more] = sets();
@@ -135,7 +135,7 @@ describe('a Deployment', () => {
     assert.equal(await waits(), true, 'for one that goes');
   });
 
-  it('keeps its annotations, hands them on, and tells of sizes alone', async () => {
+  it('keeps its annotations, copies them, and reports only sizes', async () => {
     world.put(deploymentResource, withMeta(deployment(2), { annotations: { note: 'a' } }));
     await settle();
     assert.equal(stored().metadata.annotations?.note, 'a');
@@ -148,13 +148,13 @@ describe('a Deployment', () => {
     assert.equal(world.told.length, told);
   });
 
-  it('of no pods says nothing when it makes its ReplicaSet', async () => {
+  it('with 0 replicas has no event when it creates its ReplicaSet', async () => {
     world.put(deploymentResource, deployment(0));
     await settle();
     assert.deepEqual([sizes(), world.told], [[0], []]);
   });
 
-  it('rolls out, says each step, forgets what is beyond the history, and rests', async () => {
+  it('rolls out with an event for each step, deletes old sets above the history limit, and stops', async () => {
     world.put(deploymentResource, deployment(2, { revisionHistoryLimit: 0 }));
     await settle();
     edit(image('app:2'));
@@ -195,7 +195,7 @@ describe('a Deployment', () => {
     assert.equal(world.stored(deploymentResource, key), undefined);
   });
 
-  it('adopts a ReplicaSet of nobody', async () => {
+  it('adopts a ReplicaSet without an owner', async () => {
     world.put(deploymentResource, deployment(2));
     const orphan = replicaSet('web-old', 2);
     world.put(replicaSetResource, orphan);
@@ -223,7 +223,7 @@ describe('a Deployment', () => {
 });
 
 describe('a ReplicaSet that cannot be made', () => {
-  it('is told of, and tried again', async () => {
+  it('has an event, and is retried', async () => {
     world.put(deploymentResource, deployment(2));
     world.refuse = (verb, name) =>
       verb === 'create' ? newForbidden(replicaSetResource, name, 'quota') : undefined;

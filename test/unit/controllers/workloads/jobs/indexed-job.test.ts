@@ -52,7 +52,7 @@ describe('an indexed Job', () => {
     assert.match(long.pods[0]?.metadata.generateName ?? '', /^n{55}-0-$/);
   });
 
-  it('says which have succeeded, and makes the first that are left', async () => {
+  it('records the succeeded indexes, and creates pods for the first remaining ones', async () => {
     const world = new JobWorld(indexed({ completions: 5 }));
     await world.settle();
     for (const index of [0, 2]) world.end(at(world, index), 'Succeeded');
@@ -111,7 +111,7 @@ describe('an indexed Job', () => {
     assert.equal(world.conditions.at(-1), 'Complete=True CompletionsReached');
   });
 
-  it('reads a status that somebody else wrote as far as it can', async () => {
+  it('parses a status of another writer as far as it is valid', async () => {
     const world = new JobWorld(indexed({}, { completedIndexes: 'x,2-1,0-,1,9', succeeded: 9 }));
     await world.settle();
     assert.deepEqual([world.job.status?.succeeded, indexes(world)], [1, [0, 2]]);
@@ -180,7 +180,7 @@ describe('a limit for each index', () => {
     assert.equal(world.job.status?.failed, undefined);
   });
 
-  it('loses an index at once where a rule says FailIndex', async () => {
+  it('fails an index at once if a rule has the action FailIndex', async () => {
     const rules = [{ action: 'FailIndex' as const, onExitCodes: { operator: 'In' as const, values: [42] } }];
     const world = new JobWorld(limited({ backoffLimitPerIndex: 5, podFailurePolicy: { rules } }));
     await world.settle();
@@ -189,7 +189,7 @@ describe('a limit for each index', () => {
     assert.equal(world.job.status?.failedIndexes, '2');
   });
 
-  it('hands on what the pod that failed last says, where there are several', async () => {
+  it('copies the failure count of the pod that failed last, if there are several', async () => {
     const failed = (name: string, count: string, endedAt: number) =>
       jobPod(name, {
         ...{ index: 0, phase: 'Failed', exitCode: 1, endedAt },
@@ -207,7 +207,7 @@ describe('a limit for each index', () => {
     assert.equal(world.job.status?.failed, 3);
   });
 
-  it('takes what a pod says of its own failures for nothing where it is no number', async () => {
+  it('ignores a failure count of a pod that is no number', async () => {
     for (const text of ['-5', '1e9', '99999999999', 'x']) {
       const world = new JobWorld(
         limited({ completions: 1, parallelism: 1 }),
@@ -260,7 +260,7 @@ describe('a failure policy', () => {
     podFailurePolicy: { rules },
   });
 
-  it('fails the Job by an exit code, and says of which container, pod and rule', async () => {
+  it('fails the Job by an exit code, with the container, the pod and the rule in the message', async () => {
     const onExitCodes = { containerName: 'app', operator: 'In' as const, values: [3, 42] };
     const world = new JobWorld(
       job(policy({ action: 'FailJob', onExitCodes })),

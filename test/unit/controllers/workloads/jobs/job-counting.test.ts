@@ -157,7 +157,7 @@ describe('an ending that an earlier process has begun', () => {
     ['SuccessCriteriaMet', 'Complete'],
     ['FailureTarget', 'Failed'],
   ] as const) {
-    it(`${interim}: the Job is ${type} for the reason that was told then`, async () => {
+    it(`${interim}: the Job is ${type} with the reason of that process`, async () => {
       const world = begun(interim);
       await world.settle();
       const { conditions, completionTime } = world.job.status ?? {};

@@ -54,7 +54,7 @@ describe('the finalizer of a pod', () => {
     assert.deepEqual(world.stored(podResource, 'default/a')?.metadata.finalizers, ['example.com/mine']);
   });
 
-  it('is asked for when its Job goes or ends, and not while it runs', () => {
+  it('is removed when its Job is deleted or ends, and not while the Job runs', () => {
     world.put(podResource, jobPod('a'));
     world.put(podResource, jobPod('b', { tracked: false }));
     assert.deepEqual(world.keysOf(podResource, jobPod('b', { tracked: false })), []);

@@ -247,7 +247,7 @@ describe('policies', () => {
     );
   });
 
-  it('of success want something to have succeeded, and indexes that there are', () => {
+  it('of success require succeeded pods, and existing indexes', () => {
     const met = (all: NonNullable<Job['spec']['successPolicy']>['rules'], succeeded: number[]) =>
       metSuccessRule(
         job({ completions: 5, ...(all && { successPolicy: { rules: all } }) }),
@@ -260,7 +260,7 @@ describe('policies', () => {
     assert.equal(met(undefined, [1]), undefined);
   });
 
-  it('an end that was said stands, also where it was said without a reason', () => {
+  it('keep an end that was recorded, also one without a reason', () => {
     const said = (type: string, status: 'True' | 'False' = 'True') => endingSaid([{ type, status }]);
     const silent = { reason: '', message: '' };
     assert.deepEqual(said('FailureTarget'), { type: 'Failed', ...silent });
@@ -269,7 +269,7 @@ describe('policies', () => {
     assert.equal(said('Failed'), undefined);
   });
 
-  it('conditions change only where they say something else', () => {
+  it('change conditions only if they differ', () => {
     const one = {
       type: 'Suspended',
       status: 'True' as const,

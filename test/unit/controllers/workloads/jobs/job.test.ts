@@ -172,7 +172,7 @@ describe('a Job of several pods', () => {
     assert.deepEqual([world.job.status?.succeeded, world.job.status?.failed], [1, 2]);
   });
 
-  it('of nothing is complete at once, and with parallelism 0 waits', async () => {
+  it('with 0 completions is complete at once, and with parallelism 0 waits', async () => {
     const none = new JobWorld(job({ completions: 0 }));
     await none.settle();
     assert.equal(none.conditions.at(-1), 'Complete=True CompletionsReached');
@@ -357,7 +357,7 @@ describe('pods that are being deleted', () => {
   });
 });
 
-describe('whose pods are whose', () => {
+describe('ownership of pods', () => {
   it('adopts what its selector matches, to be counted, and lets go what no longer matches', async () => {
     const labels = job().metadata.labels ?? {};
     const world = new JobWorld(

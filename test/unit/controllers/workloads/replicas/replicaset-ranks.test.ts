@@ -23,7 +23,7 @@ const unreadySince = (name: string, seconds: number, restarts = 0): Pod => {
   return { ...one, status: { ...one.status, conditions } };
 };
 
-describe('of two pods of a ReplicaSet the first to go is', () => {
+describe('the first of two pods that a ReplicaSet deletes is', () => {
   const table: [string, Pod, Pod, Pod[]?][] = [
     [
       'the pending one, before one of which nothing is known',
@@ -69,7 +69,7 @@ describe('of two pods of a ReplicaSet the first to go is', () => {
     assert.deepEqual(ranked(ready('a', { readyAt: 9 }), since), ['z', 'a']);
   });
 
-  it('by name when both have said nothing', () => {
+  it('the first by name if neither has a status', () => {
     assert.deepEqual(ranked(silent('b'), silent('a')), ['a', 'b']);
   });
 });

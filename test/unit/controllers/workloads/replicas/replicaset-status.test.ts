@@ -18,7 +18,7 @@ const ready = (name: string, readyAt = 0, options = {}) => pod(name, { readyAt, 
 const statusOf = (one: ReturnType<typeof set>, pods: readonly Pod[], seconds: number) =>
   planStatus(one, pods, undefined, start + seconds * 1000, at(seconds));
 
-describe('what a ReplicaSet says of its pods', () => {
+describe('the pod counts of a ReplicaSet', () => {
   const gone = { metadata: { deletionTimestamp: at(5) } };
   const other = { metadata: { labels: { app: 'other' } } };
 
@@ -52,7 +52,7 @@ describe('what a ReplicaSet says of its pods', () => {
   });
 });
 
-describe('which pods a ReplicaSet gives up', () => {
+describe('the pods that a ReplicaSet deletes', () => {
   it('is decided without those of its family that end', () => {
     const on = (name: string, nodeName: string, options = {}) =>
       ready(name, 0, { spec: { nodeName }, ...options });

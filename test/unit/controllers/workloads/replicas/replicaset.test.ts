@@ -185,7 +185,7 @@ describe('a ReplicaSet', () => {
   });
 });
 
-describe('what fails', () => {
+describe('a failed creation', () => {
   it('is said in its status and an event, ends the batch, and is tried again', async () => {
     put(replicaSet('web', 9));
     world.refuse = (verb) => (verb === 'create' ? newForbidden(podResource, 'x', 'quota') : undefined);

@@ -46,7 +46,7 @@ describe('in order', () => {
     assert.deepEqual(steps(statefulSet(1), [member(0, 'new', unready), member(1)]), []);
   });
 
-  it('of those that are too many none goes before one below it that is not well', () => {
+  it('a surplus pod is not removed while one with a lower ordinal is unhealthy', () => {
     const broken = member(1, 'new', unready);
     assert.deepEqual(steps(statefulSet(1), [member(0), broken, member(2)]), [['remove web-2']]);
     assert.deepEqual(steps(statefulSet(1), [member(0), broken, member(2, 'new', unready)]), []);
@@ -259,7 +259,7 @@ describe('a pod of the set', () => {
     });
   });
 
-  it('that mounts no claim is written as it should be, which the server refuses', () => {
+  it('without volumes gets an update, which the server rejects', () => {
     const [step] = planSteps(
       members(statefulSet(1, withData()), [member(0, 'new', { spec: { volumes: [] } })], claim('data-web-0')),
     ).flat();

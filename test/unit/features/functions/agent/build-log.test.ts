@@ -36,7 +36,7 @@ it('lines come in pieces, and the last one need not end', async (context) => {
   assert.equal(await saved(), 'it begins\none\ntwo and more\nthree\nfour\nfive\n');
 });
 
-it('what has not ended is in the end, in the message and in the file, once', async (context) => {
+it('ends with the unfinished line, in the message and in the file, once', async (context) => {
   for (const read of [(log: BuildLog) => log.tail.trim(), (log: BuildLog) => log.message]) {
     const { log, saved } = begin(context);
     write(log, 'the last');
@@ -65,7 +65,7 @@ it('a long line is cut, whether it ends or not', async (context) => {
   }
 });
 
-it('of a log that is too long the middle is left out, and how much that is, is said', async (context) => {
+it('omits the middle of a long log, with the number of omitted bytes', async (context) => {
   const { log, saved } = begin(context);
   const line = 'x'.repeat(1023);
   for (let i = 0; i < 1024; i++) log.say(line);

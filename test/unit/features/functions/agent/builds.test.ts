@@ -48,7 +48,7 @@ const version = (spec: object) =>
     },
   }) as FunctionVersion;
 
-test('a version is built where it says what the pod asks for', () => {
+test('a version is built on the node that its pod requests', () => {
   assert.equal(versionProblem(version({}), image), undefined);
   assert.match(versionProblem(version({ image: `${image}d` }), image) ?? '', /has the image/);
   assert.match(versionProblem(version({ function: 'other' }), image) ?? '', /another name/);
@@ -107,7 +107,7 @@ test('the newest build is the condition, and its time is that of the change', ()
   assert.deepEqual([built.conditions?.length, built.conditions?.[0]?.lastTransitionTime], [1, later]);
 });
 
-test('a build has the settings of the machine that say where packages are, and no others', () => {
+test("a build has the machine's settings of package indexes, and no others", () => {
   const environment = {
     PIP_INDEX_URL: 'u',
     PIP_TARGET: '/',

@@ -186,7 +186,7 @@ describe('libraries', () => {
     assert.deepEqual(stored().status, { lock: lockOf('2'), nodeName: 'other' });
     assert.match(log.tail, /another node has written which libraries these are/);
   });
-  it('that cannot be installed, or not be written down, are the fault of their author', async () => {
+  it('with a failed installation or recording are reported to the author of the function', async () => {
     const failed = world(versionOf({ 'requirements.txt': 'a\n' }));
     failed.does.exitCode = 1;
     await assert.rejects(failed.build(), (error) => {
@@ -264,7 +264,7 @@ describe('libraries of Node', () => {
       assert.equal(stored().status?.lock, portableLock(lockWith(version)));
     }
   });
-  it('are none where nothing is to be installed, and a fault of npm where it wrote no lock', async () => {
+  it('of Node are absent if nothing is installed; a missing lock is an error of npm', async () => {
     const none = await built({ 'package.json': '{"devDependencies":{"a":"1"}}' });
     assert.deepEqual([none.installs, none.commits[0]?.from], [[], undefined]);
     const odd = world(versionOf({ 'package.json': manifest }, { runtime: 'nodejs' }));

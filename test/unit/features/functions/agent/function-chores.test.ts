@@ -119,7 +119,7 @@ function machine(context: TestContext, ...images: readonly string[]) {
   };
 }
 
-it('nothing is built before the containers of an agent that was killed are gone, however long the engine is away', async (context) => {
+it('builds nothing before the containers of a killed agent are removed, however long the engine is unavailable', async (context) => {
   const { run, clock, world, isReady, there } = machine(context, 'f');
   world.faults.set('removeLeft', new RuntimeError('Failed', 'the engine is away'));
   run();
@@ -213,7 +213,7 @@ it('an image goes with the log of its build; one of a version that is there, of 
   assert.deepEqual(log.of('warn'), []);
 });
 
-it('a look that fails is told, and the next one is made in its time', async (context) => {
+it('a failed round is logged, and the next one runs at its time', async (context) => {
   for (const what of ['images', 'removeImage']) {
     const { run, clock, there, world, log } = machine(context, 'f');
     world.faults.set(what, new RuntimeError('Failed', 'the engine is away'));
@@ -239,7 +239,7 @@ it('one image that cannot be removed, and containers that cannot be, keep no oth
   assert.deepEqual([...there, world.discarded], [0]);
 });
 
-it('what could not be told of a build is told later, but for what another node has built or tries to', async (context) => {
+it('an unreported build is reported later, unless another node has built the version or is trying to', async (context) => {
   const condition = (status: string) => ({ type: 'Built', status, reason: 'r', message: 'm' });
   const failed = { nodeName: 'n1', log: 'l', conditions: [condition('False')] };
   const [built, theirs] = [

@@ -122,7 +122,7 @@ describe('a build', () => {
     assert.equal(await waiting, 'built');
     assert.deepEqual([world.recorded.size, world.stored.status?.conditions?.[0]?.reason], [0, 'Built']);
   });
-  it('that fails or takes too long is not recorded as one that goes on, and says why', async () => {
+  it('with a failure or a timeout is not recorded as running, and reports the reason', async () => {
     const world = new World();
     const failed = world.ensure();
     await world.clock.settle();
@@ -140,7 +140,7 @@ const noBase =
   'base image python:3: no such host; load the image into Docker on this node, or start minik8s up with another --python-image';
 
 describe('a base image that cannot be had', () => {
-  it('is named, for who reads of it knows the function alone', async () => {
+  it('is named in the error, since its readers know only the function', async () => {
     const world = new World();
     world.baseFails = new ImageError('ErrImagePull', 'no such host');
     assert.equal(await world.ensure(), noBase);
@@ -149,7 +149,7 @@ describe('a base image that cannot be had', () => {
   });
 });
 
-describe('what came of a build', () => {
+describe('the result of a build', () => {
   const client = (answers: { readonly get: () => FunctionVersion; readonly put: () => void }) => {
     const written: FunctionVersion[] = [];
     const updateStatus = async (next: FunctionVersion) => {
@@ -169,7 +169,7 @@ describe('what came of a build', () => {
     );
     assert.deepEqual(written, []);
   });
-  it('is made anew of what another node wrote meanwhile', async () => {
+  it('is computed again after a write of another node', async () => {
     let reads = 0;
     const get = () => ({ ...version, status: reads++ ? { lock: 'theirs' } : {} }) as FunctionVersion;
     let isFirst = true;
@@ -219,7 +219,7 @@ describe('images of functions that are gone', () => {
   });
 });
 
-it('of a log that has no end little is kept', () => {
+it('keeps only a part of an endless log', () => {
   const log = new BuildLog();
   for (let i = 0; i < 3000; i++) log.write(Buffer.from(`${'x'.repeat(1000)} ${i}\n`));
   assert.ok(log.tail.length <= 4096 && log.tail.endsWith(' 2999\n'));

@@ -68,7 +68,7 @@ describe('settings of pip and npm', () => {
 });
 
 describe('libraries', () => {
-  it('of Python are wheels in a folder, and of a lock those of its hashes alone', () => {
+  it('for Python are wheels in a folder, and with a lock only those with its hashes', () => {
     const command = [
       ...['python3', '-I', '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input'],
       ...['--no-cache-dir', '--only-binary=:all:', '--no-user', '--no-compile', '--progress-bar=off'],
@@ -78,7 +78,7 @@ describe('libraries', () => {
     assert.deepEqual(pipCommand(true), [...command, '--no-deps', '--require-hashes']);
   });
 
-  it('of Node are what a package depends on, and nothing else of it', () => {
+  it('for Node are the dependencies of a package, and nothing else of it', () => {
     const given = {
       name: 'x',
       scripts: { install: 'rm' },
@@ -98,7 +98,7 @@ describe('libraries', () => {
     assert.ok(!('overrides' in JSON.parse(packageToInstall(JSON.stringify(given)) ?? '{}')));
   });
 
-  it('of a lock of Node are of a registry', () => {
+  it('in a lock of Node come from a registry', () => {
     const one = { version: '1.0.0', integrity: 'sha512-x' };
     const lock = (entry: object) =>
       portableLock(JSON.stringify({ lockfileVersion: 2, packages: { 'node_modules/a': entry } }));
@@ -119,7 +119,7 @@ describe('libraries', () => {
   });
 });
 
-it('what came of a build leaves the other conditions, and what else the status has', () => {
+it('keeps the other conditions and fields of the status', () => {
   const other = {
     type: 'Other',
     status: 'True',

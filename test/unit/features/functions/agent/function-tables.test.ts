@@ -53,7 +53,7 @@ describe('the image of a function', () => {
     ]);
     assert.equal(imageConfig(versionOf({ handler: undefined }), 'nodejs').Env[3], 'FUNCTION_HANDLER=');
   });
-  it('has files and folders that belong to root, are of 1980, and nobody else writes to', () => {
+  it('has files and folders that belong to root, are dated 1980, and are writable by root alone', () => {
     const archive = Buffer.from(archiveOf([{ path: 'a/b/c', content: Buffer.from('text') }]));
     const at = (index: number) => {
       const header = archive.subarray(index * 512, index * 512 + 512);
@@ -132,7 +132,7 @@ describe('a build', () => {
       ],
     );
   });
-  it('of packages of Node runs none of their scripts, and reads locks of versions 2 and 3', () => {
+  it('runs no scripts of Node packages, and reads locks of versions 2 and 3', () => {
     const flags = [
       '--ignore-scripts',
       '--omit=dev',
@@ -189,7 +189,7 @@ it('a node whose runtime builds nothing has no chores and no instances that wait
       assert.equal(imageProviders.filter((one) => one.takes(image)).length, 1, image);
 });
 
-it('a node whose runtime builds nothing has the images that are there, and one that builds knows its program', async () => {
+it('a node without builds has the present images, and one with builds has its program', async () => {
   const signal = new AbortController().signal;
   const pod = {
     metadata: { name: 'p', namespace: 'default', labels: { 'minik8s.io/function-version': 'f-1' } },

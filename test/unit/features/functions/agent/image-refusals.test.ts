@@ -103,7 +103,7 @@ function machine(
 }
 
 describe('an image of a function', () => {
-  it('that is there is taken, and the server is not asked', async (context) => {
+  it('is used without a query of the registry if it is present', async (context) => {
     const { ensure, images, told, world } = machine(context);
     images.add(imageOf('f'));
     world.fault = new Error('nobody is to be asked');
@@ -134,7 +134,7 @@ describe('an image of a function', () => {
 });
 
 describe('a build', () => {
-  it('is told as an event and in the status, with the time it took and its log on disk', async (context) => {
+  it('is reported as an event and in the status, with its duration and the log on disk', async (context) => {
     const { ensure, clock, told, versions, dataDir } = machine(context, async (log) => {
       log.say('installing');
       clock.spend(2500);
@@ -153,7 +153,7 @@ describe('a build', () => {
     );
     assert.equal(conditions[0]?.lastTransitionTime, '2026-01-01T00:00:02Z');
   });
-  it('that fails says whose fault it is, with the last lines where its author can mend it', async (context) => {
+  it('reports who has to fix a failure, with the last lines of the log if it is the author', async (context) => {
     for (const [fault, reason, message] of [
       [
         new BuildError('the libraries cannot be installed'),

@@ -76,7 +76,7 @@ test('a hostile requirements.txt is read in no time', () => {
   }
 });
 
-test('the lock of python says each archive by its hash', () => {
+test('the lock of python identifies each archive by its hash', () => {
   const one = (name: string, version: string, sha256?: string) => ({
     metadata: { name, version },
     download_info: { url: 'http://user:word@x/', archive_info: { hashes: { sha256 } } },
@@ -207,7 +207,7 @@ test('package.json: what is refused is named, with its place', () => {
   assert.ok(packageToInstall(given(nested(20))));
 });
 
-test('package-lock.json: an entry that is none, or is of a list of addresses, is refused; what is kept is text', () => {
+test('package-lock.json: an invalid entry, or one with a list of addresses, is rejected; the lock is kept as text', () => {
   for (const [entry, why] of [
     [null, /^package-lock\.json: "node_modules\/a" cannot be read$/],
     [{ ...one, resolved: ['https://x/a.tgz'] }, /is no package of a registry/],

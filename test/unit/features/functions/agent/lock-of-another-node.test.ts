@@ -43,7 +43,7 @@ test('one that a build wrote is installed', async () => {
   await assert.rejects(build('nodejs', packages('1.0.0')), began);
 });
 
-test('of two nodes that install at once the first lock stays, and the other installs that', async () => {
+test('the first lock of two concurrent installations is kept, and the other node installs it', async () => {
   const theirs = `a==1 ${hash}\n`;
   const version = {
     metadata: { name: 'f-1', namespace: 'default', uid: 'u' },

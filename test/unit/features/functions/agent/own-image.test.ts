@@ -78,7 +78,7 @@ function filesOf(archive: Buffer): Record<string, string> {
   return files;
 }
 
-it('has the program, its libraries where they are looked for, and a user who is nobody', async (context) => {
+it('has the program, its libraries in their search paths, and an unprivileged user', async (context) => {
   const { own, images, told, program, library, envs } = machine(context);
   const { id } = await own.ensure(pod, ownImage, forever);
   const files = filesOf(images.get(id) ?? Buffer.alloc(0));
@@ -92,7 +92,7 @@ it('has the program, its libraries where they are looked for, and a user who is 
   assert.ok(library);
 });
 
-it('is made once for all who wait and found the next time, and anew for another file or another agent', async (context) => {
+it('is built once for all waiting callers, found the next time, and built again for another file or agent', async (context) => {
   const { own, images, told, world, program } = machine(context);
   const release = Promise.withResolvers<void>();
   world.held = release.promise;
@@ -115,7 +115,7 @@ it('is made once for all who wait and found the next time, and anew for another 
   assert.equal(images.size, 3);
 });
 
-it('says why it cannot be made, and is made when it can be', async (context) => {
+it('reports why it cannot be built, and is built when it can be', async (context) => {
   const fails = (own: OwnImage, image: string, why: RegExp) =>
     assert.rejects(own.ensure(pod, image, forever), (error) => {
       assert.ok(error instanceof ImageError && error.reason === 'OwnImageFailed');
@@ -185,7 +185,7 @@ it('has files and folders of root alone, whose bytes are the same each time', as
   assert.ok(library);
 });
 
-it('of a large file has each of its bytes', async (context) => {
+it('contains every byte of a large file', async (context) => {
   for (const size of [16 * mebibyte - 1, 16 * mebibyte, 16 * mebibyte + 1]) {
     const { own, images, program } = machine(context);
     writeFileSync(program, Buffer.alloc(size, 'x'));
@@ -242,7 +242,7 @@ it('is whole before the agent ends', async (context) => {
   await failing;
 });
 
-it('of a file that grows has what was there, and is not made of a small one that changes', async (context) => {
+it('contains the present bytes of a growing file, and is not built from a small file that changes', async (context) => {
   const grows = machine(context);
   writeFileSync(grows.program, Buffer.alloc(17 * mebibyte, 'x'));
   grows.world.before = () => appendFileSync(grows.program, '!!!');

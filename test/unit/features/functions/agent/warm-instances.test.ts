@@ -96,7 +96,7 @@ describe('a container that waits', () => {
     assert.deepEqual(world.told, ['Normal Given Became an instance of FunctionVersion fn-1']);
     assert.equal(world.asked, 0, 'its agent saw it wait, without files');
   });
-  it('of no pool is left alone, and is asked for its files once it is given', async () => {
+  it('is ignored without a pool, and gets the request for its files once it is assigned', async () => {
     const world = new World();
     const { 'minik8s.io/warm': _, ...labels } = given.metadata.labels ?? {};
     const other = { ...given, metadata: { ...given.metadata, labels } } as unknown as Pod;
@@ -105,7 +105,7 @@ describe('a container that waits', () => {
     assert.equal(await world.see(given), undefined);
     assert.equal(world.asked, 1);
   });
-  it('is told anew, and asked for its files, after it was forgotten', async () => {
+  it('gets its signal and the request for its files again after it was forgotten', async () => {
     const world = new World();
     await world.see(waiting);
     world.forget('u');
@@ -122,7 +122,7 @@ describe('a container that waits', () => {
     assert.equal(await world.see(leaving), undefined);
     assert.deepEqual(world.container, { told: 0 });
   });
-  it('keeps what it has over a restart of the agent, whatever became of the version, and is told again', async () => {
+  it('keeps its files over a restart of the agent, whatever became of the version, and gets its signal again', async () => {
     for (const now of [undefined, versionOf({ 'main.py': 'second' })]) {
       const world = new World();
       await world.see(waiting);
@@ -140,7 +140,7 @@ describe('a container that waits', () => {
     await world.see(given);
     assert.deepEqual(world.container, { told: 1, holds: givenArchive(first) });
   });
-  it('is told after all where the agent has ended, or the engine failed, between files and signal', async () => {
+  it('gets its signal later if the agent ended or the engine failed between files and signal', async () => {
     for (const ends of [true, false]) {
       const world = new World();
       await world.see(waiting);
@@ -152,7 +152,7 @@ describe('a container that waits', () => {
       assert.deepEqual(world.container, { told: 1, holds: givenArchive(first) });
     }
   });
-  it('gets the files anew where it is another container of the same pod', async () => {
+  it('gets the files again if it is another container of the same pod', async () => {
     const world = new World();
     await world.see(waiting);
     await world.see(given);

@@ -8,7 +8,7 @@ const lockOf = (packages: object, more: object = {}) =>
 const one = { version: '1.0.0-rc.1', integrity: 'sha512-ab+/=' };
 
 describe('a lock', () => {
-  it('of python has names, versions and hashes', () => {
+  it('for python has names, versions and hashes', () => {
     for (const lock of ['\n', `a==1 ${hash}\n`, `A.b-c==1!2.0+x.1 ${hash} ${hash}\nd==2 ${hash}\n`])
       assert.equal(lockFault('python', lock), undefined, lock);
   });
@@ -28,9 +28,9 @@ describe('a lock', () => {
     `a==1 ; python_version<"3" ${hash}`,
     '# a comment',
   ])
-    it(`of python has no ${JSON.stringify(line.slice(0, 40))}`, () =>
+    it(`for python rejects ${JSON.stringify(line.slice(0, 40))}`, () =>
       assert.match(lockFault('python', `b==2 ${hash}\n${line}\n`) ?? '', /is not NAME==VERSION/));
-  it('of nodejs has names, versions and hashes', () => {
+  it('for nodejs has names, versions and hashes', () => {
     const packages = {
       '': { name: 'function', version: '0.0.0', dependencies: { a: '^1' } },
       'node_modules/a': {
@@ -59,5 +59,5 @@ describe('a lock', () => {
     'no hash': lockOf({ 'node_modules/a': { version: '1.0.0' } }),
     'too much': `${' '.repeat(maxLock)}{}`,
   }))
-    it(`of nodejs has not: ${what}`, () => assert.notEqual(lockFault('nodejs', lock), undefined));
+    it(`for nodejs rejects ${what}`, () => assert.notEqual(lockFault('nodejs', lock), undefined));
 });

@@ -31,16 +31,16 @@ const python = (spec: Spec = {}) => fn({ runtime: 'python', files: { 'main.py': 
 const causes = (object: Fn) => validateFunction(object).map(({ field, message }) => `${field}: ${message}`);
 
 describe('defaults', () => {
-  it('of a runtime', () => {
+  it('for a runtime', () => {
     const { handler, target, windowSeconds, idleSeconds } = python().spec;
     assert.deepEqual([handler, target, windowSeconds, idleSeconds], ['main.handler', 7, 30, 60]);
   });
-  it('of an image', () => assert.equal(fn({ image: 'a:1' }).spec.handler, undefined));
-  it('of a target by requests', () => assert.equal(python({ metric: 'Requests' }).spec.target, 5));
+  it('for an image', () => assert.equal(fn({ image: 'a:1' }).spec.handler, undefined));
+  it('for a target by requests', () => assert.equal(python({ metric: 'Requests' }).spec.target, 5));
   it('a target is one call at least', () => assert.equal(python({ concurrency: 1 }).spec.target, 1));
 });
 
-describe('what is accepted', () => {
+describe('accepted functions', () => {
   const accepted: Readonly<Record<string, Fn>> = {
     'a file': python(),
     'a package': python({ handler: 'shop.orders.pay', files: { 'shop/orders.py': '' } }),
@@ -58,7 +58,7 @@ describe('what is accepted', () => {
   }
 });
 
-describe('what is refused', () => {
+describe('rejected functions', () => {
   const refused: readonly (readonly [string, Fn, RegExp])[] = [
     ['neither runtime nor image', fn({}), /^spec.runtime: Required/],
     ['both', python({ image: 'a:1' }), /^spec.image: Forbidden/],

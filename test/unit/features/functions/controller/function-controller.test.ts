@@ -53,7 +53,7 @@ describe('a function', () => {
     assert.ok(status?.latestVersion);
     assert.equal(status.activeVersion ?? undefined, undefined);
   });
-  it('has no version that is another’s, and says so, and nothing of one that has gone meanwhile', async () => {
+  it('reports that a version of another owner has its name, and ignores a version deleted meanwhile', async () => {
     for (const isThere of [true, false]) {
       const name = (await look(fn())).names(functionVersionResource)[0] ?? assert.fail();
       const server = new ScriptedWorld(functionController({ python: 'python:3', nodejs: 'node:22' }));
@@ -72,7 +72,7 @@ describe('a function', () => {
       assert.deepEqual(server.names(podResource), []);
     }
   });
-  it('is looked at where masters come or go, and not whenever one says that it is there', () => {
+  it('is reconciled when masters appear or disappear, not when one renews its Lease', () => {
     const server = new ScriptedWorld(functionController({ python: 'python:3', nodejs: 'node:22' }));
     const lease = (name: string, seconds: number) =>
       ({

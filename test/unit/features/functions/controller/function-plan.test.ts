@@ -63,7 +63,7 @@ it('an instance that has ended is removed once, and not again while it goes', ()
 });
 
 describe('a new function', () => {
-  it('is tried out with one instance, whoever waits', () => {
+  it('starts with one instance, however many calls wait', () => {
     const { create, status, ready } = plan(fn({ demand: { m1: 5 } }), { versions: ['v2'] });
     assert.deepEqual(create, [{ version: 'v2', count: 1 }]);
     assert.equal(status.activeVersion, undefined);
@@ -80,12 +80,12 @@ describe('a new function', () => {
   });
 });
 
-it('a first version is called once one instance is ready, however many are asked for', () => {
+it('a first version is called once one instance is ready, however many are requested', () => {
   const { status, create } = plan(fn({ demand: { m1: 5 } }), { versions: ['v2'], pods: [ready('v2', 'a')] });
   assert.deepEqual([status.activeVersion, create], ['v2', [{ version: 'v2', count: 4 }]]);
 });
 
-it('the status has no version and no demand where there is none, so that one that says the same is not written', () => {
+it('the status omits version and demand if there are none, so that an equal status is not written', () => {
   assert.deepEqual(Object.keys(plan(fn(), { versions: ['v2'] }).status).toSorted(), [
     ...['conditions', 'latestVersion', 'observedGeneration', 'readyReplicas', 'replicas'],
   ]);
@@ -104,11 +104,11 @@ describe('the version that is called', () => {
     const last = plan(fn({ activeVersion: 'v2', ...callable(940) }), { pods, now: start + 999_999 });
     assert.deepEqual([last.again, last.remove], [1, []]);
   });
-  it('has none less for a master that asks for fewer than none', () =>
+  it('has no fewer instances for a master that requests a negative number', () =>
     assert.deepEqual(plan(fn({ ...active, demand: { m1: 2, m2: -3 } })).create, [
       { version: 'v2', count: 2 },
     ]));
-  it('has no instance when nobody asks', () => {
+  it('has no instances without demand', () => {
     const { remove, again } = plan(fn(active), { pods: [ready('v2', 'a')] });
     assert.deepEqual([remove, again], [['a'], undefined]);
   });
@@ -118,7 +118,7 @@ describe('the version that is called', () => {
     });
     assert.deepEqual([remove, again], [[], 50_000]);
   });
-  it('has as many as all live masters ask for together', () => {
+  it('has the sum of the instances that all live masters request', () => {
     const demand = { m1: 2, m2: 3, gone: 4, below: -2 };
     const { create, status } = plan(fn({ ...active, demand }));
     assert.deepEqual(create, [{ version: 'v2', count: 5 }]);
@@ -180,18 +180,18 @@ describe('a version that takes over', () => {
     const { status } = plan(fn({ activeVersion: 'v1', ...callable() }), { pods: [ending] });
     assert.equal(status.activeVersion, 'v1');
   });
-  it('is called with one ready instance when nobody calls', () =>
+  it('is called with one ready instance without demand', () =>
     assert.equal(
       plan(fn({ activeVersion: 'v1', ...callable() }), { pods: [ready('v2', 'c')] }).status.activeVersion,
       'v2',
     ));
-  it('does not keep the one before for an idle time, nor the version for want of instances', () => {
+  it('keeps neither the previous version for an idle time nor itself for lack of instances', () => {
     const seldom = fn({ activeVersion: 'v1', ...callable(990) });
     const { create, remove, again } = plan(seldom, { pods: [ready('v1', 'a')] });
     assert.deepEqual([create, remove, again], [[{ version: 'v2', count: 1 }], ['a'], undefined]);
     assert.deepEqual(plan(seldom).obsolete, [], 'the version that is called stays');
   });
-  it('leaves no version that nobody needs', () =>
+  it('leaves no unused version', () =>
     assert.deepEqual(plan(fn(active), { versions: ['v0', 'v1', 'v2'], pods: [ready('v1', 'a')] }).obsolete, [
       'v0',
     ]));
@@ -201,7 +201,7 @@ describe('a version that takes over', () => {
   });
 });
 
-describe('what keeps a version from being called', () => {
+describe('the reason why a version is not called', () => {
   const waiting = (reason: string, message: string) => {
     const one = instance('v2', 'c', { phase: 'Pending' });
     one.status = {
@@ -210,7 +210,7 @@ describe('what keeps a version from being called', () => {
     } as Pod['status'];
     return one;
   };
-  it('is said with the last lines of the build', () => {
+  it('has the last lines of the build', () => {
     const failed = plan(fn({ activeVersion: 'v1' }), {
       pods: [waiting('FunctionBuildFailed', 'no such package')],
     });
@@ -218,7 +218,7 @@ describe('what keeps a version from being called', () => {
     assert.equal(failed.ready?.message, 'no such package\n(v1 is called meanwhile)');
     assert.deepEqual(failed.problem, { reason: 'FunctionBuildFailed', message: 'no such package' });
   });
-  it('is told once', () => {
+  it('is reported once', () => {
     const pods = [waiting('FunctionBuildFailed', 'no such package')];
     const { status } = plan(fn(), { pods });
     assert.equal(plan(fn(status), { pods }).problem, undefined);
@@ -269,7 +269,7 @@ describe('what keeps a version from being called', () => {
     assert.equal(said?.reason, 'Starting');
     assert.match(said?.message ?? '', /being built or started; no version can be called/);
   });
-  it('is a node that there is none', () => {
+  it('is a missing node', () => {
     const pending = instance('v2', 'c', { phase: 'Pending' });
     const why = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes' };
     pending.status = { ...pending.status, conditions: [why] } as Pod['status'];
@@ -288,7 +288,7 @@ describe('what keeps a version from being called', () => {
     older.metadata.labels = { [functionVersionLabel]: 'v1' };
     assert.equal(plan(fn({ activeVersion: 'v1' }), { pods: [older] }).problem, undefined);
   });
-  it('is what a container says, with or without a message, and no more of it than 2000 characters', () => {
+  it('is the message of a container, or its reason, cut to 2000 characters', () => {
     assert.deepEqual(plan(fn(), { pods: [waiting('InvalidImageName', '')] }).problem, {
       ...{ reason: 'InvalidImageName', message: '' },
     });

@@ -63,7 +63,7 @@ describe('the pod of an instance', () => {
 describe('the pod of an instance that waits', () => {
   const one = (runtime: string) => waitingInstance(version({ runtime }), ['n1', 'n2']);
 
-  it('is nobody’s yet, and is not started again', () => {
+  it('is not assigned yet, and is not restarted', () => {
     assert.deepEqual(one('python').metadata, {
       ...{ generateName: 'f-1-', namespace: 'default' },
       labels: { 'minik8s.io/warm': 'python', 'minik8s.io/function-version': 'f-1' },

@@ -93,7 +93,7 @@ describe('a pool', () => {
     await server.reconcile(key);
     assert.equal(server.names(podResource).filter((one) => one !== name).length, 2);
   });
-  it('waits until the cache shows what it wrote, asks the server after five seconds, and says when', async () => {
+  it('waits until the cache shows its writes, queries the server after five seconds, and logs when', async () => {
     const server = world();
     await server.reconcile(key);
     const asked = server.asked.length;
@@ -157,7 +157,7 @@ describe('a function', () => {
     assert.deepEqual(server.keysOf(podResource, pod('p', labels)), [], 'a pod without an owner');
     assert.deepEqual(server.keysOf(functionVersionResource, version('v', labels)), []);
   });
-  it('waits until the cache shows its version and its instances, and asks for nothing twice', async () => {
+  it('waits until the cache shows its version and its instances, and creates nothing twice', async () => {
     const server = world();
     for (const kind of [functionVersionResource, podResource]) {
       await server.reconcile(key);
@@ -235,7 +235,7 @@ describe('a function', () => {
     await server.reconcile(key);
     assert.deepEqual(server.asked.slice(asked), []);
   });
-  it('says what keeps its version from being called, once', async () => {
+  it('reports once why its version is not called', async () => {
     const server = world();
     await server.reconcile(key);
     server.sync(functionVersionResource);
@@ -276,7 +276,7 @@ describe('a function', () => {
     assert.deepEqual(await server.reconcile(key), { requeueAfter: 5000 });
     assert.deepEqual(removals(), [`delete FunctionVersion ${first}`]);
   });
-  it('does not remove a version that was made anew under its name', async () => {
+  it('does not remove a version that was created again under its name', async () => {
     const server = world(fn({ minScale: 0 }));
     await server.reconcile(key);
     server.sync(functionVersionResource);
@@ -299,7 +299,7 @@ describe('a function', () => {
     assert.equal(await server.reconcile(key), undefined);
     assert.deepEqual(server.asked, []);
   });
-  it('is asked for by masters of kube-system alone: a Lease elsewhere is none', async () => {
+  it('counts demand only from Leases in kube-system', async () => {
     const lease = (namespace: string, holderIdentity: string) =>
       ({
         ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },

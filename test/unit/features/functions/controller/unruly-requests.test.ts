@@ -70,7 +70,7 @@ const alive = ({ server }: { server: ScriptedWorld }) =>
 const instances = (world: { server: ScriptedWorld }) =>
   alive(world).filter((pod) => controllerOf(pod)?.uid === 'uid-f');
 
-it('a function has the instances that are asked for, and one version, whatever becomes of a request', async () => {
+it('a function has the requested instances and one version, whatever request fails', async () => {
   const options = { factory: functionController(images), keys: ['default/f'], kinds, others: agents };
   await atEachRequest(options, async (world) => {
     const stored = () => world.server.stored(functionResource, 'default/f') ?? assert.fail();
@@ -104,7 +104,7 @@ it('a function has the instances that are asked for, and one version, whatever b
   });
 });
 
-it('a pool has so many that wait, and none once nobody wants them, whatever becomes of a request', async () => {
+it('a pool has its waiting instances, and none once it is unused, whatever request fails', async () => {
   const options = {
     ...{ factory: warmPoolController(images, 2), keys: ['default/python'], kinds, others: agents },
   };

@@ -104,4 +104,4 @@ for (const [why, own, others] of [
   ['the other was not built', version('one', 'i:1'), [version('two', 'i:1', failed)]],
   ['there is none', version('one', 'i:1'), []],
 ] as const)
-  it(`nothing is taken over when ${why}`, () => assert.equal(sharedLock(own, [own, ...others]), undefined));
+  it(`takes nothing over when ${why}`, () => assert.equal(sharedLock(own, [own, ...others]), undefined));

@@ -63,7 +63,7 @@ describe('a pool', () => {
     const [old, young] = [pod({ age: 100 }), pod({ age: 1 })];
     assert.deepEqual(plan([young, old], 1).remove, [young]);
   });
-  it('is given up where nobody wants it, and one of another image goes', () => {
+  it('is removed if it is unused or has another image', () => {
     const one = pod();
     assert.deepEqual(planPool({ size: 2, pods: [one], version: undefined, now }), {
       create: 0,
@@ -105,7 +105,7 @@ describe('an instance that waits', () => {
     assert.deepEqual(fitting([young], version({ baseImage: 'python:4' }), sha256), []);
     assert.deepEqual(fitting([young], version({ runtime: 'nodejs' }), sha256), []);
   });
-  it('is none that a node has made for itself, whatever its labels say', () => {
+  it('is not one that a node has created itself, whatever its labels are', () => {
     const one = pod();
     const controller = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u', controller: true };
     const mirror = { ...one, metadata: { ...one.metadata, ownerReferences: [controller] } };

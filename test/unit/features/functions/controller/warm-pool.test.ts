@@ -106,7 +106,7 @@ describe('a pool', () => {
       ['w'],
     );
   });
-  it('is none of another runtime’s functions', async () => {
+  it('serves no functions of another runtime', async () => {
     const one = world();
     await one.reconcile('default/nodejs');
     assert.deepEqual([one.left(), one.names(functionVersionResource)], [[], []]);
@@ -218,7 +218,7 @@ describe('a function', () => {
     assert.equal(one.own().length, 1);
     assert.ok(!one.names().some((name) => name === 'leaving' || name === 'over'));
   });
-  it('is asked for by masters that are there alone, and says so', async () => {
+  it('counts demand from live masters only, and reports it', async () => {
     const one = await world(1);
     const now = one.stored(functionResource, 'default/f') ?? assert.fail();
     one.put(functionResource, { ...now, status: { ...now.status, demand: { m: 1, gone: 3 } } } as Fn);

@@ -73,7 +73,7 @@ describe('the body of a call', () => {
   });
 });
 
-describe('a caller who does not send the body', () => {
+describe('a caller that does not send the body', () => {
   const left = 'the request body could not be read: the caller has left';
   for (const [what, leave] of [
     ['has left', ({ gone }) => gone.abort()],

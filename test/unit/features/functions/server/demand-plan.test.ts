@@ -68,7 +68,7 @@ describe('demandOf', () => {
     assert.equal(instances(spec(), meter, 29_000), 5);
     assert.equal(instances(spec(), meter, 31_000), 1);
   });
-  it('is none after the idle time, and not before', () => {
+  it('is 0 after the idle time, and not before', () => {
     const meter = ended(1, 100, begun(1, 0));
     assert.deepEqual(demandOf(spec(), meter, 60_099), { instances: 1, again: 1 });
     assert.deepEqual(demandOf(spec(), meter, 60_100), { instances: 0, again: undefined });
@@ -100,7 +100,7 @@ describe('demandOf', () => {
     assert.deepEqual([again(100), again(101), again(59_100), again(59_101)], [1000, 1000, 1000, 999]);
   });
 
-  describe('by requests', () => {
+  describe('demand by requests', () => {
     const byRequests = spec({ metric: 'Requests', target: 5 });
     it('follows how many came in the window', () => {
       const meter = ended(12, 10, begun(12, 0));

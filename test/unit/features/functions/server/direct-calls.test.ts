@@ -102,7 +102,7 @@ describe('a call at the port of the gateway', () => {
     );
   });
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
-    it(`by ${method} is served`, async () => {
+    it(`with the method ${method} is served`, async () => {
       const { program, send } = world();
       const { text } = await send(`${method} /function/f HTTP/1.1\nHost: h`);
       assert.deepEqual(
@@ -111,7 +111,7 @@ describe('a call at the port of the gateway', () => {
       );
       assert.equal(bodyOf(text).includes('one'), method !== 'HEAD');
     });
-  it('of several headers of one name has them joined, and no trigger’s headers', async () => {
+  it('has repeated headers joined, and no headers of triggers', async () => {
     const { program, send } = world();
     await send(
       'GET /function/f HTTP/1.1\nHost: h\nX-A: 1\nX-A: 2\nSet-Cookie: a\nSet-Cookie: b\nFunction-Trigger-Depth: 3',
@@ -127,7 +127,7 @@ describe('a call at the port of the gateway', () => {
     const { headers } = admitted[0]?.request ?? assert.fail();
     assert.deepEqual([headers.get('Authorization'), headers.get('x-none')], ['Bearer x', null]);
   });
-  it('whose caller leaves gives its place back, also while it waits for one', async () => {
+  it('frees its place when the caller leaves, also while the call waits', async () => {
     for (const isPlaced of [true, false]) {
       const { programs, program, clock, send } = world();
       program.answer = () => undefined;
@@ -140,7 +140,7 @@ describe('a call at the port of the gateway', () => {
       assert.equal(program.connections.size, 0);
     }
   });
-  it('that breaks off in its answer breaks off for its caller', async () => {
+  it('is cut off for its caller if the instance cuts the answer off', async () => {
     const { program, send } = world();
     program.answer = ({ socket }, respond) => {
       respond.writeHead(200, { 'content-length': 10 });
@@ -155,7 +155,7 @@ describe('a call at the port of the gateway', () => {
 
 describe('the body of a call at the port of the gateway', () => {
   const post = 'POST /function/f HTTP/1.1\nHost: h';
-  it('is told with its length, also where it comes in chunks', async () => {
+  it('has its length in the request, also if it arrives in chunks', async () => {
     for (const [head, body, length, whole] of [
       ['', '', '0', ''],
       ['\nContent-Length: 0', '', '0', ''],
@@ -169,7 +169,7 @@ describe('the body of a call at the port of the gateway', () => {
       assert.equal(asked?.headers['transfer-encoding'], undefined);
     }
   });
-  it('that says it is larger than a call may be is refused, and its connection ends', async () => {
+  it('is rejected if its length is above the limit, and its connection ends', async () => {
     const { program, send, settled } = world();
     const { text, isOpen } = await send(`${post}\nContent-Length: ${maxBodyBytes + 1}`, 'x');
     assert.deepEqual([statusOf(text), program.asked.length, settled, isOpen], [413, 0, [413], false]);
@@ -256,7 +256,7 @@ describe('a request that is left to the app', () => {
     state.told = ['other/f'];
     assert.equal(bodyOf((await send('GET /function/f HTTP/1.1\nHost: h')).text).includes('one'), true);
   });
-  it('is none that is written in another way behind the name', async () => {
+  it('does not have another spelling after the name', async () => {
     const { program, send } = world();
     await send("GET /function/default/f/%61!$&'()*+,;=:@~._-?a=/?%20 HTTP/1.1\nHost: h");
     assert.equal(program.asked[0]?.path, "/%61!$&'()*+,;=:@~._-?a=/?%20");

@@ -15,7 +15,7 @@ function world(signal: AbortSignal) {
   return { programs, program, begin };
 }
 
-it('that was given up before is not made, and rejects with the reason', async () => {
+it('is not sent after an earlier abort, and rejects with the reason', async () => {
   const reason = new Error('not wanted');
   const { programs, program, begin } = world(AbortSignal.abort(reason));
   await assert.rejects(begin(), reason);
@@ -23,7 +23,7 @@ it('that was given up before is not made, and rejects with the reason', async ()
   assert.equal(program.asked.length, 0);
 });
 
-it('that is given up while the instance has it rejects with the reason, and ends its connection', async () => {
+it('rejects with the reason of an abort while the instance has it, and ends its connection', async () => {
   const gone = new AbortController();
   const { programs, program, begin } = world(gone.signal);
   program.answer = () => undefined;

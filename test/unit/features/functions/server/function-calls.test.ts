@@ -54,7 +54,7 @@ describe('calls', () => {
     await clock.settle();
     assert.deepEqual(taken, ['a@one', 'b@one']);
   });
-  it('that were not taken come before those that wait, and nothing is timed for those that have a place', async () => {
+  it('after a refusal come before waiting ones, and calls with a place have no timer', async () => {
     const { clock, calls, taken, call } = world();
     calls.instances.set([pod('one')]);
     const [a, b] = [call('a'), call('b')];
@@ -87,7 +87,7 @@ describe('calls', () => {
     await clock.settle();
     assert.equal(taken.length, 3);
   });
-  it('that were not taken go first, to another instance', async () => {
+  it('after a refusal go first, to another instance', async () => {
     const { clock, calls, taken, call } = world();
     calls.instances.set([pod('one')]);
     const [a] = [call('a'), call('b'), call('c')];
@@ -161,7 +161,7 @@ describe('calls', () => {
   });
 });
 
-it('what was known of an instance stays known when its pod changes', async () => {
+it('the state of an instance is kept when its pod changes', async () => {
   const { clock, calls, taken, call } = world();
   calls.instances.set([pod('one')]);
   call('a');
@@ -202,7 +202,7 @@ describe('isCallable', () => {
     ['one that has ended', running({ phase: 'Failed' })],
     ['one whose node is gone', unready(true)],
   ] as const)
-    it(`not ${why}`, () => assert.equal(isCallable(one, 'v1'), false));
+    it(`is false ${why}`, () => assert.equal(isCallable(one, 'v1'), false));
   it('none while no version is called', () => assert.equal(isCallable(running(), undefined), false));
 });
 

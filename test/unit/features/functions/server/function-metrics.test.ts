@@ -47,7 +47,7 @@ describe('calls of a function', () => {
     assert.deepEqual(lines('call_duration_seconds_count'), [`${f}} 2`, `${g}} 1`]);
   });
 
-  it('are in buckets from a millisecond to five minutes, and each family says what it is', () => {
+  it('are in buckets from a millisecond to five minutes, and each family has a help text', () => {
     const { metrics, lines, page } = world([callsOf('f', 2, 1)]);
     metrics.begin(callsOf('f', 1))(200);
     const buckets = lines('call_duration_seconds_bucket').map((line) => /le="([^"]+)"/.exec(line)?.[1]);
@@ -69,7 +69,7 @@ describe('calls of a function', () => {
     assert.deepEqual(lines('calls_total'), ['{namespace="ns",function="g",code="200"} 1']);
   });
 
-  it('that wait, and the instances that are busy and free, are told as they are when the page is read', () => {
+  it('in the queue, and busy and free instances, have their current values when the page is read', () => {
     const { lines } = world([callsOf('f', 5, 2, 7)]);
     assert.deepEqual(lines('calls_waiting'), ['{namespace="ns",function="f"} 7']);
     assert.deepEqual(lines('instances'), [

@@ -26,12 +26,12 @@ describe('the port of the gateway', () => {
     ['/workflow/w', '/apis/minik8s.io/v1/namespaces/default/workflows/w/invoke'],
     ['/trigger/shop/x?b=1', '/the-trigger'],
   ])
-    it(`serves ${path} as ${address}, also for nobody known`, async () => {
+    it(`serves ${path} as ${address}, also for anonymous users`, async () => {
       const { text, env } = await ask(`http://h${path}`);
       assert.equal(text, 'served');
       assert.deepEqual(env, { remoteAddress: '192.0.2.1', address, mayBeAnonymous: true });
     });
-  it('says that it is there', async () => {
+  it('answers its readiness check', async () => {
     assert.deepEqual(await ask('http://h/healthz'), { status: 200, text: 'ok', env: undefined });
   });
   for (const path of [
@@ -43,7 +43,7 @@ describe('the port of the gateway', () => {
     '/healthz/',
     '/Function/f',
   ])
-    it(`says where functions are to ${path}`, async () => {
+    it(`answers ${path} with the path of functions`, async () => {
       const { status, text, env } = await ask(`http://h${path}`);
       assert.deepEqual([status, env], [404, undefined]);
       assert.match(text, /\/function\/NAME .* \/workflow\/NAME .* \/trigger\/NAMESPACE and their path\n$/);
@@ -61,5 +61,5 @@ describe('the path of a call', () => {
     '//f',
     '/function//f',
   ])
-    it(`is none of ${path || 'nothing'}`, () => assert.equal(callPath(path), undefined));
+    it(`is not ${path || 'an empty path'}`, () => assert.equal(callPath(path), undefined));
 });

@@ -69,14 +69,14 @@ describe('a gateway', () => {
     assert.deepEqual(one.result, { at: 'p' });
     assert.equal(cache.watches.size, 2);
   });
-  it('refuses calls that wait for a function that was made anew meanwhile', async () => {
+  it('rejects calls that wait for a function that was created again', async () => {
     const { cache, clock, call } = world();
     const one = call();
     cache.put(fn({ activeVersion: 'v1' }, { uid: 'another' }));
     await clock.settle();
     assert.match(one.result.error ?? '', /not found/);
   });
-  it('asks for instances while there are calls, for none some time after, and watches nothing then', async () => {
+  it('requests instances while there are calls, and none some time later, and then ends its watch', async () => {
     const { cache, clock, call, written } = world();
     const one = call();
     await clock.settle();
@@ -85,7 +85,7 @@ describe('a gateway', () => {
     await clock.advance(61_000);
     assert.deepEqual([written.at(-1), cache.watches.size, clock.pending], [null, 0, 0]);
   });
-  it('asks again where it could not be written, and not after the function has gone', async () => {
+  it('retries a failed request for instances, unless the function was deleted', async () => {
     const { clock, call, written, state } = world();
     state.fault = newStatusError('InternalError', 'the store is away');
     const one = call();
@@ -102,7 +102,7 @@ describe('a gateway', () => {
     await clock.advance(1000);
     assert.equal(written.at(-1), null, 'also that none is needed any more');
   });
-  it('refuses calls of a function that is gone where it asks for instances, before its watch shows that', async () => {
+  it('rejects calls of a deleted function after its request for instances failed, before its watch shows the deletion', async () => {
     const { cache, clock, call, state } = world();
     state.fault = newNotFound(functionResource, 'f');
     cache.remove(fn(), false);
@@ -113,7 +113,7 @@ describe('a gateway', () => {
     assert.match(one.result.error ?? '', /not found/);
     assert.deepEqual([cache.watches.size, clock.pending], [0, 0]);
   });
-  it('asks for nothing any more that it asked for before it was started again', async () => {
+  it('requests nothing again that it requested before it was restarted', async () => {
     const { gateway, clock, written, cache } = world(
       fn({ activeVersion: 'v1', demand: { here: 3, other: 2 } }),
     );

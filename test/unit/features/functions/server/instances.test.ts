@@ -46,7 +46,7 @@ describe('the instances of a function', () => {
     assert.equal(instances.next(1, 10), undefined);
     assert.equal(new Instances().next(1, 0), undefined);
   });
-  it('that refuse are left alone for 10 ms, then half as long again each time, and half a second at most', () => {
+  it('are not called for 10 ms after a refusal, 1.5 times as long after each further one, and at most for half a second', () => {
     const { one } = instancesOf('a');
     const pauses = Array.from({ length: 12 }, () => {
       refused(one('a'), 1000);
@@ -99,7 +99,7 @@ describe('a function cannot be called', () => {
       { type: 'Ready', status, reason, message: 'its image cannot be built' },
     ],
   });
-  it('where no version of it was ever ready and the latest has failed, which is said for a second', () => {
+  it('if no version was ever ready and the latest has failed, which is answered for a second', () => {
     const status = of(ready('False'));
     assert.deepEqual(
       [status?.code, status?.message, status?.details?.retryAfterSeconds],
@@ -115,11 +115,11 @@ describe('a function cannot be called', () => {
     ['nothing is said at all', undefined],
     ['only something else is false', { conditions: ready('False').conditions.slice(0, 1) }],
   ] as const)
-    it(`but can where ${what}`, () => assert.equal(of(status), undefined));
+    it(`but is called if ${what}`, () => assert.equal(of(status), undefined));
 });
 
 describe('the load of a function', () => {
-  it('is the average over the time asked for, to the part of a step', () => {
+  it('is the average over the requested time, to a fraction of a step', () => {
     const meter = new LoadMeter(60_000, 0);
     meter.begin(0);
     meter.begin(500);
@@ -139,7 +139,7 @@ describe('the load of a function', () => {
     assert.equal(meter.average(1000, 1000), 1);
     assert.equal(meter.average(1000, 2000), 2);
   });
-  it('of calls that go on for long is counted in each step', () => {
+  it('counts long calls in each step', () => {
     const meter = new LoadMeter(60_000, 0);
     meter.begin(0);
     assert.equal(meter.average(40_000, 60_000), 1);
@@ -170,7 +170,7 @@ describe('the load of a function', () => {
     assert.equal(meter.average(60_000, 60_500), 1);
     assert.equal(meter.average(60_000, 120_250), 1);
   });
-  it('is known to the millisecond', () => {
+  it('is exact to the millisecond', () => {
     const meter = new LoadMeter(60_000, 0);
     assert.equal(meter.most(0, 0), 0);
     meter.begin(0);

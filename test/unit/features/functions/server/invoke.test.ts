@@ -79,7 +79,7 @@ describe('a call by way of the API', () => {
     const { answer } = await invoke({}, [204, '']);
     assert.deepEqual([answer?.status, answer?.body, answer?.headers.get('x-own')], [204, null, 'yes']);
   });
-  it('of a function that is not there is refused', async () => {
+  it('is rejected if the function does not exist', async () => {
     const { code, asked } = await invoke({ name: 'g' });
     assert.deepEqual([code, asked], [404, undefined]);
   });
@@ -112,7 +112,7 @@ describe('the body of a call by way of the API', () => {
       '',
     ]);
   });
-  it('of one byte is sent', async () => {
+  it('is sent if it has one byte', async () => {
     const headers = { 'content-length': '1' };
     assert.deepEqual(lengthOf((await invoke({ headers, body: 'x' })).asked), ['1', undefined, 'x']);
   });
@@ -122,7 +122,7 @@ describe('the body of a call by way of the API', () => {
     const large = 'x'.repeat(maxKept + 1);
     assert.deepEqual(lengthOf((await invoke({ headers, body: large })).asked), [undefined, 'chunked', large]);
   });
-  it('that says it is larger than a call may be is refused, and is not sent', async () => {
+  it('is rejected and not sent if its length is above the limit', async () => {
     const of = async (length: number) => {
       const { code, asked } = await invoke({ body: 'in', headers: { 'content-length': String(length) } });
       return [code, asked !== undefined];

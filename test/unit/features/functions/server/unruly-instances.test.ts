@@ -44,7 +44,7 @@ describe('a call', () => {
     return { programs, clock: programs.clock, gone, call };
   }
 
-  it('is answered, with what it was asked, and its place is free then', async () => {
+  it('is answered with its request, and its place is free then', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     const headers = new Headers({
@@ -72,7 +72,7 @@ describe('a call', () => {
     assert.deepEqual([program.asked.length, program.connections.size], [2, 1]);
     assert.equal(program.asked[1]?.headers['function-trigger-depth'], '9');
   });
-  it('of an instance with another address than before leaves no connection to the one before', async () => {
+  it('leaves no connection to the earlier address of an instance', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     call();
@@ -84,7 +84,7 @@ describe('a call', () => {
     assert.equal(program.asked.length, 2);
     assert.deepEqual([before.length, program.connections.size, before[0]?.destroyed], [1, 1, true]);
   });
-  it('whose body comes bit by bit is passed on whole, and never twice', async () => {
+  it('passes on a body in pieces whole, and never twice', async () => {
     for (const isRefused of [false, true]) {
       const { programs, clock, call } = world();
       const program = programs.add('one');
@@ -105,7 +105,7 @@ describe('a call', () => {
     assert.match(String(result.error), /the body of a call may not be more than 16777216 bytes/);
     assert.deepEqual([result.code, program.asked.length, programs.underWay('one')], [413, 0, 0]);
   });
-  it('without a body says so where its method may have one, and by HEAD holds no place', async () => {
+  it('without a body has the length 0 if its method may have a body, and by HEAD holds no place', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     for (const method of ['GET', 'POST', 'HEAD'] as const) {
@@ -119,7 +119,7 @@ describe('a call', () => {
       [undefined, '0', undefined],
     );
   });
-  it('by OPTIONS says nothing of a body, and by none what its caller says of one that is not there', async () => {
+  it('by OPTIONS has no length of a body, and a length of the caller without a body is not passed on', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     const headers = new Headers({ 'content-length': '5', 'transfer-encoding': 'chunked' });
@@ -136,7 +136,7 @@ describe('a call', () => {
       ],
     );
   });
-  it('whose body goes on as a stream says of it what its caller says', async () => {
+  it("passes on the caller's headers of a streamed body", async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     call({ body: Readable.from([Buffer.from('in')]), headers: new Headers({ 'content-length': '2' }) });
@@ -150,7 +150,7 @@ describe('a call', () => {
     await clock.advance(1000);
     assert.equal(result.status, 200);
   });
-  it('whose body turns out too large leaves no connection, and is not read further', async () => {
+  it('with a body above the limit leaves no connection, and the rest is not read', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     let sent = 0;
@@ -243,7 +243,7 @@ describe('a call', () => {
     await clock.advance(1);
     assert.equal(result.code, 504);
   });
-  it('that was refused and made leaves no timer but that of the gateway', async () => {
+  it('after a refusal and a success leaves no timer except that of the gateway', async () => {
     const { programs, clock, call } = world();
     programs.add('one').answer = refusing('busy');
     programs.add('two');
@@ -271,7 +271,7 @@ describe('a call', () => {
     await clock.advance(1000);
     assert.deepEqual([result.text, program.asked.length], ['one', 1]);
   });
-  it('that an instance refuses before it calls its handler goes to another, with its body', async () => {
+  it('goes to another instance, with its body, if the first refuses it before its handler runs', async () => {
     const { programs, clock, call } = world();
     const first = programs.add('one');
     first.answer = refusing('busy');
@@ -298,7 +298,7 @@ describe('a call', () => {
     assert.equal(result.code, 502);
     assert.deepEqual([first.asked.length, second.asked.length, programs.underWay('one')], [1, 0, 0]);
   });
-  it('that is not answered within the time of its function is over, for the program too', async () => {
+  it('ends at the timeout of its function, for the program too', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     program.answer = () => undefined;
@@ -309,7 +309,7 @@ describe('a call', () => {
     assert.deepEqual([result.code, programs.underWay('one'), program.connections.size], [504, 0, 0]);
     assert.match(String(result.error), /timeoutSeconds of 30/);
   });
-  it('whose caller has left holds no place and no program, wherever it is', async () => {
+  it('holds no place and no program after its caller has left, wherever it is', async () => {
     for (const state of ['before', 'waiting', 'connecting', 'called', 'answered'] as const) {
       const { programs, clock, call, gone } = world();
       if (state === 'before') gone.abort(new Error('left'));

@@ -101,7 +101,7 @@ describe('a placed call', () => {
     ['finds nobody listening', undefined, 'notMade', 'unclear'],
     ['is not known any more', refusing('forgotten', 410), 'lost', 'lost'],
   ] as const)
-    it(`that ${what} is ${first} the first time, and ${again} when it is sent again`, async () => {
+    it(`with ${what} is ${first} the first time, and ${again} when it is sent again`, async () => {
       for (const isFirst of [true, false]) {
         const { programs, placed, sent } = world();
         const program = programs.add('one');
@@ -113,7 +113,7 @@ describe('a placed call', () => {
         assert.equal(programs.underWay('one'), 0);
       }
     });
-  it('whose instance is gone, or has ended, was not made the first time and is lost afterwards', async () => {
+  it('to an instance that is gone or has ended was not made the first time, and is lost afterwards', async () => {
     for (const end of ['gone', 'ended'] as const)
       for (const isFirst of [true, false]) {
         const { programs, placed, sent } = world();
@@ -133,7 +133,7 @@ describe('a placed call', () => {
       assert.equal(await sent(place), isFirst ? 'notMade' : 'lost');
     }
   });
-  it('of an image that remembers nothing is never sent again', async () => {
+  it('to an image without a memory of calls is never sent again', async () => {
     const { programs, placed, sent } = world();
     const own = fn();
     programs.cache.put({ ...own, spec: { ...own.spec, runtime: undefined } } as never);
@@ -168,7 +168,7 @@ describe('a placed call', () => {
     program.isDeaf = true;
     assert.equal((await placed())?.instance, 'uid-one');
   });
-  it('says why it was not made, or what became of it', async () => {
+  it('reports why it was not made, or its result', async () => {
     const { programs, send, placed, clock } = world();
     const program = programs.add('one');
     const why = async (place: Place | undefined, again?: string) => {
@@ -221,7 +221,7 @@ describe('a placed call', () => {
       assert.ok(result.outcome?.type === 'answered');
       assert.deepEqual([result.outcome.isJson, result.outcome.error], [isJson, undefined]);
     });
-  it('that takes longer than its function may is late, and one that is given up ends', async () => {
+  it('above the timeout of its function is late, and an aborted one ends', async () => {
     for (const isGivenUp of [false, true]) {
       const { programs, placed, send, clock, over } = world();
       const program = programs.add('one');
@@ -250,7 +250,7 @@ describe('a placed call', () => {
       assert.deepEqual([outcome.isJson, outcome.body.length], [false, Math.min(bytes, 512 * 1024 + 1)]);
     }
   });
-  it('that nobody wants any more waits for no place', async () => {
+  it('without a waiting caller takes no place', async () => {
     const { programs, placed, over, calls, named } = world();
     assert.equal(await placed(), undefined);
     over.abort(new Error('not wanted'));

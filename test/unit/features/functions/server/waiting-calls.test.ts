@@ -36,7 +36,7 @@ describe('a call that waits', () => {
     return { clock, calls, begin, of, demandsOf: () => demands };
   }
 
-  it('is told by what it ended, and as left where nothing is said', async () => {
+  it('ends with its result, and counts as left without one', async () => {
     const { clock, begin } = world();
     const [first, second] = [begin(), begin()];
     const reason = new Error('too late');
@@ -76,7 +76,7 @@ describe('a call that waits', () => {
     );
     assert.equal(calls.isIdle, false, 'they go on until their callers are told');
   });
-  it('asks for instances once, and is counted until it is over', () => {
+  it('requests instances once, and counts until it ends', () => {
     const { calls, begin, demandsOf } = world();
     const { call } = begin();
     assert.deepEqual([demandsOf(), calls.waiting, calls.isIdle, calls.demand().instances], [1, 1, false, 1]);
@@ -84,7 +84,7 @@ describe('a call that waits', () => {
     call.end();
     assert.deepEqual([demandsOf(), calls.waiting, calls.isIdle], [1, 0, true]);
   });
-  it('has room at once where an instance is free and nobody waits', async () => {
+  it('starts at once if an instance is free and no call waits', async () => {
     const { clock, calls, begin } = world();
     assert.equal(calls.hasRoom, false);
     calls.instances.set([pod('one')]);
@@ -118,7 +118,7 @@ describe('a call that waits', () => {
     assert.equal(one.refusals, 1, 'it has the call no more');
     assert.equal(one.notBefore, clock.monotonic() + 10);
   });
-  it('that refuses twice gives back one place', async () => {
+  it('frees one place if its instance refuses it twice', async () => {
     const { clock, calls, begin } = world();
     calls.instances.set([pod('one')]);
     const { call } = begin();
@@ -127,7 +127,7 @@ describe('a call that waits', () => {
     call.notTaken();
     assert.equal(calls.instances.known('uid-one')?.underWay, 0);
   });
-  it('of a function whose window changes is measured by the new one when nothing is under way', async () => {
+  it('of a function with a changed window uses the new window when no call is running', async () => {
     const { clock, calls, begin, of } = world({ metric: 'Requests', target: 1, windowSeconds: 30 });
     begin().call.end();
     begin().call.end();
@@ -227,7 +227,7 @@ describe('a gateway', () => {
     ]);
     for (const call of calls) call.end();
   });
-  it('says in its log what it could not write, and why, and writes it a second later', async () => {
+  it('logs a failed write with its reason, and retries it a second later', async () => {
     const { clock, state, written, callsOf, log } = world();
     state.fault = newStatusError('InternalError', 'the store is away');
     callsOf().begin();
@@ -274,7 +274,7 @@ describe('a gateway', () => {
     await clock.settle();
     assert.deepEqual([cache.watches.size, clock.pending], [0, 0]);
   });
-  it('that stops writes and watches nothing any more', async () => {
+  it('stops writing and watching when it is stopped', async () => {
     const { cache, clock, gateway, callsOf, written } = world();
     callsOf().begin();
     await clock.settle();
@@ -283,7 +283,7 @@ describe('a gateway', () => {
     await clock.advance(120_000);
     assert.equal(written.length, 1);
   });
-  it('knows every pod of a function by its uid, whether it may be called or not', () => {
+  it('finds every pod of a function by its uid, whether it is callable or not', () => {
     const { cache, gateway } = world();
     cache.put({ ...pod('p'), status: { phase: 'Failed' } } as never);
     const of = (namespace: string, name: string, uid: string) =>

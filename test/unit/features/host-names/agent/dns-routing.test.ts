@@ -139,7 +139,7 @@ describe('Dns objects on a node', () => {
     assert.equal(readFileSync(stand.hostsFile, 'utf8'), '127.0.0.1\tlocalhost\n');
   });
 
-  it('leave the hosts file alone unless the node is told to write it, but for a block of before', async (t) => {
+  it('change the hosts file only if the node has the flag, except for a block of an earlier run', async (t) => {
     const hosts = '127.0.0.1\tlocalhost\n# minik8s begin test\n192.0.2.1\told.example\n# minik8s end test\n';
     const stand = await withDns(t, { writesHosts: false, hosts });
     assert.equal(readFileSync(stand.hostsFile, 'utf8'), '127.0.0.1\tlocalhost\n');
@@ -182,7 +182,7 @@ describe('Dns objects on a node', () => {
     assert.equal(stand.looks, looks, 'a Service means nothing without them');
   });
 
-  it('have it again within a minute when somebody took it away', async (t) => {
+  it('are in the hosts file again within a minute after its block was removed', async (t) => {
     const stand = await withDns(t);
     stand.served = undefined;
     assert.equal(stand.clock.nextIn, 60_000);
@@ -233,7 +233,7 @@ describe('a look that fails', () => {
     assert.deepEqual(waits, [500, 1000, 2000, 60_000, 500]);
   });
 
-  it('is told once while it stays the same, and again after it was over', async (t) => {
+  it('is logged once while the failure is the same, and again after a success', async (t) => {
     const stand = await withDns(t);
     const look = async (problem?: Error) => {
       stand.problem = problem;

@@ -47,7 +47,7 @@ describe('routes', () => {
     assert.deepEqual(routes(old, young), expected);
   });
 
-  it('of one host are those of the namespace that has the oldest object, until that goes', () => {
+  it('of one host belong to the namespace with the oldest object until that is deleted', () => {
     const ours = makeDns('z', 'x.example', ['/=web:80', '/late=api:8080']);
     const later = { creationTimestamp: '2026-01-01T00:00:01Z' };
     const theirs = makeDns('a', 'x.example', ['/api=api:8080'], { ...later, namespace: 'other' });
@@ -59,7 +59,7 @@ describe('routes', () => {
     assert.deepEqual(routes(ownLater), ['x.example: /b 10.96.0.20:80']);
   });
 
-  it('of a namespace are those of its oldest objects, up to 1000 paths, and cost no other namespace its own', () => {
+  it('of a namespace are those of its oldest objects, up to 1000 paths, and do not reduce those of other namespaces', () => {
     const paths = Array.from({ length: 100 }, (_, n) => `/${n}=web:80`);
     const many = Array.from({ length: 30 }, (_, n) => makeDns(`d${n}`, `h${n}.example`, paths));
     const newest = { creationTimestamp: '2026-01-01T00:00:01Z' };
@@ -99,7 +99,7 @@ describe('the hosts file', () => {
     assert.equal(render(both, '/one'), text + block('/two', 'b.example'));
   });
 
-  it('keeps its other lines when somebody broke the block', () => {
+  it('keeps its other lines if its block was damaged', () => {
     const broken = `${text}# minik8s begin /data\n192.0.2.1\ta.example\n192.0.2.8 yours\n`;
     assert.equal(render(broken, '/data'), `${text}192.0.2.1\ta.example\n192.0.2.8 yours\n`);
     assert.equal(render('', '/data'), '');

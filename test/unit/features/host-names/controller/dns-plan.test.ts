@@ -45,7 +45,7 @@ const plan = (
     now: time,
   });
 
-it('whatever a node says of Dns objects makes it another, and nothing else does', () => {
+it('a node changes with its report about Dns objects, and with nothing else', () => {
   const print = (...said: Parameters<typeof node>) => servingFingerprint(node(...said));
   const said = print('n1', 'True', 'False PortTaken: port 80 is taken');
   assert.equal(print('n2', 'True', 'False PortTaken: port 80 is taken'), said);
@@ -86,7 +86,7 @@ describe('the status of a Dns', () => {
     ['/=db:80', 'NoClusterIP', 'path /: service "db" has no cluster IP'],
     ['/=far:80', 'NoClusterIP', 'path /: service "far" has no cluster IP'],
   ] as const) {
-    it(`says ${reason} of ${path}`, () => {
+    it(`has the reason ${reason} for ${path}`, () => {
       const { status, problem } = plan(makeDns('one', 'a.example', [path]));
       assert.deepEqual(problem, { reason, message });
       assert.deepEqual(
@@ -96,7 +96,7 @@ describe('the status of a Dns', () => {
     });
   }
 
-  it('says that a name of the cluster is not for the taking', () => {
+  it('rejects a name of the cluster', () => {
     for (const host of ['cluster.local', 'kubernetes.default.svc.cluster.local']) {
       const { problem } = plan(makeDns('one', host, ['/=none:80']));
       assert.equal(problem?.reason, 'HostNotAllowed');
@@ -113,7 +113,7 @@ describe('the status of a Dns', () => {
     assert.equal(status.conditions?.[0]?.status, 'False');
   });
 
-  it('says that the namespace has more paths than are served', () => {
+  it('reports that the namespace has more paths than are served', () => {
     const { problem } = plan(makeDns('one', 'a.example', ['/=web:80']), now, serving, 'shop', false);
     const message = 'the namespace has more than 1000 paths of Dns objects: only the oldest are served';
     assert.deepEqual(problem, { reason: 'TooManyPaths', message });
@@ -166,7 +166,7 @@ describe('the status of a Dns', () => {
     ],
   ];
   for (const [name, nodes, reason, message, isProblem] of nodesSay) {
-    it(`says what the nodes say: ${name}`, () => {
+    it(`has the reports of the nodes: ${name}`, () => {
       const { status, problem } = plan(makeDns('one', 'a.example', ['/=web:80']), now, nodes);
       const [condition] = status.conditions ?? [];
       assert.deepEqual(
@@ -185,7 +185,7 @@ describe('the status of a Dns', () => {
     );
   });
 
-  it('says since when where that was not said before', () => {
+  it('sets a transition time if there was none before', () => {
     const first = plan(makeDns('one', 'a.example', ['/=web:80']));
     const conditions = first.status.conditions?.map(({ lastTransitionTime: _time, ...rest }) => rest);
     const dns = { ...makeDns('one', 'a.example', ['/=web:80']), status: { conditions } };

@@ -39,7 +39,7 @@ test('it is looked at when it changes itself, and when a Service of its paths do
   assert.deepEqual(world.keysOf(serviceResource, db), [`${namespace}/two`]);
 });
 
-test('those of a host are looked at when it becomes the host of another namespace, and not with every change of one', () => {
+test('objects of a host are reconciled when it becomes the host of another namespace, and not with every change', () => {
   const elsewhere = (name: string, creationTimestamp: string) =>
     makeDns(name, 'a.example', ['/x=web:80'], { namespace: 'other', creationTimestamp });
   const one = world.stored(dnsResource, key);
@@ -54,7 +54,7 @@ test('those of a host are looked at when it becomes the host of another namespac
   assert.deepEqual(world.keysOf(dnsResource, later), ['other/later']);
 });
 
-test('those of a namespace are looked at while it has more paths than are served, and once it no longer has', async () => {
+test('objects of a namespace are reconciled while it has more paths than are served, and once it no longer has', async () => {
   world.put(nodeResource, serving('n1'));
   world.put(serviceResource, web);
   const one = world.stored(dnsResource, key);
@@ -75,7 +75,7 @@ test('those of a namespace are looked at while it has more paths than are served
   assert.equal(reason(), 'Routed');
 });
 
-test('one whose host is of another namespace says whose it is', async () => {
+test('an object with a host of another namespace names that namespace', async () => {
   world.put(nodeResource, serving('n1'));
   world.put(serviceResource, web);
   const first = { namespace: 'first', creationTimestamp: '2025-01-01T00:00:00Z' };
@@ -88,7 +88,7 @@ test('one whose host is of another namespace says whose it is', async () => {
   assert.equal(ready()?.reason, 'Routed');
 });
 
-test('all are looked at when a node says another thing of them, comes or goes', () => {
+test('all objects are reconciled when a node changes its report, appears or disappears', () => {
   const silent = world.put(nodeResource, makeNode('n1'));
   assert.deepEqual(world.keysOf(nodeResource, silent), [key], 'it comes');
   assert.deepEqual(world.keysOf(nodeResource, silent), [], 'it says the same');
@@ -106,7 +106,7 @@ test('all are looked at when a node says another thing of them, comes or goes', 
   assert.deepEqual(world.keysOf(nodeResource, labelled), [key], 'it comes again');
 });
 
-test('its status is written when it is another, and a problem is told', async () => {
+test('a changed status is written, and a problem has an event', async () => {
   world.put(nodeResource, serving('n1'));
   await world.reconcile(key);
   assert.deepEqual([ready()?.status, ready()?.lastTransitionTime], ['False', at(0)]);

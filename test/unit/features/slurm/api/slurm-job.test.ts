@@ -22,7 +22,7 @@ const causes = (spec: object, metadata: object = {}) =>
   (strategy.validate?.(job(spec, metadata)) ?? []).map(({ field, message }) => `${field}: ${message}`);
 const run = ['./add'];
 
-it('the defaults of a SlurmJob are those that the documents say', () => {
+it('the defaults of a SlurmJob are those of the documentation', () => {
   const { resultsLimit, keepFiles, cancel } = job({ run }).spec;
   assert.deepEqual(
     { resultsLimit, keepFiles, cancel },
@@ -170,11 +170,11 @@ describe('a SlurmJob is refused with', () => {
   it('a name with a dot', () => assert.match(causes({ run }, { name: 'a.b' }).join(), /^metadata\.name/));
 });
 
-describe('of a SlurmJob that is there', () => {
+describe('an update of a SlurmJob', () => {
   const update = (spec: object, old: object) =>
     (strategy.validateUpdate?.(job(spec), job(old)) ?? []).map(({ field }) => field);
 
-  it('nothing but its end can be changed', () => {
+  it('can only change its end', () => {
     const more = { cancel: true, activeDeadlineSeconds: 5, ttlSecondsAfterFinished: 5 };
     assert.deepEqual(update({ run, ...more }, { run }), []);
     assert.deepEqual(update({ run: ['./b'], nodes: 2 }, { run }), ['spec.run', 'spec.nodes']);
@@ -230,7 +230,7 @@ describe('a SlurmFile', () => {
     for (const path of ['../a', '/a', 'a/../b', '', 'a//b', '.'])
       assert.deepEqual(problems({ path }), ['spec.path']);
   });
-  it('says how many they are', () => assert.deepEqual(problems({ length: 4 }), ['spec.length']));
+  it('has the exact number of its bytes', () => assert.deepEqual(problems({ length: 4 }), ['spec.length']));
   it('has no offset before the file', () => assert.deepEqual(problems({ offset: -1 }), ['spec.offset']));
   it('has base64', () => assert.deepEqual(problems({ data: '!' }), ['spec.data']));
   it('has no more than 512 KiB', () => {

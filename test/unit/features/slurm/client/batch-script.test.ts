@@ -13,7 +13,7 @@ import { quoted } from '../../../../../src/os/quoted.ts';
 const options = (spec: SlurmJobSpec) =>
   sbatchOptions({ namespace: 'default', name: 'add', uid: 'u-1', spec, status: undefined, deleting: false });
 
-describe('what sbatch is given', () => {
+describe('options of sbatch', () => {
   for (const [spec, option] of [
     [{ memory: '1Gi' }, '--mem=1024M'],
     [{ memory: '1' }, '--mem=1M'],

@@ -38,14 +38,14 @@ it('a job is finished in the last three of its phases alone', () => {
 describe('results', () => {
   const files = (count: number, length = 4) =>
     Array.from({ length: count }, (_, index) => ({ path: `${index}`.padStart(length, '0'), size: 1 }));
-  it('are 500 files at most, and the others are said to be too many', () => {
+  it('are at most 500 files, and the others have the reason', () => {
     assert.equal(chooseResults(files(500), ['*'], 1000).fetched.length, 500);
     const { fetched, dropped } = chooseResults(files(501), ['*'], 1000);
     assert.equal(fetched.length, 500);
     assert.deepEqual(dropped, [{ path: '0500', size: 1, reason: 'more than 500 files' }]);
     assert.equal(chooseResults(files(1200), ['*'], 2000).dropped.length, 500);
   });
-  it('have paths of 128 KiB at most, and the others say so', () => {
+  it('have paths of at most 128 KiB, and the others have the reason', () => {
     const { fetched, dropped } = chooseResults(files(33, 4096), ['*'], 1000);
     assert.equal(fetched.length, 32);
     assert.equal(dropped[0]?.reason, 'all paths together have more than 131072 bytes');
@@ -75,7 +75,7 @@ describe('results', () => {
   });
 });
 
-it('a Secret that cannot be used says which key and why', () => {
+it('an unusable Secret is reported with the key and the reason', () => {
   const data = { host: 'h', user: 'u', password: 'p', knownHosts: 'x' };
   for (const [change, why] of [
     [{ host: undefined }, 'the Secret has no key host'],
@@ -96,6 +96,14 @@ it('a Secret that cannot be used says which key and why', () => {
     const read = connectionSettings({ ...data, host: '::1', port });
     assert.ok(typeof read !== 'string' && read.port === Number(port) && read.host === '::1');
   }
+  const spaced = connectionSettings({
+    ...data,
+    password: ' p\t\r\n',
+    privateKey: 'K',
+    passphrase: ' w \n\n',
+  });
+  assert.ok(typeof spaced !== 'string');
+  assert.deepEqual([spaced.password, spaced.passphrase], [' p\t', ' w \n'], 'only one line end is removed');
   const keyed = connectionSettings({ ...data, password: '', privateKey: 'K' });
   assert.ok(typeof keyed !== 'string' && keyed.password === undefined && keyed.privateKey === 'K');
 });
@@ -117,7 +125,7 @@ describe('the keys of a host', () => {
     assert.ok(!has('h.x ssh-rsa AAAA', 'h-x') && !has('h*,!h1 ssh-rsa AAAA'));
     assert.ok(!has('h1') && !has('h1 ssh-rsa') && !has('h1 ssh-unknown AAAA'));
   });
-  it('have types that are asked for, each once, those of revoked keys excepted', () => {
+  it('have the types that the client requests, each once, without those of revoked keys', () => {
     const { types } = hostKeys('h1 ssh-rsa AAAA\nh1 ssh-rsa BBBB\nh1 ecdsa-sha2-nistp256 CCCC\n', 'h1', 22);
     assert.deepEqual(types, ['ssh-rsa', 'ecdsa-sha2-nistp256']);
     assert.deepEqual(hostKeys('h1 ssh-rsa AAAA\n@revoked h1 ssh-rsa AAAA\n', 'h1', 22).types, []);
@@ -129,7 +137,7 @@ describe('the keys of a host', () => {
   });
 });
 
-it('short options of a script are known by their letter, long ones by their name', () => {
+it('short options of a script are recognized by their letter, long ones by their name', () => {
   const faults = (line: string) => directiveFaults(`#!/bin/sh\n#SBATCH ${line}\n`).length;
   for (const line of ['-N 2', '-n4', '-D /x', '-o out -e err', '--output=x', '--nodes 2'])
     assert.equal(faults(line), 0, line);
@@ -197,7 +205,7 @@ exit $status
   );
 });
 
-it('a step that failed is told in its condition, unless the connection or nothing could tell it', () => {
+it('a failed step sets its condition, unless it was a lost connection or a failed write', () => {
   const told = (step: Step, error: unknown) => {
     const { type, status, reason, message } = problemOf(step, error) ?? {};
     return type && `${type} ${status} ${reason}: ${message}`;
@@ -234,7 +242,7 @@ it('a step that failed is told in its condition, unless the connection or nothin
     assert.equal(told('submit', error), undefined);
 });
 
-it('the folder of a job is below the home, or where the job says, and has its uid', () => {
+it('the folder of a job is below the home folder or its workDir, and has its uid', () => {
   for (const [workDir, folder] of [
     [undefined, '.minik8s/default'],
     ['~', '.'],

@@ -31,7 +31,7 @@ const isOver = async (promise: Promise<void>): Promise<boolean> => {
 };
 
 for (const name of ['prepare', 'look', 'cancel'] as const)
-  it(`a client has ended only after the answer to its script ${name}, and says nothing of it`, async () => {
+  it(`a client ends only after the answer to its script ${name}, and logs no failure of it`, async () => {
     const held = Promise.withResolvers<void>();
     const { host, store, clock, change, log, end } = hostWorld(deafFor(name, held.promise));
     if (name === 'look') runsForEver(host);

@@ -92,7 +92,7 @@ class World {
   }
 }
 
-it('the queue and accounting are asked every 15 seconds to the millisecond, and the queue 3 after an event', async () => {
+it('the queue and accounting are queried every 15 seconds exactly, and the queue 3 seconds after an event', async () => {
   for (const isWoken of [false, true]) {
     const world = new World();
     const times: number[] = [];
@@ -123,7 +123,7 @@ describe('a job that Slurm does not know', () => {
       assert.equal(await world.seconds(60), 'JobLost');
     }
   });
-  it('has ended as its folder says, at once, where there is no accounting', async () => {
+  it('has ended with the exit status in its folder, at once, if there is no accounting', async () => {
     for (const [status, reason] of [
       [0, 'Completed'],
       [3, 'FAILED'],
@@ -134,13 +134,13 @@ describe('a job that Slurm does not know', () => {
       assert.equal(await world.seconds(20), reason);
     }
   });
-  it('has ended as accounting says, whatever its folder says', async () => {
+  it('has ended as accounting reports, whatever its folder contains', async () => {
     const world = new World();
     world.account = says(`7|TIMEOUT|0:15|${at}|${at}|${at}|n1\n`);
     world.look = says('0|/w/.minik8s/exited.-.0\n');
     assert.equal(await world.seconds(20), 'TIMEOUT');
   });
-  it('is not lost while nobody can be asked', async () => {
+  it('is not lost while neither the queue nor accounting answers', async () => {
     for (const [queue, account] of [
       [fails(75, 'Unable to contact slurm controller'), disabled],
       [says(''), fails(1, 'sacct: error: Connection refused')],
@@ -160,7 +160,7 @@ describe('a job that Slurm does not know', () => {
     assert.equal(await world.seconds(50), undefined);
     assert.equal(await world.seconds(60), 'JobLost');
   });
-  it('is one whose array has a task that the queue lacks, of which accounting knows the end', async () => {
+  it('includes an array with a task that the queue lacks and whose end accounting reports', async () => {
     const line = (task: number) => `7_${task}|RUNNING|${at}|${at}|N/A|n1|None\n`;
     for (const [queue, asked] of [
       [line(0) + line(1), 0],
@@ -175,7 +175,7 @@ describe('a job that Slurm does not know', () => {
       assert.equal(world.entry.unknownSince === undefined, queue !== '', JSON.stringify(queue));
     }
   });
-  it('is not asked after in vain in silence: the log has the words of accounting, 500 characters of them', async () => {
+  it('causes a log line for each failure of accounting, with 500 characters of its message', async () => {
     const world = new World();
     world.account = fails(1, `  ${'x'.repeat(600)}\n`);
     await world.seconds(4);
@@ -209,7 +209,7 @@ describe('a job whose tasks end between two looks at its folder', () => {
     assert.equal(await world.seconds(4), 'FAILED');
     assert.match(world.verdict?.message ?? '', /exit status 2/);
   });
-  it('is not told with the status of the run before, where Slurm has run it again', async () => {
+  it('does not get the status of its first run if Slurm has run it again', async () => {
     const world = new World();
     world.queue = says(line('7', 'FAILED'));
     world.look = left('-.3');
@@ -217,7 +217,7 @@ describe('a job whose tasks end between two looks at its folder', () => {
     assert.equal(await world.seconds(4), 'FAILED');
     assert.match(world.verdict?.message ?? '', /exit status 5/);
   });
-  it('is looked at once more only when all of it has ended and accounting has not told how', async () => {
+  it('is looked at once more only when all of it has ended and accounting has no exit status', async () => {
     const counted = async (world: World) => {
       await world.seconds(1);
       return world.looks;
@@ -235,7 +235,7 @@ describe('a job whose tasks end between two looks at its folder', () => {
 });
 
 describe('the host', () => {
-  it('is not asked while nothing is followed, and whoever waits for that leaves nothing behind', async () => {
+  it('receives no query while no job is followed, and the wait leaves no listener', async () => {
     const world = new World();
     Object.assign(world.entry, { status: { ...world.entry.status, phase: 'Building' } });
     const listeners = getEventListeners(world.stop.signal, 'abort').length;
@@ -248,7 +248,7 @@ describe('the host', () => {
     assert.equal(world.queued, asked);
     assert.ok(getEventListeners(world.stop.signal, 'abort').length <= listeners + 1);
   });
-  it('is asked for accounting four times a minute at most, and not for what the queue knows', async () => {
+  it('receives at most four queries of accounting a minute, none for jobs in the queue', async () => {
     const world = new World();
     await world.seconds(300);
     const pauses = world.accounted.slice(1).map((time, index) => time - (world.accounted[index] ?? 0));
@@ -269,7 +269,7 @@ describe('the host', () => {
     assert.deepEqual(known.accounted, []);
     assert.ok(known.queued <= 21, `${known.queued} in five minutes`);
   });
-  it('is asked for the queue soon after a task has ended or a job has come, and not each time', async () => {
+  it('receives a query of the queue soon after a task has ended or a job was submitted, but not each time', async () => {
     const world = new World();
     world.queue = says(`7|RUNNING|${at}|${at}|N/A|n1|None\n`);
     await world.seconds(5);
@@ -284,7 +284,7 @@ describe('the host', () => {
   });
 });
 
-it('a host that cannot be asked is in the log, unless the client has ended meanwhile', async () => {
+it('a failed query of the host is logged, unless the client has ended meanwhile', async () => {
   const world = new World();
   world.queue = fails(2, '  Unable to contact slurm controller\n');
   await world.seconds(4);
@@ -301,7 +301,7 @@ it('a host that cannot be asked is in the log, unless the client has ended meanw
 });
 
 describe('a job that begins', () => {
-  it('is asked after when a task of its array has output, and not at each file of another kind', async () => {
+  it('is queried when a task of its array has output, and not at each other file', async () => {
     const world = new World({ run: ['true'], array: '0-1' });
     world.queue = says(`7_[0-1]|PENDING|${at}|N/A|N/A||Resources\n`);
     await world.seconds(3);
@@ -312,7 +312,7 @@ describe('a job that begins', () => {
     await world.seconds(5);
     assert.equal(world.queued, 2);
   });
-  it('is asked after when its output is there, and not only at the next round', async () => {
+  it('is queried when its output exists, and not only at the next round', async () => {
     const world = new World();
     const line = (state: string) => says(`7|${state}|${at}|${at}|N/A|n1|None\n`);
     world.queue = line('PENDING');

@@ -8,7 +8,7 @@ import {
   queueLines,
 } from '../../../../../src/features/slurm/client/host-answers.ts';
 
-describe('what Slurm prints', () => {
+describe('parsed output of Slurm', () => {
   it('queue', () => {
     const text = [
       'squeue: some warning',
@@ -43,6 +43,36 @@ describe('what Slurm prints', () => {
       },
       { id: '2', tasks: [0], state: 'RUNNING', reason: '', nodes: 'n[1-2]', endTime: undefined },
     ]);
+  });
+
+  it('queue and accounting rows keep the times of submission, start and end apart', () => {
+    const times = '2026-01-01T00:00:01|2026-01-01T00:00:02|2026-01-01T00:00:03';
+    for (const [row] of [
+      queueLines(`7|COMPLETED|${times}|n1|None\n`),
+      accountLines(`7|COMPLETED|0:0|${times}|n1\n`),
+    ])
+      assert.deepEqual(
+        [row?.submitTime, row?.startTime, row?.endTime, row?.nodes],
+        ['2026-01-01T00:00:01Z', '2026-01-01T00:00:02Z', '2026-01-01T00:00:03Z', 'n1'],
+      );
+  });
+
+  it('rows with missing or additional columns keep the columns that are there', () => {
+    for (const text of ['7|RUNNING', '7|RUNNING|', '7|RUNNING|||||'])
+      assert.deepEqual(
+        queueLines(text).map(({ id, state, nodes, reason, startTime }) => [
+          id,
+          state,
+          nodes,
+          reason,
+          startTime,
+        ]),
+        [['7', 'RUNNING', '', '', undefined]],
+      );
+    assert.equal(queueLines('7|PENDING|||||a|b|c')[0]?.reason, 'a|b|c');
+    assert.deepEqual(accountLines('7|FAILED|2:0||||n1|more')[0]?.nodes, 'n1');
+    for (const text of ['RUNNING|7', '|RUNNING', '7', '7|', '7|running', 'x|RUNNING', '7.batch|COMPLETED'])
+      assert.deepEqual([...queueLines(text), ...accountLines(text)], [], text);
   });
 
   it('accounting', () => {

@@ -5,7 +5,7 @@ import { JobEntry } from '../../../../../src/features/slurm/client/job-entry.ts'
 import type { SlurmJob, SlurmJobStatus } from '../../../../../src/features/slurm/client/slurm-job.ts';
 import { SeededRandom } from '../../../../fixtures/seeded-random.ts';
 
-it('those that it has, of which the folder is known, until they end or are deleted', () => {
+it('a job is followed from its number and folder until it ends or is deleted', () => {
   const followed = (status: Partial<SlurmJobStatus>, deleting = false) => {
     const whole = {
       phase: 'Running',

@@ -71,7 +71,7 @@ function world(files: Record<string, number>, spec: SlurmJobSpec = { run: ['true
 }
 
 describe('output', () => {
-  it('of which a piece could not be stored is stored from there, and has no gap', async () => {
+  it('continues at the piece that could not be stored, and has no gap', async () => {
     const { copy, stored, store, files } = world({ '.minik8s/stdout': 100 });
     await copy();
     files['.minik8s/stdout'] = 150;
@@ -106,7 +106,7 @@ describe('output', () => {
       'one piece is a SlurmFile at most',
     );
   });
-  it('of many tasks is shared out, and that of the last of too many stays on the host, which is told', async () => {
+  it('of many tasks is shared out, and that of surplus tasks stays on the host, which is reported', async () => {
     const files = Object.fromEntries(
       Array.from({ length: 300 }, (_, task) => [`.minik8s/stdout-${299 - task}`, 40 * KiB]),
     );
@@ -124,7 +124,7 @@ describe('output', () => {
     const left = Buffer.byteLength(`\n[minik8s: ${24 * KiB} bytes left out]\n`);
     assert.equal((await stored())['Output stdout-0'], 16 * KiB + left);
   });
-  it('of few tasks of an array has its whole share only when no more of them come', async () => {
+  it('of few tasks of an array gets its whole share only when no more tasks can start', async () => {
     const { copy, stored } = world({ '.minik8s/stdout-1': 3 * MiB }, { run: ['true'], array: '0-1' });
     await copy();
     assert.deepEqual(await stored(), { 'Output stdout-1': 8 * KiB });
@@ -132,7 +132,7 @@ describe('output', () => {
     const left = Buffer.byteLength(`\n[minik8s: ${MiB} bytes left out]\n`);
     assert.deepEqual(await stored(), { 'Output stdout-1': 2 * MiB + left });
   });
-  it('that cannot be read is told at the end, and keeps nothing else back', async () => {
+  it('that cannot be read is reported at the end, and does not block other files', async () => {
     const { copy, stored, faults } = world({ '.minik8s/stderr': 7, '.minik8s/stdout': 9 });
     faults.set('/w/.minik8s/stderr', new UnreadableFile('Permission denied'));
     assert.deepEqual(await copy(), []);
@@ -143,7 +143,7 @@ describe('output', () => {
     faults.set('/w/.minik8s/stderr', new Error('the connection was lost'));
     await assert.rejects(copy(true), /the connection was lost/, 'another fault is none of the file');
   });
-  it('is asked of the cluster once, and goes on where an earlier client ended', async () => {
+  it('is listed in the cluster once, and continues where an earlier client ended', async () => {
     const first = world({ '.minik8s/stdout': 10 });
     await first.copy();
     let asked = 0;
@@ -176,7 +176,7 @@ describe('results', () => {
       'Result a': 3,
     });
   });
-  it('are those that are asked for, up to 16 MiB or what the job says', async () => {
+  it('are the selected files, up to 16 MiB or the limit of the job', async () => {
     const sizes = { a: 10, b: 11, c: 16 * MiB - 10 };
     for (const [spec, fetched] of [
       [{}, []],
@@ -200,7 +200,7 @@ describe('results', () => {
       assert.equal(dropped.length, wanted.length - files.length);
     }
   });
-  it('that cannot be read are left on the host, with output that has no room', async () => {
+  it('that cannot be read are left on the host, with output above the limit', async () => {
     const { fetch, faults } = world({ a: 1, b: 2, '.minik8s/stdout': 3 }, { run: ['true'], results: ['*'] });
     faults.set('/w/b', new UnreadableFile('Permission denied'));
     faults.set('/w/.minik8s/stdout', new UnreadableFile('gone'));

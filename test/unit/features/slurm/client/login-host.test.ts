@@ -80,7 +80,7 @@ it('a host that is away is tried after half a second, then after twice as long e
   assert.equal(host.logins.length, before + 2);
 });
 
-it('a host that does not let the user in is asked after half a minute at the earliest, and ten at the latest', async () => {
+it('a host that rejects the user is tried again after half a minute at first, and after ten at most', async () => {
   for (const fault of ['AuthenticationFailed', 'HostKeyUnknown', 'InvalidSecret'] as const) {
     const { host, clock, asks, states } = begin();
     host.refuses = () => new ConnectionError(fault, 'no');
@@ -99,7 +99,7 @@ it('a host that does not let the user in is asked after half a minute at the ear
   }
 });
 
-it('an error that is none of a connection is a fault of the host, and is tried again soon', async () => {
+it('an unknown error is a fault of the host, which is tried again soon', async () => {
   const { host, clock, asks, states } = begin();
   host.refuses = () => new Error('odd');
   asks('ask');
@@ -108,7 +108,7 @@ it('an error that is none of a connection is a fault of the host, and is tried a
   assert.equal(host.logins.length, 2);
 });
 
-it('a Secret that cannot be used is said so without a connection, and one that has changed is tried at once', async () => {
+it('an unusable Secret is reported without a connection, and a changed one is tried at once', async () => {
   const { host, clock, asks, states, connection, outcomes } = begin('the Secret has no key host');
   asks('ask');
   await clock.advance(20_000);
@@ -178,7 +178,7 @@ it('an attempt of a Secret that changes meanwhile is given up, and tried with th
   await clock.advance(0);
 });
 
-it('a connection that is lost is opened again without a request, and what was asked over it says so', async () => {
+it('a lost connection is opened again without a request, and requests over it report the loss', async () => {
   const { host, clock, asks, outcomes, states, log } = begin();
   host.answers = () => new Promise(() => undefined);
   asks('build');
@@ -258,6 +258,45 @@ it('three questions, two submissions, two builds and four files are on their way
   await login.write('/w/one/b', Buffer.from('new'), 0o600);
   assert.equal(String(host.folders.get('/w/one')?.get('b')), 'new');
   assert.equal(files, 7);
+});
+
+it('four files are read and written at once, with the mode, offset and length of each', async () => {
+  const { clock, stop } = begin();
+  const calls: unknown[] = [];
+  const gates: (() => void)[] = [];
+  const held = <T>(value: T, ...call: readonly unknown[]) => {
+    calls.push(call);
+    return new Promise<T>((resolve) => gates.push(() => resolve(value)));
+  };
+  const login = new LoginHost({
+    ...{ connection: replaceable<ConnectionSettings | string>(settings), clock, random: random as never },
+    ...{ log: new RecordingLogger(), signal: stop.signal, onState: () => undefined },
+    open: async () => ({
+      over: new Promise<never>(() => undefined),
+      close: () => undefined,
+      run: () => assert.fail('no script is run'),
+      write: (path, data, mode) => held(undefined, path, String(data), mode),
+      read: (path, offset, length) => held(Buffer.from('read'), path, offset, length),
+    }),
+  });
+  const written = login.write('/w/a', Buffer.from('text'), 0o700);
+  const read = login.read('/w/b', 3, 9);
+  const others = [1, 2, 3].map((offset) => login.read('/w/c', offset, 1));
+  await clock.advance(0);
+  assert.deepEqual(calls, [
+    ['/w/a', 'text', 0o700],
+    ['/w/b', 3, 9],
+    ['/w/c', 1, 1],
+    ['/w/c', 2, 1],
+  ]);
+  gates[0]?.();
+  await clock.advance(0);
+  assert.deepEqual(calls.at(-1), ['/w/c', 3, 1]);
+  for (const open of gates) open();
+  assert.deepEqual(
+    [await written, String(await read), (await Promise.all(others)).length],
+    [undefined, 'read', 3],
+  );
 });
 
 it('the end of the client closes the connection, ends its requests and opens no other', async () => {

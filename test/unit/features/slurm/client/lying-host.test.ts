@@ -31,7 +31,7 @@ const isTaken = (of: SlurmJobStatus): boolean => {
   return JSON.stringify(taken).length < 100_000;
 };
 
-describe('what a host says', () => {
+describe('false output of a host', () => {
   const observed = (tasks: ReturnType<typeof accountLines>, files = '') => {
     const looked = lookedAt(files).get('/w') ?? { sizes: new Map(), exited: new Map() };
     return observedStatus(job, status, { tasks, looked, forgotten: tasks.length === 0 }).status;
@@ -53,11 +53,11 @@ describe('what a host says', () => {
   ] as const)
     it(`${what} fits into the status`, () => assert.ok(isTaken(of()), JSON.stringify(of()).slice(0, 500)));
 
-  it('of an array names no more tasks than an array may have', () => {
+  it('has no more tasks of an array than an array may have', () => {
     const [task] = queueLines(`7_[${'0-99999,'.repeat(10_000)}1]|PENDING|||||None`);
     assert.ok((task?.tasks?.length ?? 0) <= 100_000);
   });
-  it('of sizes is a number that the cluster takes', () => {
+  it('has sizes that the cluster accepts', () => {
     assert.deepEqual(listedFiles('9223372036854775807\tlarge\0'), [
       { path: 'large', size: Number.MAX_SAFE_INTEGER },
     ]);
@@ -68,7 +68,7 @@ describe('names of results', () => {
   const files = (names: readonly string[]) => names.map((path) => ({ path, size: 1 }));
   const bytes = (list: readonly { readonly path: string }[]) =>
     list.reduce((sum, { path }) => sum + path.length, 0);
-  it('with control characters are left on the host, and said without those', () => {
+  it('with control characters are left on the host, and listed without those characters', () => {
     const { fetched, dropped } = chooseResults(files(['a', 'b\u001b[2J']), ['*'], 100);
     assert.deepEqual(
       [fetched.map(({ path }) => path), dropped.map(({ path }) => path)],

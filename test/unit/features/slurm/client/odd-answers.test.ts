@@ -42,7 +42,7 @@ it('a program that a signal ended has 128 and the number of the signal, also of 
   );
 });
 
-it('lines of a look that are none of a file are ignored', () => {
+it('lines of a look that describe no file are ignored', () => {
   assert.deepEqual([...lookedAt('stat: warning\n3|/w/elsewhere/stdout\n').keys()], []);
 });
 
@@ -61,7 +61,7 @@ it('the earliest and the latest times of a job count in whatever order Slurm has
   );
 });
 
-it('what an answer of Slurm lacks stays as an earlier one had it', () => {
+it('fields that an answer of Slurm lacks keep their earlier values', () => {
   const before = {
     ...{ submitTime: '2026-01-01T01:00:00Z', startTime: '2026-01-01T02:00:00Z' },
     ...{ nodes: 'n[1-2]', outputBytes: 7, errorBytes: 5 },
@@ -71,7 +71,7 @@ it('what an answer of Slurm lacks stays as an earlier one had it', () => {
   assert.deepEqual({ submitTime, startTime, nodes, outputBytes, errorBytes }, before);
 });
 
-it('a job that was stopped has failed for the reason of the stop, and says that it was canceled', () => {
+it('a stopped job has failed with the reason of the stop, and the message that it was canceled', () => {
   const stopped = {
     ...({ type: 'Failed', status: 'Unknown', reason: 'DeadlineExceeded', message: 'late' } as const),
     lastTransitionTime: acceptedTime,

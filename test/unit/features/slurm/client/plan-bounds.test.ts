@@ -49,7 +49,7 @@ describe('the options of sbatch', () => {
   });
 });
 
-it('keys of a host are read between comments and empty lines, and a comment at a line’s end is none', () => {
+it('keys of a host are read between comments and empty lines, and text after a key is ignored', () => {
   const key = Buffer.from('key').toString('base64');
   const { types, has } = hostKeys(`\n# ssh-ed25519 AAAA\n  \nh ssh-ed25519 ${key} of the#\n`, 'h', 22);
   assert.deepEqual([types, has(Buffer.from('key'))], [['ssh-ed25519'], true]);
@@ -58,7 +58,7 @@ it('keys of a host are read between comments and empty lines, and a comment at a
 });
 
 describe('results', () => {
-  it('that are left behind keep their size, and a bad name is replaced', () => {
+  it('that are left behind keep their size, and an invalid name is replaced', () => {
     const { fetched, dropped } = chooseResults([{ path: 'a\nb', size: 3 }], ['*'], 100);
     assert.deepEqual(fetched, []);
     assert.deepEqual([dropped[0]?.path, dropped[0]?.size], ['a\u{fffd}b', 3]);
@@ -77,7 +77,7 @@ describe('results', () => {
   });
 });
 
-describe('what Slurm says of a job', () => {
+describe('the state of a job in Slurm', () => {
   const task = (state: string, more: Partial<SlurmTask> = {}): SlurmTask => ({
     ...{ id: '7', tasks: undefined, state, reason: '', exitCode: undefined },
     ...{ submitTime: undefined, startTime: undefined, endTime: undefined, nodes: '', ...more },
@@ -118,7 +118,7 @@ describe('what Slurm says of a job', () => {
   });
 });
 
-it('a failure of a step without a condition is none, and others say that they are tried again', () => {
+it('a failure of a step without a condition sets none, and others are reported as retried', () => {
   for (const step of ['follow', 'cancel', 'cleanUp', 'discard', 'none'] as const)
     assert.equal(problemOf(step, new Error('x')), undefined, step);
   assert.deepEqual(problemOf('submit', new Error('x')), {
@@ -150,7 +150,7 @@ describe('the entry of a job', () => {
   const entry = (array?: string) => new JobEntry(jobOf({ array }), Date.parse(at), new SeededRandom(1));
   const task = (state: string, tasks?: readonly number[]) => ({ state, tasks }) as SlurmTask;
 
-  it('is of nothing that was asked or answered, and waits to be accepted', () => {
+  it('starts without answers, and in the phase Waiting', () => {
     const one = entry();
     assert.deepEqual(
       [one.forgotten, one.answered, one.driving, one.again, one.stopping, one.followed],

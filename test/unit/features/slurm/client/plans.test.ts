@@ -28,7 +28,7 @@ const is = (
   ...{ type, status, reason: 'X', message: '', lastTransitionTime: at },
 });
 
-describe('what is next', () => {
+describe('the next step', () => {
   for (const [step, status, spec, deleting] of [
     ['prepare', {}, {}],
     ['upload', { workDir: '/w' }, {}],
@@ -66,7 +66,7 @@ describe('the end of a job', () => {
   const types = ({ conditions = [] }: SlurmJobStatus) =>
     conditions.map(({ type, status }) => `${type} ${status}`);
 
-  it('is one verdict, whatever was said before, which holds when the files are there', () => {
+  it('has one verdict, whatever the earlier conditions were, which is True when the files are stored', () => {
     const canceled = withCondition(
       running,
       { type: 'Failed', status: 'Unknown', reason: 'Canceled', message: 'it was canceled' },
@@ -164,7 +164,7 @@ it('chooses results by glob, the smallest first, up to the limit', () => {
   );
 });
 
-it('knows a host by its lines alone', () => {
+it('matches a host only by its own lines', () => {
   const key = Buffer.from('AAAA', 'base64');
   const has = (line: string, port = 22) => hostKeys(line, 'login.example', port).has(key);
   assert.ok(has('login.example,10.0.0.1 ssh-ed25519 AAAA'));
@@ -208,7 +208,7 @@ it('reads a Secret, and shows nothing of one that is wrong', () => {
   }
 });
 
-it('of several lines for one task the one that reports its end counts, else the first', () => {
+it('the line that reports the end counts among several lines of one task, otherwise the first', () => {
   const of = (spec: SlurmJobSpec, ...lines: readonly string[]) => {
     const job = { namespace: 'a', name: 'b', uid: 'c', spec, status: undefined, deleting: false };
     const looked = { sizes: new Map(), exited: new Map() };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { countOf, hostWorld, runsForEver } from '../../../../fixtures/slurm/host-world.ts';
 
-it('a running job is canceled at its deadline, and not only when the queue is asked the next time', async () => {
+it('a running job is canceled at its deadline, without a wait for the next query of the queue', async () => {
   const { host, store, clock, says, end } = hostWorld();
   runsForEver(host);
   const uid = store.add('one', { run: ['sleep 1d'], activeDeadlineSeconds: 25 });

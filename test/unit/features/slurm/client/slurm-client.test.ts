@@ -91,7 +91,7 @@ it('a step that loses its connection is taken again as soon as there is another'
   await end();
 });
 
-it('each job that has not ended is told how the host is, also one that comes later', async () => {
+it('each unfinished job has the state of the connection, also a job that is added later', async () => {
   const { host, store, clock, says, end } = hostWorld();
   const over = store.add('over', { run: ['true'] });
   await clock.advance(60_000);

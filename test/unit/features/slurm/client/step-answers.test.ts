@@ -11,7 +11,7 @@ import { condition, failed, said, stepWorld as world } from '../../../../fixture
 const longest = `/${'x'.repeat(4095)}`;
 
 describe('the work folder', () => {
-  it('is the last line that is a path, whatever the login shell says before and after', async () => {
+  it('is the last line that is a path, whatever the login shell prints before and after', async () => {
     for (const [stdout, folder] of [
       ['/home/me/one\n', '/home/me/one'],
       ['/motd\nwelcome\n/home/me/one\nbye\n', '/home/me/one'],
@@ -24,7 +24,7 @@ describe('the work folder', () => {
       assert.deepEqual(lanes, ['ask']);
     }
   });
-  it('is asked for again when the host does not say where it is, or cannot make it', async () => {
+  it('is prepared again if the host prints no path, or cannot create the folder', async () => {
     for (const [answer, problem] of [
       [said('welcome\n'), 'WorkFolderFailed: the host does not say where the work folder is'],
       [failed(1, 'mkdir: Disk quota exceeded\n'), 'HostFailed: mkdir: Disk quota exceeded'],
@@ -34,7 +34,7 @@ describe('the work folder', () => {
     ] as const)
       assert.equal(await world({}, answer).problem('prepare'), `Uploaded False ${problem}`);
   });
-  it('is made anew when it is gone before the job is submitted', async () => {
+  it('is created again if it is missing before the submission of the job', async () => {
     for (const step of ['prepare', 'upload', 'build', 'submit'] as const) {
       const { take, is, entry } = world(
         { workDir: '/w', conditions: [condition('Uploaded', 'True')] },
@@ -72,7 +72,7 @@ describe('an upload', () => {
     await take('upload');
     for (const name of Object.keys(files)) assert.match(written[`/w/${name}`] ?? '', /^600 /, name);
   });
-  it('says which file the host does not take, and leaves a lost connection to the connection', async () => {
+  it('names the file that the host rejects, and passes on a lost connection', async () => {
     const one = world({ workDir: '/w' }, said(''), { files: { data: 'x' } });
     one.fails(new Error('No space left on device'));
     assert.equal(
@@ -122,7 +122,7 @@ describe('an upload', () => {
 describe('a build', () => {
   const building = (answer: Ran) =>
     world({ workDir: '/w' }, answer, { spec: { build: ['make'], run: ['x'] } });
-  it('is done, has failed with what it said, or is tried again', async () => {
+  it('succeeds, fails with its output, or is retried', async () => {
     const done = building(said('0\nall is well\n'));
     assert.equal(await done.take('build'), true);
     assert.deepEqual([done.is('Built'), done.is('Failed')], ['True Built: the build has succeeded', 'none']);
@@ -153,7 +153,7 @@ describe('a submission', () => {
       assert.match(scripts[0] ?? '', /120/);
     }
   });
-  it('is tried again where it is not settled, the queue is full, Slurm is away or the answer is none', async () => {
+  it('is retried if it is unsettled, the queue is full, Slurm is unavailable or the answer is empty', async () => {
     for (const [stdout, problem] of [
       [
         'unsettled\n',
@@ -172,7 +172,7 @@ describe('a submission', () => {
     ] as const)
       assert.equal(await submitting(said(stdout)).problem('submit'), `Submitted False ${problem}`);
   });
-  it('that is refused for good, or canceled before, ends the job', async () => {
+  it('ends the job if it is refused for good or canceled before', async () => {
     const refused = submitting(said('refused\nsbatch: error: invalid partition\n  specified: x\n\n'));
     assert.equal(await refused.take('submit'), true);
     const message = 'sbatch: error: invalid partition\n  specified: x';

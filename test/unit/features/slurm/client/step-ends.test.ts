@@ -39,7 +39,7 @@ describe('a cancellation', () => {
       'Unknown DeadlineExceeded: it was not done after 60 s (activeDeadlineSeconds)',
     );
   });
-  it('that Slurm has not done yet is asked for again, and the status is left as it is', async () => {
+  it('is repeated while Slurm has not finished it, and the status stays unchanged', async () => {
     const { problem, entry, is } = world({ workDir: '/w', jobID: '7', phase: 'Running' }, said('still\n'), {
       spec,
     });
@@ -70,7 +70,7 @@ describe('the end', () => {
       [...['True Fetched: 0 result files', []], undefined],
     );
   });
-  it('tells results that were left behind, a folder that is gone, and what cannot be listed', async () => {
+  it('reports results that were left behind, a missing folder, and a failed listing', async () => {
     const spec = { run: ['true'], results: ['*'], resultsLimit: '10' };
     const listed = said('4\ta\x0020\tb\x00');
     const large = world(over([condition('Complete', 'Unknown')]), (script) => looks(script, listed), {

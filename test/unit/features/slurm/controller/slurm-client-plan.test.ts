@@ -100,11 +100,11 @@ describe('a job that is being deleted', () => {
     assert.deepEqual(plan({ jobs: [deleted()], secretIsThere: true }), { ...nothing, release: [undefined] });
     assert.deepEqual(plan({ jobs: [deleted()], pods: [pod('a')], secretIsThere: true }).release, []);
   });
-  it('is let go when its Secret is gone, which is said', () => {
+  it('is released if its Secret is missing, which is reported', () => {
     const found = plan({ jobs: [deleted('Running')], secretIsThere: false });
     assert.deepEqual(found, { ...nothing, release: ['Secret hpc is gone'] });
   });
-  it('is not let go where nobody asked for its Secret', () =>
+  it('is not released if its Secret was not looked up', () =>
     assert.deepEqual(plan({ jobs: [deleted('Running')] }).release, []));
   it('is let go with its namespace once no client is left', () => {
     const state = { jobs: [deleted('Running')], secretIsThere: true, namespaceEnds: true };
@@ -123,7 +123,7 @@ it('a job whose time after its end is over goes', () => {
   assert.equal(plan({ jobs: [job({ ttl: 0, phase: 'Failed', ended: 9, deleted: true })] }).expired, 0);
 });
 
-it('a job has ended when its verdict says so, else at the end of it in Slurm, else when it was made', () => {
+it('a job ends at the time of its verdict, otherwise of its end in Slurm, otherwise of its creation', () => {
   const condition = (type: string, status: string, seconds: number) => ({
     ...{ type, status, lastTransitionTime: ago(seconds) },
   });
@@ -138,7 +138,7 @@ it('a job has ended when its verdict says so, else at the end of it in Slurm, el
   assert.equal(of({}), 1_000_000);
 });
 
-it('of clients of the same age the one whose name comes first stays, whatever the order of the cache', () => {
+it('the first name among clients of the same age stays, whatever the order of the cache', () => {
   const [a, b] = [pod('a'), pod('b')];
   for (const pods of [
     [a, b],

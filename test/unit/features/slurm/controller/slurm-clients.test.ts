@@ -52,7 +52,7 @@ describe('the controller of SlurmJobs', () => {
     assert.deepEqual(world.stored(slurmJobResource, 'default/j')?.metadata.finalizers, [slurmFinalizer]);
     assert.deepEqual(world.told, []);
   });
-  it('gives a client the keys of its Secret that are of a connection, also where there is none yet', async () => {
+  it('gives a client the connection keys of its Secret, also if the Secret does not exist yet', async () => {
     const world = new ScriptedWorld(slurmController);
     world.put(slurmJobResource, job());
     await world.reconcile(key);
@@ -99,7 +99,7 @@ describe('the controller of SlurmJobs', () => {
       assert.deepEqual(world.names(kind), [object.metadata.name], kind.kind);
     }
   });
-  it('takes its finalizer off the job that it has seen, not off one that has changed or was made anew', async () => {
+  it('removes its finalizer from the job that it has seen, not from a changed or replaced one', async () => {
     for (const other of [
       { resourceVersion: '2', finalizers: ['late.io/x', slurmFinalizer] },
       { uid: 'uid-of-another', finalizers: ['late.io/x', slurmFinalizer] },
@@ -145,7 +145,7 @@ describe('the controller of SlurmJobs', () => {
           assert.equal(world.names(kind).length, 1, `${kind.kind}, ${fault} at ${failing}`);
       }
   });
-  it('asks nothing of the server once all of it is there', async () => {
+  it('sends no request once all objects exist', async () => {
     const world = new ScriptedWorld(slurmController);
     world.put(slurmJobResource, job());
     await world.reconcile(key);
@@ -172,7 +172,7 @@ describe('the controller of SlurmJobs', () => {
     assert.equal(await world.reconcile(key), undefined);
     assert.ok(world.all(podResource)[0]?.metadata.deletionTimestamp);
   });
-  it('lets go of a job whose Secret is gone, and tells of the number that may go on', async () => {
+  it('releases a job whose Secret is missing, and reports the number of the job that may continue', async () => {
     for (const [status, told] of [
       [
         { phase: 'Running', jobID: '7' },
@@ -205,7 +205,7 @@ describe('the controller of SlurmJobs', () => {
       ]);
     }
   });
-  it('says nothing of a job that ended before it was deleted', async () => {
+  it('reports nothing about a job that ended before its deletion', async () => {
     const world = new ScriptedWorld(slurmController);
     world.put(slurmJobResource, job(leaving, { phase: 'Failed', jobID: '7' }));
     await world.reconcile(key);

@@ -73,7 +73,7 @@ test('folders of the last look are watched once each, and others are not any mor
   assert.equal(alarm.fault, undefined);
 });
 
-test('a folder that stays is not watched anew, so that no event is lost between two watches', async (context) => {
+test('an existing folder keeps its watch, so that no event is lost between two watches', async (context) => {
   const { look } = begin(context, 'a');
   const watches = () =>
     readdirSync('/proc/self/fdinfo')
@@ -103,7 +103,7 @@ test('a watch does not keep the process running', async (context) => {
   control.close();
 });
 
-test('a watch that breaks counts as a change, and the next look watches the folder anew', async (context) => {
+test('a broken watch counts as a change, and the next look watches the folder again', async (context) => {
   const { root, look, heard, world } = begin(context, 'a');
   // The kernel breaks no watch at a test's wish, so that the event is raised by hand.
   const control = watch(root);
@@ -175,7 +175,7 @@ test('a folder that cannot be watched is a fault until the next look', async (co
   assert.equal(alarm.fault, undefined);
 });
 
-test('of the folders above one that is not there the lowest is watched to which no link leads', async (context) => {
+test('the lowest existing folder above a missing one is watched, unless a link leads to it', async (context) => {
   const { root, alarm, heard, world } = begin(context, 'a/b', 'c');
   symlinkSync(join(root, 'c'), join(root, 'a/link'));
   for (const [path, watched] of [
@@ -198,7 +198,7 @@ for (const [made, what] of [
   [['a', 'b'], 'the folder itself is noticed at once'],
   [['a'], 'a folder above it is watched from then on'],
 ] as const)
-  test(`of a folder that is made between a look and the watch of those above, ${what}`, async (context) => {
+  test(`a folder that is created between a look and the watch of its parents: ${what}`, async (context) => {
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-folder-alarm-')));
     const folder = join(root, 'a', 'b');
     let changes = 0;

@@ -31,7 +31,7 @@ function begin(context: TestContext) {
   };
 }
 
-it('a watch gets back what was told, and one of the same name with another uid gets nothing', async (context) => {
+it('a watch gets its reported files back, and one of the same name with another uid gets nothing', async (context) => {
   const { memory, directory, file } = begin(context);
   assert.equal(await memory.read(watchOf('w')), undefined);
   await memory.write(watchOf('w'), told);

@@ -111,7 +111,7 @@ function start(context: TestContext) {
   };
 }
 
-test('a watch that is made again under its name does not go on with what the one before has told', async (context) => {
+test('a watch that is created again under its name does not continue with the files of the previous one', async (context) => {
   const { folder, told, said, world, apply, passes, pass, log } = start(context);
   writeFileSync(join(folder, 'a'), 'text');
   const release = Promise.withResolvers<void>();
@@ -130,7 +130,7 @@ test('a watch that is made again under its name does not go on with what the one
   assert.deepEqual(log.of('warn'), []);
 });
 
-test('a watch made again while the node did not hear of it, or did not run, begins with nothing told', async (context) => {
+test('a watch that was created again while the node was disconnected or down starts without reported files', async (context) => {
   for (const isRestarted of [false, true]) {
     const { folder, told, memory, list, passes, pass, restart } = start(context);
     writeFileSync(join(folder, 'a'), 'text');
@@ -171,7 +171,7 @@ test('a watch made again begins when the last event of the one before is stored'
   }
 });
 
-test('what was told and could not be remembered is remembered when the disk takes it, without another change', async (context) => {
+test('a reported file whose record failed is recorded when the disk accepts it, without another change', async (context) => {
   const { folder, told, memory, list, passes, log } = start(context);
   list('one');
   await passes('it begins', () => remembered(memory) === '');
@@ -184,7 +184,7 @@ test('what was told and could not be remembered is remembered when the disk take
   assert.deepEqual(told, ['created a']);
 });
 
-test('what is remembered of watches that are gone is removed, and drafts of an agent that was killed', async (context) => {
+test('records of deleted watches, and drafts of a killed agent, are removed', async (context) => {
   const { memory, list, passes } = start(context);
   mkdirSync(memory, { recursive: true });
   for (const name of ['default.gone.json', 'default.w.json.minik8s-1-2', 'notes'])
@@ -196,7 +196,7 @@ test('what is remembered of watches that are gone is removed, and drafts of an a
   });
 });
 
-test('memory that cannot be tidied is told, and a folder is watched when it can be remembered', async (context) => {
+test('a failed removal of records is logged, and a folder is watched once its files can be recorded', async (context) => {
   const { folder, told, memory, list, passes, log } = start(context);
   mkdirSync(dirname(memory), { recursive: true });
   writeFileSync(memory, 'no folder');

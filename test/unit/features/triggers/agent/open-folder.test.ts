@@ -70,7 +70,7 @@ describe('a watched folder', () => {
     assert.equal(await at('in'), refused('in'));
   });
 
-  it('that is of a volume needs no --watch-folder', async (context) => {
+  it('needs no --watch-folder if it belongs to a volume', async (context) => {
     const base = begin(context);
     assert.equal(await opened(base, [], { volumeName: 'v' }), statSync(base).ino);
     assert.equal(
@@ -79,7 +79,7 @@ describe('a watched folder', () => {
     );
   });
 
-  it('is said to be missing only where its node would allow it', async (context) => {
+  it('is reported as missing only if its node would allow it', async (context) => {
     const base = begin(context);
     writeFileSync(join(base, 'file'), '');
     symlinkSync(join(base, 'loop'), join(base, 'loop'));
@@ -147,7 +147,7 @@ describe('the files of a folder', () => {
     assert.deepEqual([flat.looked, flat.paths.toSorted()], [[''], ['x.txt', 'z.csv']]);
   });
 
-  it('whose names are no UTF-8 are counted where they are meant', async (context) => {
+  it('with invalid UTF-8 in their names are counted if the pattern selects them', async (context) => {
     const base = begin(context);
     const odd = (ending: string) =>
       Buffer.concat([Buffer.from(`${base}/`), Buffer.from([0xff]), Buffer.from(ending)]);
@@ -157,7 +157,7 @@ describe('the files of a folder', () => {
     assert.deepEqual([paths, unnamed], [['a.csv'], 1]);
   });
 
-  it('that go while the folder is listed are not found, nor folders that become links or files', async (context) => {
+  it('are not found if they are removed during the listing, or if folders become links or files', async (context) => {
     const base = begin(context);
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       mkdirSync(join(base, name));
@@ -184,7 +184,7 @@ describe('the files of a folder', () => {
   });
 });
 
-describe('what is in a file', () => {
+describe('the content of a file', () => {
   const markOf = (path: string) => {
     const { size, mtimeNs } = statSync(path, { bigint: true });
     return { size: Number(size), written: String(mtimeNs) };

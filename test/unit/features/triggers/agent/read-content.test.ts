@@ -21,7 +21,7 @@ async function world(context: TestContext) {
   return { folder, path, mark, read: () => readContent(folder, 'f', mark) };
 }
 
-it('a file that is written while it is read is not told as a mixture', async (context) => {
+it('a file that is written during the read is not reported as a mixture', async (context) => {
   const { folder, path, read } = await world(context);
   const handles = Object.getPrototypeOf(folder);
   const original = handles.read;
@@ -34,7 +34,7 @@ it('a file that is written while it is read is not told as a mixture', async (co
   });
   assert.equal(await read(), undefined);
 });
-it('a file is told as it was found, and not when it has another time or length by now', async (context) => {
+it('a file is reported as it was found, and not if it has another time or length by now', async (context) => {
   const { path, read } = await world(context);
   assert.deepEqual(await read(), { content: 'before' });
   utimesSync(path, 1, 1);

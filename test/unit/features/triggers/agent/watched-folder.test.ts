@@ -124,7 +124,7 @@ function start(context: TestContext, spec: object = {}, makesFolder = true, stat
   };
 }
 
-test('a change that the server did not take is sent again with a growing pause, and one it has stored is not told twice', async (context) => {
+test('a rejected change is sent again after a growing pause, and a stored one is not sent again', async (context) => {
   const { folder, asked, told, world, passes, pass, log } = start(context);
   world.refuse = () => newStatusError('InternalError', 'the store is away');
   writeFileSync(join(folder, 'a'), 'text');
@@ -151,7 +151,7 @@ test('a change that the server did not take is sent again with a growing pause, 
   assert.equal(new Set(asked.map(({ metadata }) => metadata.name)).size, 2);
 });
 
-test('where too many events wait the watch says so, tries every other second, and says when there is room', async (context) => {
+test('the watch reports that too many events wait, retries every other second, and reports when there is room', async (context) => {
   const { folder, told, said, world, passes, asked, log } = start(context);
   world.refuse = ({ spec }) => (spec.subject === 'a' ? undefined : newStatusError('TooManyRequests', 'full'));
   for (const name of ['a', 'b', 'c']) writeFileSync(join(folder, name), name);
@@ -165,7 +165,7 @@ test('where too many events wait the watch says so, tries every other second, an
   assert.deepEqual(log.of('warn'), []);
 });
 
-test('in a namespace that goes, or for a trigger that is gone, changes count as told', async (context) => {
+test('changes count as reported in a terminating namespace or for a deleted trigger', async (context) => {
   for (const error of [
     newNotFound(triggerEventResource, 'default'),
     newStatusError('Forbidden', 'it ends', {
@@ -180,7 +180,7 @@ test('in a namespace that goes, or for a trigger that is gone, changes count as 
   }
 });
 
-test('a status that cannot be written is written with the next look, and one that says the same is not', async (context) => {
+test('a failed write of the status is repeated with the next look, and an equal status is not written', async (context) => {
   const { folder, said, world, passes, log, asked } = start(context);
   world.silence = () => newStatusError('Forbidden', 'no');
   await passes('it is tried', () => log.of('warn').length > 0);
@@ -193,7 +193,7 @@ test('a status that cannot be written is written with the next look, and one tha
   assert.equal(said.length, 1);
 });
 
-test('a folder that is not there, not allowed or no folder is said to be so', async (context) => {
+test('a folder that is missing, forbidden or no folder is reported as such', async (context) => {
   const missing = start(context, {}, false);
   await missing.passes('it is told', () => missing.said.length > 0);
   assert.deepEqual(missing.said[0], {
@@ -219,7 +219,7 @@ test('a folder that is not there, not allowed or no folder is said to be so', as
   await plain.passes('it is told', () => plain.said.at(-1)?.reason === 'FolderUnusable');
 });
 
-test('files are told by pattern, types, folders below and content, and names that are no UTF-8 are counted', async (context) => {
+test('files are reported by pattern, types, subfolders and content, and names with invalid UTF-8 are counted', async (context) => {
   const spec = { pattern: '*.csv', recursive: true, includeContent: true, types: ['Created', 'Deleted'] };
   const { folder, told, said, stored, passes, remembered } = start(context, spec);
   mkdirSync(join(folder, 'in/deep'), { recursive: true });
@@ -244,7 +244,7 @@ test('files are told by pattern, types, folders below and content, and names tha
   assert.deepEqual(told().slice(2), ['deleted a.csv', 'deleted in/deep/b.csv']);
 });
 
-test('an agent that ended before it remembered tells it again under the same name, and one whose memory is broken too', async (context) => {
+test('an agent that ended before its record, or whose record is damaged, reports a file again under the same name', async (context) => {
   const { folder, asked, told, passes, pass, restart, memoryFile, remembered, log, end } = start(context);
   writeFileSync(join(folder, 'a'), 'text');
   await passes('it is told', () => told().length === 1);
@@ -269,7 +269,7 @@ test('an agent that ended before it remembered tells it again under the same nam
   assert.equal(log.of('warn').filter(({ message }) => /cannot read what was told/.test(message)).length, 2);
 });
 
-test('a change that is told again and again after failures is told soon where the server answers again', async (context) => {
+test('a change that fails repeatedly is reported soon after the server answers again', async (context) => {
   const { folder, asked, told, world, pass, passes, clock } = start(context);
   world.refuse = () => newStatusError('InternalError', 'the store is away');
   writeFileSync(join(folder, 'a'), 'text');
@@ -286,14 +286,14 @@ test('a change that is told again and again after failures is told soon where th
   assert.ok(clock.now() - refusedAt <= 3000, `${clock.now() - refusedAt} ms`);
 });
 
-test('a watch that has said how it goes does not say it again when it is begun anew', async (context) => {
+test('a watch does not report an equal state again when it is restarted', async (context) => {
   const status = { reason: 'Watching', message: '', waiting: false };
   const { said, pass } = start(context, {}, true, status);
   await pass(120_000);
   assert.deepEqual(said, []);
 });
 
-test('a file that goes and comes again is told each time', async (context) => {
+test('a file that is removed and created again is reported each time', async (context) => {
   const { folder, asked, passes, remembered } = start(context);
   for (let round = 0; round < 2; round++) {
     writeFileSync(join(folder, 'a'), 'text');
@@ -308,7 +308,7 @@ test('a file that goes and comes again is told each time', async (context) => {
   assert.ok(remembered().includes('"files":[]'));
 });
 
-test('a file that is written to before it is read is told once, with what is in it then', async (context) => {
+test('a file that is written before its read is reported once, with its latest content', async (context) => {
   const { folder, stored, asked, world, passes, pass } = start(context, { includeContent: true });
   const names = ['a', 'b', 'c'];
   for (const name of names) writeFileSync(join(folder, name), name);
@@ -329,7 +329,7 @@ test('a file that is written to before it is read is told once, with what is in 
   }
 });
 
-test('where nothing changes nothing is written, and no timer is left of those that an event ended', async (context) => {
+test('without changes nothing is written, and no timer of a finished event is left', async (context) => {
   const { folder, told, passes, pass, memoryFile, remembered, clock } = start(context);
   for (let index = 0; index < 10; index++) {
     writeFileSync(join(folder, `${index}`), 'text');

@@ -28,7 +28,7 @@ it('a Trigger on changes of objects names their kind and its version', () => {
 });
 
 describe('the defaults of a Trigger', () => {
-  it('are those that the documents say', () => {
+  it('are those of the documentation', () => {
     const { target, retry, deadLetters, suspend, serviceAccountName } = trigger({
       cron: { schedule: '@hourly' },
     }).spec;
@@ -43,7 +43,7 @@ describe('the defaults of a Trigger', () => {
       },
     );
   });
-  it('of its sources, too', () => {
+  it('include those of its sources', () => {
     assert.deepEqual(trigger({ http: { path: '/a' } }).spec.http, {
       path: '/a',
       methods: ['POST'],
@@ -181,7 +181,7 @@ describe('an event', () => {
   const one = trigger({ cron: { schedule: '@hourly' } });
   const happening = { key: ['a', 'b'], type: 't', source: '/s', time: '2026-01-01T00:00:00Z' };
   const digest = (text: string) => Buffer.from(text).toString('hex').padEnd(64, '0');
-  it('of the same thing has the same name, of another another one', () => {
+  it('has the same name for the same cause, and another name for another', () => {
     const long = (text: string) => digest(text).slice(-64);
     const names = [
       ['a', 'b'],
@@ -196,7 +196,7 @@ describe('an event', () => {
     assert.deepEqual(labels, { 'minik8s.io/trigger': 't' });
     assert.equal(ownerReferences?.[0]?.uid, 'u1');
   });
-  it('says less where it would be too large', () => {
+  it('omits fields if it would be too large', () => {
     const data = 'x'.repeat(300_000);
     assert.deepEqual(eventDraft(one, { ...happening, data, lessData: { less: 1 } }, digest).spec.data, {
       less: 1,
@@ -241,7 +241,7 @@ describe('the trigger of a path', () => {
   it('is the first that was made', () => assert.equal(triggerAt([young, other, old], '/a'), old));
   it('is the first by name of those made at once', () =>
     assert.equal(triggerAt([at('d', '/a', '2026-01-01'), old], '/a'), old));
-  it('is none where none has it', () => assert.equal(triggerAt([old], '/a/'), undefined));
+  it('does not exist if no trigger has the path', () => assert.equal(triggerAt([old], '/a/'), undefined));
 });
 
 testCells(

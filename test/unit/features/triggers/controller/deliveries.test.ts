@@ -72,7 +72,7 @@ describe('deliveries', () => {
     for (let i = 0; i < begun; i++) await one.end(`e${i}`, i % 2 ? undefined : { error: 'no' });
     assert.deepEqual([one.deliveries.roomFor(key), one.deliveries.underWay(key)], [places, 0]);
   });
-  it('tell one trigger that waits for each place, in their order, and each once', async () => {
+  it('go to one waiting trigger for each free place, in order and once each', async () => {
     const one = world();
     for (const name of ['e1', 'e2', 'e3']) one.begin(event(name));
     for (const waiting of ['default/a', 'default/b', 'default/a']) one.deliveries.wait(waiting);
@@ -100,7 +100,7 @@ describe('an event', () => {
     assert.equal(one.deliveries.isBusy(key, e), false);
     assert.deepEqual(one.deliveries.counts(key).delivered, 1);
   });
-  it('that failed is busy until the cache shows what was written of that', async () => {
+  it('after a failure is busy until the cache shows the write about it', async () => {
     const one = world();
     const e = one.begin(event('e'));
     await one.end('e', { error: 'no', status: 503 });
@@ -113,7 +113,7 @@ describe('an event', () => {
     assert.equal(one.deliveries.isBusy(key, written), false);
     assert.equal(one.deliveries.isBusy(key, written), false);
   });
-  it('is a dead letter after its last attempt, without what was said of earlier ones, and is counted once', async () => {
+  it('is a dead letter after its last attempt, without the messages of earlier ones, and is counted once', async () => {
     const one = world();
     const status = { phase: 'Pending', attempts: 2, nextTime: '2026-01-01T00:00:00Z', lastStatus: 500 };
     one.begin({ ...event('e'), status } as TriggerEvent);
@@ -147,7 +147,7 @@ describe('an event', () => {
       assert.deepEqual(one.server.log.of('warn'), []);
     }
   });
-  it('that somebody has deleted meanwhile is not counted', async () => {
+  it('that was deleted meanwhile is not counted', async () => {
     const one = world();
     one.begin(event('e'));
     one.server.take(triggerEventResource, 'default/e');
@@ -185,7 +185,7 @@ describe('an event', () => {
   });
 });
 
-it('what is counted while the status is written is in the next one', async () => {
+it('counts during a write of the status are in the next status', async () => {
   const one = world();
   one.begin(event('e1'));
   one.begin(event('e2'));

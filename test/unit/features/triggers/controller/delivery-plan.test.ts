@@ -45,7 +45,7 @@ describe('deliveries', () => {
     assert.deepEqual(plan(events).start, [events[3], events[2], events[1], events[0]]);
   });
 
-  it('of none leave nothing that waits', () => {
+  it('without events leave nothing that waits', () => {
     const nothing = { start: [], waiting: 0, discard: [], again: undefined, pending: 0, deadLetters: 0 };
     assert.deepEqual(plan([]), nothing);
     assert.deepEqual(plan([], { underWay: 12 }), nothing);
@@ -74,7 +74,7 @@ describe('deliveries', () => {
     assert.equal(isDue(6, { minSeconds: 1, maxSeconds: 2 }, 999), true);
   });
 
-  it('of one set going again for the first time are due at once', () => {
+  it('of an event that is replayed for the first time are due at once', () => {
     const again = event({ phase: 'Failed', attempts: 3, nextTime: at(5) }, { replays: 1 } as object);
     assert.deepEqual(plan([again]).start, [again]);
   });
@@ -91,8 +91,8 @@ describe('deliveries', () => {
   });
 });
 
-describe('what is sent', () => {
-  it('has nothing of what an event or a trigger does not say', () =>
+describe('the request of a delivery', () => {
+  it('omits fields that the event or the trigger does not have', () =>
     assert.deepEqual(eventBody(trigger(), event()), {
       ...{ specversion: '1.0', id: 'i', type: 'T', source: '/s', time: 'Z' },
       ...{ datacontenttype: 'application/json', trigger: 't' },
@@ -107,7 +107,7 @@ describe('what is sent', () => {
 });
 
 describe('attempts', () => {
-  it('of an event set going again for the first time are counted anew', () => {
+  it('of an event that is replayed for the first time are counted from 0', () => {
     const again = event({ attempts: 3 }, { replays: 1 } as object);
     assert.equal(isLastAttempt(trigger(), again), false);
     assert.equal(afterFailure(trigger(), again, { error: 'no' }, now, 0).attempts, 1);

@@ -148,14 +148,14 @@ describe('a folder of nodes', () => {
     assert.equal(plan({ ...file, nodeSelector: { disk: 'no' } }, { nodes }).problem?.reason, 'NoNode');
   });
 
-  it('that is watched somewhere is watched, and where not is said', () => {
+  it('is watched if at least one node watches it, and the status names the other nodes', () => {
     const watches = made({ n1: { reason: 'Watching', message: '' }, n3: { reason: 'Watching' } });
     const { make, remove, problem, detail } = plan(file, { nodes }, watches);
     assert.deepEqual([make, remove, problem], [[], [], undefined]);
     assert.equal(detail, 'watched on n1; not on n3 (the node is not ready)');
   });
 
-  it('that no node allows is not', () => {
+  it('is not watched if no node allows it', () => {
     const watches = made({ n1: { reason: 'FolderNotAllowed', message: 'no' } });
     const { problem } = plan(file, { nodes }, watches);
     assert.deepEqual(problem, {
@@ -164,19 +164,19 @@ describe('a folder of nodes', () => {
     });
   });
 
-  it('that is not selected any more is not watched, and one of another trigger is left alone', () => {
+  it('is not watched any more when it is deselected, and a watch of another trigger is kept', () => {
     const [first] = made({});
     const foreign = { ...first, metadata: { name: 'x', ownerReferences: [{ uid: 'u2' }] } };
     const { remove, make } = plan({ ...file, nodeSelector: { is: 'no' } }, { nodes }, [first ?? {}, foreign]);
     assert.deepEqual([remove.map(({ metadata }) => metadata.name), make], [[first?.metadata.name], []]);
   });
 
-  it('waits when a node says so', () => {
+  it('waits when a node reports so', () => {
     const watches = made({ n1: { reason: 'Watching', waiting: true } });
     assert.equal(plan(file, { nodes }, watches).waits, true);
   });
 
-  it('that needs several labels is watched where all of them are', () => {
+  it('with several labels is watched on the nodes that have all of them', () => {
     const some = [
       node('n2', { a: '1', b: '2' }),
       node('n3', { a: '1' }),
@@ -223,7 +223,7 @@ describe('a folder of nodes', () => {
     });
   });
 
-  it('is watched anew where the source, its start, the node or the volume is another', () => {
+  it('is watched again after a change of the source, its start, the node or the volume', () => {
     const texts: string[] = [];
     const note = (text: string) => {
       texts.push(text);
@@ -259,7 +259,7 @@ describe('a folder of nodes', () => {
     assert.equal(message(7), `it is not watched: ${five}, and 2 more`);
   });
 
-  it('that is watched on all nodes says so, and one on none says why not', () => {
+  it('on all nodes is reported as watched, and one on none has the reason', () => {
     const watches = made({ n1: { reason: 'Watching' } });
     const one = [node('n1', { disk: 'big' })];
     assert.deepEqual(plan(file, { nodes: one }, watches.slice(0, 1)), {
@@ -279,7 +279,7 @@ describe('a folder of nodes', () => {
     );
   });
 
-  it('of a node with other conditions than that it is ready is watched', () => {
+  it('is watched on a ready node with other conditions', () => {
     const both = {
       ...node('n1', { disk: 'big' }),
       status: {
@@ -295,7 +295,7 @@ describe('a folder of nodes', () => {
     assert.equal(plan(file, { nodes: [pressed] }, watches).problem?.reason, 'NodeNotReady');
   });
 
-  it('that is made for a trigger with further owners is its own, and what is watched elsewhere is not told', () => {
+  it('with further owners of its watch is watched, and foreign watches are not reported', () => {
     const [first, third] = made({ n1: { reason: 'Watching' }, n3: { reason: 'Watching', waiting: true } });
     const owners = [{ uid: 'other' }, ...(first?.metadata.ownerReferences ?? [])];
     const shared = { ...first, metadata: { ...first?.metadata, ownerReferences: owners } };

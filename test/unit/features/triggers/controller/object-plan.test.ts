@@ -13,7 +13,7 @@ const object = (more: object, rest: object = {}) =>
   ({ metadata: { ...meta, ...more }, ...rest }) as KubeObject;
 
 describe('a change of an object', () => {
-  it('is told with all of the object but who owns its fields, and in few words where that is too much', () => {
+  it('has the whole object without managedFields, and a summary if it is too large', () => {
     const labels = { app: 'a' };
     const one = object(
       { namespace: 'ns', labels, annotations: { b: 'c' }, managedFields: [{ manager: 'ctl' }] },
@@ -43,10 +43,10 @@ describe('a change of an object', () => {
     });
   });
 
-  it('of a kind without namespaces has a source without one', () =>
+  it('of a kind without namespaces has a source without a namespace', () =>
     assert.equal(toldChange(pods, 'nodes', 'ADDED', object({}), told)?.source, '/apis/v1/nodes'));
 
-  it('that is its creation happened then, and others when they are told', () => {
+  it('has the creation time of a new object, otherwise the time of the report', () => {
     const times = (['ADDED', 'MODIFIED', 'DELETED'] as const).map(
       (type) => toldChange(pods, 'pods', type, object({}), told)?.time,
     );
@@ -85,7 +85,7 @@ describe('after a lost history', () => {
     );
   });
 
-  it('an object whose change is not to be told moves the position on all the same', () => {
+  it('an ignored change of an object moves the position as well', () => {
     const changes = changedSince(
       { ...pods, types: ['Deleted'] },
       'pods',

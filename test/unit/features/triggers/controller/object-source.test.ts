@@ -134,7 +134,7 @@ class World {
 }
 
 describe('a source of objects', () => {
-  it('goes on from what it has told, with one watch at a time', async () => {
+  it('continues after its last reported change, with one watch at a time', async () => {
     const world = new World();
     await world.say({ type: 'ADDED', object: map('a', 11) }, { type: 'BOOKMARK', object: map('', 15) });
     assert.equal(world.source.resourceVersion, '15');
@@ -144,7 +144,7 @@ describe('a source of objects', () => {
     await world.clock.settle();
     assert.equal(world.open.size, 0);
   });
-  it('counts a change as told when its event is stored, and not before', async () => {
+  it('counts a change as reported when its event is stored, and not before', async () => {
     const world = new World();
     const stored = Promise.withResolvers<void>();
     world.storing = stored.promise;
@@ -155,7 +155,7 @@ describe('a source of objects', () => {
     assert.deepEqual([world.source.resourceVersion, world.source.hasTold], ['12', true]);
     assert.deepEqual(world.told, ['updated a', 'deleted b']);
   });
-  it('tells again what could not be stored', async () => {
+  it('reports a change again if it could not be stored', async () => {
     const world = new World();
     world.storing = Promise.reject(new Error('the store is away'));
     world.storing.catch(() => undefined);
@@ -184,7 +184,7 @@ describe('a source of objects', () => {
     await world.makeRoom();
     assert.deepEqual([...world.open.values()], ['11']);
   });
-  it('says that it may not watch, tries again, and says that no more when it may', async () => {
+  it('reports that its watch is forbidden, retries, and clears the report when it is allowed', async () => {
     const world = new World();
     world.refusal = newForbidden(configMapResource, '', 'no');
     await world.clock.settle();
@@ -195,7 +195,7 @@ describe('a source of objects', () => {
     await world.clock.advance(120_000);
     assert.equal(world.source.problem, undefined);
   });
-  it('tells all pages of what is left when the history is lost, and goes on behind them', async () => {
+  it('reports all pages of the remaining objects when the history is lost, and continues after them', async () => {
     const world = new World();
     world.pages = [[map('old', 5), map('new', 40, 60)], [map('changed', 30, -60)], [map('last', 50, 61)]];
     world.listed = '60';
@@ -204,7 +204,7 @@ describe('a source of objects', () => {
     assert.deepEqual([...world.open.values()], ['60']);
     assert.match(world.source.missed ?? '', /objects deleted then are not told/);
   });
-  it('tells nothing twice of what is left when it is interrupted there', async () => {
+  it('reports no remaining object twice after an interruption', async () => {
     const world = new World();
     world.pages = [[map('a', 20), map('b', 30)]];
     world.listed = '60';
@@ -237,7 +237,7 @@ describe('a source of objects', () => {
     await world.clock.advance(60_000);
     assert.equal(world.open.size, 1);
   });
-  it('asks for the objects of its namespace and of its selectors alone, a minute long or 500 at a time', async () => {
+  it('requests only the objects of its namespace and selectors, for a minute or 500 at a time', async () => {
     for (const selectors of [{}, { labelSelector: 'a=b' }, { fieldSelector: 'metadata.name=c' }]) {
       const world = new World('10', selectors);
       world.pages = [[], []];
@@ -260,7 +260,7 @@ describe('a source of objects', () => {
     await world.clock.advance(60_000);
     assert.deepEqual(world.begun, ['10']);
   });
-  it('tells no change that is not asked for, and is further all the same', async () => {
+  it('ignores changes that its source does not select, and moves its position', async () => {
     const world = new World('10', { types: ['Created'] });
     await world.clock.advance(5000);
     await world.say({ type: 'MODIFIED', object: map('a', 11) });
@@ -272,7 +272,7 @@ describe('a source of objects', () => {
     assert.deepEqual([world.told, world.source.resourceVersion, world.source.hasTold], [[], '30', false]);
     assert.deepEqual(world.problems, []);
   });
-  it('says from when to when the history is lost', async () => {
+  it('reports the time range of the lost history', async () => {
     const world = new World();
     await world.clock.advance(5000);
     await world.say(newExpired('too old'));
@@ -281,7 +281,7 @@ describe('a source of objects', () => {
       `the history of changes from ${at(0)} to ${at(5)} is lost: objects deleted then are not told, and of each other changed one only its last state`,
     );
   });
-  it('does not tell what the trigger itself has led to, after a lost history neither', async () => {
+  it('ignores changes that the trigger itself caused, also after a lost history', async () => {
     const world = new World('10', { kind: 'Pod' });
     const owner = { apiVersion: 'minik8s.io/v1', kind: 'Function', name: 'f', uid: 'u', controller: true };
     const own = (name: string, version: number) => {
@@ -294,7 +294,7 @@ describe('a source of objects', () => {
     await world.say(newExpired('too old'));
     assert.deepEqual(world.told, ['created b', 'created d']);
   });
-  it('says what is wrong until a watch has not been refused for a second', async () => {
+  it('reports a problem until a watch was not rejected for a second', async () => {
     const world = new World();
     world.refusal = new Error('no route');
     await world.clock.advance(60_000);

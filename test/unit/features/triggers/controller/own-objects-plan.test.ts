@@ -19,13 +19,13 @@ const instance = (over: object = {}, namespace = 'a') => {
   return { metadata: { namespace, ownerReferences: [owner] } } as unknown as KubeObject;
 };
 
-describe('what a trigger has led to itself', () => {
-  it('are runs and Jobs that say so, wherever it is in their chain', () => {
+describe('the objects that a trigger itself caused', () => {
+  it('are runs and Jobs with the trigger anywhere in their chain', () => {
     for (const kind of [runs, source('batch/v1', 'Job')])
       for (const chain of ['a/t', 'b/x,a/t', 'a/t,b/x'])
         assert.equal(isOwn(trigger('Workflow'), kind, marked(chain)), true);
   });
-  it('are no others, and no other kinds, of which everybody may say so', () => {
+  it('are no others, and no other kinds, whose chain any user may write', () => {
     for (const chain of ['', 'b/t', 'a/tt', 'a/t,,', 'A/t,a/t', ' a/t'])
       assert.equal(isOwn(trigger('Workflow'), runs, marked(chain)), false, chain);
     assert.equal(isOwn(trigger('Workflow'), source('v1', 'ConfigMap'), marked('a/t')), false);

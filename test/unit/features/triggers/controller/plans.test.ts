@@ -48,22 +48,22 @@ describe('a schedule', () => {
   const at = (text: string) => `2026-03-01T${text}Z`;
   const plan = (cron: object, position: object = {}) =>
     planCron({ schedule: '*/10 * * * *', ...cron }, { of: 'x', since: at('11:55:00'), ...position }, now);
-  it('tells the last of the times since it was there', () => {
+  it('reports the last of the times since its creation', () => {
     assert.deepEqual(plan({}), { due: Date.parse(at('12:00:00')), missed: undefined, again: 570_000 });
     assert.equal(plan({}, { since: at('09:00:00') }).due, Date.parse(at('12:00:00')));
   });
-  it('tells none again', () =>
+  it('reports no time twice', () =>
     assert.deepEqual(plan({}, { lastScheduleTime: at('12:00:00') }), {
       due: undefined,
       missed: undefined,
       again: 570_000,
     }));
-  it('tells none that is older than its deadline', () => {
+  it('reports no time after its deadline', () => {
     const { due, missed } = plan({ startingDeadlineSeconds: 29 });
     assert.deepEqual([due, missed], [undefined, Date.parse(at('12:00:00'))]);
     assert.equal(plan({ startingDeadlineSeconds: 30 }).due, Date.parse(at('12:00:00')));
   });
-  it('of an interval counts from when it was there', () => {
+  it('with an interval counts from its creation', () => {
     const { due, again } = plan({ schedule: '@every 4m' });
     assert.deepEqual([due, again], [Date.parse(at('11:59:00')), 150_000]);
   });
@@ -71,7 +71,7 @@ describe('a schedule', () => {
     const { due } = plan({ schedule: '0 13 * * *', timeZone: 'Europe/Berlin' });
     assert.equal(due, Date.parse(at('12:00:00')));
   });
-  it('that is never due has no next time', () => {
+  it('without a due time has no next time', () => {
     const { due, missed, again } = plan({ schedule: '0 0 31 2 *' });
     assert.deepEqual([due, missed, again], [undefined, undefined, undefined]);
   });
@@ -87,16 +87,16 @@ describe('objects', () => {
   const object = (name: string, resourceVersion: string, creationTimestamp: string) =>
     ({ metadata: { name, namespace: 'a', uid: name, resourceVersion, creationTimestamp } }) as KubeObject;
   const one = object('one', '9', '2026-03-01T12:00:00Z');
-  it('are told by the names of their changes', () => {
+  it('are selected by the names of their changes', () => {
     const { type, key, time } = toldChange(source, 'configmaps', 'MODIFIED', one, 'T') ?? assert.fail();
     assert.deepEqual(
       [type, key, time],
       ['minik8s.io/object.updated', ['object', 'one', 'Updated', '9'], 'T'],
     );
   });
-  it('are not told by others', () =>
+  it('are not selected by others', () =>
     assert.equal(toldChange(source, 'configmaps', 'DELETED', one, 'T'), undefined));
-  it('whose history is lost are told as they are, in the order of their changes', () => {
+  it('with a lost history are reported in their current state, in the order of their changes', () => {
     const since = Date.parse('2026-03-01T11:59:00.700Z');
     const all = [
       object('young', '100', '2026-03-01T11:59:00Z'),
@@ -231,7 +231,7 @@ describe('a failed attempt', () => {
     );
     assert.equal(pause(1, 1), 6000);
   });
-  it('says what went wrong', () => {
+  it('has a message about the failure', () => {
     const { phase, attempts, lastError, lastStatus } = failed(undefined, {
       status: 500,
       error: 'x'.repeat(5000),
@@ -250,7 +250,7 @@ describe('a failed attempt', () => {
   });
   it('is the last where another would not help', () =>
     assert.equal(failed(undefined, { isFinal: true }).phase, 'Failed'));
-  it('of one set going again counts anew', () => {
+  it('of a replayed event counts from 1', () => {
     const { phase, attempts, replays } = failed({ attempts: 3, replays: 0 }, {}, { replays: 1 });
     assert.deepEqual([phase, attempts, replays], ['Pending', 1, 1]);
   });
@@ -278,7 +278,7 @@ describe('the status', () => {
     });
     assert.deepEqual([delivered, failed, discarded, lastTime, observedGeneration], [5, 1, 1, 'then', 2]);
   });
-  it('says why nothing happens', () => {
+  it('states why nothing happens', () => {
     const problem = { reason: 'TargetMissing', message: 'there is none' };
     const [ready] = planStatus(trigger(), { ...facts, problem }).conditions ?? [];
     assert.deepEqual(ready, { type: 'Ready', status: 'False', ...problem, lastTransitionTime: timestamp });
@@ -287,7 +287,7 @@ describe('the status', () => {
     const first = planStatus(trigger(), facts);
     assert.deepEqual(planStatus(trigger({}, first), { ...facts, timestamp: 'later' }), first);
   });
-  it('says that events wait only while they do', () => {
+  it('states that events wait only while they do', () => {
     const waiting = planStatus(trigger(), { ...facts, waits: true });
     assert.deepEqual(
       waiting.conditions?.map(({ type }) => type),
@@ -313,7 +313,7 @@ describe('the status', () => {
 describe('the position of a source', () => {
   const timestamp = rfc3339(now);
   const object = { apiVersion: 'v1', kind: 'Pod' };
-  it('of a new trigger is when it was made', () => {
+  it('of a new trigger is its creation', () => {
     const created = '2026-03-01T11:00:00Z';
     assert.deepEqual(positionOf(trigger({ object }), 'a', timestamp), {
       of: 'a',
@@ -330,13 +330,13 @@ describe('the position of a source', () => {
       position,
     );
   });
-  it('of another source, or after a pause, is now', () => {
+  it('of another source, or after a pause, is the current time', () => {
     for (const position of [{ of: 'b', since: 'x', resourceVersion: '50' }, undefined]) {
       const status = { observedGeneration: 1, ...(position && { position }) };
       const found = positionOf(trigger({ object }, status), 'a', timestamp);
       assert.deepEqual(found, { of: 'a', since: timestamp, resourceVersion: '70', resourceTime: timestamp });
     }
   });
-  it('of a suspended trigger is none', () =>
+  it('of a suspended trigger is undefined', () =>
     assert.equal(positionOf(trigger({ suspend: true }), 'a', timestamp), undefined));
 });

@@ -19,7 +19,7 @@ const ready = {
 };
 
 describe('the status', () => {
-  it('of a new trigger has counts of zero and nothing that is not known', () => {
+  it('of a new trigger has counts of zero and no unknown values', () => {
     assert.deepEqual(planStatus(trigger(undefined, {}), facts), {
       ...{ delivered: 0, failed: 0, discarded: 0, pending: 3, deadLetters: 4, conditions: [ready] },
     });
@@ -40,7 +40,7 @@ describe('the status', () => {
     );
   });
 
-  it('says where it is watched, what waits and what was missed', () => {
+  it('has the watched nodes, the waiting events and the missed times', () => {
     const { conditions } = planStatus(trigger(), {
       ...facts,
       detail: 'watched on n1',
@@ -60,7 +60,7 @@ describe('the status', () => {
     ]);
   });
 
-  it('of a suspended trigger does not go on about what was missed', () => {
+  it('of a suspended trigger omits the missed times', () => {
     const missed = { ...ready, type: 'EventsMissed', message: 'm' };
     const before = trigger({ conditions: [missed], position: { of: 'a', since: timestamp } });
     assert.deepEqual(
@@ -75,7 +75,7 @@ describe('a schedule', () => {
   const plan = (cron: { schedule: string; startingDeadlineSeconds?: number }, since: string, when = now) =>
     planCron(cron, { of: 'x', since: `2026-03-01T${since}Z` }, when);
 
-  it('of an interval is due first when that has passed', () =>
+  it('with an interval is due first after that interval', () =>
     assert.deepEqual(plan({ schedule: '@every 4m' }, '11:59:30'), {
       ...{ due: undefined, missed: undefined, again: 180_000 },
     }));
@@ -91,7 +91,7 @@ describe('a schedule', () => {
     assert.deepEqual([late(0), late(1)], [undefined, at('12:00:00')]);
   });
 
-  it('tells the time, and the schedule as it is written', () =>
+  it('is reported with its time and its text', () =>
     assert.deepEqual(
       scheduledHappening(
         { ...trigger(), spec: { cron: { schedule: '@hourly' } } } as unknown as Trigger,

@@ -48,7 +48,7 @@ function world(answer = { status: 200, text: '' }) {
 const fn = { ...{ apiVersion: 'minik8s.io/v1', kind: 'Function' }, metadata: meta('x') } as unknown as Fn;
 const workflow = { ...fn, kind: 'Workflow' } as unknown as Workflow;
 
-it('a target that the cache does not show is a problem, and one of the other kind is none', () => {
+it('a target that the cache does not show is a problem, and a target of the other kind is not found', () => {
   const { server, problem } = world();
   for (const [kind, resource, object] of [
     ['Function', functionResource, fn],
@@ -64,7 +64,7 @@ it('a target that the cache does not show is a problem, and one of the other kin
 });
 
 describe('a call', () => {
-  it('is an event in JSON to the function of the namespace, which is not asked for where the cache has it', async () => {
+  it('is an event in JSON to the function of the namespace, without a read of a cached function', async () => {
     const { server, called, deliver } = world();
     server.put(functionResource, fn);
     await deliver('Function');
@@ -79,12 +79,12 @@ describe('a call', () => {
     });
     assert.deepEqual(server.asked, []);
   });
-  it('that is answered with nothing but a status is a failure that says no more', async () => {
+  it('with a failure status and no body fails with the status as its message', async () => {
     const { server, deliver } = world({ status: 503, text: '' });
     server.put(functionResource, fn);
     assert.deepEqual(await deliver('Function'), { error: 'the function answered 503', status: 503 });
   });
-  it('has the id of the event, the chain with this trigger, and says whether another attempt may follow', async () => {
+  it('has the id of the event, the chain with this trigger, and the number of further attempts', async () => {
     const { server, called, deliver } = world();
     server.put(functionResource, fn);
     assert.equal(await deliver('Function'), undefined);
@@ -99,7 +99,7 @@ describe('a call', () => {
       ['true', undefined],
     );
   });
-  it('is made where the cache does not show the function yet, and never where there is none', async () => {
+  it('is made if the cache does not show the function yet, and not if the function does not exist', async () => {
     const { server, called, deliver } = world();
     const none = await deliver('Function');
     assert.deepEqual([none?.status, none?.isFinal, called.length], [404, true, 0]);
@@ -109,7 +109,7 @@ describe('a call', () => {
     server.refuse = () => newStatusError('InternalError', 'the store is away');
     await assert.rejects(deliver('Function'), /the store is away/, 'which may be tried again');
   });
-  it('that is answered with no success is a failure, which may be tried again', async () => {
+  it('without a success is a failure, which may be retried', async () => {
     for (const status of [199, 300, 500]) {
       const { server, deliver } = world({ status, text: 'why' });
       server.put(functionResource, fn);
@@ -129,7 +129,7 @@ describe('a run', () => {
     assert.equal(run?.metadata.annotations?.['minik8s.io/trigger-chain'], 'default/s,default/t');
     assert.match(JSON.stringify(run?.spec.input), /"id":"id-1"/);
   });
-  it('that can never be made is given up at once, and no other', async () => {
+  it('is dropped at once if it can never be created; other failures are retried', async () => {
     for (const [error, isFinal] of [
       [newInvalid(workflowRunResource, 't-1', []), true],
       [newForbidden(workflowRunResource, 't-1', 'no'), false],
@@ -141,7 +141,7 @@ describe('a run', () => {
       assert.equal((await deliver('Workflow'))?.isFinal, isFinal, error.message);
     }
   });
-  it('is of the workflow, the trigger and the event, and the workflow is not asked for where the cache has it', async () => {
+  it('names the workflow, the trigger and the event, without a read of a cached workflow', async () => {
     const { server, deliver } = world();
     server.put(workflowResource, workflow);
     await deliver('Workflow');
@@ -156,7 +156,7 @@ describe('a run', () => {
       [...['default', { 'minik8s.io/trigger': 't' }]],
     );
   });
-  it('is made where the cache does not show the workflow yet, and never where there is none', async () => {
+  it('is created if the cache does not show the workflow yet, and not if the workflow does not exist', async () => {
     const { server, deliver } = world();
     assert.deepEqual(await deliver('Workflow'), {
       ...{ error: 'there is no workflow "x" in the namespace "default"', status: 404, isFinal: true },

@@ -19,7 +19,7 @@ import type { ScriptedWorld } from '../../../controllers/scripted-world.ts';
 import { event, key, trigger, world } from './trigger-world.ts';
 
 describe('events', () => {
-  it('of an earlier trigger of the name are not this one’s', async () => {
+  it('of an earlier trigger with the same name are not delivered', async () => {
     const { server, calls, put } = world();
     server.put(triggerEventResource, event('old', 'uid-before'));
     server.put(triggerEventResource, event('own'));
@@ -71,7 +71,7 @@ describe('the status', () => {
 
 describe('times', () => {
   const cron = { cron: { schedule: '@every 1m' } };
-  it('wait while too many events do, and are told afterwards, the last of them', async () => {
+  it('wait while too many events wait, and afterwards the last of them is reported', async () => {
     const { server, put, look, answer } = world();
     answer.status = 500;
     for (let i = 0; i < 1000; i++) server.seen.put(triggerEventResource, event(`e${i}`));
@@ -99,7 +99,7 @@ describe('times', () => {
     await look();
     assert.equal(server.all(triggerEventResource).length, 1);
   });
-  it('whose event is stored already are past', async () => {
+  it('count as past if their event is stored already', async () => {
     const { server, put, look } = world();
     await put(trigger(cron));
     await server.clock.advance(60_000);
@@ -155,7 +155,7 @@ describe('watches', () => {
     ['v1', 'ComponentStatus'],
     ['authorization.k8s.io/v1', 'SubjectAccessReview'],
   ] as const)
-    it(`of objects are none where ${apiVersion} ${kind} cannot be watched, which its status says`, async () => {
+    it(`of objects do not exist if ${apiVersion} ${kind} cannot be watched, which the status reports`, async () => {
       const { put, watches } = world();
       const { status } = await put(trigger({ object: { apiVersion, kind, changes: ['Created'] } }));
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
@@ -163,7 +163,7 @@ describe('watches', () => {
       assert.equal(ready?.message, `spec.object: ${apiVersion} ${kind} is not served, or cannot be watched`);
       assert.deepEqual([...watches], []);
     });
-  it('of objects begin anew as another account, for other objects, and for another trigger of the name', async () => {
+  it('of objects are restarted for another account, other objects, and another trigger of the name', async () => {
     for (const [next, wanted] of [
       [trigger({ ...object, serviceAccountName: 'other' }, { resourceVersion: '7' }), 'other from 7'],
       [
@@ -180,7 +180,7 @@ describe('watches', () => {
       assert.deepEqual([...watches], [wanted]);
     }
   });
-  it('of files that are not wanted any more go before others are made', async () => {
+  it('of files are removed before others are created', async () => {
     const { server, put, look } = world();
     const file = { folder: '/srv', types: ['Created'], recursive: false, includeContent: false };
     const reference = [{ uid: 'uid-t', controller: true } as never];

@@ -129,7 +129,7 @@ describe('a trigger is not ready', () => {
     ],
   ];
   for (const [name, spec, reason, message] of cases)
-    it(`${name}, and an event says so once`, async () => {
+    it(`${name}, with one event`, async () => {
       const { server, put, look } = world();
       const one = await put(trigger(spec));
       assert.deepEqual(problem(one), [reason, message]);
@@ -156,7 +156,7 @@ describe('a trigger is not ready', () => {
     assert.deepEqual([server.told, one.status?.position], [[], undefined]);
   });
 
-  it('where all is well nothing is said', async () => {
+  it('without a problem no event is written', async () => {
     const { server, put } = world();
     assert.equal(problem(await put(trigger(http))), undefined);
     assert.deepEqual(server.told, []);
@@ -164,7 +164,7 @@ describe('a trigger is not ready', () => {
 });
 
 describe('a schedule', () => {
-  it('that was due too long ago is told as missed, and goes on from there', async () => {
+  it('that was due too long ago is reported as missed, and continues from there', async () => {
     const { server, put, look } = world();
     await put(trigger({ cron: { schedule: '0 * * * *', startingDeadlineSeconds: 10 } }));
     await server.clock.advance(3_600_000 + 20_000);
@@ -207,7 +207,7 @@ describe('the status', () => {
     assert.equal(writes(server), 2);
   });
 
-  it('of a trigger that is made anew is written at once', async () => {
+  it('of a trigger that is created again is written at once', async () => {
     const { server, put, look } = world();
     await put(trigger(http));
     server.seen.remove(triggerResource, key);
@@ -217,7 +217,7 @@ describe('the status', () => {
     assert.equal(writes(server), 2);
   });
 
-  it('of objects has where it is in their history', async () => {
+  it('of a source of objects has the position in their history', async () => {
     const { put } = world();
     const { status } = await put(trigger({ object: configMaps }));
     const { of, ...position } = status?.position ?? assert.fail();
@@ -227,7 +227,7 @@ describe('the status', () => {
 });
 
 describe('a folder', () => {
-  it('of a claim is watched where its volume is, and stays watched', async () => {
+  it('of a claim is watched on the node of its volume, and stays watched', async () => {
     const { server, put, look } = world();
     const hostname = { 'kubernetes.io/hostname': 'n1' };
     const conditions = [{ type: 'Ready', status: 'True' }];

@@ -90,7 +90,7 @@ it('each event is delivered, once where its master goes on, whatever becomes of 
   });
 });
 
-it('each time is told and delivered once, whatever becomes of a request', async () => {
+it('each time is reported and delivered once, whatever request fails', async () => {
   const { calls, options, begin } = scenario();
   await atEachRequest(options, async (world) => {
     begin(world, trigger({ cron: { schedule: '0 * * * *', concurrencyPolicy: 'Allow' } }));

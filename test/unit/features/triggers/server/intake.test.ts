@@ -78,7 +78,7 @@ describe('an event', () => {
     assert.notEqual(await id(trigger(), 'l'), first);
     assert.notEqual(await id(trigger('t', {}, { uid: 'made-again' }), 'k'), first);
   });
-  it('that is refused is refused with the Status of the server', async () => {
+  it('is rejected with the Status of the server', async () => {
     const { intake, refusals } = world();
     refusals.push({ reason: 'Forbidden', code: 403, message: 'exceeded quota' });
     await assert.rejects(intake.take(trigger(), happening), (error) => {
@@ -88,7 +88,7 @@ describe('an event', () => {
     });
     assert.ok((await intake.take(trigger(), happening)).id, 'the next one is taken');
   });
-  it('is not taken where a thousand wait, which is said with when to come again', async () => {
+  it('is rejected while a thousand wait, with a Retry-After', async () => {
     const { intake, asked } = world(full);
     await assert.rejects(intake.take(trigger(), happening), ({ status }: StatusError) => {
       assert.deepEqual(
@@ -133,7 +133,7 @@ describe('a result, which cannot happen later', () => {
     });
     assert.equal(asked.length, 2);
   });
-  it('that cannot be stored is an error, and is marked as nothing', async () => {
+  it('whose write fails is an error, without a mark', async () => {
     const { intake, asked, refusals } = world(full);
     refusals.push({ reason: 'InternalError', code: 500, message: 'away' });
     await assert.rejects(intake.takeAnyway(trigger(), happening, 'NOW'), { message: 'away' });
@@ -206,7 +206,7 @@ it('the only trigger of the results of a function is found', () => {
   );
 });
 
-it('a trigger that tells no results is that of no function, whatever its name', () => {
+it('a trigger without results matches no function, whatever its name', () => {
   const { intake } = world([trigger('t', { http: { path: '/x' } })]);
   assert.deepEqual(intake.triggersOfResults('shop', 'undefined'), []);
 });

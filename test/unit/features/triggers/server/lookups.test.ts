@@ -42,7 +42,7 @@ describe('a path below /trigger', () => {
   it('may be the root of a namespace, with its slash', () => {
     assert.equal(find('/trigger/default/'), of('default', 'root'));
   });
-  it('of a trigger without one is none, whatever it is called', () => {
+  it('matches no trigger without a path, whatever its name', () => {
     const only = triggerPaths(cacheOf([trigger('pathless', {}, { namespace: 'a' })]));
     assert.equal(only('/trigger/aundefined/'), undefined);
     assert.equal(only('/trigger/a/undefined'), undefined);
@@ -58,10 +58,10 @@ describe('a path below /trigger', () => {
       '/triggers/default/a/b',
     ],
   ])
-    it(`is nobody’s: ${path}`, () => assert.equal(find(path), undefined));
+    it(`matches no trigger: ${path}`, () => assert.equal(find(path), undefined));
 });
 
-it('results are told to triggers of the function’s namespace that are there and not suspended', () => {
+it("results go to triggers in the function's namespace that exist and are not suspended", () => {
   const result = { result: { function: 'f', outcomes: ['Success'] } };
   const cache = cacheOf([
     trigger('one', result),
@@ -83,7 +83,7 @@ describe('a body', () => {
     assert.ok(Array.isArray(bodyData('application/json', deep(most)).body));
     assert.equal(typeof bodyData('application/json', deep(most + 1)).body, 'string');
   });
-  it('is base64 where it is no text, and a text where it says so', () => {
+  it('is base64 if it is not text, and text if its type is one', () => {
     assert.deepEqual(bodyData('', Buffer.from([0xff])), { body: '/w==', isBase64: true });
     assert.deepEqual(bodyData('text/plain', Buffer.from('[1]')), { body: '[1]' });
     assert.deepEqual(bodyData('text/plain', Buffer.from('{"a":1}')), { body: { a: 1 } });

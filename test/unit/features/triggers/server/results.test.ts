@@ -15,7 +15,7 @@ import { meta } from '../../../controllers/objects.ts';
 
 const deliverer = 'system:serviceaccount:kube-system:trigger-controller';
 
-describe('what a call gave', () => {
+describe('the result of a call', () => {
   interface Shape {
     readonly headers?: Record<string, string>;
     readonly user?: string;
@@ -47,7 +47,7 @@ describe('what a call gave', () => {
   const json = (status: number) => () =>
     new Response('{"a":1}', { status, headers: { 'content-type': 'application/json' } });
 
-  it('is told with what led to it, one deeper, which only the cluster says', async () => {
+  it('is reported with its chain, one deeper; only the cluster can set the chain', async () => {
     const headers = {
       'function-trigger-depth': '3',
       'function-trigger-chain': 'default/s',
@@ -60,14 +60,14 @@ describe('what a call gave', () => {
     assert.deepEqual(data, { function: 'f', outcome: 'Success', status: 200, callId: 'id', body: { a: 1 } });
     assert.equal(await (answer as Response).text(), '{"a":1}');
   });
-  it('is no failure yet where its delivery is tried again, which only the cluster says', async () => {
+  it('is no failure yet if its delivery is retried; only the cluster can set this', async () => {
     const headers = { 'function-trigger-retried': 'true' };
     assert.equal((await told(json(500), { headers, user: deliverer })).events.length, 0);
     assert.equal((await told(json(200), { headers, user: deliverer })).events.length, 1);
     assert.equal((await told(json(500), { user: deliverer })).events.length, 1);
     assert.equal((await told(json(500), { headers })).data?.outcome, 'Failure', 'nobody else hides one');
   });
-  it('is a failure where there is no answer, but not where there is no function or nobody waits', async () => {
+  it('is a failure without an answer, but not without a function or a caller', async () => {
     const fails = (error: Error) => () => Promise.reject(error);
     const late = await told(fails(newStatusError('Timeout', 'too late')));
     assert.deepEqual([late.data?.status, late.data?.error], [504, 'too late']);
@@ -77,7 +77,7 @@ describe('what a call gave', () => {
     assert.equal((await told(fails(new Error('gone')), { signal: gone })).events.length, 0);
     assert.equal((await told(json(200), { signal: gone })).events.length, 0);
   });
-  it('that is too large for an event is passed on whole, and is not read further when the caller stops', async () => {
+  it('above the size of an event is passed on whole, and is not read further when the caller stops', async () => {
     let sent = 0;
     let isEnded = false;
     const body = new ReadableStream({
@@ -101,7 +101,7 @@ describe('what a call gave', () => {
 });
 
 describe('an answer that breaks off', () => {
-  it('is told as a failure, and breaks off for the caller too', async () => {
+  it('is reported as a failure, and is cut off for the caller too', async () => {
     let hungUp = 0;
     const events: Happening[] = [];
     const scope = {
@@ -134,7 +134,7 @@ describe('an answer that breaks off', () => {
   });
 });
 
-describe('an answer that nobody gets', () => {
+describe('an answer without a receiver', () => {
   /** Result of 300 KiB and more; records whether it was released. */
   const large = () => {
     const seen = { isOver: false };
@@ -177,14 +177,14 @@ describe('an answer that nobody gets', () => {
   });
 });
 
-describe('so many events wait at most', () => {
+describe('the maximum of waiting events', () => {
   const trigger = { metadata: meta('t'), spec: {} } as unknown as Trigger;
   const happening = (n: number): Happening => ({ key: [String(n)], type: 'x', source: 'x', time: 'T' });
   const pending = { metadata: meta('e'), spec: {}, status: {} };
   const cacheOf = (count: () => number) =>
     ({ index: () => ({ get: () => Array(count()).fill({ object: pending }) }) }) as unknown as Cache;
 
-  it('those count too that are being stored', async () => {
+  it('includes the events that are being stored', async () => {
     const stored = Promise.withResolvers<Response>();
     const intake = new Intake({
       cache: cacheOf(() => 0),
@@ -197,7 +197,7 @@ describe('so many events wait at most', () => {
     await Promise.all(taken);
     await intake.take(trigger, happening(1001));
   });
-  it('those that were stored do not count twice, whether that worked or not', async () => {
+  it('counts a stored event once, whether or not the write succeeded', async () => {
     let isAway = false;
     const intake = new Intake({
       cache: cacheOf(() => 998),

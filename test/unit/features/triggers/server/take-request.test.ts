@@ -82,7 +82,7 @@ describe('a request to a trigger', () => {
     assert.equal(answer?.headers.get('audit-id'), '7');
     assert.deepEqual([taken.length, taken[0]?.[0]], [1, trigger]);
   });
-  it('is told with its method, path, query, headers and body', async () => {
+  it('is stored with its method, path, query, headers and body', async () => {
     const { happening, data } = await ask({
       ...{ method: 'PUT', spec: { http: { path: '/x', methods: ['PUT'] } } },
       ...{ url: 'http://gateway.test:8080/trigger/shop/x?a=1&b=2&a=3', rest: '/more' },
@@ -103,10 +103,10 @@ describe('a request to a trigger', () => {
     assert.deepEqual(lessData, { method: 'PUT', query, headers: {}, truncated: true, body: { a: 1 } });
     assert.equal((await ask()).data?.headers['x-forwarded-uri'], '/');
   });
-  it('to a trigger without a path is told as a test', async () => {
+  it('without a path in the trigger is stored as a test', async () => {
     assert.equal((await ask({ spec: {} })).happening?.type, 'minik8s.io/test');
   });
-  it('is told without what is secret, of the connection, or the cluster’s alone', async () => {
+  it("is stored without secret headers, those of the connection, and the cluster's own", async () => {
     const { data } = await ask({
       headers: {
         ...{ cookie: 'secret', authorization: 'Bearer secret', 'idempotency-key': 'secret' },
@@ -127,7 +127,7 @@ describe('a request to a trigger', () => {
   });
 });
 
-describe('a request that is refused tells nothing', () => {
+describe('a rejected request stores no event', () => {
   const http = (methods?: readonly string[]) => ({ http: { path: '/x', ...(methods && { methods }) } });
   for (const [what, shape, code] of [
     ['where there is no trigger', { isThere: false }, 404],
@@ -146,7 +146,7 @@ describe('a request that is refused tells nothing', () => {
       const { status, taken } = await ask(shape);
       assert.deepEqual([status, taken], [code, []]);
     });
-  it('and says why', async () => {
+  it('and has the reason in its answer', async () => {
     const words = async (shape: Shape) => (await ask(shape)).message;
     assert.match((await words({ isThere: false })) ?? '', /triggers.minik8s.io "t" not found/);
     assert.equal(await words({ spec: { suspend: true } }), 'the trigger is suspended: it takes no events');
@@ -162,7 +162,7 @@ describe('a request that is refused tells nothing', () => {
     ['a key of 128 characters', { headers: { 'idempotency-key': 'k'.repeat(128) } }],
     ['each of the methods that it names', { method: 'PUT', spec: http(['GET', 'PUT']) }],
   ] as const)
-    it(`but not ${what}`, async () => assert.equal((await ask(shape)).status, 202));
+    it(`does not reject ${what}`, async () => assert.equal((await ask(shape)).status, 202));
 });
 
 describe('the key of a request', () => {

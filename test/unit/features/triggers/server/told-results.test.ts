@@ -65,7 +65,7 @@ const pieces = (...sizes: readonly number[]) => {
 };
 
 describe('the event of a result', () => {
-  it('says what was called, what came of it, and by which call', async () => {
+  it('has the function, the result and the call', async () => {
     const { told } = await tell(answering(200), { headers: { 'function-call-id': 'mine' } });
     const about = { function: 'f', outcome: 'Success', status: 200, callId: 'mine' };
     assert.deepEqual(told, [
@@ -80,7 +80,7 @@ describe('the event of a result', () => {
       },
     ]);
   });
-  it('of a failure is of that type, and has no id where the caller gave none', async () => {
+  it('of a failure has that type, and no id if the caller gave none', async () => {
     const { told, data } = await tell(answering(500, '{"error":"E"}'));
     assert.equal(told[0]?.happening.type, 'minik8s.io/function.failure');
     assert.deepEqual(data, { function: 'f', outcome: 'Failure', status: 500, body: { error: 'E' } });
@@ -96,7 +96,7 @@ describe('the event of a result', () => {
       const { data, answer } = await tell(answering(status, status === 204 ? null : '1'));
       assert.deepEqual([data.outcome, data.status, answer.status], [outcome, status, status]);
     });
-  it('of an answer without a type is read as JSON, or else as a text', async () => {
+  it('of an answer without a type is JSON if it parses, otherwise text', async () => {
     const bare = (text: string) => async () => {
       const answer = new Response(text);
       answer.headers.delete('content-type');
@@ -105,7 +105,7 @@ describe('the event of a result', () => {
     assert.deepEqual((await tell(bare('[1]'))).data.body, [1]);
     assert.equal((await tell(bare('x'))).data.body, 'x');
   });
-  it('of a call that nothing is known of is one with the status 500', async () => {
+  it('of a call without an answer has the status 500', async () => {
     const { data, answer } = await tell(() => Promise.reject(new Error('a fault of ours')));
     assert.deepEqual(data, { function: 'f', outcome: 'Failure', status: 500, error: undefined });
     assert.equal((answer as unknown as Error).message, 'a fault of ours');
@@ -124,7 +124,7 @@ describe('the event of a result', () => {
       ],
     );
   });
-  it('is not told where nobody waits for results, and the answer is the very one', async () => {
+  it('is not stored if no trigger selects it, and the answer is passed on unchanged', async () => {
     const response = new Response('1');
     const { told, answer } = await tell(async () => response, { triggers: {} });
     assert.deepEqual([told, answer === response], [[], true]);
@@ -142,14 +142,14 @@ describe('the event of a result', () => {
     ['x7', 1],
     ['', 1],
   ] as const)
-    it(`is ${depth} deep after a delivery that says ${text ?? 'nothing'} of its depth`, async () => {
+    it(`has the depth ${depth} after a delivery with the depth ${text ?? 'unset'}`, async () => {
       const headers: Record<string, string> = text === undefined ? {} : { 'function-trigger-depth': text };
       const { told } = await tell(answering(200), { user: deliverer, headers });
       assert.equal(told[0]?.happening.depth, depth);
     });
 });
 
-describe('an answer whose result is told', () => {
+describe('an answer whose result is stored', () => {
   it('is passed on with its status, its headers and all of its body', async () => {
     const { answer, data } = await tell(answering(201, 'text', 'text/plain'));
     assert.deepEqual(
@@ -169,14 +169,14 @@ describe('an answer whose result is told', () => {
     ['of one byte more in pieces', [most - 1, 1, 1, 5], false],
     ['of a megabyte', Array(16).fill(64 * 1024), false],
   ] as const)
-    it(`${what} is passed on whole and told ${isTold ? 'whole' : 'as truncated'}`, async () => {
+    it(`${what} is passed on whole and stored ${isTold ? 'whole' : 'as truncated'}`, async () => {
       const { answer, data } = await tell(answering(200, pieces(...sizes), 'text/plain'));
       const whole = sizes.reduce((sum, size) => sum + size, 0);
       assert.equal((await answer.text()).length, whole);
       assert.equal((data.body as string | undefined)?.length, isTold ? whole : undefined);
       assert.equal(data.truncated, isTold ? undefined : true);
     });
-  it('that breaks off is passed on as far as it came', async () => {
+  it('that is cut off is passed on as far as it came', async () => {
     let count = 0;
     const cut = new ReadableStream<Uint8Array>(
       {

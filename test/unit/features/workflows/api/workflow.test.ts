@@ -27,7 +27,7 @@ it('defaults of a Workflow', () => {
   assert.deepEqual(spec, { definition, public: false, serviceAccountName: 'default', runsHistoryLimit: 100 });
 });
 
-describe('what of a Workflow is refused', () => {
+describe('rejected Workflows', () => {
   const refused: Readonly<Record<string, readonly [Raw, RegExp]>> = {
     'no definition': [object('Workflow', 'a', {}), /^spec\.definition: Required value/],
     'a text': [workflow({ definition: 'x' }), /^spec\.definition: Invalid value: "x": must be an object/],
@@ -51,7 +51,7 @@ describe('what of a Workflow is refused', () => {
   });
 });
 
-describe('what of a WorkflowRun is refused', () => {
+describe('rejected WorkflowRuns', () => {
   const parent = { namespace: 'default', name: 'a', uid: 'u', task: '0-0', depth: 1 };
   const refused: Readonly<Record<string, readonly [Raw, RegExp]>> = {
     'no workflow': [object('WorkflowRun', 'a', {}), /^spec\.workflow: Required value/],

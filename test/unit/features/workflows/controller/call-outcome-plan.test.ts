@@ -83,7 +83,7 @@ const rows: readonly (readonly [string, CallOutcome, unknown])[] = [
   ['an unclear call', { type: 'unclear', why: 'cut' }, undefined],
 ];
 
-describe('what a task has come to by', () => {
+describe('the outcome of a task after', () => {
   for (const [name, outcome, expected] of rows)
     it(name, () => assert.deepEqual(eventOf('0-0', outcome), expected));
 });

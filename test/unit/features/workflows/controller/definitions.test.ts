@@ -55,7 +55,7 @@ describe('the revision of a definition', () => {
     await keep({ ...workflow, metadata: meta('w') });
     assert.equal(server.all(controllerRevisionResource)[0]?.revision, 1);
   });
-  it('is not asked for where the cache shows it', async () => {
+  it('is not read from the server if the cache has it', async () => {
     const { server, keep } = world();
     await keep();
     server.sync(controllerRevisionResource);
@@ -63,13 +63,13 @@ describe('the revision of a definition', () => {
     assert.equal((await keep()).name, revisionName(workflow));
     assert.deepEqual(server.asked, []);
   });
-  it('that may not be created is an error, and none is taken for it', async () => {
+  it('is an error if its creation is forbidden, and no other revision is used', async () => {
     const { server, keep } = world();
     const refused = newForbidden(controllerRevisionResource, 'x', 'no');
     server.refuse = (verb) => (verb === 'create' ? refused : undefined);
     await assert.rejects(keep(), refused);
   });
-  it('that holds another definition is named in the error', async () => {
+  it('is named in the error if it holds another definition', async () => {
     const { server, keep } = world();
     const { name } = await keep();
     server.edit(controllerRevisionResource, `shop/${name}`, (one) => ({ ...one, data: {} }));

@@ -98,7 +98,7 @@ describe('a call that finds no place', () => {
     await clock.advance(10_000);
     assert.equal(tasks.eventOf('r', 'a')?.type, 'TaskFailed');
   });
-  it('of a function that is not there fails with the words of the gateway', async () => {
+  it("fails with the gateway's message if the function does not exist", async () => {
     const { tasks, state, ensure } = world();
     state.fault = newNotFound(functionResource, 'f');
     await ensure('a');
@@ -143,7 +143,7 @@ describe('a call', () => {
     assert.deepEqual(tasks.marksOf('r'), [{ id: 'a', instance: 'i1', time }]);
     assert.deepEqual(tasks.marksOf('another'), []);
   });
-  it('that is unclear is sent again to the same instance after pauses that grow, until that answers', async () => {
+  it('with an unknown outcome is sent again to the same instance after growing pauses, until the instance answers', async () => {
     const { clock, sent, tasks, state, ensure, placed } = world();
     state.outcome = { type: 'unclear', why: 'cut' };
     await ensure('a');
@@ -163,7 +163,7 @@ describe('a call', () => {
     await clock.advance(10_000);
     assert.deepEqual([tasks.eventOf('r', 'a')?.type, placed.length, sent.length], ['TaskSucceeded', 1, 5]);
   });
-  it('that was certainly not made is placed and marked anew, and its old mark sends nothing', async () => {
+  it('that was certainly not made is placed and marked again, and its old mark sends nothing', async () => {
     const { clock, sent, tasks, state, ensure, placed } = world();
     state.outcome = { type: 'notMade', why: 'gone' };
     await ensure('a');
@@ -180,7 +180,7 @@ describe('a call', () => {
     await ensure('a');
     assert.deepEqual([sent[1]?.call.instance, sent[1]?.call.ageMs], ['i2', 0]);
   });
-  it('whose mark is from this very moment is of no age', async () => {
+  it('with a mark of the current time has the age 0', async () => {
     const { clock, sent, ensure } = world();
     await ensure('a', { id: 'a', instance: 'i9', time: new Date(clock.now()).toISOString() });
     assert.equal(sent[0]?.call.ageMs, 0);
@@ -192,7 +192,7 @@ describe('a call', () => {
     assert.equal(sent.length, 1);
     assert.deepEqual(tasks.marksOf('r'), []);
   });
-  it('that is not wanted any more is told so, and its place is given back once', async () => {
+  it('that is no longer needed is aborted, and frees its place once', async () => {
     const signals: AbortSignal[] = [];
     let released = 0;
     const { clock, tasks, ensure } = world({
@@ -208,7 +208,7 @@ describe('a call', () => {
     const { name, message } = (signals[0] ?? assert.fail()).reason as DOMException;
     assert.deepEqual([name, message, released], ['AbortError', 'the task is over', 1]);
   });
-  it('that has an outcome already is not begun again', async () => {
+  it('with an outcome is not started again', async () => {
     const { sent, placed, tasks, ensure } = world();
     await ensure('a');
     await ensure('a');
@@ -217,7 +217,7 @@ describe('a call', () => {
     await tasks.placeAtOnce('r', 'home', task('a'));
     assert.deepEqual([sent.length, placed.length], [1, 1]);
   });
-  it('is not placed before it is stored where nobody can say whether there is room', async () => {
+  it('is not placed before it is stored if the free places are unknown', async () => {
     const { tasks, placed } = world({
       hasRoom: () => {
         throw busy;
@@ -228,9 +228,9 @@ describe('a call', () => {
   });
 });
 
-describe('what came of a task', () => {
+describe('the outcome of a task', () => {
   const failed = { type: 'TaskFailed', id: 'a', error: 'E', cause: 'why' } as const;
-  it('that is no call is kept, wakes its run, and ends the call of that name', async () => {
+  it('that is not a call is kept, wakes its run, and ends the call of that name', async () => {
     const { clock, tasks, woken, state, ensure } = world();
     state.fault = busy;
     await ensure('a');

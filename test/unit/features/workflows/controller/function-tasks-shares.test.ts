@@ -44,7 +44,7 @@ function world(outcome: (call: SentCall) => CallOutcome | undefined = () => unde
 }
 
 describe('calls of runs', () => {
-  it('of one namespace leave room for those of others, and go on in the order they came', async () => {
+  it('in one namespace leave room for those of others, and continue in the order of their arrival', async () => {
     const { clock, tasks } = world();
     const begun = async (run: string, namespace: string) => {
       for (let i = 0; i < 1000; i++) tasks.ensure(run, namespace, task(`t${i}`), undefined);
@@ -87,7 +87,7 @@ describe('calls of runs', () => {
     );
   });
 
-  it('that were written down before a restart by a clock that is ahead may be of any age', async () => {
+  it('that a clock ahead recorded before a restart may be of any age', async () => {
     const { clock, tasks, sent } = world();
     const at = (ms: number) => ({ id: 't', instance: 'i', time: new Date(clock.now() + ms).toISOString() });
     tasks.ensure('a', 'one', task('t'), at(-5000));

@@ -118,7 +118,7 @@ describe('a call', () => {
       ['i9', undefined, 3000, 0],
     );
   });
-  it('is placed anew where it was certainly not made, and asked for again where it may have been', async () => {
+  it('is placed again if it was certainly not made, and queried if it may have been made', async () => {
     const world = new World();
     world.ensure('a');
     await world.give();
@@ -140,7 +140,7 @@ describe('a call', () => {
     await world.answer({ type: 'lost', why: 'gone' });
     assert.match(JSON.stringify(world.tasks.eventOf('r', 'a')), /Function.Lost/);
   });
-  it('that is not wanted any more gives back what it holds, wherever it is', async () => {
+  it('that is no longer needed frees what it holds, in any state', async () => {
     for (const steps of [0, 1, 2, 3]) {
       const world = new World();
       world.ensure('a');
@@ -163,7 +163,7 @@ describe('a call', () => {
       assert.deepEqual([world.tasks.eventOf('r', 'a'), world.woken, world.clock.pending], [undefined, [], 0]);
     }
   });
-  it('waits five minutes for a function that cannot be called, says so once, and fails then', async () => {
+  it('waits five minutes for a function that cannot be called, reports it once, and then fails', async () => {
     const world = new World();
     world.ensure('a');
     let seconds = 0;
@@ -176,7 +176,7 @@ describe('a call', () => {
     assert.match(JSON.stringify(world.tasks.eventOf('r', 'a')), /Function.Unavailable.*no room/);
     assert.deepEqual(world.told, ['task a waits for function f: no room']);
   });
-  it('of a function that is not there fails at once', async () => {
+  it('of a function that does not exist fails at once', async () => {
     const world = new World();
     world.ensure('a');
     await world.give(newNotFound(functionResource, 'f'));
@@ -184,11 +184,11 @@ describe('a call', () => {
   });
 });
 
-describe('so many calls at a time', () => {
+describe('the limit of concurrent calls', () => {
   const begin = (world: World, count: number) => {
     for (let i = 0; i < count; i++) world.ensure(`t${i}`);
   };
-  it('of a namespace are under way, and the others have their turn when those are over, however they end', async () => {
+  it('holds for a namespace, and waiting calls start when others end, whatever their outcome', async () => {
     const world = new World();
     begin(world, 253);
     await world.clock.settle();

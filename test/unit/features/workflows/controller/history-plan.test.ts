@@ -7,7 +7,7 @@ const time = Date.UTC(2026, 0, 1);
 const entries = (count: number): WorkflowHistoryEntry[] =>
   Array.from({ length: count }, (_, index) => ({ id: index + 1, time: 't', type: 'TaskScheduled' }));
 
-it('an entry says what the engine says', () => {
+it("an entry has the fields of the engine's event", () => {
   const detail = { error: 'E' };
   const [first, second] = entriesOf(
     [
@@ -76,7 +76,7 @@ it('fifty at a time go elsewhere; of a run that has ended the end stays', () => 
   assert.deepEqual(sizes(100, true), [[[1, 50]], 50]);
 });
 
-it('an entry has no field that the engine does not say', () => {
+it("an entry has no field that the engine's event lacks", () => {
   const [entry] = entriesOf([{ id: 1, time, type: 'ExecutionStarted' }], []);
   assert.deepEqual(Object.keys(entry ?? {}), ['id', 'time', 'type']);
 });

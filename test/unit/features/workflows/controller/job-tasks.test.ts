@@ -58,7 +58,7 @@ describe('the Job of a task', () => {
     const input = { name: 'TASK_INPUT', value: '{"a":1}' };
     assert.deepEqual(own, [[{ name: 'A', value: 'b' }, input], [input]]);
   });
-  it('is none where the input does not fit into a variable', () => {
+  it('is not created if the input does not fit into a variable', () => {
     const of = (length: number) =>
       jobOf(
         { run: runOf(), task: { ...task, input: 'x'.repeat(length) }, name: 'j', namespace: 'default' },
@@ -69,7 +69,7 @@ describe('the Job of a task', () => {
 });
 
 describe('the output of a Job', () => {
-  it('is that of its own pod, whoever else names the Job in a label', async () => {
+  it('is that of its own pod, whatever other pods have its label', async () => {
     const { server, tasks } = world();
     const run = runOf();
     const name = await nameOf(server, tasks, run);
@@ -125,7 +125,7 @@ describe('the objects of a run', () => {
         server.stored(jobResource, `default/${name}`)?.metadata ?? {};
       assert.deepEqual([uid, deletionTimestamp, finalizers], ['made-again', undefined, [taskFinalizer]]);
     });
-  it('that are runs go on while the run waits for their task, and are stopped afterwards', async () => {
+  it('continue while the run waits for their task, if they are runs, and are stopped afterwards', async () => {
     const { server, tasks } = world();
     const run = runOf();
     const of = { run, task, name: 'c', namespace: 'default' };

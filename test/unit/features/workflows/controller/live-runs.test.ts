@@ -24,7 +24,7 @@ describe('the newest of a run', () => {
     seen.run = run('a', '101');
     assert.equal(live.newest(key).run, seen.run);
   });
-  it('is another run once that has the name, and tells which one is gone', () => {
+  it('is another run once that has the name, and the replaced one is reported', () => {
     const live = world();
     live.set(key, run('a', '100'));
     seen.run = run('b', '50');
@@ -34,7 +34,7 @@ describe('the newest of a run', () => {
   });
 });
 
-describe('what a process knows of a run', () => {
+describe('the state of a run in memory', () => {
   const state = { format: 1, status: 'Running', input: {} } as unknown as RunState;
   const written = (resourceVersion: string, phase: object = {}) =>
     ({ ...run('a', resourceVersion), status: { state: '{"events":7}', ...phase } }) as WorkflowRun;

@@ -137,7 +137,7 @@ describe('a task that is an object', () => {
       assert.match(JSON.stringify(await tasks.look(run, task(type))), /Task.NameTaken/, type);
     }
   });
-  it('that is refused fails, and one that cannot be made now is tried again', async () => {
+  it('fails if it is rejected, and is retried if it cannot be created now', async () => {
     const { server, objects: tasks } = objects();
     server.refuse = (verb) => (verb === 'create' ? newForbidden(jobResource, 'x', 'no') : undefined);
     assert.match(JSON.stringify(await tasks.look(run, task('job'))), /Task.Refused/);
@@ -160,7 +160,7 @@ describe('a task that is an object', () => {
       assert.match(JSON.stringify(await tasks.look(run, task(type))), /Task.Refused.*exceeded quota/);
     }
   });
-  it('of another namespace is asked for as the account of the workflow', async () => {
+  it("in another namespace is created after a check of the workflow's account", async () => {
     const { server, objects: tasks } = objects();
     const own = workflow({}, { serviceAccountName: 'robot' });
     assert.equal(await tasks.mayUse(run, own, task('job')), true);

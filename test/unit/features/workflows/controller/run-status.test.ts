@@ -44,7 +44,7 @@ const begun = {
   lastTransitionTime: at(0),
 };
 
-describe('what a definition learns of its run', () => {
+describe('the status of the definition after its run', () => {
   it('is its name and that of its workflow, with the namespace in their ids', () => {
     assert.deepEqual(executionOf(run), {
       id: 'shop/r',
@@ -55,7 +55,7 @@ describe('what a definition learns of its run', () => {
 });
 
 describe('the status', () => {
-  it('of a run that goes on has its state, the input of which is in the spec', () => {
+  it('of a running run has its state, without the input, which is in the spec', () => {
     const state = running(branch('A', 0));
     const history = [{ id: 1, time: 'T', type: 'ExecutionStarted' }];
     const calls = [{ id: '0-0', instance: 'i', time: 'T' }];
@@ -67,7 +67,7 @@ describe('the status', () => {
     assert.equal(JSON.parse(text).input, undefined);
     assert.deepEqual(stateOf({ ...run, status: { ...status, state: text } } as WorkflowRun), state);
   });
-  it('of a run that has not begun holds no state', () => {
+  it('of a run that has not started has no state', () => {
     assert.equal(stateOf(run), undefined);
     assert.equal(stateOf({ ...run, status: {} } as WorkflowRun), undefined);
   });
@@ -83,7 +83,7 @@ describe('the status', () => {
       ['0-0'],
     );
   });
-  it('of a run that has succeeded has its output, null where it gave none', () => {
+  it('of a succeeded run has its output, or null', () => {
     const of = (over: object) => statusOf(run, { ...facts, state: ended({ status: 'Succeeded', ...over }) });
     assert.deepEqual(of({ output: [1] }), {
       ...{ phase: 'Succeeded', startTime: at(0), completionTime: at(5), output: [1], definition: 'w-1' },
@@ -91,7 +91,7 @@ describe('the status', () => {
     });
     assert.equal(of({}).output, null);
   });
-  it('of a run that has ended otherwise says error and cause, empty where it has none', () => {
+  it('of another ended run has error and cause, or empty texts', () => {
     for (const phase of ['Failed', 'TimedOut', 'Aborted']) {
       const failure = { error: 'E', cause: 'why' };
       const status = statusOf(run, { ...facts, state: ended({ status: phase, failure }) });
@@ -101,7 +101,7 @@ describe('the status', () => {
       assert.deepEqual([bare.error, bare.cause], ['', '']);
     }
   });
-  it('of an output with too many values is a failure that says how many', () => {
+  it('of an output with too many values is a failure with their number', () => {
     const most = maxValues - 10_000;
     const of = (length: number) =>
       statusOf(run, { ...facts, state: ended({ status: 'Succeeded', output: Array(length).fill(0) }) });

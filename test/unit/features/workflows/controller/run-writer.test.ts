@@ -70,7 +70,7 @@ describe('a run that is stored', () => {
       [undefined, 'TaskSucceeded'],
     );
   });
-  it('is known as it was written, before the cache shows it', async () => {
+  it('is read as it was written, before the cache shows it', async () => {
     const { writer, live, server } = world();
     const written = await writer.store(key, run, { state: waitingIn(0), definition: 'w-1', history: [] });
     assert.equal(live.newest(key).run, written);

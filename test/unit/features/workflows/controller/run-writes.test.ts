@@ -108,7 +108,7 @@ describe('the history of a run', () => {
     assert.deepEqual(server.names(workflowHistoryResource), []);
     assert.equal(stored().status?.history?.length, 80);
   });
-  it('of a run that has ended is trimmed to its end, and the rest of its status stays', async () => {
+  it('of an ended run is trimmed to its end, and the rest of the status stays', async () => {
     const status = { phase: 'Succeeded', output: 7, history: entries(120), historyCount: 120 };
     const run = runOf({}, {}, status);
     const { writer, server, stored, live } = world(run);
@@ -117,7 +117,7 @@ describe('the history of a run', () => {
     assert.deepEqual(stored().status, { ...status, history: entries(20, 101) });
     assert.equal(live.newest(key).run, written);
   });
-  it('that was moved before a restart is not moved twice, and is kept where it cannot be moved', async () => {
+  it('that was moved before a restart is not moved twice, and stays if it cannot be moved', async () => {
     const run = runOf({}, {}, { phase: 'Succeeded', history: entries(60) });
     const { writer, server, stored } = world(run);
     const refused = newForbidden(workflowHistoryResource, 'r-0001', 'exceeded quota');
@@ -131,7 +131,7 @@ describe('the history of a run', () => {
     assert.deepEqual(server.names(workflowHistoryResource), ['r-0001']);
     assert.deepEqual(stored().status?.history, entries(10, 51));
   });
-  it('of a run without any is none', async () => {
+  it('of a run without entries is empty', async () => {
     const run = runOf({}, {}, { phase: 'Succeeded' });
     const { writer, stored } = world(run);
     await writer.trim(key, run);
@@ -140,7 +140,7 @@ describe('the history of a run', () => {
 });
 
 describe('a workflow that is not there', () => {
-  it('is told of again when something else is missing', async () => {
+  it('is reported again if another object is missing', async () => {
     const run = runOf();
     const { writer, server, stored } = world(run);
     await writer.waits(run, 'there is no workflow w');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { roomFor } from '../../../../../src/base/fair-share.ts';
 import { Shares } from '../../../../../src/features/workflows/controller/shares.ts';
 
-test('nobody has more than half, and the last quarter is for those who have next to nothing', () => {
+test('one namespace has at most half, and the last quarter is for namespaces with almost nothing', () => {
   const all = 100;
   const roomOf = (taken: number, own: number) => roomFor(all, taken, own);
   assert.deepEqual([roomOf(0, 0), roomOf(40, 40), roomOf(50, 50)], [50, 10, 0]);
@@ -15,7 +15,7 @@ test('nobody has more than half, and the last quarter is for those who have next
   );
 });
 
-test('a few cannot take all of it, however many they are who ask', () => {
+test('a few namespaces cannot take all places, however many calls they make', () => {
   const shares = new Shares<string>(32);
   const taken = (namespace: string) =>
     Array.from({ length: 100 }, (_, i) => shares.enter(namespace, `${namespace}/${i}`)).filter(Boolean)
@@ -23,7 +23,7 @@ test('a few cannot take all of it, however many they are who ask', () => {
   assert.deepEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map(taken), [16, 8, 1, 1, 1, 1, 1, 1, 1]);
 });
 
-test('those beyond the share of their namespace are turned away, and told in order as others leave', () => {
+test('calls beyond the share of their namespace are rejected, and notified in order as others end', () => {
   const shares = new Shares<string>(4);
   const enter = (...names: string[]) => names.map((name) => shares.enter('a', name));
   assert.deepEqual(enter('1', '2', '3', '4', '3'), [true, true, false, false, false]);
@@ -35,7 +35,7 @@ test('those beyond the share of their namespace are turned away, and told in ord
   assert.equal(shares.leave('a'), undefined);
 });
 
-test('one that was turned away and came in since, or waits no more, is not told again', () => {
+test('a rejected call that got a place since, or has left, is not notified again', () => {
   const shares = new Shares<string>(2);
   assert.deepEqual(
     [shares.enter('a', '1'), shares.enter('a', '2'), shares.enter('a', '3')],
@@ -62,7 +62,7 @@ test('the lines take turns, and one that has its share already is passed over', 
   assert.deepEqual([shares.leave('e'), shares.leave('d')], ['e1', 'd1']);
 });
 
-test('of two lines with room for one each the other is next, and none is left behind empty', () => {
+test('the next place goes to the other of two queues, and no empty queue stays', () => {
   const shares = new Shares<string>(32);
   for (let i = 0; i < 12; i++) assert.ok(shares.enter('a', `a${i}`) && shares.enter('b', `b${i}`));
   for (const name of ['a12', 'a13', 'b12', 'b13']) assert.equal(shares.enter(name.charAt(0), name), false);
@@ -76,7 +76,7 @@ test('of two lines with room for one each the other is next, and none is left be
   assert.deepEqual([shares.isFree('a'), shares.isFree('b')], [true, true]);
 });
 
-test('a namespace in which somebody waits has nothing free, though there is room', () => {
+test('a namespace with waiting calls has no free place, although there is room', () => {
   const shares = new Shares<string>(2);
   assert.deepEqual([shares.enter('a', '1'), shares.enter('a', '2')], [true, false]);
   assert.equal(shares.enter('a', '3'), false);
@@ -91,7 +91,7 @@ test('a namespace in which somebody waits has nothing free, though there is room
   assert.equal(shares.isFree('a'), true);
 });
 
-test('a line is over when its last one was told, though that never comes', () => {
+test('a queue ends when its last call was notified, even if that call does not return', () => {
   const shares = new Shares<string>(2);
   assert.deepEqual([shares.enter('a', '1'), shares.enter('a', '2')], [true, false]);
   assert.equal(shares.leave('a'), '2');

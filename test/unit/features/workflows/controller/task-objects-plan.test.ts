@@ -34,7 +34,7 @@ const owner = {
 };
 
 describe('the run of a task', () => {
-  it('is held, is owned by the run above, and says whose task it is', () => {
+  it('has a finalizer, the parent run as its owner, and the name of its task', () => {
     assert.deepEqual(childRunOf(of()), {
       ...{ apiVersion: 'minik8s.io/v1', kind: 'WorkflowRun' },
       metadata: {
@@ -47,7 +47,7 @@ describe('the run of a task', () => {
       },
     });
   });
-  it('of another namespace has no owner, since an owner is in the same namespace', () => {
+  it('in another namespace has no owner, since an owner is in the same namespace', () => {
     assert.deepEqual(childRunOf(of('elsewhere'))?.metadata.ownerReferences, []);
   });
 
@@ -72,7 +72,7 @@ describe('the run of a task', () => {
     ],
     ['was stopped', { phase: 'Aborted', error: 'Mine', cause: 'so' }, failed('Mine', 'so')],
   ] as const)
-    it(`that ${what} gives ${event?.type ?? 'nothing yet'}`, () =>
+    it(`that ${what} results in ${event?.type ?? 'no event yet'}`, () =>
       assert.deepEqual(eventOfChild('0-0', child(status)), event));
 });
 

@@ -89,7 +89,7 @@ describe('the object of a task', () => {
       );
     }
   });
-  it('is none where there is no such workflow or CronJob in that namespace', async () => {
+  it('is an error if there is no such workflow or CronJob in that namespace', async () => {
     const { tasks, jobs, runs } = world();
     assert.deepEqual(
       await tasks.look(runOf(), task('workflow', 'third')),
@@ -101,7 +101,7 @@ describe('the object of a task', () => {
     );
     assert.deepEqual([...jobs(), ...runs()], []);
   });
-  it('is none for an eleventh run, nor for an input that does not fit into a variable', async () => {
+  it('is an error for an eleventh nested run, and for an input that does not fit into a variable', async () => {
     const { tasks, jobs, runs } = world();
     assert.deepEqual(
       await tasks.look(runOf({}, { parent: { depth: 10 } }), task('workflow')),
@@ -135,7 +135,7 @@ describe('the object of a task', () => {
       verb === 'create' ? full : verb === 'get' && name !== 'c' ? away : undefined;
     await assert.rejects(tasks.look(runOf(), task('job')), away);
   });
-  it('of a name that another object has is refused, with that name', async () => {
+  it('is rejected if another object has its name, which the error contains', async () => {
     const { server, tasks, jobs } = world();
     await tasks.look(runOf(), task('job'));
     const [made] = jobs();
@@ -169,7 +169,7 @@ describe('a Job that is a task', () => {
     const { tasks } = await ended([]);
     assert.equal(await tasks.look(runOf(), task('job')), undefined);
   });
-  it('gives what its pod wrote, which is asked for in its namespace alone', async () => {
+  it('has the output of its pod, which is read in its namespace alone', async () => {
     const { server, tasks, name, uid } = await ended([{ type: 'Complete', status: 'True' }]);
     const pod = (namespace: string, message: string) =>
       ({
@@ -200,13 +200,13 @@ describe('a Job that is a task', () => {
       assert.deepEqual(left?.metadata.finalizers, isOver ? [] : undefined);
     }
   });
-  it('of another run is neither deleted nor let go of', async () => {
+  it('of another run is neither deleted nor released', async () => {
     const { server, tasks } = await ended([]);
     server.asked.length = 0;
     await tasks.release('uid-another', new Set());
     assert.deepEqual(server.asked, []);
   });
-  it('that is gone, or that others let go of, is no error', async () => {
+  it('that is deleted, or was released by another client, is no error', async () => {
     const { server, tasks, jobs } = await ended([]);
     const [job] = jobs();
     const key = `default/${job?.metadata.name}`;
@@ -251,7 +251,7 @@ describe('a run that is a task', () => {
     assert.deepEqual(spec.stop, { cause: 'the run whose task it was has ended or was stopped' });
     assert.deepEqual(metadata.finalizers, ['x']);
   });
-  it('is not stopped where it has ended, or somebody else has stopped it', async () => {
+  it('is not stopped if it has ended or was stopped by another client', async () => {
     const stop = { cause: 'mine' };
     for (const [one, wanted] of [
       [child({}, {}, { phase: 'Succeeded' }), undefined],
@@ -275,7 +275,7 @@ describe('a run that is a task', () => {
       );
     }
   });
-  it('that is gone is no error', async () => {
+  it('that is deleted is no error', async () => {
     const { server, tasks } = world();
     server.seen.put(workflowRunResource, child());
     await tasks.release('uid-r', new Set());
@@ -292,7 +292,7 @@ describe('a run that is a task', () => {
   });
 });
 
-describe('who may have a task in another namespace', () => {
+describe('the right to a task in another namespace', () => {
   const workflowOf = (serviceAccountName?: string) =>
     ({ metadata: meta('w'), spec: { serviceAccountName } }) as unknown as Workflow;
   it('is the account of the workflow, default where it names none, and everybody in its groups', async () => {
@@ -328,7 +328,7 @@ describe('who may have a task in another namespace', () => {
         assert.deepEqual(server.asked, []);
       }
   });
-  it('is nobody while it cannot be asked', async () => {
+  it('does not exist while it cannot be checked', async () => {
     const { server, tasks } = world();
     const away = newStatusError('InternalError', 'away');
     server.refuse = () => away;

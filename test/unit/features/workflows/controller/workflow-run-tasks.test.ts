@@ -19,7 +19,7 @@ import { ScriptedWorld } from '../../../controllers/scripted-world.ts';
 import { call, key, kinds, pass, run, single, workflow, world } from './run-world.ts';
 
 describe('tasks of a run', () => {
-  it('that wait are told in an event, and go on when there is a place', async () => {
+  it('that wait have an event, and start when there is a place', async () => {
     const { server, functions, enqueued, settle, stored } = world(single(call('f')));
     const busy = newStatusError('ServiceUnavailable', 'no room');
     functions.refusal = busy;
@@ -33,7 +33,7 @@ describe('tasks of a run', () => {
     await settle();
     assert.equal(stored().status?.phase, 'Succeeded');
   });
-  it('that still wait after a restart are told of again', async () => {
+  it('that still wait after a restart have another event', async () => {
     const { server, functions, stored, settle } = world(single(call('f')));
     functions.refusal = newStatusError('ServiceUnavailable', 'no room');
     server.put(workflowRunResource, run());
@@ -47,7 +47,7 @@ describe('tasks of a run', () => {
     assert.deepEqual(after.server.told, server.told);
     assert.equal(after.server.told.length, 1);
   });
-  it('of another namespace are made only for an account that may have them', async () => {
+  it('in another namespace are created only for an account with the right', async () => {
     const { server, functions, settle, stored } = world(single(call('other/f')));
     server.put(workflowRunResource, run());
     await settle();
@@ -56,7 +56,7 @@ describe('tasks of a run', () => {
     assert.equal(stored().status?.cause, 'the service account default/robot may not use function other/f');
     assert.equal(functions.ran.length, 0);
   });
-  it('of another namespace are asked for once, and called there', async () => {
+  it('in another namespace are checked once, and called there', async () => {
     const functions = new FakeFunctions(new FakeClock());
     functions.handle = ({ function: name }) => (name === 'hangs' ? 'never' : { output: name });
     let asked = 0;
@@ -116,7 +116,7 @@ describe('tasks of a run', () => {
     assert.ok(hasEnded(after));
     assert.deepEqual([after.status?.phase, after.metadata.finalizers], ['Aborted', []]);
   });
-  it('that are runs give their output, and are held until it is stored', async () => {
+  it('that are runs have their output, and are held until it is stored', async () => {
     const { server, settle, stored } = world(single({ Type: 'Task', Resource: 'workflow:w2', End: true }));
     server.put(workflowResource, { ...workflow(pass), metadata: meta('w2') });
     server.put(workflowRunResource, run());
@@ -135,7 +135,7 @@ describe('tasks of a run', () => {
       ['Succeeded', { done: true }, []],
     );
   });
-  it('that are runs whose run above is gone let go of themselves', async () => {
+  it('that are runs without their parent run release themselves', async () => {
     const parent = { namespace: 'default', name: 'above', uid: 'uid-above', task: '0-0', depth: 1 };
     const { server, settle, stored } = world(pass);
     server.put(workflowRunResource, run('above'));
@@ -149,7 +149,7 @@ describe('tasks of a run', () => {
   });
 });
 
-describe('a run that somebody else has written', () => {
+describe('a run that another client has written', () => {
   it('is read again after a conflict, and goes on', async () => {
     const { server, settle, stored, functions } = world(single(call('f')));
     server.put(workflowRunResource, run());

@@ -36,7 +36,7 @@ describe('a run', () => {
     const types = status?.history?.map(({ type }) => type) ?? [];
     assert.deepEqual([types[0], types.at(-1)], ['ExecutionStarted', 'ExecutionSucceeded']);
   });
-  it('that has ended is written no more', async () => {
+  it('that has ended is not written any more', async () => {
     const { server, settle } = world(pass);
     server.put(workflowRunResource, run());
     await settle();
@@ -66,12 +66,12 @@ describe('a run', () => {
     await settle();
     assert.deepEqual([stored().status?.phase, functions.sent], ['Succeeded', 2]);
   });
-  it('that is not there asks for nothing', async () => {
+  it('that does not exist causes no request', async () => {
     const { server } = world(pass);
     assert.equal(await server.reconcile(key), undefined);
     assert.deepEqual(server.asked, []);
   });
-  it('says once that it waits for its workflow, and begins when that is there', async () => {
+  it('reports once that it waits for its workflow, and starts when the workflow exists', async () => {
     const { server, settle, stored } = world();
     server.put(workflowRunResource, run());
     await settle();
@@ -93,7 +93,7 @@ describe('a run', () => {
     await settle();
     assert.equal(stored().status?.phase, 'Succeeded');
   });
-  it('that is stopped before it begins is over, with the words of who stopped it', async () => {
+  it('that is stopped before its start has ended, with the message of the stop', async () => {
     for (const [stop, words] of [
       [{ error: 'E', cause: 'why' }, ['E', 'why']],
       [{}, ['', '']],
@@ -107,7 +107,7 @@ describe('a run', () => {
       });
     }
   });
-  it('that is deleted before it begins, or whose run above is gone, is over', async () => {
+  it('that is deleted before its start, or whose parent run is deleted, has ended', async () => {
     const parent = { namespace: 'default', name: 'above', uid: 'uid-above', task: '0-0', depth: 1 };
     for (const [one, cause] of [
       [run('r', {}, { deletionTimestamp: at(1), finalizers: ['x'] }), 'the run was deleted'],
@@ -124,7 +124,7 @@ describe('a run', () => {
     await settle();
     assert.equal(stored().status?.phase, 'Succeeded', 'the run above is there');
   });
-  it('goes on with the definition with which it began, whatever its workflow says by then', async () => {
+  it('continues with the definition of its start, whatever its workflow contains by then', async () => {
     const wait = { StartAt: 'W', States: { W: { Type: 'Wait', Seconds: 60, Next: 'A' }, A: pass.States.A } };
     const { server, settle, stored } = world(wait);
     server.put(workflowRunResource, run());
@@ -156,7 +156,7 @@ describe('a run', () => {
     await server.reconcile(key);
     assert.equal(stored().status?.phase, 'Succeeded');
   });
-  it('whose object was made again under its name begins anew', async () => {
+  it('that was created again under its name starts again', async () => {
     const { server, functions, settle, stored } = world(single(call('hangs')));
     server.put(workflowRunResource, run());
     await settle();
@@ -204,7 +204,7 @@ describe('a run', () => {
       ['r-0001'],
     );
   });
-  it('that ends at once with much history has the first of it moved after that', async () => {
+  it('that ends at once with a long history has its first entries moved afterwards', async () => {
     const states = Object.fromEntries(
       Array.from({ length: 70 }, (_, i) => [`S${i}`, { Type: 'Pass', Next: `S${i + 1}` }]),
     );
@@ -230,7 +230,7 @@ describe('a run', () => {
     assert.equal(status?.history?.at(-1)?.type, 'ExecutionSucceeded');
     assert.ok((status?.history?.length ?? 99) <= 50);
   });
-  it('that could not be stored gives back the places of its calls, and is placed anew', async () => {
+  it('that could not be stored frees the places of its calls, which are placed again', async () => {
     for (const isBegun of [false, true]) {
       const functions = new FakeFunctions(new FakeClock());
       functions.handle = () => ({ output: 1 });
@@ -256,7 +256,7 @@ describe('a run', () => {
       assert.deepEqual([status?.phase, functions.ran.length, calls.held], ['Succeeded', 1, 0]);
     }
   });
-  it('that cannot be stored ends, and says how large it is', async () => {
+  it('that cannot be stored ends, with its size in the message', async () => {
     const branch = { StartAt: 'A', States: { A: call('f', { Next: 'B' }), B: call('hangs') } };
     const { server, functions, settle, stored } = world(
       single({ Type: 'Parallel', Branches: Array(5).fill(branch), End: true }),

@@ -45,7 +45,7 @@ const revision = (name: string, over: object = {}): ControllerRevision =>
   }) as unknown as ControllerRevision;
 
 describe('a workflow', () => {
-  it('has its definition kept, and says that it is ready and how many of its own runs go on', async () => {
+  it('has its definition stored, and a status that it is ready with the number of running runs', async () => {
     const server = new ScriptedWorld(workflowController);
     server.put(workflowResource, workflow());
     server.put(workflowRunResource, run('goes-on'));
@@ -83,7 +83,7 @@ describe('a workflow', () => {
     assert.deepEqual(left([...server.gone.keys()]), ['old', 'w-unused']);
     assert.equal(server.all(workflowRunResource).some(isGoing), false);
   });
-  it('of whatever name has no revisions of other owners, which have no label of a workflow', async () => {
+  it('has no revisions of other owners, which have no label of a workflow', async () => {
     const server = new ScriptedWorld(workflowController);
     await server.clock.advance(601_000);
     server.put(workflowResource, { ...workflow(), metadata: meta('undefined') });
@@ -108,7 +108,7 @@ describe('a workflow', () => {
     await server.reconcile(key);
     assert.deepEqual(server.names(workflowRunResource), []);
   });
-  it('that is gone, or being deleted, has nothing kept or written', async () => {
+  it('that is missing or being deleted has nothing stored or written', async () => {
     const server = new ScriptedWorld(workflowController);
     assert.equal(await server.reconcile(key), undefined);
     server.put(workflowResource, workflow({}, { deletionTimestamp: at(1), finalizers: ['x'] }));
@@ -133,7 +133,7 @@ describe('a workflow', () => {
     server.put(workflowResource, workflow({}, { uid: 'another' }));
     assert.equal(await server.reconcile(key), undefined);
   });
-  it('is not written where its status says all already', async () => {
+  it('is not written if its status is up to date', async () => {
     const server = new ScriptedWorld(workflowController);
     server.put(workflowResource, workflow());
     await server.reconcile(key);

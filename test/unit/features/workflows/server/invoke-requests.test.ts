@@ -105,7 +105,7 @@ describe('a call of a workflow', () => {
       },
     ]);
   });
-  it('is answered with the output, null where there is none, and with the name of the run', async () => {
+  it('is answered with the output, or null, and with the name of the run', async () => {
     for (const [output, wanted] of [
       [[1], [1]],
       [undefined, null],
@@ -133,19 +133,19 @@ describe('a call of a workflow', () => {
       assert.equal(headers?.get('workflow-run'), drafts[0]?.metadata.name);
     }
   });
-  it('whose run goes on is answered with where that is', async () => {
+  it("of a running run is answered with the run's path", async () => {
     const { status, body, headers, drafts } = await invoke();
     const name = drafts[0]?.metadata.name;
     assert.deepEqual([status, body], [202, { run: name, namespace: 'shop' }]);
     assert.equal(headers?.get('workflow-run'), name);
     assert.equal(headers?.get('location'), `/apis/minik8s.io/v1/namespaces/shop/workflowruns/${name}`);
   });
-  it('of a workflow that is not there makes nothing', async () => {
+  it('of a missing workflow creates nothing', async () => {
     const { status, message, drafts } = await invoke({ isThere: false });
     assert.deepEqual([status, drafts], [404, []]);
     assert.match(message ?? '', /workflows.minik8s.io "w" not found/);
   });
-  it('that may not make a run is refused as the API refuses that', async () => {
+  it('without the right to create a run is rejected as by the API', async () => {
     const refused = newForbidden(workflowRunResource, 'x', 'exceeded quota');
     assert.equal((await invoke({ createFault: refused })).error, refused);
     const there = newAlreadyExists(workflowRunResource, 'x');
@@ -173,12 +173,12 @@ describe('how long a call waits', () => {
     'timeoutSeconds=%20',
     'timeoutSeconds=x',
   ])
-    it(`is none that can be ?${query}, and no run is made`, async () => {
+    it(`cannot be ?${query}, and no run is created`, async () => {
       const { status, drafts, message } = await invoke({ query });
       assert.deepEqual([status, drafts], [400, []]);
       assert.match(message ?? '', /^timeoutSeconds must be a number from 0 to 3600, not /);
     });
-  it('is told with a hundred characters of what was asked for', async () => {
+  it('is quoted in the error, at most a hundred characters of it', async () => {
     const { message = '' } = await invoke({ query: `timeoutSeconds=${'9'.repeat(500)}` });
     assert.ok(message.endsWith(` not ${'9'.repeat(100)}`), message);
   });
@@ -240,7 +240,7 @@ describe('a name that the caller wishes', () => {
     const { drafts } = await invoke({ headers: { 'workflow-run-name': 'mine' } });
     assert.equal(drafts[0]?.metadata.name, 'mine');
   });
-  it('is not needed by a stranger, whose run then has one that nobody chose', async () => {
+  it('is not required from an anonymous caller, whose run gets a random name', async () => {
     const { drafts } = await invoke({ user: stranger });
     assert.match(drafts[0]?.metadata.name ?? '', /^w-[0-9a-f]{10}$/);
     assert.deepEqual(drafts[0]?.metadata.annotations, { 'minik8s.io/called-by': stranger });
@@ -253,7 +253,7 @@ describe('a name that the caller wishes', () => {
     assert.match(message ?? '', /^without credentials, Workflow-Run-Name .* at least 32 characters/);
     assert.match((await named(32)).drafts[0]?.metadata.name ?? '', /^w-[0-9a-f]{32}$/);
   });
-  it('that a run has already is waited for where it goes on, and no other run is made', async () => {
+  it('of an existing run waits for that run if it is running, and creates no other', async () => {
     const run = {
       metadata: meta('mine', { annotations: { 'minik8s.io/called-by': 'alice' } }),
       ...{ spec: { workflow: 'w', input: { a: 1 } }, status: { phase: 'Running' } },

@@ -62,10 +62,10 @@ describe('a run of the wished name', () => {
   it('is that of the same caller with the same input', async () => {
     assert.deepEqual(await call('alice'), [200, '"secret"']);
   });
-  it('is nobody else’s', async () => {
+  it('is private to its caller', async () => {
     for (const user of ['mallory', 'Alice']) assert.deepEqual(await call(user), [409], user);
   });
-  it('is a secret of the stranger who chose it, and says nothing of the runs there are', async () => {
+  it('is a secret of the anonymous caller, and does not reveal existing runs', async () => {
     assert.deepEqual(await call('system:anonymous'), [400]);
     const stranger = 'system:anonymous';
     const theirs = there();
@@ -80,7 +80,7 @@ describe('a run of the wished name', () => {
     await call(stranger, theirs, { uid: 'another' }, secret);
     assert.notEqual(named.at(-1), first, 'of another workflow it is another one');
   });
-  it('is none of a stranger whose name is spelled like that of the run that is shown, or of a user', async () => {
+  it('does not give an anonymous caller a run shown under a similar name, or a run of a user', async () => {
     const stranger = 'system:anonymous';
     const theirs = there();
     Object.assign(theirs.metadata, { annotations: { 'minik8s.io/called-by': stranger } });
@@ -98,7 +98,7 @@ describe('a run of the wished name', () => {
     for (const user of ['system:anonymous ', 'system', 'System:Anonymous'])
       assert.deepEqual(await call(user, theirs, {}, shown), [409], user);
   });
-  it('is none of another workflow, or with another input', async () => {
+  it('is not a run of another workflow, or with another input', async () => {
     assert.deepEqual(await call('alice', there({ workflow: 'other' })), [409]);
     assert.deepEqual(await call('alice', there({ input: { a: 2 } })), [409]);
   });

@@ -83,7 +83,7 @@ it('all who wait learn of the end, by one watch, which ends with the last of the
   assert.deepEqual(other, { over: true, phase: undefined });
   assert.deepEqual([watches.size, clock.pending], [0, 0]);
 });
-it('whoever has left waits no more', async () => {
+it('a caller that has left does not wait any more', async () => {
   const { clock, put, of, watches, show } = world();
   put(run('a'));
   show();
@@ -108,7 +108,7 @@ it('a run that the cache does not show yet is no run that is gone', async () => 
   await clock.settle();
   assert.equal(one.phase, 'Failed');
 });
-it('what ended while the watch was too far behind is told all the same', async () => {
+it('an end during an expired watch is reported all the same', async () => {
   const { clock, put, of, show, expire, watches } = world();
   put(run('a'));
   show();
@@ -120,7 +120,7 @@ it('what ended while the watch was too far behind is told all the same', async (
   assert.equal(one.phase, 'Succeeded');
   assert.equal(watches.size, 0);
 });
-it('a run that is deleted has no end, and whoever waits for it is told at once', async () => {
+it('a deleted run has no end, and its waiting callers are notified at once', async () => {
   const { clock, put, of, show, remove, watches } = world();
   put(run('a'));
   show();
@@ -131,7 +131,7 @@ it('a run that is deleted has no end, and whoever waits for it is told at once',
   assert.deepEqual(one, { over: true, phase: undefined });
   assert.deepEqual([watches.size, clock.pending], [0, 0]);
 });
-it('a run that has ended before it is waited for is told at once', async () => {
+it('a run that ended before the wait is reported at once', async () => {
   const { clock, put, of, show, watches } = world();
   put(run('a', 'Failed'));
   show();
@@ -155,7 +155,7 @@ it('the end of another run, and a change of one that goes on, end no wait', asyn
   await clock.advance(1);
   assert.equal(one.over, true);
 });
-it('nothing of a wait that is over stays with its caller', async () => {
+it('a finished wait leaves nothing with its caller', async () => {
   const { clock, put, of, show } = world();
   put(run('a'));
   show();
@@ -164,7 +164,7 @@ it('nothing of a wait that is over stays with its caller', async () => {
   await clock.advance(1000);
   assert.equal(getEventListeners(caller.signal, 'abort').length, 0);
 });
-it('of two who wait one may leave, and the other is told all the same', async () => {
+it('one of two waiting callers may leave, and the other is notified all the same', async () => {
   const { clock, put, of, show, watches } = world();
   put(run('a'));
   show();
@@ -180,7 +180,7 @@ it('of two who wait one may leave, and the other is told all the same', async ()
   await clock.settle();
   assert.deepEqual([second.phase, again.phase, watches.size], ['Succeeded', 'Succeeded', 0]);
 });
-it('a wait after the last one begins a watch anew, from what the cache shows by then', async () => {
+it('a wait after the last one starts a new watch from the current state of the cache', async () => {
   const { clock, put, of, show, watches, watched, expire } = world();
   put(run('a'));
   show();

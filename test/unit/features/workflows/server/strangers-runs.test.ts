@@ -46,7 +46,7 @@ describe('runs of strangers', () => {
     assert.ok(!isFull(many(maxOfStrangers, 'Running', known)));
     assert.ok(!isFull(many(maxOfStrangers, 'Running', { namespace: 'other' })));
   });
-  it('that are too many are refused for five seconds, with what is full and how much that is', () => {
+  it('above the limit are rejected for five seconds, with the limit and the current number', () => {
     assert.throws(
       () => checkRunsOfStrangers(cacheOf(many(1000)), 'default', 'w'),
       ({ status }: StatusError) => {
@@ -86,7 +86,7 @@ describe('runs of strangers', () => {
       ['workflowruns.minik8s.io', 'triggerevents.minik8s.io', 'workflowruns.minik8s.io'],
     );
   });
-  it('of all workflows of a namespace count together', () => {
+  it('of all workflows in a namespace count together', () => {
     const runs = Array.from({ length: namespaceRoom.count }, (_, i) => ({
       ...run(i, 'Running'),
       spec: { workflow: `w${i % 5}` },
@@ -103,7 +103,7 @@ describe('runs of strangers', () => {
     some(ownRoom.mebibytes, 'another', mebibyte)();
     assert.throws(some(namespaceRoom.mebibytes, 'another', mebibyte), { message: /namespace default/ });
   });
-  it('of a trigger count while they go on, whoever began them', () => {
+  it('of a trigger count while they run, whoever started them', () => {
     const led = { labels: { 'minik8s.io/trigger': 't' }, annotations: {} };
     const check = (runs: readonly WorkflowRun[]) => checkRequestsOfStrangers(cacheOf(runs), 'default', 't');
     assert.throws(() => check(many(maxOfStrangers, 'Running', led)), /runs .* 1000/);

@@ -123,7 +123,7 @@ tells('Secrets', secrets, 'kube_secret', [
   ['info', {}, '1'],
 ]);
 
-test('no family of Secrets tells of their data', () => {
+test('no family of Secrets contains their data', () => {
   const secret = {
     data: { password: 'c2VjcmV0' },
     stringData: { password: 'secret' },

@@ -40,7 +40,7 @@ const updated = (draft: PolicyObject['draft'], existing: PolicyKind) => {
 };
 const extra = { verbs: ['get'], apiGroups: ['example.com'], resources: ['things'] };
 
-test('nothing is done to what is as it was made', () => {
+test('objects in their original state are not changed', () => {
   for (const { draft } of all) assert.deepEqual(planReconciliation(draft, stored(draft)), { type: 'none' });
 });
 
@@ -84,21 +84,21 @@ test('only administrators have all rights', () => {
 describe('a role', () => {
   const scheduler = wanted('ClusterRole', 'system:kube-scheduler');
 
-  test('gets what it lacks, and keeps what somebody added', () => {
+  test('gets its missing rules, and keeps added ones', () => {
     const { rules = [] } = scheduler as { rules?: object[] };
     const next = updated(scheduler, stored(scheduler, { rules: [extra, ...rules.slice(1)] }));
     assert.deepEqual((next.rules as object[])[0], extra);
     assert.deepEqual(planReconciliation(scheduler, next as unknown as PolicyKind), { type: 'none' });
   });
 
-  test('that allows more in other words is left alone', () => {
+  test('with the same rights in other words is not changed', () => {
     const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
     assert.deepEqual(planReconciliation(scheduler, stored(scheduler, { rules: [everything] })), {
       type: 'none',
     });
   });
 
-  test('that an administrator keeps is left alone', () => {
+  test('with the annotation of an administrator is not changed', () => {
     const kept = stored(scheduler, { rules: [] });
     kept.metadata.annotations = { [autoUpdate]: 'false' };
     assert.deepEqual(planReconciliation(scheduler, kept), { type: 'none' });
@@ -113,7 +113,7 @@ describe('a role', () => {
     assert.deepEqual(metadata.annotations, { [autoUpdate]: 'true', note: 'y' });
   });
 
-  test('that sums up others keeps its sum, and gets its selector back', () => {
+  test('with aggregation keeps its rules, and gets its selector back', () => {
     const edit = wanted('ClusterRole', 'edit');
     assert.deepEqual(planReconciliation(edit, stored(edit, { rules: [extra] })), { type: 'none' });
     const other = { matchLabels: { mine: 'true' } };
@@ -126,7 +126,7 @@ describe('a role', () => {
     });
   });
 
-  test('that sums up more than it was made for keeps that', () => {
+  test('with more aggregation than its original keeps that', () => {
     const edit = wanted('ClusterRole', 'edit');
     const { aggregationRule } = edit as ClusterRole;
     const clusterRoleSelectors = [
@@ -142,7 +142,7 @@ describe('a role', () => {
     );
   });
 
-  test('that is no sum is made none', () => {
+  test('without aggregation in its original loses it', () => {
     const summing = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] };
     const next = updated(scheduler, stored(scheduler, { aggregationRule: summing }));
     assert.equal(next.aggregationRule, undefined);
@@ -161,7 +161,7 @@ describe('a binding', () => {
     );
   });
 
-  test('of nobody stays one of nobody', () => {
+  test('without subjects keeps none', () => {
     const nodes = wanted('ClusterRoleBinding', 'system:node');
     assert.deepEqual(planReconciliation(nodes, stored(nodes, { subjects: undefined })), { type: 'none' });
   });

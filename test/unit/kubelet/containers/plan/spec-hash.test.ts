@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { specHash } from '../../../../../src/kubelet/containers/plan/spec-hash.ts';
 
-it('the hash of a container is one that stays: with another, each would be made anew by the next version', () => {
+it('the hash of a container is stable, since a changed hash would restart all containers after an update', () => {
   assert.equal(specHash({ name: 'main', image: 'app:1' }), '77065d2e');
   assert.equal(specHash({ name: 'side', image: 'app:1' }), 'a081ca48');
   assert.equal(specHash({ name: 'ü', image: '' }), '0575307e');
   assert.equal(specHash({ name: 'main', image: 'app:305' }), '00099fa7');
 });
 
-it('it is of the name and the image, and each is where it is', () => {
+it('the hash covers the name and the image', () => {
   assert.notEqual(specHash({ name: 'ab', image: 'c' }), specHash({ name: 'a', image: 'bc' }));
 });

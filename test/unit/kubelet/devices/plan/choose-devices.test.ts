@@ -32,7 +32,7 @@ const held = (owner: string, name: string, ...ids: string[]): Holding => ({
 const choose = (name: string, count: number, all: string[], holdings: Holding[], preferred: string[] = []) =>
   chosen(choiceFor(pod, name, resource, count, devices(...all), holdings), preferred);
 
-test('what is asked for is counted for resources that are devices alone', () => {
+test('requested amounts are counted only for resources that are devices', () => {
   const asks = (name: string, ...resources: string[]) => [...deviceRequests(pod, name, new Set(resources))];
   assert.deepEqual(asks('two', resource, 'example.com/other'), [[resource, 2]]);
   assert.deepEqual(asks('two', 'example.com/other'), []);
@@ -73,7 +73,7 @@ const rows: readonly [what: string, got: readonly string[], wanted: readonly str
 ];
 for (const [what, got, wanted] of rows) test(`a container gets ${what}`, () => assert.deepEqual(got, wanted));
 
-test('with too few it is said how many there are', () => {
+test('an error has the number of free devices if there are too few', () => {
   assert.throws(() => choose('two', 2, ['a', 'sick', 'c'], [held('other', 'x', 'c')]), {
     message: 'requested number of devices unavailable for example.com/gpu. Requested: 2, Available: 1',
   });

@@ -35,7 +35,7 @@ const wrong: readonly [value: string, message: RegExp][] = [
 for (const [value, message] of wrong)
   test(`${value} is refused`, () => assert.throws(() => parseDeviceRules(value), { message }));
 
-test("a card of NVIDIA's is known by its UUID and its number", () => {
+test('an NVIDIA card is identified by its UUID and its number', () => {
   const information = [
     'Model: \t\t NVIDIA H100',
     'IRQ:   \t\t 120',
@@ -52,7 +52,7 @@ test('a file of devices may be right below /', () => {
   assert.equal(parseDeviceRules('example.com/x=/x')[0]?.directory, '/');
 });
 
-test('a card is known without spaces, and a line that is no field changes nothing', () => {
+test('a card is parsed without spaces, and an invalid line changes nothing', () => {
   const information = 'GPU UUID:GPU-1\nDevice Minor:2\nGPU UUID!\nDevice Minor!';
   assert.deepEqual(readCard(information), { uuid: 'GPU-1', minor: 2 });
 });

@@ -13,7 +13,7 @@ const within = (writer: WireWriter, field: number, write: () => void) => {
   writer.end(start);
 };
 
-test('of several devices with one name the first counts, and only Healthy is healthy', () => {
+test('the first of several devices with one name counts, and only Healthy is healthy', () => {
   const list = message((writer) => {
     for (const [id, health] of [
       ['a', 'Healthy'],
@@ -33,7 +33,7 @@ test('of several devices with one name the first counts, and only Healthy is hea
   ]);
 });
 
-test('of several containers in an answer the first is the one that was asked for', () => {
+test('the first of several containers in an answer is the requested one', () => {
   const answer = message((writer) => {
     for (const name of ['first', 'second'])
       within(writer, 1, () =>

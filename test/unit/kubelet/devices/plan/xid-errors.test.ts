@@ -24,11 +24,11 @@ describe('a line of the kernel log', () => {
     ['a program says NVRM: Xid (PCI:0000:3b:00): 79, x', undefined],
     ['', undefined],
   ] as const)
-    it(`${JSON.stringify(text)} says ${JSON.stringify(expected)}`, () => {
+    it(`${JSON.stringify(text)} means ${JSON.stringify(expected)}`, () => {
       assert.deepEqual(readCardNews(record(text)), expected);
     });
 
-  it('says nothing of a card whose error is that of a program', () => {
+  it('means nothing if the error is that of a program', () => {
     for (const xid of [13, 31, 43, 45, 68, 109])
       assert.equal(readCardNews(record(`NVRM: Xid (PCI:0000:3b:00): ${xid}, pid=1`)), undefined, `${xid}`);
     for (const xid of [1, 12, 14, 32, 46, 48, 63, 64, 74, 79, 94, 95, 110, 119, 143])
@@ -37,20 +37,20 @@ describe('a line of the kernel log', () => {
         failed('0000:3b:00', xid),
       );
   });
-  it('counts only when the kernel wrote it, whatever its level', () => {
+  it('counts only if the kernel wrote it, whatever its level', () => {
     const text = 'NVRM: Xid (PCI:0000:3b:00): 79, x';
     for (const level of [0, 3, 7]) assert.ok(readCardNews(record(text, level)), `${level}`);
     // Facilities 1 (user) and 3 (daemon): a program that may write to /dev/kmsg must not disable a card.
     for (const priority of [8, 12, 27]) assert.equal(readCardNews(record(text, priority)), undefined);
   });
-  it('that is no record says nothing', () => {
+  it('returns nothing for a line that is not a kernel record', () => {
     const text = 'NVRM: Xid (PCI:0000:3b:00): 79, x';
     for (const line of [text, ' SUBSYSTEM=pci', `;${text}`, `3,1;${text}`, `x,1,2,-;${text}`])
       assert.equal(readCardNews(line), undefined, line);
   });
 });
 
-it('the address of a card is the same with and without its function, and however long its domain is written', () => {
+it('the address of a card is the same with and without its function, whatever the length of its domain', () => {
   for (const [text, address] of [
     ['0000:3b:00.0', '0000:3b:00'],
     ['0000:3B:00', '0000:3b:00'],

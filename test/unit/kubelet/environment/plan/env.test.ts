@@ -69,7 +69,7 @@ describe('resolveEnv', () => {
     assert.deepEqual(resolve({ env }), { ...paths, ...linked });
   });
 
-  it('takes fields of a pod that says little of itself', () => {
+  it('resolves fields of a pod with few fields', () => {
     const field = (fieldPath: string) => ({ name: fieldPath, valueFrom: { fieldRef: { fieldPath } } });
     const env = [field("metadata.labels['a']"), field("metadata.annotations['a']")];
     const pod = makePod({
@@ -182,7 +182,7 @@ describe('resolveEnv', () => {
     });
   });
 
-  it('sees the variables of Services, and hides them by its own', () => {
+  it('contains the variables of Services, which its own variables hide', () => {
     const env = [
       { name: 'URL', value: 'http://$(WEB_SERVICE_HOST)' },
       { name: 'WEB_SERVICE_HOST', value: 'mine' },
@@ -246,7 +246,7 @@ describe('resolveEnv', () => {
 });
 
 describe('a variable', () => {
-  it('sees what came before, not what comes after', () => {
+  it('contains earlier variables, not later ones', () => {
     assert.deepEqual(
       resolve({
         env: [

@@ -34,7 +34,7 @@ it('a text without an end of what it begins takes no longer than others', () => 
   assert.equal(expand(closed, lookUp), closed);
 });
 
-it('what no program could be given is not made', () => {
+it("rejects expansions that exceed the size limits of a program's arguments", () => {
   assert.throws(() => expand('$(LONG)$(LONG)', lookUp), /has more than 131071 bytes/);
   const words = Array.from({ length: 100 }, () => 'a$(LONG)');
   assert.equal(expandEach(words.slice(0, 60), lookUp).length, 60);

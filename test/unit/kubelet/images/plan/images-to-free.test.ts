@@ -26,7 +26,7 @@ describe('the room that images leave', () => {
         bytes,
       ));
   }
-  it('is not asked of a disk without size', () =>
+  it('are none for a disk without a size', () =>
     assert.equal(bytesToFree({ size: 0, available: 0 }, defaultImageThresholds), 0));
 });
 
@@ -55,7 +55,7 @@ describe('images that may go', () => {
     assert.deepEqual(ids(present, { a: recorded(['a:1'], 0, now - 999) }), []);
     assert.deepEqual(ids(present, { a: recorded(['a:1'], 0, now - 1000) }), [['a', 'a:1']]);
   });
-  it('go by the tag first, and have no name that somebody else gave', () => {
+  it('are removed by tag first, and keep names that others gave', () => {
     const digest = `r.io:5000/a@sha256:${'0'.repeat(64)}`;
     assert.deepEqual(ids([image('a', [digest, 'r.io:5000/a:1'])], { a: recorded(['r.io:5000/a:1']) }), [
       ['a', 'r.io:5000/a:1', digest],

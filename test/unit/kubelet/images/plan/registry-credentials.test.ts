@@ -51,7 +51,7 @@ describe('pull secrets', () => {
     ['quay.io/a', '', false],
     ['quay.io/a', 'https://', false],
   ] as const) {
-    it(`of ${server || 'nothing'} are ${fits ? '' : 'not '}for ${image}`, () =>
+    it(`for the server ${JSON.stringify(server)} ${fits ? 'apply' : 'do not apply'} to ${image}`, () =>
       assert.deepEqual(found(image, { [server]: auth('me:word') }), fits ? ['me:word'] : []));
   }
 
@@ -76,7 +76,7 @@ describe('pull secrets', () => {
     assert.deepEqual(credentialsFor('q.io/a', [older]), [{ username: 'old', password: '1' }]);
   });
 
-  it('of other types, or without content, give no credentials', () => {
+  it('of another type or without content yield no credentials', () => {
     const content = { auths: { 'q.io': auth('me:1') } };
     for (const one of [
       secret(content, 'basic-auth'),
@@ -88,7 +88,7 @@ describe('pull secrets', () => {
       assert.deepEqual(credentialsFor('q.io/a', [one]), []);
   });
 
-  it('that cannot be parsed are named in the message without their content', () => {
+  it('with invalid content are named in the message, without the content', () => {
     for (const content of [
       'no JSON: word',
       { auths: 'word' },
@@ -101,7 +101,7 @@ describe('pull secrets', () => {
       });
   });
 
-  it('are looked through in no time, whatever stars they have', () => {
+  it('are matched quickly, however many wildcards they have', () => {
     const auths = { [`${'*a'.repeat(2000)}.io`]: auth('me:1') };
     assert.deepEqual(found(`${'a'.repeat(5000)}b.io/x`, auths), []);
   });

@@ -27,13 +27,13 @@ describe('names of others', () => {
       assert.equal(text(spec, more), facts.hostResolvConf);
     });
   }
-  it('are resolved by the cluster in the host network when that is asked for', () => {
+  it('are resolved by the cluster in the host network with ClusterFirstWithHostNet', () => {
     assert.match(
       text({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }),
       /^nameserver 10.96.0.10$/m,
     );
   });
-  it('are resolved as the pod says and no other way under None', () => {
+  it('are resolved only by dnsConfig with the policy None', () => {
     const dnsConfig = {
       nameservers: ['192.0.2.1'],
       searches: ['a.example', 'b.example'],
@@ -85,7 +85,7 @@ describe('names of others', () => {
     assert.equal(text({ dnsPolicy: 'Default', dnsConfig: {} }, more), more.hostResolvConf);
   });
 
-  describe('of as many as resolvers read', () => {
+  describe('limits of resolv.conf', () => {
     const none = (dnsConfig: object) => renderResolvConf(makePod({ dnsPolicy: 'None', dnsConfig }), facts);
     const nameservers = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
     // Seven domains of 255 characters, each followed by a blank, and one that fills the line.

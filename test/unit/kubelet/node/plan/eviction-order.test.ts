@@ -31,7 +31,7 @@ const using = (pod: Pod, used?: Readonly<Record<string, number>>): EvictionCandi
 });
 const asks = (mebibytes: number) => ({ memory: `${mebibytes}Mi` });
 
-describe('which pod goes first', () => {
+describe('the order of eviction', () => {
   const important = { priority: 1000 };
   const rows: readonly [why: string, first: EvictionCandidate, second: EvictionCandidate][] = [
     [
@@ -91,7 +91,7 @@ describe('which pod goes first', () => {
     });
   }
 
-  it('is told by what the node is short of', () => {
+  it('depends on the resource that the node lacks', () => {
     const disk = using(podOf('disk', { memory: '900Mi' }), { main: 300 });
     const memory = using(podOf('memory', { 'ephemeral-storage': '900Mi' }), { main: 400 });
     assert.deepEqual(evictionOrder([disk, memory], { resource: 'memory' }), [memory, disk]);
@@ -160,7 +160,7 @@ describe('an eviction', () => {
   const beyond = (name: string, used: string, request: string) =>
     ` Container ${name} was using ${used}, request is ${request}, has larger consumption of memory.`;
 
-  it('says why in upstream words, and gives no time', () => {
+  it("has upstream's message, without a time", () => {
     assert.deepEqual(evictionOf(using(podOf('web', asks(100)), { main: 300 }), shortage), {
       reason: 'Evicted',
       message: intro + beyond('main', '300Mi', '100Mi'),
@@ -194,7 +194,7 @@ describe('an eviction', () => {
     assert.equal(evictionOf(using(pod), shortage).message, intro);
   });
 
-  it('counts what no pod can ask for', () => {
+  it('counts usage that no pod can request', () => {
     const inodes: Shortage = { ...shortage, resource: 'inodes', threshold: 50, available: 3 };
     assert.equal(
       evictionOf({ pod: podOf('a'), usage: new Map([['main', 1]]) }, inodes).message,

@@ -80,7 +80,7 @@ describe('a node is short', () => {
   ];
   for (const { what, usage, short } of cases) it(what, () => assert.deepEqual(shortOf(usage), short));
 
-  it('of no inodes where the file system counts none, whatever is wanted', () => {
+  it('never of inodes if the file system does not count inodes', () => {
     const usage = { nodefs: { ...disk, inodes: 0, inodesFree: 0 } };
     assert.deepEqual(shortOf(usage), []);
     assert.deepEqual(shortOf(usage, 'nodefs.inodesFree<1k'), []);
@@ -143,7 +143,7 @@ describe('a shortage', () => {
       assert.equal(shortageText(found), `The node was low on resource: ${text}`));
   }
 
-  it('is remembered as pressure for five minutes after it was last seen, and no other is', () => {
+  it('counts as pressure for five minutes after it was last observed, and no other does', () => {
     const found = shortage('inodes', 2, 1);
     const [first, last] = [now, now + 60_000];
     const memory = rememberPressure(

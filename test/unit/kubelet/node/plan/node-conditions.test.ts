@@ -19,7 +19,7 @@ const conditionsOf = (health: Partial<NodeHealth> = {}, previous: readonly Condi
   nodeConditions({ problem: undefined, pressures: none, reported: {}, now, ...health }, previous);
 
 describe('the conditions of a node', () => {
-  it('say that it is well', () => {
+  it('report a healthy node', () => {
     assert.deepEqual(conditionsOf(), [
       {
         type: 'MemoryPressure',
@@ -52,7 +52,7 @@ describe('the conditions of a node', () => {
     ]);
   });
 
-  it('say what it is short of, which does not make it unready', () => {
+  it('report a shortage, which does not make the node unready', () => {
     const [memory, disk, pids, ready] = conditionsOf({ pressures: all });
     for (const [found, reason, message] of [
       [memory, 'KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
@@ -66,7 +66,7 @@ describe('the conditions of a node', () => {
     assert.deepEqual([onlyDisk?.status, notPids?.status], ['True', 'False']);
   });
 
-  it('say why no pod can run', () => {
+  it('report why no pod can run', () => {
     assert.deepEqual(conditionsOf({ problem: 'the engine does not answer' }).at(-1), {
       type: 'Ready',
       status: 'False',
@@ -87,7 +87,7 @@ describe('the conditions of a node', () => {
     assert.equal(conditionsOf({ pressures: undefined })[0]?.message, '');
   });
 
-  it('are so since they changed, and are said again at each look', () => {
+  it('have the transition time of their last change, and a heartbeat time at each look', () => {
     const was = (type: string, status: Condition['status']) => ({
       type,
       status,
@@ -162,19 +162,19 @@ describe('a pressure that comes or goes', () => {
     [undefined, undefined, undefined],
   ];
   for (const [was, is, event] of rows) {
-    it(`from ${was} to ${is} is ${event ?? 'no event'}`, () => {
+    it(`from ${was} to ${is} has ${event === undefined ? 'no event' : `the event ${event}`}`, () => {
       assert.deepEqual(changeEvents(disk(was), disk(is)), event === undefined ? [] : [event]);
     });
   }
 
-  it('is told in the words for each', () => {
+  it('has its own message', () => {
     const told = (type: 'MemoryPressure' | 'PIDPressure', status: Condition['status']) =>
       changeEvents([], [{ type, status }])[0];
     assert.equal(told('MemoryPressure', 'True'), 'NodeHasInsufficientMemory');
     assert.equal(told('PIDPressure', 'True'), 'NodeHasInsufficientPID');
   });
 
-  it('is told of its readiness, when it was known before', () => {
+  it('has an event about the readiness only if the earlier readiness is known', () => {
     const ready = (status: Condition['status']): readonly Condition[] => [{ type: 'Ready', status }];
     assert.deepEqual(changeEvents(ready('False'), ready('True')), ['NodeReady']);
     assert.deepEqual(changeEvents(ready('Unknown'), ready('True')), ['NodeReady']);

@@ -61,7 +61,7 @@ describe('a pod that is new to a node', () => {
   const refused = (pod: ReturnType<typeof podOf>, ...others: ReturnType<typeof podOf>[]) =>
     refusalOf(pod, others, allocatable);
 
-  it('is taken when the ports that it wants of the machine are free, or about to be left to it', () => {
+  it('is admitted if its host ports are free, or about to be free', () => {
     const withPort = (name: string, port: object, status?: object, more: object = {}) => {
       const ports = [{ containerPort: 80, protocol: 'TCP', ...port }];
       return podOf(name, {}, { containers: [{ name: 'main', image: 'app:1', ports }], ...more }, status);
@@ -110,7 +110,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refused(podOf('new'), podOf('a'), podOf('b'), podOf('c'))?.reason, 'OutOfpods');
   });
 
-  it('is taken with an extended resource that the agent does not know: the scheduler has counted it', () => {
+  it('is admitted with an unknown extended resource, which the scheduler has counted', () => {
     const gpu = { 'example.com/gpu': '1' };
     assert.equal(refused(podOf('new', gpu)), undefined);
     const one = new Map([...allocatable, ['example.com/gpu', 1] as const]);
@@ -118,7 +118,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refusalOf(podOf('new', gpu), [podOf('other', gpu)], one)?.reason, 'OutOfexample.com/gpu');
   });
 
-  it('is refused for a port of the machine that another has: who binds pods himself may not know', () => {
+  it('is rejected for a host port in use, since the binder may not have checked it', () => {
     const withPort = (name: string, port: object, spec: object = {}) => {
       const pod = podOf(name);
       const ports = [{ containerPort: 80, hostPort: 8080, protocol: 'TCP', ...port }];
@@ -146,7 +146,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refused(podOf('new'), podOf('a'), podOf('b')), undefined);
   });
 
-  it('is taken when it asks for nothing of what others have more of than there is', () => {
+  it('is admitted if it requests nothing of an exhausted resource', () => {
     const greedy = podOf('greedy', { cpu: '2' });
     assert.equal(refused(podOf('new', { cpu: '0', memory: '1Gi' }), greedy), undefined);
     assert.equal(refused(podOf('new', { cpu: '1m' }), greedy)?.reason, 'OutOfcpu');
@@ -158,7 +158,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refused(podOf('new', { cpu: '600m' }), done, itself), undefined);
   });
 
-  it('has failed once it is refused, and nothing is said of its containers', () => {
+  it('has failed after its rejection, without container statuses', () => {
     const end = refused(podOf('new', { cpu: '2' })) as PodEnd;
     const pod = podOf('new', { cpu: '2' });
     const status = computePodStatus({
@@ -234,7 +234,7 @@ describe('a pod that is ended', () => {
     assert.deepEqual(plan.actions, [{ type: 'killContainer', id: 'main-0', name: 'main' }]);
   });
 
-  it('has its own grace period where its end gives none, as at its deadline', () => {
+  it('has its own grace period if the termination has none, as at its deadline', () => {
     const plan = computePodActions({
       pod: makePod({ terminationGracePeriodSeconds: 7 }),
       observed: observed(makeSandbox(), makeContainer()),
@@ -264,7 +264,7 @@ describe('shutdown', () => {
       pods: ending.map(({ uid, end }) => `${uid} ${end.gracePeriodSeconds}`),
     }));
 
-  it('ends ordinary pods first, each with its own grace period or what there is', () => {
+  it('terminates ordinary pods first, each with its own grace period or the remaining time', () => {
     const critical = { priorityClassName: 'system-node-critical' };
     assert.deepEqual(
       phases(
@@ -286,7 +286,7 @@ describe('shutdown', () => {
     [3_000, 1],
     [1_000, 0],
   ] as const) {
-    it(`leaves of ${totalMs} ms time to kill what does not end, and to say so`, () => {
+    it(`leaves part of ${totalMs} ms to kill the remaining pods, and to report it`, () => {
       const deaf = podOf('deaf', {}, { terminationGracePeriodSeconds: 600 });
       assert.deepEqual(shutdownPhases([deaf], { totalMs, criticalMs: 0 }), [
         {

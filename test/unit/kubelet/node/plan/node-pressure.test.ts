@@ -52,7 +52,7 @@ describe('pressure', () => {
   }
   const short = { ...plenty, memory: { size: Gi, available: 10 * Mi } };
 
-  it('is said at once, and for five minutes after it was last seen', async () => {
+  it('is reported at once, and for five minutes after it was last observed', async () => {
     const { clock, look, told } = scene();
     assert.equal((await look(plenty)).MemoryPressure, 'False KubeletHasSufficientMemory');
     const under = await look(short);
@@ -68,7 +68,7 @@ describe('pressure', () => {
     assert.equal(told.length, 2, 'pods are evicted only while the node is short');
   });
 
-  it('is unknown when it cannot be measured, and known again afterwards', async () => {
+  it('is unknown if it cannot be measured, and known again afterwards', async () => {
     const { look } = scene();
     assert.equal((await look(new Error('no /proc'))).PIDPressure, 'Unknown KubeletCannotMeasure');
     assert.equal((await look(plenty)).PIDPressure, 'False KubeletHasSufficientPID');

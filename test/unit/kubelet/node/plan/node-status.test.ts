@@ -86,7 +86,7 @@ describe('the status of a node', () => {
     assert.deepEqual(amounts(patch.allocatable), { ...others, ...left, 'example.com/gone': null });
   });
 
-  it('says what its runtimes can do, and keeps that while no engine answers', () => {
+  it('has the features of its runtimes, and keeps them while the engine is unavailable', () => {
     const runtimeHandlers = [{ name: '', recursiveReadOnlyMounts: true }];
     const told = statusOf({ runtimeHandlers });
     assert.deepEqual(told.runtimeHandlers, [
@@ -98,7 +98,7 @@ describe('the status of a node', () => {
     assert.ok(!('features' in statusOf()));
   });
 
-  it('says what the machine is and has, and where it is reached', () => {
+  it('has the properties, the capacity and the addresses of the machine', () => {
     const { conditions, ...rest } = statusOf({ systemReserved: { memory: '1Gi' } });
     assert.deepEqual(rest, {
       capacity: { cpu: '2', memory: '8Gi', 'ephemeral-storage': '1Ti', pods: '110' },
@@ -224,7 +224,7 @@ describe('the Lease of a node', () => {
     assert.equal(newLease(node('node-1'), 2500, now).spec?.leaseDurationSeconds, 10);
   });
 
-  it('is renewed, whoever held it, and keeps what others wrote', () => {
+  it('is renewed, whatever its holder, and keeps foreign fields', () => {
     const spec = { ...lease.spec, holderIdentity: 'other', leaseTransitions: 3, leaseDurationSeconds: 1 };
     const metadata = { ...lease.metadata, uid: 'l', resourceVersion: '7', creationTimestamp: '' };
     const previous = { ...lease, metadata, spec } as Lease;

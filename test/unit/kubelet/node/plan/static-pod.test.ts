@@ -37,7 +37,7 @@ describe('a file', () => {
     assert.match(pod.metadata.uid, /^[0-9a-f]{32}$/);
   });
 
-  it('is the same pod as long as it says the same', () => {
+  it('is the same pod as long as its manifest is equal', () => {
     const { uid } = read(text({})).metadata;
     assert.equal(read(`${text({})}\n# a remark\n`).metadata.uid, uid);
     assert.notEqual(read(text({ labels: { a: 'b' } })).metadata.uid, uid);
@@ -50,7 +50,7 @@ describe('a file', () => {
     assert.notEqual(read(text({ uid: 'a' })).metadata.uid, 'a');
   });
 
-  it('says what is wrong with it in one line', () => {
+  it('has its fault in one line', () => {
     for (const [bad, why] of [
       ['', /expected one YAML document, found 0/],
       ['[]', /the body must be an object/],
@@ -73,7 +73,7 @@ describe('a mirror', () => {
   const pod = read(text({ labels: { app: 'web' } }));
   const mirror = { ...pod, metadata: { ...pod.metadata, ...mirrorFor(pod, node).metadata, uid: 'api' } };
 
-  it('says whose it is', () => {
+  it('has an owner reference to its node', () => {
     assert.ok(isMirrorOf(mirror, pod));
     assert.deepEqual(mirror.metadata.ownerReferences, [
       { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n', controller: true },

@@ -26,7 +26,7 @@ for (const [what, spec, reason] of [
 ] as const)
   it(`a pod ${what}`, () => assert.equal(placeRefusal(makePod(spec), node)?.reason, reason));
 
-it('while the node is not known its labels are not asked for, its system is', () => {
+it('ignores the labels of an unknown node, but not its operating system', () => {
   assert.equal(placeRefusal(makePod({ nodeSelector: { disk: 'hdd' } }), undefined), undefined);
   assert.deepEqual(placeRefusal(makePod({ os: { name: 'windows' } }), undefined), {
     reason: 'PodOSNotSupported',

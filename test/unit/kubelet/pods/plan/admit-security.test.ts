@@ -17,7 +17,7 @@ describe('a node without AppArmor', () => {
       ['a container', { containers: [container(asks(type))] }],
       ['an init container', { containers: [container()], initContainers: [container(asks(type))] }],
     ] as const)
-      it(`rejects ${who} that asks for ${type}`, () => {
+      it(`rejects ${who} with ${type}`, () => {
         assert.deepEqual(refused(spec), {
           reason: 'AppArmor',
           message: 'Pod was rejected: Cannot enforce AppArmor: AppArmor is not enabled on the host',
@@ -27,7 +27,7 @@ describe('a node without AppArmor', () => {
         assert.equal(refused(spec, true), undefined, 'one that has it does not');
       });
 
-  it('takes what asks for none', () => {
+  it('admits a pod without a profile', () => {
     assert.equal(refused({}), undefined);
     assert.equal(refused({ securityContext: asks('Unconfined') }), undefined);
   });

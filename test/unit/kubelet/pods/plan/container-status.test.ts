@@ -62,19 +62,19 @@ describe('a container that runs', () => {
     });
   });
 
-  it('runs since now when the engine does not say since when', () => {
+  it('runs since now if the engine has no start time', () => {
     const { state } = statusOf(makePod(), [makeContainer({ startedAt: undefined })]);
     assert.deepEqual(state, { running: { startedAt: '2026-01-01T12:00:00Z' } });
   });
 
-  it('was restarted as often as its attempt says, and never less often than was said', () => {
+  it('has the restart count of its attempt, and never a lower one than before', () => {
     const again = [makeContainer({ attempt: 2 }), exited(1, { attempt: 1 })];
     assert.equal(statusOf(makePod(), again).restartCount, 2);
     assert.equal(statusOf(makePod(), again).lastState?.terminated?.containerID, 'docker://main-1');
     assert.equal(statusOf(podWith(reported()), again).restartCount, 4);
   });
 
-  it('keeps the end before it that was told, once nothing is left of that', () => {
+  it('keeps its recorded last termination after the container is removed', () => {
     const lastState = { terminated: { exitCode: 9, reason: 'Error' } };
     assert.deepEqual(statusOf(podWith(reported({ lastState })), [makeContainer()]).lastState, lastState);
   });
@@ -91,14 +91,14 @@ describe('a container of which nothing is there', () => {
     assert.ok(!('containerID' in status));
   });
 
-  it('keeps what was told of the one before', () => {
+  it('keeps the recorded state of the previous container', () => {
     const waits = reported({ state: { waiting: { reason: 'ContainerCreating' } } });
     const { imageID, containerID, restartCount, state } = statusOf(podWith(waits));
     assert.deepEqual([imageID, containerID, restartCount], ['docker://sha256:0', 'docker://main-old', 4]);
     assert.deepEqual(state, { waiting: { reason: 'ContainerCreating' } });
   });
 
-  it('starts again, counted, when it was said to run, and has ended nobody knows how', () => {
+  it('is restarted and counted if it was running and has ended with an unknown status', () => {
     const { restartCount, state, lastState } = statusOf(podWith(reported()));
     assert.deepEqual([restartCount, state], [5, { waiting: { reason: 'ContainerCreating' } }]);
     assert.deepEqual(lastState?.terminated, {
@@ -119,7 +119,7 @@ describe('a container of which nothing is there', () => {
     assert.deepEqual(statusOf(podWith(reported({ state }), {}, leaving)).state, state);
   });
 
-  it('has ended nobody knows how, when it was said to run and the pod goes', () => {
+  it('has ended with an unknown status if it was running and the pod is deleted', () => {
     const gone = {
       terminated: {
         exitCode: 137,
@@ -144,7 +144,7 @@ describe('a container of which nothing is there', () => {
     assert.deepEqual(statusOf(held(leaving), [makeContainer({ state: 'created' })]).state, waiting);
   });
 
-  it('waits on, when it was said to wait and the pod goes', () => {
+  it('keeps waiting if it was waiting and the pod is deleted', () => {
     const waiting = reported({ state: { waiting: { reason: 'ErrImagePull' } } });
     assert.deepEqual(statusOf(podWith(waiting, {}, leaving)).state, {
       waiting: { reason: 'ContainerCreating' },
@@ -172,7 +172,7 @@ describe('a container that could not be started', () => {
     assert.deepEqual(stateAfter('ErrImagePull', 0, 2), own('ErrImagePull'));
   });
 
-  it('says which image it waits for where that is not its own', () => {
+  it('names the image it waits for if that is not its own', () => {
     const missing = { ...failure('ErrImagePull', 10, 2), image: 'tools:1' };
     const { state } = statusOf(makePod(), [], { startFailures: new Map([['main', missing]]) });
     assert.equal(
@@ -192,7 +192,7 @@ describe('a container that could not be started', () => {
 describe('a container that has ended', () => {
   const stopped = { finishedAt: now - seconds(1) };
 
-  it('is told with its times, its id and its message', () => {
+  it('is reported with its times, its id and its message', () => {
     const { state, lastState, ready } = statusOf(makePod({ restartPolicy: 'Never' }), [exited(3, stopped)], {
       terminationMessages: new Map([['main-0', 'last words']]),
     });
@@ -209,7 +209,7 @@ describe('a container that has ended', () => {
     assert.deepEqual([lastState, ready], [{}, false]);
   });
 
-  it('is told as it is found, whatever was told before', () => {
+  it('is reported as observed, whatever its earlier status was', () => {
     const one = [exited(3, { attempt: 1, ...stopped })];
     const never = { restartPolicy: 'Never' };
     const before = reported({ state: { terminated: { exitCode: 7, reason: 'Error' } } });
@@ -218,7 +218,7 @@ describe('a container that has ended', () => {
     assert.equal(statusOf(podWith(reported(), never), one, { end }).state?.terminated?.exitCode, 3);
   });
 
-  it('has the words of the engine before its own', () => {
+  it('has the message of the engine before its own', () => {
     const messageOf = (error: string) =>
       statusOf(makePod({ restartPolicy: 'Never' }), [exited(3, { error, ...stopped })], {
         terminationMessages: new Map([['main-0', 'last words']]),
@@ -269,7 +269,7 @@ describe('a container that has ended', () => {
     });
   }
 
-  it('waits for its restart, and says how long that takes, until it is due', () => {
+  it('waits for its restart, with the remaining time, until it is due', () => {
     const crashed = (finishedAgo: number, crashes: number) => [
       exited(1, { crashes, finishedAt: now - seconds(finishedAgo) }),
     ];
@@ -292,7 +292,7 @@ describe('a container that has ended', () => {
     assert.equal(statusOf(makePod(), one, { end }).state?.terminated?.exitCode, 0);
   });
 
-  it('is about to be made anew when its definition is another, unless the pod goes', () => {
+  it('is about to be created again after a change of its definition, unless the pod is deleted', () => {
     const other = [exited(3, { specHash: 'other', ...stopped })];
     assert.deepEqual(statusOf(makePod({ restartPolicy: 'Never' }), other).state, {
       waiting: { reason: 'ContainerCreating' },
@@ -312,7 +312,7 @@ describe('a pod with init containers', () => {
   const pod = makePod({ initContainers: list });
   const first = { name: 'first', image: 'init:1', stopTurn: undefined };
 
-  it('has its containers wait for those, and says of the first why it is held', () => {
+  it('keeps its containers waiting for those, with the reason in the first', () => {
     const init = { waiting: { reason: 'PodInitializing' } };
     assert.deepEqual(statusOf(pod).state, init);
     const held = initStatuses(makePod({ initContainers: list, hostUsers: false }));

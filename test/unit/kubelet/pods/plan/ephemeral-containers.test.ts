@@ -121,7 +121,7 @@ describe('the plan for a container that was added', () => {
     },
   ]);
 
-  it('names the container whose processes it sees, while that runs', () => {
+  it('names its target container while that runs', () => {
     const pod = podWith({ targetContainerName: 'main' });
     const firstOf = (...objects: (ContainerState | SandboxState)[]) =>
       computePodActions({ pod, observed: observed(...objects), memory: makeMemory(), now }).actions[0];
@@ -138,7 +138,7 @@ describe('the status of a container that was added', () => {
     return { phase: status.phase, own: status.ephemeralContainerStatuses?.[0] };
   };
 
-  it('waits, runs and ends; nobody waits for it to be ready', () => {
+  it('waits, runs and ends, without an effect on readiness', () => {
     assert.deepEqual(statusOf().own?.state, { waiting: { reason: 'ContainerCreating' } });
     const { own } = statusOf(podWith(), observed(makeSandbox(), makeContainer(), seen()));
     assert.deepEqual([own?.ready, 'started' in (own ?? {})], [false, false]);
@@ -153,12 +153,12 @@ describe('the status of a container that was added', () => {
     assert.equal(statusOf(pod, alone).phase, 'Succeeded');
   });
 
-  it('says that one the engine has lost has ended', () => {
+  it('has ended if the engine has lost it', () => {
     const lost = statusOf(podWith({}, reported({ running: { startedAt: '2026-01-01T11:00:00Z' } })));
     assert.equal(lost.own?.state?.terminated?.reason, 'ContainerStatusUnknown');
   });
 
-  it('says why it is not started', () => {
+  it('has the reason why it is not started', () => {
     const held = podWith({
       volumeMounts: [{ name: 'v', mountPath: '/v', bindMountOptions: ['nosuid'] }],
     });

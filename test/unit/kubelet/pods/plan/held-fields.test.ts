@@ -80,7 +80,7 @@ describe('a field that is not supported', () => {
   });
 
   for (const { path, spec } of rows) {
-    it(`holds its pod, which says so: ${path}`, () => {
+    it(`holds its pod, with a message: ${path}`, () => {
       const pod = podWith(spec);
       const input = { pod, observed: observed(), memory: makeMemory(), now };
       assert.deepEqual(computePodActions(input).actions, []);

@@ -63,7 +63,7 @@ describe('a pod is held', () => {
       makePod({ ...main({ runAsGroup: 5 }), securityContext: { supplementalGroupsPolicy: 'Strict' } }),
     ],
   ] as const)
-    it(`but not ${what}`, () => assert.equal(holdOf(pod, engine), undefined));
+    it(`is not held for ${what}`, () => assert.equal(holdOf(pod, engine), undefined));
 
   it('with the same message for every call with equal specifications', () => {
     const held = makePod({ hostUsers: false });

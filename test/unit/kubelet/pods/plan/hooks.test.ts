@@ -93,7 +93,7 @@ describe('a hook after the start', () => {
     assert.equal(later.containerStatuses?.[0]?.state?.waiting?.reason, 'CrashLoopBackOff');
   });
 
-  it('of a sidecar delays the init containers after it', () => {
+  it('delays the init containers after it if it belongs to a sidecar', () => {
     const net = { name: 'net', image: 'app:1', restartPolicy: 'Always', lifecycle: { postStart: handler } };
     const withNet = makePod({ initContainers: [net, { name: 'one', image: 'app:1' }] });
     const netRuns = [sandbox, makeContainer({ name: 'net', stopTurn: 1 })];
@@ -192,7 +192,7 @@ describe('a hook before the stop', () => {
     ]);
   });
 
-  it('of a sidecar runs at once, though the sidecar is terminated last', () => {
+  it('runs at once if it belongs to a sidecar, although the sidecar is terminated last', () => {
     const net = makeContainer({ name: 'net', stopTurn: 1, preStop });
     const why = 'the pod is deleted';
     assert.deepEqual(planOf(leaving(10), [sandbox, net, makeContainer()]).actions, [

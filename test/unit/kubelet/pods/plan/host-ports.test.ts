@@ -91,7 +91,7 @@ for (const [what, pod, wanted, leads] of [
   });
 }
 
-test('none lead into a pod of which nothing is known', () => {
+test('no port leads into an unknown pod', () => {
   const { status: _, ...pod } = web([plain]);
   assert.deepEqual(hostPortsOf(pod), []);
 });

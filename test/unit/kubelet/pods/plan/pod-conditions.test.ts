@@ -72,7 +72,7 @@ describe('PodReadyToStartContainers', () => {
     assert.deepEqual(said({ observed: stopped }).PodReadyToStartContainers, { status: 'False' });
   });
 
-  it('says why a pod is not started, as long as it is waited for', () => {
+  it('has the reason why a pod is not started while it waits', () => {
     assert.equal(
       said({ pod: held, phase: 'Pending', observed: none }).PodReadyToStartContainers?.reason,
       'NotSupported',
@@ -98,7 +98,7 @@ describe('Initialized', () => {
     });
   });
 
-  it('is true where there are none, or a container behind them was started', () => {
+  it('is True without init containers, or once a container after them was started', () => {
     assert.deepEqual(said({ containerStatuses: waiting }).Initialized, yes);
     const [first] = waiting;
     assert.ok(first);
@@ -161,7 +161,7 @@ describe('Ready and ContainersReady', () => {
     assert.equal(ContainersReady?.message, 'containers with unready status: [sidecar main]');
   });
 
-  it('are not true of a pod at its end, whatever its containers say', () => {
+  it('are False for an ended pod, whatever its container statuses are', () => {
     for (const [phase, reason] of [
       ['Succeeded', 'PodCompleted'],
       ['Failed', 'PodFailed'],
@@ -171,7 +171,7 @@ describe('Ready and ContainersReady', () => {
     }
   });
 
-  it('are not true of a pod that the node ends, which is told with its cause once it has', () => {
+  it('are False for a pod that the node terminates, which has the cause after its end', () => {
     const end = { reason: 'Evicted', message: 'no memory', disruption: true };
     const because = { reason: 'TerminationByKubelet', message: 'no memory' };
     const { Ready, ContainersReady, DisruptionTarget } = said({ end });
@@ -195,11 +195,11 @@ describe('a pod with readiness gates', () => {
       },
     );
 
-  it('is ready once each has been said to be true', () => {
+  it('is True once each readiness gate is True', () => {
     assert.deepEqual(said({ pod: gated('True', 'True') }).Ready, yes);
   });
 
-  it('is not before, and says which are missing, while its containers are ready', () => {
+  it('is False before, with the missing gates, while its containers are ready', () => {
     const { Ready, ContainersReady } = said({ pod: gated('True', 'False', undefined) });
     assert.equal(Ready?.status, 'False');
     assert.equal(Ready?.reason, 'ReadinessGatesNotReady');

@@ -74,7 +74,7 @@ describe('the phase of a pod', () => {
     }
   });
 
-  it('stays what it was at its end, whatever is found', () => {
+  it('stays as it was at its end, whatever containers are found', () => {
     for (const phase of ['Failed', 'Succeeded'] as const) {
       const ended = (spec: object) => makePod({ restartPolicy: 'Always', ...spec }, {}, { phase });
       assert.equal(statusOf(ended({}), observed(makeSandbox(), makeContainer())).phase, phase);
@@ -83,7 +83,7 @@ describe('the phase of a pod', () => {
     }
   });
 
-  describe('of containers that ended for their new definition', () => {
+  describe('the phase of a pod whose containers ended for a new definition', () => {
     const changed = exited(143, { image: 'app:0' });
     const never = { restartPolicy: 'Never' };
 
@@ -110,7 +110,7 @@ describe('the phase of a pod', () => {
     });
   });
 
-  it('is the end that was told of containers that are gone', () => {
+  it('is the recorded end of removed containers', () => {
     const first = statusOf(makePod({ restartPolicy: 'Never' }), observed(exited(3)));
     const told = makePod({ restartPolicy: 'Never' }, {}, { ...first, phase: 'Running' });
     const later = statusOf(told, observed());
@@ -162,7 +162,7 @@ describe('the address of a pod', () => {
     assert.equal(addressOf(makePod({ restartPolicy: 'Never' }), observed(dead, exited(0))), undefined);
   });
 
-  it('is none of a pod that goes on without its sandbox: it may soon be of another', () => {
+  it('is none for a running pod without its sandbox, since another pod may get the address', () => {
     for (const seen of [
       observed(),
       observed(dead),
@@ -177,7 +177,7 @@ describe('the address of a pod', () => {
   });
 });
 
-it('containers that are to run first are told where there are any', () => {
+it('the statuses of init containers are present only if the pod has any', () => {
   const pod = makePod({ initContainers: [{ name: 'first', image: 'init:1' }] });
   assert.deepEqual(
     statusOf(pod, observed()).initContainerStatuses?.map(({ name }) => name),

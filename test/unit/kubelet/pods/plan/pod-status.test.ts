@@ -23,7 +23,7 @@ const condition = (status: ReturnType<typeof statusOf>, type: string) =>
   status.conditions?.find((candidate) => candidate.type === type);
 
 describe('computePodStatus', () => {
-  it('says which state of the specification it is about, in each condition too', () => {
+  it('has the observed generation, in each condition too', () => {
     const status = statusOf(makePod({}, { generation: 3 }), observed());
     assert.equal(status.observedGeneration, 3);
     assert.deepEqual(
@@ -77,7 +77,7 @@ describe('computePodStatus', () => {
     );
   });
 
-  it('is ready to start containers while it has a sandbox, and says since when', () => {
+  it('has PodReadyToStartContainers while it has a sandbox, with its transition time', () => {
     const type = 'PodReadyToStartContainers';
     const before = statusOf(makePod(), observed());
     assert.deepEqual(condition(before, type), {
@@ -148,7 +148,7 @@ describe('computePodStatus', () => {
     ],
   ];
   for (const [name, spec, container, phase, reason, ready] of ends) {
-    it(`of an end: ${name}`, () => {
+    it(`maps the end of a container to phase and reason: ${name}`, () => {
       const status = statusOf(makePod(spec), observed(makeSandbox(), container));
       assert.equal(status.phase, phase);
       assert.equal(status.containerStatuses?.[0]?.state?.terminated?.reason, reason);
@@ -187,7 +187,7 @@ describe('computePodStatus', () => {
     assert.equal(main?.restartCount, 1);
   });
 
-  it('shows the termination message of a container whose program could not be run', () => {
+  it('has the termination message of a container whose program could not be run', () => {
     const memory = makeMemory({
       terminationMessages: new Map([['main-0', 'exec: "x": No such file or directory\n']]),
     });
@@ -224,7 +224,7 @@ describe('computePodStatus', () => {
     assert.equal(condition(status, 'Ready')?.message, 'containers with unready status: [side]');
   });
 
-  it('while it is deleted keeps what was known of containers that are gone', () => {
+  it('keeps the statuses of removed containers during the deletion', () => {
     const running = statusOf(makePod(), observed(makeSandbox(), makeContainer()));
     const leaving = makePod({}, { deletionTimestamp: '2026-01-01T12:00:00Z' }, running);
     const state = statusOf(leaving, observed()).containerStatuses?.[0]?.state;

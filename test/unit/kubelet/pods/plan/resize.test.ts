@@ -47,7 +47,7 @@ describe('a container', () => {
     assert.equal(resized({ ...asked, limits: { cpu: '500m', memory: '32Mi' } })?.resources.memory, 32 * Mi);
   });
 
-  it('starts again for what its policy says', () => {
+  it('restarts the container for the resources of its policy', () => {
     const restart = (resourceName: string) => [{ resourceName, restartPolicy: 'RestartContainer' }];
     const memory = { ...asked, limits: { cpu: '500m', memory: '128Mi' } };
     assert.equal(resized(memory, restart('memory'))?.restarts, true);
@@ -87,7 +87,7 @@ describe('the plan of a pod', () => {
     );
   });
 
-  it('stops a container that has to start again, and starts it whatever its end was', () => {
+  it('stops a container that has to restart, and starts it whatever its exit status is', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
     const pod = podOf(more, { resizePolicy }, { restartPolicy: 'OnFailure' });
     assert.deepEqual(plan(pod, {}).actions.map(short), [
@@ -120,7 +120,7 @@ describe('a sidecar', () => {
     assert.deepEqual(plan(withSide(asked)), []);
   });
 
-  it('starts again where its policy says so', () => {
+  it('restarts the container if its policy requires it', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
     const initContainers = [{ ...withSide(more).spec.initContainers?.[0], resizePolicy }];
     const pod = makePod({ initContainers });
@@ -130,7 +130,7 @@ describe('a sidecar', () => {
     assert.match(plan(pod, { stopping }, ended).join(), /^start side .* attempt 1/);
   });
 
-  it('has what its pod was given, and is told', () => {
+  it('has the resources of its pod, which the status shows', () => {
     const pod = withSide(more);
     const noted = makeContainer({ name: 'side', allocation: JSON.stringify(asked), resources: held });
     const given = allocatedPod(pod, allocationFrom(pod, [noted]));
@@ -146,15 +146,15 @@ describe('a sidecar', () => {
     assert.deepEqual(told?.allocatedResources, more.requests);
   });
 
-  it('takes of its node what it has until it has what it asks for', () => {
+  it('reserves the larger of the allocated and the requested resources', () => {
     const initContainerStatuses = [{ name: 'side', resources: { requests: { cpu: '900m' } } }];
     const pod = { ...withSide(asked), status: { initContainerStatuses } } as never;
     assert.equal(podRequests(pod).get('cpu'), 900);
   });
 });
 
-describe('what a pod was given', () => {
-  it('is what its newest containers say, else what it asks for', () => {
+describe('the resources allocated to a pod', () => {
+  it('are those of its newest containers, otherwise those of its spec', () => {
     const pod = podOf(asked);
     const old = { requests: { cpu: '100m' } };
     const containers = [
@@ -251,7 +251,7 @@ describe('the status', () => {
   const said = (resources: object, container: object) =>
     withResources(statuses, podOf(resources), [makeContainer(container)])[0];
 
-  it('says what a container has, where that is something else', () => {
+  it('has the actual resources of a container if they differ', () => {
     const found = said(asked, {
       resources: { ...held, nanoCpus: 300_000_000, cpuShares: 102, memory: 32 * Mi },
     });
@@ -281,7 +281,7 @@ describe('the status', () => {
     });
   });
 
-  it('says the request that a number of shares was made of', () => {
+  it('has the request from which the shares were computed', () => {
     for (const cpu of ['3m', '250m', '999m', '1', '1001m', '64']) {
       const { cpuShares } = containerResources({ resources: { requests: { cpu } } });
       const found = said({ requests: { cpu: '7' } }, { resources: { ...held, cpuShares } });
@@ -289,7 +289,7 @@ describe('the status', () => {
     }
   });
 
-  it('says what is still to come', () => {
+  it('has the pending part of a resize', () => {
     const more = { ...asked, limits: { cpu: '1', memory: '64Mi' } };
     const state = (resources: object, resize: object = {}) =>
       resizeState(podOf(resources), [makeContainer({ resources: held })], { resize });
@@ -308,7 +308,7 @@ describe('the status', () => {
     });
   });
 
-  it('says so of a pod as long as that has not ended', () => {
+  it('is in the conditions until the pod has ended', () => {
     const pod = podOf({ ...asked, limits: { cpu: '1', memory: '64Mi' } }, {}, { restartPolicy: 'Never' });
     const look = (status: object) => {
       const { resize, phase, conditions } = computePodStatus({
@@ -324,7 +324,7 @@ describe('the status', () => {
     assert.deepEqual(look({ phase: 'Failed', resize: 'InProgress' }), ['Failed', undefined, false]);
   });
 
-  it('says that a pod runs whose only container was stopped to start again', () => {
+  it('keeps the pod running while its only container restarts', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
     const more = { ...asked, limits: { cpu: '1', memory: '64Mi' } };
     const phase = (stopping: readonly string[]) =>

@@ -18,7 +18,7 @@ it('the wait doubles from ten seconds to five minutes', () => {
 });
 
 describe('a failure', () => {
-  it('is waited for longer after each for one reason, and anew for another', () => {
+  it('grows for repeated failures with one reason, and starts again for another', () => {
     const waits: number[] = [];
     let last: ReturnType<typeof nextFailure> | undefined;
     for (const reason of ['ErrImagePull', 'ErrImagePull', 'ErrImagePull', 'CreateContainerError']) {
@@ -45,13 +45,13 @@ describe('a container that has ended', () => {
     assert.equal(crashesOf(ran(seconds(600))), 0);
   });
 
-  it('is forgiven nothing where it is not known how long it ran', () => {
+  it('is not reset if the running time is unknown', () => {
     for (const unknown of [{ startedAt: undefined }, { finishedAt: undefined }]) {
       assert.equal(crashesOf(ran(seconds(6000), unknown)), 3);
     }
   });
 
-  it('starts again so long after its end, or its creation where that is not known', () => {
+  it('counts from the end of the container, or its creation if the end is unknown', () => {
     assert.equal(restartAt(ran(seconds(1))), now + seconds(40));
     assert.equal(restartAt(ran(seconds(1), { crashes: 0 })), now);
     const unknown = { finishedAt: undefined, createdAt: now - seconds(50) };

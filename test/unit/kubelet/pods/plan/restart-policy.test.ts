@@ -41,7 +41,7 @@ for (const [name, restartPolicy, onSuccess, onFailure, outOfMemory] of [
     assert.deepEqual(again, [onSuccess, onFailure, outOfMemory]);
   });
 
-it('a sidecar whose probe failed is said to be restarted though its pod restarts nothing', () => {
+it('a sidecar whose probe failed has a restart event although its pod restarts no containers', () => {
   const pod = makePod({ restartPolicy: 'Never' });
   const livenessProbe = { tcpSocket: { port: 80 } };
   const container = makeContainer();

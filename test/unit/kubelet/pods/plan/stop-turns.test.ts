@@ -29,7 +29,7 @@ describe('containers that are to stop', () => {
   const of = (name: string, stopTurn: number | undefined, more: Partial<ContainerState> = {}) =>
     makeContainer({ name, stopTurn, ...more });
 
-  it('are asked in turns; those of which no turn is known wait for nobody, and nobody for them', () => {
+  it('are stopped in turns; those without a turn are independent', () => {
     const ask = (name: string) => `terminate ${name} ${name}-0: all go`;
     const begin = (name: string) => `begin to stop ${name} ${name}-0: all go`;
     assert.deepEqual(plan([of('side', 1), of('main', 0), of('old', undefined)]).actions, [
@@ -40,7 +40,7 @@ describe('containers that are to stop', () => {
     assert.deepEqual(plan([of('side', 1), of('old', undefined)]).actions, [ask('side'), ask('old')]);
   });
 
-  it('are not asked again, nor is their hook run again, once they were asked', () => {
+  it('are not stopped again, nor is their hook run again', () => {
     const preStop = { handler: hook, ports: [] };
     const asked = { stopping: new Map([['main-0', now - seconds(10)]]) };
     assert.deepEqual(plan([of('main', 0, { preStop })], asked), { actions: [], requeueAfter: 20_000 });

@@ -11,7 +11,7 @@ import {
 import { maxOutputBytes } from '../../../../../src/kubelet/probes/plan/outcome.ts';
 
 describe('the request', () => {
-  it('is made of the service that the server knows by that name', () => {
+  it('contains the name of the service', () => {
     assert.equal(healthCheck, '/grpc.health.v1.Health/Check');
   });
   for (const [service, bytes] of [
@@ -39,7 +39,7 @@ describe('the answer', () => {
   ] as const)
     it(`${bytes || 'of nothing'} is: ${output}`, () =>
       assert.deepEqual(healthOutcome(Buffer.from(bytes, 'hex')), { result, output }));
-  it('that is none is an error', () => {
+  it('is an error if it is not a valid message', () => {
     for (const bytes of ['08', '0a0161', 'ff'])
       assert.throws(() => healthOutcome(Buffer.from(bytes, 'hex')), { name: 'ProtobufError' }, bytes);
   });
@@ -60,4 +60,4 @@ describe('a call that fails', () => {
       assert.deepEqual(healthFailure(new GrpcError(status, 'why'), '1s'), { result: 'failure', output }));
 });
 
-it('ten kibibytes of what a probe says are kept', () => assert.equal(maxOutputBytes, 10_240));
+it("ten kibibytes of a probe's output are kept", () => assert.equal(maxOutputBytes, 10_240));

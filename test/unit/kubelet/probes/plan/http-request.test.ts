@@ -31,12 +31,12 @@ describe('the port of a handler', () => {
     ['other', 'strconv.Atoi: parsing "other": invalid syntax'],
     ['', 'strconv.Atoi: parsing "": invalid syntax'],
   ] as const) {
-    it(`${JSON.stringify(wanted)} is none`, () =>
+    it(`${JSON.stringify(wanted)} is invalid`, () =>
       assert.throws(() => handlerPort(wanted, container), { message }));
   }
 });
 
-describe('the path that is asked for', () => {
+describe('the requested path', () => {
   for (const [text, path] of [
     ['', '/'],
     ['/', '/'],
@@ -61,7 +61,7 @@ describe('the request of httpGet', () => {
   const of = (action: object, port: number | string = 80) =>
     httpRequest({ port, ...action }, container, '10.0.0.1', 'probe');
 
-  it('goes to the address of the pod, and says who asks', () => {
+  it("goes to the address of the pod, with the kubelet's user agent", () => {
     const request = of({ path: '/healthz' }, 'web');
     assert.equal(urlOf(request), 'http://10.0.0.1:8080/healthz');
     assert.deepEqual(request.headers, {
@@ -79,7 +79,7 @@ describe('the request of httpGet', () => {
     assert.equal(of({ host: '[fd00::1]' }).host, 'fd00::1');
   });
 
-  it('sends the headers that are given, repeated ones as often, and the Host in the place of its own', () => {
+  it('has the configured headers, repeated ones too, and a configured Host replaces its own', () => {
     const httpHeaders = [
       { name: 'host', value: 'shop.example' },
       { name: 'X-One', value: '1' },
@@ -138,7 +138,7 @@ describe('a redirection', () => {
     assert.equal(to(302, '//example.org/'), 'elsewhere');
   });
 
-  it('is none without a place, or of another status', () => {
+  it('is not followed without a location, or with another status', () => {
     assert.equal(to(302, undefined), undefined);
     assert.equal(to(304, '/c'), undefined);
     assert.equal(to(200, '/c'), undefined);
@@ -153,7 +153,7 @@ describe('a redirection', () => {
     assert.equal(host('http://10.0.0.1:81/c'), '10.0.0.1:81');
   });
 
-  it('to what is no address of HTTP is an error', () => {
+  it('to an invalid HTTP address is an error', () => {
     assert.throws(() => to(302, 'http://['), { message: 'failed to parse Location header "http://["' });
     assert.throws(() => to(302, 'ftp://10.0.0.1/'), { message: 'unsupported protocol scheme "ftp"' });
   });

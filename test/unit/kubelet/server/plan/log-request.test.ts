@@ -20,7 +20,7 @@ const refusal = (message: RegExp) => (error: unknown) => {
 };
 
 describe('a request for a log', () => {
-  it('is for all of it, once, when nothing is said', () => {
+  it('returns the whole log once by default', () => {
     const whole = {
       follow: false,
       previous: false,
@@ -33,7 +33,7 @@ describe('a request for a log', () => {
     assert.deepEqual(read('tailLines=&limitBytes=&sinceSeconds=&sinceTime='), whole);
   });
 
-  it('is for what its parameters say', () => {
+  it('has the options of its parameters', () => {
     assert.deepEqual(
       read('follow=true&previous=true&timestamps=true&tailLines=0&limitBytes=1&sinceSeconds=1'),
       {
@@ -63,7 +63,7 @@ describe('a request for a log', () => {
     assert.throws(() => read('sinceTime=yesterday'), refusal(/"yesterday" is not a time/)));
 });
 
-describe('the container whose log is read', () => {
+describe('the container of a log request', () => {
   const idOf = (containers: readonly ContainerState[], previous = false, pod: Pod = makePod()) =>
     logTarget(pod, observed(...containers), 'main', previous).id;
   const rest = { image: 'app:1', imageID: '', ready: false, restartCount: 0, lastState: {} };
@@ -89,12 +89,12 @@ describe('the container whose log is read', () => {
     assert.equal(idOf([first, makeContainer({ attempt: 2, state: 'created' })]), 'main-1');
   });
 
-  it('is the one before, where that is asked for', () => {
+  it('is the previous one, if requested', () => {
     assert.equal(idOf([zeroth, second, first], true), 'main-1');
     assert.equal(idOf([zeroth, first], true), 'main-0');
   });
 
-  it('is the one that ended last, where that is asked for while it waits for its restart', () => {
+  it('is the one that ended last, if requested while it waits for its restart', () => {
     assert.equal(idOf([zeroth, first], true, waiting), 'main-1');
     assert.equal(idOf([zeroth, first, second], true, waiting), 'main-1');
   });

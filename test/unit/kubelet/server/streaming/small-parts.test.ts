@@ -10,7 +10,7 @@ import { outcomeStatus, outcomeText } from '../../../../../src/kubelet/server/st
 import { parseStreamRequest } from '../../../../../src/kubelet/server/streaming/stream-request.ts';
 import { TerminalSizes } from '../../../../../src/kubelet/server/streaming/terminal-sizes.ts';
 
-test('the first protocol of the client that is known is spoken', () => {
+test('the first known protocol of the client is used', () => {
   const name = (offered?: string) => webSocketCommandProtocol(offered)?.protocol;
   assert.equal(name('v5.channel.k8s.io, v4.channel.k8s.io'), 'v5.channel.k8s.io');
   assert.equal(name('base64.binary.k8s.io, v4.channel.k8s.io'), 'v4.channel.k8s.io');

@@ -16,7 +16,7 @@ import {
 } from '../../../../../src/kubelet/usage/plan/machine-files.ts';
 import { interfacesIn, mainInterface } from '../../../../../src/kubelet/usage/plan/network-files.ts';
 
-describe('where a container is counted', () => {
+describe('the cgroup paths of a container', () => {
   it('v2, by either driver', () => {
     for (const path of [
       '/docker/abc',
@@ -142,7 +142,7 @@ describe('interfaces', () => {
     assert.equal(interfacesIn(text).length, 2);
     assert.deepEqual(interfacesIn(''), []);
   });
-  it('of which one is the main one', () => {
+  it('include one main interface', () => {
     assert.equal(mainInterface(interfacesIn(text))?.name, 'eth0');
     assert.equal(mainInterface(interfacesIn(text).slice(0, 1))?.name, 'net1');
     assert.equal(mainInterface([]), undefined);
@@ -164,7 +164,7 @@ describe('the machine', () => {
       bootedAt: 100_000,
     });
   });
-  it('a process, whatever its name', () => {
+  it('parses a process, whatever its name', () => {
     const fields = Array.from({ length: 50 }, (_, index) => String(index + 3));
     assert.deepEqual(processUsage(`7 (a) b) ${fields.join(' ')}`, 1000), {
       ...{ cpu: 290_000_000, startedAt: 1220, resident: 24 * 4096, virtual: 23, pageFaults: 10 },

@@ -35,7 +35,7 @@ describe('a rate', () => {
   });
 });
 
-describe('what a pod has used', () => {
+describe('the CPU time of a pod', () => {
   it('keeps what its ended containers had used', () => {
     const totals = new PodCpuTotals();
     assert.equal(

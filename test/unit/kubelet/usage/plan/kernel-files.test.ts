@@ -11,7 +11,7 @@ import {
 describe('/proc/meminfo', () => {
   const text = 'MemTotal:       16316412 kB\nMemFree:          300000 kB\nMemAvailable:    8000000 kB\n';
 
-  it('says in kibibytes what there is and what is available', () => {
+  it('has the total and the available memory in kibibytes', () => {
     assert.deepEqual(memoryInfo(text), { size: 16_316_412 * 1024, available: 8_000_000 * 1024 });
   });
 
@@ -45,7 +45,7 @@ describe('file pages that can be dropped', () => {
     assert.equal(inactiveFileBytes('inactive_file 1\ntotal_inactive_file 8192\n'), 8192);
     assert.equal(inactiveFileBytes('inactive_file 1\ntotal_inactive_file 0\n'), 0);
   });
-  it('are none where nothing is said of them', () => assert.equal(inactiveFileBytes('anon 5\n'), 0));
+  it('are undefined without lines about them', () => assert.equal(inactiveFileBytes('anon 5\n'), 0));
 });
 
 describe('the writable directory of a container', () => {
@@ -63,7 +63,7 @@ describe('the writable directory of a container', () => {
     assert.equal(overlayUpper(line('/', 'overlay', `upperdir=${root}`)), root);
   });
 
-  it('is none where the root is no overlay, or one that is only read', () => {
+  it('is undefined if the root is no overlay, or is read-only', () => {
     assert.equal(overlayUpper(line('/', 'overlayfs', `rw,upperdir=${root}`)), undefined);
     assert.equal(overlayUpper(line('/', 'ext4', `rw,upperdir=${root}`)), undefined);
     assert.equal(overlayUpper(line('/', 'overlay', 'ro,lowerdir=/l1,xupperdir=/x')), undefined);

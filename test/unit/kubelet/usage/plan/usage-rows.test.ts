@@ -42,7 +42,7 @@ describe('files of a cgroup', () => {
     assert.deepEqual(['7\n', ' ', 'max', '', undefined].map(numberIn), [7, ...Array(4).fill(undefined)]);
   });
 
-  it('tell of time with zeros for what is not there', () => {
+  it('have zeros for missing times', () => {
     const none = { user: 0, system: 0, throttling: undefined };
     assert.deepEqual(cpuUsageV2('usage_usec 2\n'), { total: 2000, ...none });
     assert.deepEqual(cpuUsageV2('usage_usec 2\nnr_periods 1\n')?.throttling, {
@@ -59,12 +59,12 @@ describe('files of a cgroup', () => {
     ...{ majorPageFaults: 0, most: undefined, failures: 0, oomKills: 0, limit: undefined },
   };
   for (const version of [1, 2] as const)
-    it(`v${version} tell of memory with zeros for what is not there`, () => {
+    it(`v${version} have zeros for missing memory values`, () => {
       const files = { usage: '3', stat: '', limit: undefined };
       assert.deepEqual(memoryUsage(version, files), { usage: 3, workingSet: 3, ...nothing });
     });
 
-  it('tell of memory under the names of their version', () => {
+  it('have memory values under the names of their version', () => {
     const stat = 'pgfault 1\ntotal_pgfault 2\n';
     assert.equal(memoryUsage(1, { usage: '3', stat, limit: '5' })?.pageFaults, 2);
     assert.equal(memoryUsage(2, { usage: '3', stat, limit: '5' })?.pageFaults, 1);
@@ -74,7 +74,7 @@ describe('files of a cgroup', () => {
     assert.deepEqual(bounds, [2 ** 60 - 2 ** 10, undefined, undefined]);
   });
 
-  it('tell of devices that only wrote, and of none in other lines', () => {
+  it('have devices that only wrote, and none for other lines', () => {
     const device = { major: 8, minor: 1, readBytes: 0, writeBytes: 0, reads: 0, writes: 0 };
     assert.deepEqual(devicesV2('8:1 wbytes=2 rbytes=x wios\nmutated\n'), [{ ...device, writeBytes: 2 }]);
     assert.deepEqual(devicesV1('8:1 Write 2\n', ''), [{ ...device, writeBytes: 2 }]);
@@ -116,7 +116,7 @@ describe('sums of pods', () => {
 });
 
 describe('files of the machine', () => {
-  it('tell of nothing with zeros', () => {
+  it('have zeros without values', () => {
     assert.deepEqual(machineMemory('', ''), {
       ...{ total: 0, usage: 0, workingSet: 0, rss: 0, swapUsage: 0, swapFree: 0 },
       ...{ pageFaults: 0, majorPageFaults: 0 },
@@ -141,7 +141,7 @@ describe('files of the machine', () => {
     );
   });
 
-  it('tell of interfaces with zeros for what is not there', () => {
+  it('have zeros for missing interface values', () => {
     const none = {
       ...{ receivedBytes: 0, receivedPackets: 0, receiveErrors: 0, receiveDrops: 0 },
       ...{ sentBytes: 0, sentPackets: 0, sendErrors: 0, sendDrops: 0 },

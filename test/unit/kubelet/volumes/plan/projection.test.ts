@@ -42,7 +42,7 @@ function filesOf(volume: object, spec: object = {}, metadata: object = {}) {
 const projected = (...sources: object[]) => ({ projected: { sources } });
 const token = { serviceAccountToken: { path: 'token' } };
 
-test('everything of a ConfigMap or Secret, or the keys that are asked for', () => {
+test('a volume has all keys of a ConfigMap or Secret, or the selected ones', () => {
   assert.deepEqual(filesOf({ configMap: { name: 'c' } }), {
     a: ['plain', '644'],
     b: ['two', '644'],
@@ -56,7 +56,7 @@ test('everything of a ConfigMap or Secret, or the keys that are asked for', () =
   assert.deepEqual(filesOf({ secret: { secretName: 's', defaultMode: 0o440 } }), { key: ['hidden', '440'] });
 });
 
-test('what is not there', () => {
+test('a missing object or key is an error unless it is optional', () => {
   const missing = (volume: object) => () => filesOf(volume);
   assert.throws(missing({ configMap: { name: 'x' } }), {
     name: 'VolumeError',
@@ -152,7 +152,7 @@ test('a path that leads out of the volume is refused here too', () => {
       assert.throws(() => filesOf(projected(source)), { name: 'VolumeError' }, path);
 });
 
-test('what no disk should keep', () => {
+test('volumes with Secrets or tokens are secret, others are not', () => {
   const of = (volume: object) => isSecret(projectionOf({ name: 'v', ...volume }) ?? {});
   assert.equal(of({ configMap: { name: 'c' } }), false);
   assert.equal(of({ downwardAPI: { items: [] } }), false);
@@ -172,7 +172,7 @@ test('a token is replaced when a fifth of its life is left, and each day', () =>
   assert.ok(due(60 * minute, 0.999) > 47.8 && due(60 * minute, 0.999) < 48);
 });
 
-test('what many files show is in memory once', () => {
+test('a value that many files share is in memory once', () => {
   const large = 2 ** 20;
   const pod = makePod({}, { annotations: { note: 'x'.repeat(200_000) } });
   const sources = Array.from({ length: 20_000 }, (_, at) => [

@@ -101,7 +101,7 @@ describe('volumes', () => {
       refused(/has no volume of that name/),
     );
   });
-  it('from the API cannot be written, and their parts lie behind a link', () => {
+  it('from the API are read-only, and their parts are behind a link', () => {
     const mountsOf = (volume: object, mount: object = {}) => {
       const pod = makePod({
         volumes: [{ name: 'v', ...volume }],
@@ -122,7 +122,7 @@ describe('volumes', () => {
       assert.deepEqual(found, { volume: 'v', isAtomic: true, subPath: 'a', index: 0 });
     }
   });
-  it('of images are returned with their references', () => {
+  it('from images are returned with their references', () => {
     const pod = makePod({
       volumes: [
         { name: 'v', emptyDir: {} },
@@ -195,7 +195,7 @@ describe('volumes', () => {
     [['1Gi', '0'], undefined, 8 * GiB],
     [['1Gi'], '1', 1],
   ] as const) {
-    it(`in memory are bounded: limits ${JSON.stringify(limits)}, sizeLimit ${sizeLimit}`, () => {
+    it(`in memory have a limit: limits ${JSON.stringify(limits)}, sizeLimit ${sizeLimit}`, () => {
       const containers = (limits.length > 0 ? limits : [undefined]).map((memory, index) => ({
         name: `c${index}`,
         image: 'a',
@@ -220,7 +220,7 @@ describe('volumes on disk that may not grow beyond a size', () => {
     assert.deepEqual(limited([disk('a', '1Mi'), disk('b', '1')]), [of('a', '1Mi', 2 ** 20), of('b', '1', 1)]);
   });
 
-  it('are none that is in memory, the host’s, without a limit, or of a kind that is not supported', () => {
+  it('are not measured if in memory, on the host, without a limit, or of an unsupported kind', () => {
     assert.deepEqual(limited(), []);
     const others = [
       { name: 'memory', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },

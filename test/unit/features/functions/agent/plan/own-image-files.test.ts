@@ -21,7 +21,7 @@ it('the libraries and the loader are those that the loader names, without what t
   assert.deepEqual(linkedLibraries(''), []);
 });
 
-it('a library that is missing is told', () =>
+it('a missing library is reported', () =>
   assert.throws(() => linkedLibraries('\tlibx.so.1 => not found\n'), /library libx\.so\.1 was not found/));
 
 it('a library keeps its path, and the program has its own', () => {

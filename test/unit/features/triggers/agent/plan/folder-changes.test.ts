@@ -170,11 +170,11 @@ const cases: readonly (readonly [string, Files, readonly (readonly [number, File
     ],
   ];
 
-describe('what has changed in a folder', () => {
+describe('the changes of a folder', () => {
   for (const [name, before, each, expected] of cases)
     it(name, () => assert.deepEqual(looks(before, each), expected));
 
-  it('says when the next is at rest', () => {
+  it('include the time at which the next file is at rest', () => {
     const first = planChanges(new Map(), marks({ a: '1@1' }), new Map(), at(0));
     assert.equal(first.again, 1000);
     const second = planChanges(new Map(), marks({ a: '1@1', b: '1@1' }), first.resting, at(300));
@@ -201,14 +201,14 @@ describe('what has changed in a folder', () => {
     assert.equal(planChanges(new Map(), found, resting, { begun: 5100, ended: 5300 }).again, 700);
   });
 
-  it('that could not be told stays at rest', () => {
+  it('stay at rest if they could not be reported', () => {
     const { resting } = planChanges(new Map(), marks({ a: '1@1' }), new Map(), at(0));
     const full = planChanges(new Map(), marks({ a: '1@1' }), resting, at(1000));
     assert.equal(full.changes.length, 1);
     assert.equal(planChanges(new Map(), marks({ a: '1@1' }), full.resting, at(1001)).changes.length, 1);
   });
 
-  it('of a folder of which nothing is remembered is what came since it is watched', () => {
+  it('of a folder without a record are those since the watch began', () => {
     const file = (changed: number) => ({ size: 1, written: '1', changed });
     const told = toldBefore(
       new Map([
@@ -231,7 +231,7 @@ describe('the event of a file', () => {
   const event = (more: object = {}) =>
     fileEvent(watch, { ...change, ...more } as typeof change, undefined, 1_700_000_001_000, digest).spec;
 
-  it('says which file, of what size, when written and on which node', () => {
+  it('has the path, the size, the time of the write and the node', () => {
     const { type, source, subject, data } = event();
     assert.deepEqual([type, source, subject], ['minik8s.io/file.created', '/folders/in', 'a/b']);
     assert.deepEqual(data, { path: 'a/b', size: 3, modified: '2023-11-14T22:13:20.123000Z', node: 'n1' });
@@ -251,7 +251,7 @@ describe('the event of a file', () => {
     assert.match(texts[0] ?? '', /u1.*n1.*1700000000123456789/);
   });
 
-  it('is told whole, and without what is in the file where that is too much', () => {
+  it('is complete, and omits the content if it is too large', () => {
     const texts: string[] = [];
     const note = (text: string) => {
       texts.push(text);
@@ -268,7 +268,7 @@ describe('the event of a file', () => {
     assert.deepEqual(large, { ...file, truncated: true });
   });
 
-  it('of a watch without a trigger has an id of its own', () => {
+  it('has an id of its own if its watch has no trigger', () => {
     const texts: string[] = [];
     const note = (text: string) => {
       texts.push(text);
@@ -290,7 +290,7 @@ describe('the event of a file', () => {
     assert.equal(modified(253_402_300_800_000n), undefined);
   });
 
-  it('leaves out a time that no text can say', () => {
+  it('omits a time that has no text form', () => {
     const { data } = event({ mark: { size: 3, written: '9'.repeat(30) } });
     assert.deepEqual(data, { path: 'a/b', size: 3, node: 'n1' });
   });
