@@ -1,4 +1,4 @@
-/** A virtual machine boots, runs commands, restarts, and loses what it had not written when its power is cut. */
+/** A virtual machine boots, runs commands, restarts, and loses unwritten data when its power is cut. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ describe('a virtual machine', () => {
     );
     assert.equal(await machine.output('echo meanwhile'), 'meanwhile\n');
     await late;
-    await machine.output('while grep -qs 1234 /proc/[0-9]*/cmdline; do sleep 0.1; done');
+    await machine.output("while pgrep -xf 'sleep 1234'; do sleep 0.1; done");
   });
 
   it('copies files in and out, with their mode', async () => {

@@ -107,7 +107,7 @@ export class Machine implements AsyncDisposable {
     return `is ${stdout.trim()}: ${failed.stdout}`;
   }
 
-  /** Runs a command by bash, as root, in /root. Rejects when the machine ends meanwhile, or after the timeout. */
+  /** Runs a command by bash, as root, in /root. Rejects when the machine ends, or after the timeout. */
   async run(command: string, options?: CommandOptions): Promise<CommandResult> {
     if (!this.#link) throw new Error(`${this.name} is off`);
     return this.#link.run(command, options);
@@ -186,7 +186,7 @@ export class Machine implements AsyncDisposable {
   }
 }
 
-/** Makes a disk on top of the image. Its name is removed at once, so that nothing is left of a killed process. */
+/** Makes a disk on top of the image. Its name is removed at once: nothing is left of a killed process. */
 async function newDisk(image: string): Promise<number> {
   const path = join(tmpdir(), `minik8s-vm-${randomUUID()}.qcow2`);
   await systemExec('qemu-img', ['create', '-q', '-f', 'qcow2', '-b', image, '-F', 'raw', path]);
