@@ -61,6 +61,16 @@ export const stages: readonly Stage[] = [
     filesInProcess: 1,
     secondsPerKilobyte: 6,
   },
+  {
+    name: 'vm',
+    files: 'test/vm/*.test.ts',
+    // Emulated processors use all of this machine's.
+    concurrency: 1,
+    testTimeoutMs: 600_000,
+    processTimeoutMs: 1_800_000,
+    filesInProcess: 1,
+    secondsPerKilobyte: 30,
+  },
 ];
 
 export class UnknownTests extends Error {}
