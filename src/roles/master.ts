@@ -3,22 +3,23 @@ import { defineCommand } from 'citty';
 import { isAbort, stopSignal } from '../base/abort.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
-import { controlPlaneSettings, laterComponents, startControlPlane } from './master/control-plane.ts';
+import { laterComponents, startControlPlane } from './master/control-plane.ts';
 import { clusterRanges, requireDisjointRanges, requireFreePort } from './preflight.ts';
 import { processContext } from './process-context.ts';
-import { readSettings, type Settings, settingArgs } from './settings/settings.ts';
+import { type PartSettings, settingRows } from './settings/setting-table.ts';
+import { readSettings, settingArgs } from './settings/settings.ts';
 import { openTracing } from './tracing.ts';
 
-const names = [...controlPlaneSettings, 'node-ip'] as const;
+const rows = settingRows('control plane');
 const configFile = '/etc/minik8s/master.yaml';
 
-type MasterSettings = Settings<(typeof names)[number]>;
+type MasterSettings = PartSettings<'control plane'>;
 
 export const command = defineCommand({
   meta: { description: 'run a control plane' },
-  args: settingArgs(names, configFile),
+  args: settingArgs(rows, configFile),
   async run({ args }) {
-    const settings = readSettings(names, {
+    const settings = readSettings(rows, {
       command: 'minik8s master',
       flags: args,
       environment: process.env,

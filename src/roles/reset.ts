@@ -13,13 +13,13 @@ import { isDraft } from '../os/replace-file.ts';
 import { holderOf } from './data-directory.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
 import { isNodeSpelling, nodeConfigFile } from './settings/node-config.ts';
-import { settingTable } from './settings/setting-table.ts';
+import { settingRows, settingTable } from './settings/setting-table.ts';
 import { type ConfigFile, readSettings, settingArgs } from './settings/settings.ts';
 import { removeNodeTraces } from './worker/node-traces.ts';
 import { claimNode } from './worker/one-node.ts';
 import { workerRuntime } from './worker/worker-options.ts';
 
-const names = ['data-dir', 'docker-socket', 'device-plugin-dir'] as const;
+const rows = settingRows('reset');
 const masterConfigFile = '/etc/minik8s/master.yaml';
 /** Entries of a data directory that minik8s creates; other entries are kept. */
 const contents = ['pki', 'etcd', 'bin', 'kubelet', 'node', 'admin.conf', 'minik8s.pid', 'up.log'];
@@ -27,7 +27,7 @@ const contents = ['pki', 'etcd', 'bin', 'kubelet', 'node', 'admin.conf', 'minik8
 export const command = defineCommand({
   meta: { description: 'remove everything minik8s made on this machine' },
   args: {
-    ...settingArgs(names, `${masterConfigFile} or ${nodeConfigFile}`),
+    ...settingArgs(rows, `${masterConfigFile} or ${nodeConfigFile}`),
     yes: {
       type: 'boolean',
       alias: 'y',
@@ -36,7 +36,7 @@ export const command = defineCommand({
   },
   async run({ args }) {
     const configFile = existsSync(masterConfigFile) ? masterConfigFile : nodeConfigFile;
-    const settings = readSettings(names, {
+    const settings = readSettings(rows, {
       command: configFile === nodeConfigFile ? 'minik8s node' : 'minik8s master',
       flags: args,
       environment: process.env,
@@ -74,7 +74,7 @@ const ownSettings = (file: ConfigFile): ConfigFile =>
   Object.fromEntries(Object.entries(file).filter(([key]) => !isOthers(key)));
 
 const isOthers = (key: string) =>
-  !names.some((name) => name === key) && (Object.hasOwn(settingTable, key) || isNodeSpelling(key));
+  !Object.hasOwn(rows, key) && (Object.hasOwn(settingTable, key) || isNodeSpelling(key));
 
 async function confirmed(path: string): Promise<boolean> {
   if (!process.stdin.isTTY)

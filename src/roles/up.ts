@@ -8,7 +8,7 @@ import type { LeafRequest } from '../pki/credentials.ts';
 import { beginWork, terminalLines } from '../terminal/live-lines.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
-import { controlPlaneSettings, laterComponents, startControlPlane } from './master/control-plane.ts';
+import { laterComponents, startControlPlane } from './master/control-plane.ts';
 import {
   clusterRanges,
   requireDisjointRanges,
@@ -21,23 +21,23 @@ import {
   requireRoot,
 } from './preflight.ts';
 import { nodeContext } from './process-context.ts';
-import { readSettings, type Settings, settingArgs } from './settings/settings.ts';
+import { type PartSettings, settingRows } from './settings/setting-table.ts';
+import { readSettings, settingArgs } from './settings/settings.ts';
 import { openTracing } from './tracing.ts';
 import { nodeTransport } from './worker/node-transport.ts';
 import { claimNode } from './worker/one-node.ts';
 import { runWorker } from './worker/worker.ts';
-import { workerSettings } from './worker/worker-options.ts';
 
-const names = [...new Set([...controlPlaneSettings, ...workerSettings])];
+const rows = settingRows('control plane', 'node');
 const configFile = '/etc/minik8s/master.yaml';
 
-type UpSettings = Settings<(typeof names)[number]>;
+type UpSettings = PartSettings<'control plane' | 'node'>;
 
 export const command = defineCommand({
   meta: { description: 'run a whole cluster on this machine' },
-  args: settingArgs(names, configFile),
+  args: settingArgs(rows, configFile),
   async run({ args }) {
-    const settings = readSettings(names, {
+    const settings = readSettings(rows, {
       command: 'minik8s up',
       flags: args,
       environment: process.env,

@@ -29,69 +29,24 @@ import type { Cache } from '../../storage/cache.ts';
 import type { Store } from '../../storage/store.ts';
 import { tracedStore } from '../../storage/traced-store.ts';
 import { CertificateManager } from '../certificate-manager.ts';
-import { logSettings, type ProcessContext } from '../process-context.ts';
+import type { ProcessContext } from '../process-context.ts';
 import { processMetrics } from '../process-metrics.ts';
-import type { Settings } from '../settings/settings.ts';
-import { tracingSettingNames } from '../settings/tracing-settings.ts';
+import type { PartSettings, Settings } from '../settings/setting-table.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { readAdmissionFile } from './admission-file.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { etcdPage } from './etcd-page.ts';
 import { keepGatewayPort } from './gateway-port.ts';
 import { createNodeConnection } from './node-connection.ts';
-import { openPrometheus, prometheusSettings } from './prometheus.ts';
+import { openPrometheus } from './prometheus.ts';
 import { servingCertificates } from './serving-certificates.ts';
 import { authorityIn } from './shared-authority.ts';
 import { agreeOnSettings } from './shared-settings.ts';
 import { openStorage } from './storage.ts';
 import { readTokenFile } from './token-file.ts';
 
-export const controlPlaneSettings = [
-  'data-dir',
-  'bind-address',
-  'port',
-  'etcd-endpoints',
-  'etcd-ca',
-  'etcd-cert',
-  'etcd-key',
-  'token-auth-file',
-  'service-account-issuer',
-  'service-account-jwks-uri',
-  'service-account-key-age',
-  'service-account-extend-token-expiration',
-  'admission-control-config-file',
-  'service-cidr',
-  'service-external-ip-ranges',
-  'features',
-  'dns-domains',
-  'cluster-cidr',
-  'cluster-dns',
-  'cluster-domain',
-  'node-ports',
-  'max-requests-inflight',
-  'max-watches-per-user',
-  'max-connections',
-  'http2',
-  'node-approval',
-  'node-monitor-grace-period',
-  'event-ttl',
-  'default-not-ready-toleration-seconds',
-  'default-unreachable-toleration-seconds',
-  'scheduling-policy',
-  'scoring-strategy',
-  'gateway-port',
-  'python-image',
-  'nodejs-image',
-  'warm-pool',
-  'hpa-sync-period',
-  'hpa-tolerance',
-  ...prometheusSettings,
-  ...tracingSettingNames,
-  ...logSettings,
-] as const;
-
 export interface ControlPlaneOptions extends ProcessContext {
-  readonly settings: Settings<(typeof controlPlaneSettings)[number]>;
+  readonly settings: PartSettings<'control plane'>;
   /** The address under which nodes and pods reach this server. */
   readonly advertiseAddress: string;
   /** The server's URL in the administrator's kubeconfig. */

@@ -12,7 +12,7 @@ import { Nginx } from '../../features/host-names/agent/nginx.ts';
 import type { DnsServed } from '../../features/host-names/api/dns-served.ts';
 import { portProblem } from '../preflight.ts';
 import type { ProcessContext } from '../process-context.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/setting-table.ts';
 
 type RoutingSettings = Settings<
   'data-dir' | 'docker-socket' | 'nginx-image' | 'write-etc-hosts' | 'cluster-domain'
