@@ -2,7 +2,7 @@
  * Settings of all features, by feature. They are apart from index.ts because every role reads them, also
  * roles that run no controller.
  */
-import type { SettingRows } from '../settings/definition.ts';
+import type { SettingRows, SettingValues } from '../settings/definition.ts';
 import { functionSettings } from './functions/settings.ts';
 import { hostNameSettings } from './host-names/settings.ts';
 import type { FeatureName } from './names.ts';
@@ -30,3 +30,11 @@ const owners: ReadonlyMap<string, string> = new Map(
 
 /** Returns the feature that has the setting; undefined for a setting that belongs to no feature. */
 export const featureOf = (setting: string): string | undefined => owners.get(setting);
+
+type FeatureValues = SettingValues<AllRows>;
+
+/** Returns the values that belong to features, out of those of a role. */
+export function featureValues<V extends Partial<FeatureValues>>(values: V): Pick<V, keyof V & keyof AllRows> {
+  const own = Object.entries(values).filter(([name]) => owners.has(name));
+  return Object.fromEntries(own) as Pick<V, keyof V & keyof AllRows>;
+}

@@ -17,9 +17,9 @@ import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { gatewayApp } from '../../features/functions/server/gateway-app.ts';
 import { podsOfNode } from '../../features/functions/server/reached-pods.ts';
-import { defaultDnsDomains } from '../../features/host-names/api/dns-host-problem.ts';
 import { kindFields, kindsWith } from '../../features/kinds.ts';
 import { featureNames } from '../../features/names.ts';
+import { featureValues } from '../../features/settings.ts';
 import { triggerPaths } from '../../features/triggers/server/trigger-paths.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
@@ -191,11 +191,9 @@ const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   serviceCidr: settings['service-cidr'],
   clusterCidr: settings['cluster-cidr'],
   externalIPRanges: settings['service-external-ip-ranges'] ?? [],
-  dnsDomains: settings['dns-domains'] ?? defaultDnsDomains,
+  ...featureValues(settings),
   clusterDomain: settings['cluster-domain'],
   ...(settings['cluster-dns'] !== undefined && { dnsAddress: settings['cluster-dns'] }),
-  runtimeImages: { python: settings['python-image'], nodejs: settings['nodejs-image'] },
-  warmPool: settings['warm-pool'],
   nodePorts: settings['node-ports'],
   nodeApproval: settings['node-approval'],
   nodeGracePeriodMs: settings['node-monitor-grace-period'],
