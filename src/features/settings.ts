@@ -3,10 +3,10 @@
  * roles that run no controller.
  */
 import type { SettingRows, SettingValues } from '../settings/definition.ts';
-import { functionSettings } from './functions/settings.ts';
-import { hostNameSettings } from './host-names/settings.ts';
+import { functionSettings } from './functions/api/settings.ts';
+import { hostNameSettings } from './host-names/api/settings.ts';
 import type { FeatureName } from './names.ts';
-import { triggerSettings } from './triggers/settings.ts';
+import { triggerSettings } from './triggers/api/settings.ts';
 
 const byFeature = {
   functions: functionSettings,

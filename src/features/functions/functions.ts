@@ -1,16 +1,15 @@
 /** Functions: programs that run when they are called, and scale to zero. */
-import type { SettingValues } from '../../settings/definition.ts';
 import type { Feature } from '../feature.ts';
+import type { FunctionFlags } from './api/settings.ts';
 import { functionController, functionRights } from './controller/function.ts';
 import type { RuntimeImages } from './controller/version-plan.ts';
 import { warmPoolController, warmPoolRights } from './controller/warm-pool.ts';
 import { functionRoles } from './roles.ts';
 import { type FunctionCallOptions, functionsServer } from './server/functions-server.ts';
 import { functions as functionMetrics } from './server/object-metrics.ts';
-import type { functionSettings } from './settings.ts';
 
 /** Its flags, and what the master passes on; without the images, Functions have no instances. */
-export interface FunctionSettings extends Partial<SettingValues<typeof functionSettings>> {
+export interface FunctionSettings extends Partial<FunctionFlags> {
   /** Options of function calls; without them functions cannot be called. */
   readonly functionCalls?: FunctionCallOptions;
 }

@@ -1,12 +1,11 @@
 /** Host names: Dns objects, whose hosts and paths lead to Services by the web server of each node. */
-import type { SettingValues } from '../../settings/definition.ts';
 import type { Feature } from '../feature.ts';
+import type { HostNameFlags } from './api/settings.ts';
 import { dnsController, dnsRights } from './controller/dns.ts';
 import { hostNameRoles } from './roles.ts';
 import { dnsServer } from './server/dns-server.ts';
-import type { hostNameSettings } from './settings.ts';
 
-export interface HostNameSettings extends Partial<SettingValues<typeof hostNameSettings>> {
+export interface HostNameSettings extends Partial<HostNameFlags> {
   /** Domain of the cluster, such as `cluster.local`. */
   readonly clusterDomain: string;
 }

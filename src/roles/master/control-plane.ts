@@ -16,6 +16,7 @@ import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { gatewayApp } from '../../features/functions/server/gateway-app.ts';
+import { serveGateway } from '../../features/functions/server/gateway-port.ts';
 import { podsOfNode } from '../../features/functions/server/reached-pods.ts';
 import { kindFields, kindsWith } from '../../features/kinds.ts';
 import { featureNames } from '../../features/names.ts';
@@ -36,7 +37,6 @@ import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { readAdmissionFile } from './admission-file.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { etcdPage } from './etcd-page.ts';
-import { keepGatewayPort } from './gateway-port.ts';
 import { createNodeConnection } from './node-connection.ts';
 import { openPrometheus } from './prometheus.ts';
 import { servingCertificates } from './serving-certificates.ts';
@@ -142,19 +142,16 @@ async function listenForClients(
     log,
   };
   const server = await listenHttps({ ...common, app, port: settings.port, http2: settings.http2 });
-  const listen = (signal: AbortSignal) =>
-    listenHttps({
-      ...common,
-      signal,
-      // Direct calls require the request in the form of HTTP/1.1, which costs a function's caller less
-      // (decision 94).
-      http2: 'agents',
-      app: gatewayApp(app, triggerPaths(cache)),
-      ...(directCalls && { direct: directCalls }),
-      port: settings['gateway-port'],
-      flag: '--gateway-port',
-    });
-  const gateway = hasCalls(settings) ? keepGatewayPort({ cache, listen, clock, log }, until) : undefined;
+  const gateway = hasCalls(settings)
+    ? serveGateway(
+        {
+          ...{ settings, cache, directCalls, clock, log },
+          app: gatewayApp(app, triggerPaths(cache)),
+          listen: (own, signal) => listenHttps({ ...common, ...own, signal }),
+        },
+        until,
+      )
+    : undefined;
   return { closed: Promise.all([server.closed, gateway]).then(() => undefined) };
 }
 

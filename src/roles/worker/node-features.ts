@@ -7,6 +7,7 @@ import { BuildEngine } from '../../features/functions/agent/build-engine.ts';
 import { nodeFunctions } from '../../features/functions/agent/functions.ts';
 import type { FeatureName } from '../../features/names.ts';
 import { watchedFolders } from '../../features/triggers/agent/watched-folders.ts';
+import type { TriggerFlags } from '../../features/triggers/api/settings.ts';
 import type { NodeFeature } from '../../kubelet/node/node-feature.ts';
 import type { Settings } from '../settings/setting-table.ts';
 import { ownerOf } from './owner.ts';
@@ -16,7 +17,7 @@ export const runsFeature = ({ features }: Settings<'features'>, name: FeatureNam
   features?.includes(name) ?? true;
 
 export const nodeFeatures = (
-  settings: Settings<'data-dir' | 'docker-socket' | 'watch-folder' | 'features'>,
+  settings: Settings<'data-dir' | 'docker-socket' | 'features'> & TriggerFlags,
 ): readonly NodeFeature[] => [
   nodeFunctions({
     builds: new BuildEngine({
@@ -26,5 +27,5 @@ export const nodeFeatures = (
     environment: process.env,
     ...(isSea() && { program: process.execPath }),
   }),
-  ...(runsFeature(settings, 'triggers') ? [watchedFolders(settings['watch-folder'] ?? [])] : []),
+  ...(runsFeature(settings, 'triggers') ? [watchedFolders(settings)] : []),
 ];

@@ -1,6 +1,6 @@
 /** Settings of triggers. */
-import { define } from '../../settings/definition.ts';
-import { directories } from '../../settings/readers.ts';
+import { define, type SettingValues } from '../../../settings/definition.ts';
+import { directories } from '../../../settings/readers.ts';
 
 export const triggerSettings = define({
   'watch-folder': {
@@ -12,3 +12,6 @@ export const triggerSettings = define({
     parts: ['node'],
   },
 });
+
+/** Values by the names of the flags. */
+export type TriggerFlags = SettingValues<typeof triggerSettings>;

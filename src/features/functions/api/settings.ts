@@ -1,6 +1,6 @@
 /** Settings of functions. */
-import { define } from '../../settings/definition.ts';
-import { text, wholeNumber } from '../../settings/readers.ts';
+import { define, type SettingValues } from '../../../settings/definition.ts';
+import { text, wholeNumber } from '../../../settings/readers.ts';
 
 export const functionSettings = define({
   'gateway-port': {
@@ -36,3 +36,6 @@ export const functionSettings = define({
     parts: ['control plane'],
   },
 });
+
+/** Values by the names of the flags. */
+export type FunctionFlags = SettingValues<typeof functionSettings>;

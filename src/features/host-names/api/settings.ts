@@ -1,8 +1,8 @@
 /** Settings of host names. */
-import { define } from '../../settings/definition.ts';
-import { domains } from '../../settings/domains.ts';
-import { oneOf, text } from '../../settings/readers.ts';
-import { defaultDnsDomains } from './api/dns-host-problem.ts';
+import { define, type SettingValues } from '../../../settings/definition.ts';
+import { domains } from '../../../settings/domains.ts';
+import { oneOf, text } from '../../../settings/readers.ts';
+import { defaultDnsDomains } from './dns-host-problem.ts';
 
 export const hostNameSettings = define({
   'dns-domains': {
@@ -31,3 +31,6 @@ export const hostNameSettings = define({
     parts: ['node'],
   },
 });
+
+/** Values by the names of the flags. */
+export type HostNameFlags = SettingValues<typeof hostNameSettings>;
