@@ -94,16 +94,12 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     podRangeProblem: podRangeClaims(clusterCidr),
     advertiseAddress: `${master.address}:${master.port}`,
     workflowCalls: workflowCalls(() => api),
-    ...(options.runtimeImages && { functionCalls: functionCalls(options, () => api) }),
+    functionCalls: functionCalls(options, () => api),
   });
   countObjects(metrics.apiserver, api.kinds, api.cache);
   const { signSecretToken } = api.server;
   const placedCalls = options.placedCalls ?? api.placedCalls;
-  const settings = {
-    ...options,
-    placedCalls,
-    ...(options.runtimeImages && { triggers: triggerOptions(api) }),
-  };
+  const settings = { ...options, placedCalls, triggers: triggerOptions(api) };
   const managed = {
     controllers: [
       ...controllersWith(controllers, { ...options, signSecretToken }),

@@ -28,7 +28,7 @@ export const featureObjectMetrics = (names?: Chosen): readonly ObjectMetrics[] =
 
 /** Settings of the features' parts in the API server. */
 export interface FeatureOptions
-  extends Partial<Pick<FeatureSettings, 'dnsDomains' | 'functionCalls' | 'workflowCalls'>> {
+  extends Partial<Omit<FeatureSettings, 'clusterDomain' | 'placedCalls' | 'triggers'>> {
   /** Features of this master; default all. Their kinds must be among those of the server. */
   readonly features?: Chosen;
 }

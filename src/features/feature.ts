@@ -1,4 +1,7 @@
-/** A feature that minik8s adds to Kubernetes: its parts on a master. kinds.ts lists its kinds. */
+/**
+ * A feature that minik8s adds to Kubernetes: its parts on a master. kinds.ts lists its kinds, settings.ts its
+ * settings.
+ */
 import type { ControllerEntry } from '../controller-runtime/definition.ts';
 import type { ObjectMetrics } from '../kube-apiserver/object-metrics/family.ts';
 import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';

@@ -13,17 +13,17 @@ import { systemRandom } from '../base/random.ts';
 import { configFileOf } from '../installation/plan/role.ts';
 import { extractAsset } from '../os/assets.ts';
 import { systemExec } from '../os/exec.ts';
+import { flagHeadings } from '../settings/subjects.ts';
 import { decodeObject } from '../storage/codec.ts';
 import { runningMember } from './backup/member.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { etcdBinaryIn } from './master/storage.ts';
 import { requireRoot } from './preflight.ts';
-import { settingSubjects } from './settings/setting-groups.ts';
 import { settingTable } from './settings/setting-table.ts';
 import { readSettings, settingArgs } from './settings/settings.ts';
 
 const defaultDirectory = settingTable['backup-dir'].default;
-const group = { group: settingSubjects.headingOf('dir') };
+const group = { group: flagHeadings.dir };
 
 const directoryFlag = {
   dir: {
@@ -41,8 +41,8 @@ const passphraseFlag = {
   },
 } as const;
 
-const names = ['data-dir'] as const;
-const dataFlags = settingArgs(names, configFileOf.master);
+const rows = { 'data-dir': settingTable['data-dir'] } as const;
+const dataFlags = settingArgs(rows, configFileOf.master);
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -53,12 +53,12 @@ const textIn = (args: Args, name: string): string | undefined =>
 
 /** Returns the data directory: the other keys of the master's file are not read. */
 function dataDirOf(args: Args): string {
-  const settings = readSettings(names, {
+  const settings = readSettings(rows, {
     command: 'minik8s master',
     flags: args,
     environment: process.env,
     configFile: configFileOf.master,
-    translate: (file) => Object.fromEntries(Object.entries(file).filter(([key]) => key === names[0])),
+    translate: (file) => Object.fromEntries(Object.entries(file).filter(([key]) => Object.hasOwn(rows, key))),
   });
   return settings['data-dir'];
 }

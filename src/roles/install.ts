@@ -12,11 +12,11 @@ import type { Machine } from '../installation/plan/machine.ts';
 import { configFileOf, type Role, roles, runsPods } from '../installation/plan/role.ts';
 import { describeStep } from '../installation/plan/step.ts';
 import { systemExec } from '../os/exec.ts';
+import { flagHeadings } from '../settings/subjects.ts';
 import { holderOf } from './data-directory.ts';
 import { callerOf, writeUserKubeconfig } from './install/user-kubeconfig.ts';
-import { readWanted, settingsOf, type Wanted } from './install/wanted.ts';
+import { readWanted, rowsOf, type Wanted } from './install/wanted.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
-import { settingSubjects } from './settings/setting-groups.ts';
 import { settingArgs } from './settings/settings.ts';
 
 const aboutOf: Readonly<Record<Role, string>> = {
@@ -26,10 +26,10 @@ const aboutOf: Readonly<Record<Role, string>> = {
 };
 
 /** Returns the properties of a flag that citty does not know: where the help lists it, and its default. */
-const shown = (name: string, description: string, usual: string) => ({
+const shown = (name: keyof typeof flagHeadings, description: string, usual: string) => ({
   description,
   usual,
-  group: settingSubjects.headingOf(name),
+  group: flagHeadings[name],
 });
 
 const ownFlags = {
@@ -60,7 +60,7 @@ const commandOf = (role: Role): CommandDef<any> =>
   defineCommand({
     meta: { description: aboutOf[role] },
     args: {
-      ...settingArgs(settingsOf[role], configFileOf[role]),
+      ...settingArgs(rowsOf[role], configFileOf[role]),
       ...(role === 'node' && joinFlag),
       ...ownFlags,
     },

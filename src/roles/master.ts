@@ -3,23 +3,24 @@ import { defineCommand } from 'citty';
 import { isAbort, stopSignal } from '../base/abort.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
-import { controlPlaneSettings, laterComponents, startControlPlane } from './master/control-plane.ts';
+import { laterComponents, startControlPlane } from './master/control-plane.ts';
 import { clusterRanges, requireDisjointRanges, requireFreePort } from './preflight.ts';
 import { processContext } from './process-context.ts';
 import { serviceManagerOf } from './service-notices.ts';
-import { readSettings, type Settings, settingArgs } from './settings/settings.ts';
+import { type PartSettings, settingRows } from './settings/setting-table.ts';
+import { readSettings, settingArgs } from './settings/settings.ts';
 import { openTracing } from './tracing.ts';
 
-export const masterSettings = [...controlPlaneSettings, 'node-ip'] as const;
+export const masterRows = settingRows('control plane');
 const configFile = '/etc/minik8s/master.yaml';
 
-type MasterSettings = Settings<(typeof masterSettings)[number]>;
+type MasterSettings = PartSettings<'control plane'>;
 
 export const command = defineCommand({
   meta: { description: 'run a control plane' },
-  args: settingArgs(masterSettings, configFile),
+  args: settingArgs(masterRows, configFile),
   async run({ args }) {
-    const settings = readSettings(masterSettings, {
+    const settings = readSettings(masterRows, {
       command: 'minik8s master',
       flags: args,
       environment: process.env,

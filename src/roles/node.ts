@@ -21,7 +21,7 @@ import {
 } from './preflight.ts';
 import { nodeContext } from './process-context.ts';
 import { serviceManagerOf } from './service-notices.ts';
-import { type NodeSettings, nodeConfigFile, nodeSettings, readNodeConfig } from './settings/node-config.ts';
+import { type NodeSettings, nodeConfigFile, nodeRows, readNodeConfig } from './settings/node-config.ts';
 import { settingArgs } from './settings/settings.ts';
 import { openTracing } from './tracing.ts';
 import { runMember } from './worker/node-member.ts';
@@ -31,7 +31,7 @@ export const command = defineCommand({
   meta: {
     description: 'join a cluster and run its pods; the token is read from the file or from MINIK8S_TOKEN',
   },
-  args: settingArgs(nodeSettings, nodeConfigFile),
+  args: settingArgs(nodeRows, nodeConfigFile),
   async run({ args }) {
     const warn = (message: string) => process.stderr.write(`warning: ${message}\n`);
     const settings = readNodeConfig({ flags: args, environment: process.env, warn });

@@ -14,7 +14,7 @@ import { readNodeFacts } from '../kubelet/node/node-facts.ts';
 import { allocatableOf, capacityOf, type ReservedResources } from '../kubelet/node/plan/node-status.ts';
 import { type Exec, ExecError } from '../os/exec.ts';
 import { type ClusterRange, type MachineAddresses, overlap } from './address-overlap.ts';
-import type { Settings } from './settings/settings.ts';
+import type { Settings } from './settings/setting-table.ts';
 
 /** Rejects if the port is in use or may not be listened on. */
 export async function requireFreePort(address: string, port: number, flag: string): Promise<void> {

@@ -11,12 +11,9 @@ import type { Exec } from '../os/exec.ts';
 import { residentShell } from '../os/resident-shell.ts';
 import { createLogger, type ProcessLogger } from '../terminal/consola-logger.ts';
 import { keepMemorySmall } from './memory.ts';
-import type { Settings } from './settings/settings.ts';
+import type { Settings } from './settings/setting-table.ts';
 
-/** Settings of a role's log. */
-export const logSettings = ['log-level', 'log-format'] as const;
-
-type LogSettings = Settings<(typeof logSettings)[number]>;
+type LogSettings = Settings<'log-level' | 'log-format'>;
 
 export interface ProcessContext {
   readonly clock: Clock;

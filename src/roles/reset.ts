@@ -11,17 +11,17 @@ import { removePluginSocket } from '../kubelet/devices/device-plugins.ts';
 import { systemExec } from '../os/exec.ts';
 import { removeTree } from '../os/remove-tree.ts';
 import { isDraft } from '../os/replace-file.ts';
+import { flagHeadings } from '../settings/subjects.ts';
 import { holderOf } from './data-directory.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
 import { isNodeSpelling, nodeConfigFile } from './settings/node-config.ts';
-import { settingSubjects } from './settings/setting-groups.ts';
-import { settingTable } from './settings/setting-table.ts';
+import { settingRows, settingTable } from './settings/setting-table.ts';
 import { type ConfigFile, readSettings, settingArgs } from './settings/settings.ts';
 import { removeNodeTraces } from './worker/node-traces.ts';
 import { claimNode } from './worker/one-node.ts';
 import { workerRuntime } from './worker/worker-options.ts';
 
-const names = ['data-dir', 'docker-socket', 'device-plugin-dir'] as const;
+const rows = settingRows('reset');
 const masterConfigFile = '/etc/minik8s/master.yaml';
 /** Entries of a data directory that minik8s creates; other entries are kept. */
 const contents = ['pki', 'etcd', 'bin', 'kubelet', 'node', 'admin.conf', 'minik8s.pid', 'up.log'];
@@ -29,24 +29,24 @@ const contents = ['pki', 'etcd', 'bin', 'kubelet', 'node', 'admin.conf', 'minik8
 export const command = defineCommand({
   meta: { description: 'remove everything minik8s made on this machine' },
   args: {
-    ...settingArgs(names, `${masterConfigFile} or ${nodeConfigFile}`),
+    ...settingArgs(rows, `${masterConfigFile} or ${nodeConfigFile}`),
     yes: {
       type: 'boolean',
       alias: 'y',
-      ...{ description: 'do not ask', group: settingSubjects.headingOf('yes'), usual: 'ask' },
+      ...{ description: 'do not ask', group: flagHeadings.yes, usual: 'ask' },
     },
     'keep-data': {
       type: 'boolean',
       ...{
         description: 'keep the data directory',
-        group: settingSubjects.headingOf('keep-data'),
+        group: flagHeadings['keep-data'],
         usual: 'remove it',
       },
     },
   },
   async run({ args }) {
     const configFile = existsSync(masterConfigFile) ? masterConfigFile : nodeConfigFile;
-    const settings = readSettings(names, {
+    const settings = readSettings(rows, {
       command: configFile === nodeConfigFile ? 'minik8s node' : 'minik8s master',
       flags: args,
       environment: process.env,
@@ -86,7 +86,7 @@ const ownSettings = (file: ConfigFile): ConfigFile =>
   Object.fromEntries(Object.entries(file).filter(([key]) => !isOthers(key)));
 
 const isOthers = (key: string) =>
-  !names.some((name) => name === key) && (Object.hasOwn(settingTable, key) || isNodeSpelling(key));
+  !Object.hasOwn(rows, key) && (Object.hasOwn(settingTable, key) || isNodeSpelling(key));
 
 async function confirmed(path: string, keepsFiles: boolean): Promise<boolean> {
   if (!process.stdin.isTTY)

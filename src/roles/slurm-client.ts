@@ -17,7 +17,8 @@ import { runLeaderElection } from '../controller-runtime/leader-election.ts';
 import { slurmClientLease, slurmConnectionDirectory } from '../features/slurm/api/slurm-client-pod.ts';
 import { slurmJobResource } from '../features/slurm/api/slurm-job.ts';
 import { runSlurmClient } from '../features/slurm/client/slurm-client.ts';
-import { logSettings, processContext } from './process-context.ts';
+import { processContext } from './process-context.ts';
+import { settingRows } from './settings/setting-table.ts';
 import { readSettings } from './settings/settings.ts';
 import { ClusterStore } from './slurm/cluster-store.ts';
 import { followConnection } from './slurm/connection-files.ts';
@@ -51,7 +52,7 @@ async function client(namespace: string, secretName: string, signal: AbortSignal
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
   if (!host || !port) throw new UsageError('minik8s slurm-client runs in a pod of a cluster');
   const context = processContext(
-    readSettings(logSettings, {
+    readSettings(settingRows('slurm-client'), {
       command: 'minik8s slurm-client',
       flags: {},
       environment: process.env,

@@ -1,7 +1,6 @@
 /** Tracing of a role, from its settings. */
 import type { ProcessContext } from './process-context.ts';
-import type { Settings } from './settings/settings.ts';
-import type { tracingSettingNames } from './settings/tracing-settings.ts';
+import type { Settings } from './settings/setting-table.ts';
 
 /** Milliseconds for sending the last spans at the end. */
 const closingMs = 2_000;
@@ -11,7 +10,7 @@ const closingMs = 2_000;
  * --tracing-endpoint, and then loads none of the tracing code.
  */
 export async function openTracing(
-  settings: Settings<(typeof tracingSettingNames)[number]>,
+  settings: Settings<'tracing-endpoint' | 'tracing-sampling-rate'>,
   context: ProcessContext,
   stack: AsyncDisposableStack,
 ): Promise<Pick<ProcessContext, 'tracer'>> {

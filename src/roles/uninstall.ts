@@ -8,8 +8,8 @@ import { recordFile } from '../installation/plan/installed.ts';
 import { describeStep } from '../installation/plan/step.ts';
 import { uninstallPlan } from '../installation/plan/uninstall-plan.ts';
 import { systemExec } from '../os/exec.ts';
+import { flagHeadings } from '../settings/subjects.ts';
 import { requireRoot } from './preflight.ts';
-import { settingSubjects } from './settings/setting-groups.ts';
 
 export const command = defineCommand({
   meta: { description: 'remove what minik8s install made on this machine, with its pods and data' },
@@ -17,14 +17,14 @@ export const command = defineCommand({
     yes: {
       type: 'boolean',
       alias: 'y',
-      ...{ description: 'do not ask', usual: 'ask', group: settingSubjects.headingOf('yes') },
+      ...{ description: 'do not ask', usual: 'ask', group: flagHeadings.yes },
     },
     'keep-data': {
       type: 'boolean',
       ...{
         description: 'keep the data directory and the configuration file',
         usual: 'remove them',
-        group: settingSubjects.headingOf('keep-data'),
+        group: flagHeadings['keep-data'],
       },
     },
   },

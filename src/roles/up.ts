@@ -8,7 +8,7 @@ import type { LeafRequest } from '../pki/credentials.ts';
 import { beginWork, terminalLines } from '../terminal/live-lines.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
-import { controlPlaneSettings, laterComponents, startControlPlane } from './master/control-plane.ts';
+import { laterComponents, startControlPlane } from './master/control-plane.ts';
 import {
   clusterRanges,
   requireDisjointRanges,
@@ -22,23 +22,23 @@ import {
 } from './preflight.ts';
 import { nodeContext } from './process-context.ts';
 import { serviceManagerOf } from './service-notices.ts';
-import { readSettings, type Settings, settingArgs } from './settings/settings.ts';
+import { type PartSettings, settingRows } from './settings/setting-table.ts';
+import { readSettings, settingArgs } from './settings/settings.ts';
 import { openTracing } from './tracing.ts';
 import { nodeTransport } from './worker/node-transport.ts';
 import { claimNode } from './worker/one-node.ts';
 import { runWorker } from './worker/worker.ts';
-import { workerSettings } from './worker/worker-options.ts';
 
-export const upSettings = [...new Set([...controlPlaneSettings, ...workerSettings])];
+export const upRows = settingRows('control plane', 'node');
 const configFile = '/etc/minik8s/master.yaml';
 
-type UpSettings = Settings<(typeof upSettings)[number]>;
+type UpSettings = PartSettings<'control plane' | 'node'>;
 
 export const command = defineCommand({
   meta: { description: 'run a whole cluster on this machine' },
-  args: settingArgs(upSettings, configFile),
+  args: settingArgs(upRows, configFile),
   async run({ args }) {
-    const settings = readSettings(upSettings, {
+    const settings = readSettings(upRows, {
       command: 'minik8s up',
       flags: args,
       environment: process.env,

@@ -5,8 +5,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { flagSubjects } from '../../src/cli/flags/flag-groups.ts';
 import { commands } from '../../src/command-table.ts';
 import { dispatch, type Entry } from '../../src/dispatch.ts';
-import { settingSubjects } from '../../src/roles/settings/setting-groups.ts';
 import { settingTable } from '../../src/roles/settings/setting-table.ts';
+import type { SettingRows } from '../../src/settings/definition.ts';
+import { flagHeadings } from '../../src/settings/subjects.ts';
 
 /** Entries; each is loaded once, as in a process. */
 const table: Record<string, Entry> = Object.fromEntries(
@@ -63,6 +64,13 @@ test('there is a page for every role and every verb', () => {
   assert.ok(pages.size > 45, [...pages.keys()].join(', '));
 });
 
+const roleHeadings: Readonly<Record<string, string>> = {
+  ...flagHeadings,
+  ...Object.fromEntries(
+    Object.entries<SettingRows[string]>(settingTable).map(([name, { subject }]) => [name, subject]),
+  ),
+};
+
 for (const [path, text] of pages) {
   test(`minik8s ${path} --help: narrow, plain, its flags by subject`, () => {
     const lines = text.split('\n');
@@ -78,8 +86,7 @@ for (const [path, text] of pages) {
       for (const entry of entries) {
         const name = /^(?:-\w, )?--(\S+)/.exec(entry)?.[1] ?? '';
         const own = roleWords.has(path.split(' ')[0] ?? '');
-        const group =
-          name === 'yes' ? 'Confirmation' : (own ? settingSubjects : flagSubjects).headingOf(name);
+        const group = own ? roleHeadings[name] : flagSubjects.headingOf(name);
         assert.equal(title, `${group}:`, entry);
         // A flag has a description, and a setting also its default.
         assert.match(entry, own ? / \w.*\(default .+\)$/ : /--\S+ .*\w/, entry);

@@ -62,7 +62,7 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
   [
     'src/features/host-names/api/x.ts',
     `import { a } from '../../../kube-apiserver/context.ts';`,
-    /api may import base, apimachinery, states-language, api$/,
+    /api may import base, settings, apimachinery, states-language, api$/,
   ],
   [
     'src/features/host-names/server/x.ts',

@@ -1,5 +1,6 @@
 /** Functions: programs that run when they are called, and scale to zero. */
 import type { Feature } from '../feature.ts';
+import type { FunctionFlags } from './api/settings.ts';
 import { functionController, functionRights } from './controller/function.ts';
 import type { RuntimeImages } from './controller/version-plan.ts';
 import { warmPoolController, warmPoolRights } from './controller/warm-pool.ts';
@@ -7,19 +8,19 @@ import { functionRoles } from './roles.ts';
 import { type FunctionCallOptions, functionsServer } from './server/functions-server.ts';
 import { functions as functionMetrics } from './server/object-metrics.ts';
 
-export interface FunctionSettings {
+/** Its flags, and what the master passes on; without the images, Functions have no instances. */
+export interface FunctionSettings extends Partial<FunctionFlags> {
   /** Options of function calls; without them functions cannot be called. */
   readonly functionCalls?: FunctionCallOptions;
-  /** Images of function runtimes; without them Functions have no instances. */
-  readonly runtimeImages?: RuntimeImages;
-  /**
-   * Number of instances of a runtime that wait in each namespace with functions of that runtime; default
-   * none.
-   */
-  readonly warmPool?: number;
 }
 
 const account = 'function-controller';
+
+/** Returns the images of the runtimes; undefined unless there is one of each. */
+function runtimeImages(settings: FunctionSettings): RuntimeImages | undefined {
+  const { 'python-image': python, 'nodejs-image': nodejs } = settings;
+  return python === undefined || nodejs === undefined ? undefined : { python, nodejs };
+}
 
 export const functions: Feature<FunctionSettings> = {
   name: 'functions',
@@ -30,13 +31,18 @@ export const functions: Feature<FunctionSettings> = {
     {
       account,
       rights: functionRights,
-      controller: ({ runtimeImages }) => runtimeImages && functionController(runtimeImages),
+      controller: (settings) => {
+        const images = runtimeImages(settings);
+        return images && functionController(images);
+      },
     },
     {
       account,
       rights: warmPoolRights,
-      controller: ({ runtimeImages, warmPool }) =>
-        runtimeImages && warmPool ? warmPoolController(runtimeImages, warmPool) : undefined,
+      controller: (settings) => {
+        const [images, size] = [runtimeImages(settings), settings['warm-pool']];
+        return images && size ? warmPoolController(images, size) : undefined;
+      },
     },
   ],
 };

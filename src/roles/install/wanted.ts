@@ -2,16 +2,17 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../base/usage-error.ts';
 import { configFileOf, type Role } from '../../installation/plan/role.ts';
-import { masterSettings } from '../master.ts';
+import type { SettingRows } from '../../settings/definition.ts';
+import { masterRows } from '../master.ts';
 import { withSettings } from '../settings/config-text.ts';
-import { nodeSettings, readNodeConfig } from '../settings/node-config.ts';
-import { readSettings, type SettingName } from '../settings/settings.ts';
-import { upSettings } from '../up.ts';
+import { nodeRows, readNodeConfig } from '../settings/node-config.ts';
+import { readSettings } from '../settings/settings.ts';
+import { upRows } from '../up.ts';
 
-export const settingsOf: Readonly<Record<Role, readonly SettingName[]>> = {
-  up: upSettings,
-  master: masterSettings,
-  node: nodeSettings,
+export const rowsOf: Readonly<Record<Role, SettingRows>> = {
+  up: upRows,
+  master: masterRows,
+  node: nodeRows,
 };
 
 export interface Wanted {
@@ -55,7 +56,7 @@ export async function readWanted(role: Role, { flags, environment }: WantedSourc
 /** Returns the settings that flags and environment give, as text by name. */
 function givenSettings(role: Role, { flags, environment }: WantedSources): Record<string, string> {
   const given: Record<string, string> = {};
-  for (const name of settingsOf[role]) {
+  for (const name of Object.keys(rowsOf[role])) {
     const value = flags[name] ?? environment[`MINIK8S_${name.toUpperCase().replaceAll('-', '_')}`];
     if (typeof value === 'string') given[name] = value;
   }
@@ -81,7 +82,7 @@ function checkedNode(sources: WantedSources) {
 /** A master without pods has no Docker socket; reset uses the usual one. */
 function checkedMaster(role: 'up' | 'master', configFile: string, sources: WantedSources) {
   const command = `minik8s ${role}`;
-  if (role === 'up') return readSettings(upSettings, { ...sources, command, configFile });
-  const settings = readSettings(masterSettings, { ...sources, command, configFile });
+  if (role === 'up') return readSettings(upRows, { ...sources, command, configFile });
+  const settings = readSettings(masterRows, { ...sources, command, configFile });
   return { ...settings, 'docker-socket': '/var/run/docker.sock' };
 }

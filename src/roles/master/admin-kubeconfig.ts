@@ -6,7 +6,7 @@ import { singleKubeconfig } from '../../client/kubeconfig-connection.ts';
 import { replaceFile } from '../../os/replace-file.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import type { CertificateManager } from '../certificate-manager.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/setting-table.ts';
 
 export interface AdminKubeconfigOptions {
   readonly settings: Settings<'data-dir'>;

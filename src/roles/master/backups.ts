@@ -11,12 +11,11 @@ import { configFileOf } from '../../installation/plan/role.ts';
 import { systemExec } from '../../os/exec.ts';
 import { openRpc } from '../../storage/etcd.ts';
 import type { ProcessContext } from '../process-context.ts';
-import type { backupSettingNames } from '../settings/backup-settings.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { PartSettings } from '../settings/setting-table.ts';
 import { etcdBinaryIn } from './storage.ts';
 
 export interface BackupOptions extends Pick<ProcessContext, 'clock' | 'random' | 'log'> {
-  readonly settings: Settings<(typeof backupSettingNames)[number] | 'data-dir'>;
+  readonly settings: PartSettings<'control plane'>;
   /** Socket of the embedded etcd; undefined for an external one. */
   readonly etcdSocket: string | undefined;
 }

@@ -16,10 +16,11 @@ import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { gatewayApp } from '../../features/functions/server/gateway-app.ts';
+import { serveGateway } from '../../features/functions/server/gateway-port.ts';
 import { podsOfNode } from '../../features/functions/server/reached-pods.ts';
-import { defaultDnsDomains } from '../../features/host-names/api/dns-host-problem.ts';
 import { kindFields, kindsWith } from '../../features/kinds.ts';
 import { featureNames } from '../../features/names.ts';
+import { featureValues } from '../../features/settings.ts';
 import { triggerPaths } from '../../features/triggers/server/trigger-paths.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
@@ -29,72 +30,24 @@ import type { Cache } from '../../storage/cache.ts';
 import type { Store } from '../../storage/store.ts';
 import { tracedStore } from '../../storage/traced-store.ts';
 import { CertificateManager } from '../certificate-manager.ts';
-import { logSettings, type ProcessContext } from '../process-context.ts';
+import type { ProcessContext } from '../process-context.ts';
 import { processMetrics } from '../process-metrics.ts';
-import { backupSettingNames } from '../settings/backup-settings.ts';
-import type { Settings } from '../settings/settings.ts';
-import { tracingSettingNames } from '../settings/tracing-settings.ts';
+import type { PartSettings, Settings } from '../settings/setting-table.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { readAdmissionFile } from './admission-file.ts';
 import { prepareBackups } from './backups.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { etcdPage } from './etcd-page.ts';
-import { keepGatewayPort } from './gateway-port.ts';
 import { createNodeConnection } from './node-connection.ts';
-import { openPrometheus, prometheusSettings } from './prometheus.ts';
+import { openPrometheus } from './prometheus.ts';
 import { servingCertificates } from './serving-certificates.ts';
 import { authorityIn } from './shared-authority.ts';
 import { agreeOnSettings } from './shared-settings.ts';
 import { openStorage } from './storage.ts';
 import { readTokenFile } from './token-file.ts';
 
-export const controlPlaneSettings = [
-  'data-dir',
-  'bind-address',
-  'port',
-  'etcd-endpoints',
-  'etcd-ca',
-  'etcd-cert',
-  'etcd-key',
-  'token-auth-file',
-  'service-account-issuer',
-  'service-account-jwks-uri',
-  'service-account-key-age',
-  'service-account-extend-token-expiration',
-  'admission-control-config-file',
-  'service-cidr',
-  'service-external-ip-ranges',
-  'features',
-  'dns-domains',
-  'cluster-cidr',
-  'cluster-dns',
-  'cluster-domain',
-  'node-ports',
-  'max-requests-inflight',
-  'max-watches-per-user',
-  'max-connections',
-  'http2',
-  'node-approval',
-  'node-monitor-grace-period',
-  'event-ttl',
-  'default-not-ready-toleration-seconds',
-  'default-unreachable-toleration-seconds',
-  'scheduling-policy',
-  'scoring-strategy',
-  'gateway-port',
-  'python-image',
-  'nodejs-image',
-  'warm-pool',
-  'hpa-sync-period',
-  'hpa-tolerance',
-  ...prometheusSettings,
-  ...backupSettingNames,
-  ...tracingSettingNames,
-  ...logSettings,
-] as const;
-
 export interface ControlPlaneOptions extends ProcessContext {
-  readonly settings: Settings<(typeof controlPlaneSettings)[number]>;
+  readonly settings: PartSettings<'control plane'>;
   /** The address under which nodes and pods reach this server. */
   readonly advertiseAddress: string;
   /** The server's URL in the administrator's kubeconfig. */
@@ -192,19 +145,16 @@ async function listenForClients(
     log,
   };
   const server = await listenHttps({ ...common, app, port: settings.port, http2: settings.http2 });
-  const listen = (signal: AbortSignal) =>
-    listenHttps({
-      ...common,
-      signal,
-      // Direct calls require the request in the form of HTTP/1.1, which costs a function's caller less
-      // (decision 94).
-      http2: 'agents',
-      app: gatewayApp(app, triggerPaths(cache)),
-      ...(directCalls && { direct: directCalls }),
-      port: settings['gateway-port'],
-      flag: '--gateway-port',
-    });
-  const gateway = hasCalls(settings) ? keepGatewayPort({ cache, listen, clock, log }, until) : undefined;
+  const gateway = hasCalls(settings)
+    ? serveGateway(
+        {
+          ...{ settings, cache, directCalls, clock, log },
+          app: gatewayApp(app, triggerPaths(cache)),
+          listen: (own, signal) => listenHttps({ ...common, ...own, signal }),
+        },
+        until,
+      )
+    : undefined;
   return { closed: Promise.all([server.closed, gateway]).then(() => undefined) };
 }
 
@@ -241,11 +191,9 @@ const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   serviceCidr: settings['service-cidr'],
   clusterCidr: settings['cluster-cidr'],
   externalIPRanges: settings['service-external-ip-ranges'] ?? [],
-  dnsDomains: settings['dns-domains'] ?? defaultDnsDomains,
+  ...featureValues(settings),
   clusterDomain: settings['cluster-domain'],
   ...(settings['cluster-dns'] !== undefined && { dnsAddress: settings['cluster-dns'] }),
-  runtimeImages: { python: settings['python-image'], nodejs: settings['nodejs-image'] },
-  warmPool: settings['warm-pool'],
   nodePorts: settings['node-ports'],
   nodeApproval: settings['node-approval'],
   nodeGracePeriodMs: settings['node-monitor-grace-period'],

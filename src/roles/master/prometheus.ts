@@ -12,11 +12,11 @@ import { UsageError } from '../../base/usage-error.ts';
 import { explain } from '../../client/https-transport.ts';
 import { usualQueries } from '../../controllers/autoscaling/metric-query-plan.ts';
 import { type MetricSource, SourceSilent } from '../../controllers/autoscaling/outside-metrics.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/setting-table.ts';
 import { readMetricQueries } from './metric-queries-file.ts';
 import { parseQueryAnswer } from './prometheus-answer.ts';
 
-export const prometheusSettings = [
+const prometheusSettings = [
   'prometheus-url',
   'prometheus-ca',
   'prometheus-token-file',

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { apiServiceIP } from '../../kube-apiserver/bootstrap.ts';
 import type { CertificateManager } from '../certificate-manager.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/setting-table.ts';
 
 export interface ServingCertificateOptions {
   readonly settings: Settings<'service-cidr' | 'bind-address' | 'cluster-domain'>;

@@ -5,22 +5,9 @@
  * first master that has it.
  */
 import { KeyExistsError, RevisionMismatchError, type Store } from '../../storage/store.ts';
-import type { Settings } from '../settings/settings.ts';
+import { type SharedSettings, sharedNames as shared } from '../settings/setting-table.ts';
 
 export const settingsKey = '/cluster/settings';
-
-const shared = [
-  'service-cidr',
-  'cluster-cidr',
-  'node-ports',
-  'cluster-dns',
-  'cluster-domain',
-  'service-external-ip-ranges',
-  'dns-domains',
-  'features',
-] as const;
-
-export type SharedSettings = Settings<(typeof shared)[number]>;
 
 /** Rejects with one line that lists the flags that differ from those of the other masters. */
 export async function agreeOnSettings(store: Store, settings: SharedSettings): Promise<void> {

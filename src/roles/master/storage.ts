@@ -11,7 +11,7 @@ import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../storage/embedded-etc
 import { connectEtcd, type EtcdOptions } from '../../storage/etcd.ts';
 import { type Store, StoreUnavailableError } from '../../storage/store.ts';
 import type { ProcessContext } from '../process-context.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/setting-table.ts';
 
 /**
  * Timeout of the first answer of the embedded etcd in milliseconds. etcd reads its write-ahead log when it

@@ -4,20 +4,12 @@
  */
 import { statSync } from 'node:fs';
 import { UsageError } from '../../base/usage-error.ts';
-import { workerSettings } from '../worker/worker-options.ts';
-import { type ConfigFile, readSettings, type Settings } from './settings.ts';
+import { type PartSettings, settingRows } from './setting-table.ts';
+import { type ConfigFile, readSettings } from './settings.ts';
 
-export const nodeSettings = [
-  ...workerSettings,
-  'server',
-  'token',
-  'ca-cert-hash',
-  'labels',
-  'taints',
-  'pod-cidr',
-] as const;
+export const nodeRows = settingRows('node', 'join');
 
-export type NodeSettings = Settings<(typeof nodeSettings)[number]>;
+export type NodeSettings = PartSettings<'node' | 'join'>;
 
 export const nodeConfigFile = '/etc/minik8s/node.yaml';
 
@@ -40,7 +32,7 @@ export interface NodeConfigSources {
 
 /** Throws UsageError that names the invalid flag, variable or key. */
 export function readNodeConfig({ warn, configFile = nodeConfigFile, ...sources }: NodeConfigSources) {
-  return readSettings(nodeSettings, {
+  return readSettings(nodeRows, {
     ...sources,
     command: 'minik8s node',
     configFile,

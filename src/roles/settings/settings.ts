@@ -7,36 +7,25 @@ import type { ArgsDef } from 'citty';
 import { parse } from 'yaml';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { featureOf } from '../../features/settings.ts';
+import type { SettingDefinition, SettingRows, SettingValues } from '../../settings/definition.ts';
+import { flagHeadings } from '../../settings/subjects.ts';
 import { nearest } from '../../terminal/nearest.ts';
-import { settingSubjects } from './setting-groups.ts';
-import { settingTable } from './setting-table.ts';
-import type { SettingDefinition } from './setting-values.ts';
 
-type Table = typeof settingTable;
-export type SettingName = keyof Table;
-
-type Value<N extends SettingName> = Table[N]['read'] extends (text: string) => infer T ? T : never;
-
-/** A setting with a default always has a value. */
-export type Settings<N extends SettingName> = {
-  readonly [K in N]: Table[K] extends { default: string } ? Value<K> : Value<K> | undefined;
-};
-
-/** Returns the command-line flags of a role, grouped by subject. */
-export function settingArgs(names: readonly SettingName[], configFile: string): ArgsDef {
+/** Returns the command-line flags of a role, in the order of its rows. */
+export function settingArgs(rows: SettingRows, configFile: string): ArgsDef {
   const config = {
     description: 'configuration file; its keys are the names of these flags',
     valueHint: 'FILE',
     usual: configFile,
-    group: settingSubjects.headingOf('config'),
+    group: flagHeadings.config,
   };
   const args: ArgsDef = { config: { type: 'string', ...config } };
-  for (const name of settingSubjects.sorted(names)) {
-    const { about, hint = 'VALUE', secret, ...definition }: SettingDefinition<unknown> = settingTable[name];
+  for (const [name, { about, hint = 'VALUE', secret, ...definition }] of Object.entries(rows)) {
     if (secret) continue;
     const usual = definition.default ?? definition.usual;
     const shown = { description: about, valueHint: hint, ...(usual !== undefined && { usual }) };
-    args[name] = { type: 'string', ...shown, ...{ group: settingSubjects.headingOf(name) } };
+    args[name] = { type: 'string', ...shown, ...{ group: definition.subject } };
   }
   return args;
 }
@@ -55,42 +44,68 @@ export interface SettingSources {
 
 export type ConfigFile = Readonly<Record<string, unknown>>;
 
-/** Throws UsageError that names the invalid flag or variable, or every unknown key of the file. */
-export function readSettings<const N extends SettingName>(
-  names: readonly N[],
+/**
+ * Throws UsageError that names the invalid flag or variable, every unknown key of the file, or a setting of a
+ * feature that is switched off.
+ */
+export function readSettings<const T extends SettingRows>(
+  rows: T,
   sources: SettingSources,
-): Settings<N> {
+): SettingValues<T> {
   const named = sources.flags.config ?? sources.environment.MINIK8S_CONFIG;
   const path = typeof named === 'string' ? named : sources.configFile;
   const content = readConfigFile(path, typeof named === 'string');
   const file = sources.translate?.(content, path) ?? content;
-  const unknown = unknownKeys(file, names, sources.command);
+  const unknown = unknownKeys(file, Object.keys(rows), sources.command);
   if (unknown !== undefined) throw new UsageError(`${path}: ${unknown}`);
-  const settings: Partial<Record<SettingName, unknown>> = {};
-  for (const name of names) {
-    const value = readSetting(name, sources, { path, file });
-    if (value !== undefined) settings[name] = value;
+  const settings: Record<string, unknown> = {};
+  const given = new Map<string, string>();
+  for (const [name, definition] of Object.entries(rows)) {
+    const found = givenValue(name, definition, sources, { path, file });
+    if (found) given.set(name, found.origin);
+    const value = found ?? defaultValue(name, definition);
+    if (value) settings[name] = readOne(definition, value.origin, value.value);
   }
-  return settings as Settings<N>;
+  refuseSwitchedOff(given, settings.features);
+  return settings as SettingValues<T>;
+}
+
+interface GivenValue {
+  /** The flag, variable or key, for messages. */
+  readonly origin: string;
+  readonly value: unknown;
 }
 
 /** Returns the value of the first source that has the setting; undefined if none has it. */
-function readSetting(
-  name: SettingName,
+function givenValue(
+  name: string,
+  { secret }: SettingDefinition<unknown>,
   { flags, environment }: SettingSources,
   { path, file }: { readonly path: string; readonly file: ConfigFile },
-): unknown {
-  const definition: SettingDefinition<unknown> = settingTable[name];
+): GivenValue | undefined {
   const variable = `MINIK8S_${name.toUpperCase().replaceAll('-', '_')}`;
-  const candidates: readonly (readonly [string, unknown])[] = [
-    [`--${name}`, definition.secret ? undefined : flags[name]],
-    [variable, environment[variable]],
-    [`${path}: ${name}`, file[name]],
-    [`--${name}`, definition.default],
+  const candidates: readonly GivenValue[] = [
+    { origin: `--${name}`, value: secret ? undefined : flags[name] },
+    { origin: variable, value: environment[variable] },
+    { origin: `${path}: ${name}`, value: file[name] },
   ];
   // A key without a value counts as missing.
-  const [origin, value] = candidates.find(([, candidate]) => (candidate ?? undefined) !== undefined) ?? [];
-  return value === undefined ? undefined : readOne(definition, origin ?? '', value);
+  return candidates.find(({ value }) => (value ?? undefined) !== undefined);
+}
+
+const defaultValue = (name: string, definition: SettingDefinition<unknown>): GivenValue | undefined =>
+  definition.default === undefined ? undefined : { origin: `--${name}`, value: definition.default };
+
+/** Throws UsageError for a setting that no part of this process would read. */
+function refuseSwitchedOff(given: ReadonlyMap<string, string>, features: unknown): void {
+  if (!Array.isArray(features)) return;
+  for (const [name, origin] of given) {
+    const feature = featureOf(name);
+    if (feature !== undefined && !features.includes(feature))
+      throw new UsageError(
+        `${origin} belongs to the feature ${feature}, which --features switches off: leave it out, or add ${feature} to --features`,
+      );
+  }
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { apiServiceIP, clusterDnsIP } from '../../kube-apiserver/bootstrap.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/setting-table.ts';
 import { answerWithin } from './answer-within.ts';
 
 type AddressSettings = Settings<'service-cidr' | 'cluster-dns' | 'cluster-domain'>;

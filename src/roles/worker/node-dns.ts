@@ -8,11 +8,11 @@ import { parseResolvConf } from '../../formats/resolv-conf.ts';
 import { clusterDnsIP } from '../../kube-apiserver/bootstrap.ts';
 import { defaultNames } from '../../network/rules.ts';
 import type { NodeContext } from '../process-context.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/setting-table.ts';
 
-export const dnsSettings = ['cluster-dns', 'cluster-domain', 'dns-upstream'] as const;
-
-type DnsSettings = Settings<(typeof dnsSettings)[number] | 'service-cidr' | 'cluster-cidr'>;
+type DnsSettings = Settings<
+  'cluster-dns' | 'cluster-domain' | 'dns-upstream' | 'service-cidr' | 'cluster-cidr'
+>;
 
 /** Returns the DNS settings that the node agent writes into the files of pods. */
 export function podDns(settings: Settings<'cluster-dns' | 'cluster-domain' | 'service-cidr'>) {

@@ -7,18 +7,17 @@ import { BuildEngine } from '../../features/functions/agent/build-engine.ts';
 import { nodeFunctions } from '../../features/functions/agent/functions.ts';
 import type { FeatureName } from '../../features/names.ts';
 import { watchedFolders } from '../../features/triggers/agent/watched-folders.ts';
+import type { TriggerFlags } from '../../features/triggers/api/settings.ts';
 import type { NodeFeature } from '../../kubelet/node/node-feature.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '../settings/setting-table.ts';
 import { ownerOf } from './owner.ts';
-
-export const nodeFeatureSettings = ['data-dir', 'docker-socket', 'watch-folder', 'features'] as const;
 
 /** `features`: default all. */
 export const runsFeature = ({ features }: Settings<'features'>, name: FeatureName): boolean =>
   features?.includes(name) ?? true;
 
 export const nodeFeatures = (
-  settings: Settings<(typeof nodeFeatureSettings)[number]>,
+  settings: Settings<'data-dir' | 'docker-socket' | 'features'> & TriggerFlags,
 ): readonly NodeFeature[] => [
   nodeFunctions({
     builds: new BuildEngine({
@@ -28,5 +27,5 @@ export const nodeFeatures = (
     environment: process.env,
     ...(isSea() && { program: process.execPath }),
   }),
-  ...(runsFeature(settings, 'triggers') ? [watchedFolders(settings['watch-folder'] ?? [])] : []),
+  ...(runsFeature(settings, 'triggers') ? [watchedFolders(settings)] : []),
 ];

@@ -8,25 +8,9 @@ import type { Kubelet } from '../../kubelet/kubelet.ts';
 import type { ShutdownPeriods } from '../../kubelet/node/plan/shutdown-phases.ts';
 import type { LogRotation } from '../../kubelet/runtime/log-rotation.ts';
 import { type Exec, ExecError } from '../../os/exec.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { PartSettings, Settings } from '../settings/setting-table.ts';
 
-export const nodeLifeSettings = [
-  'heartbeat-interval',
-  'eviction-hard',
-  'allowed-unsafe-sysctls',
-  'devices',
-  'device-plugin-dir',
-  'max-parallel-image-pulls',
-  'container-log-max-size',
-  'container-log-max-files',
-  'image-gc-high-threshold',
-  'image-gc-low-threshold',
-  'image-minimum-gc-age',
-  'shutdown-grace-period',
-  'shutdown-grace-period-critical-pods',
-] as const;
-
-type NodeLifeSettings = Settings<(typeof nodeLifeSettings)[number]>;
+type NodeLifeSettings = PartSettings<'node'>;
 
 /** Returns the settings of the node agent. Throws UsageError. */
 export const agentLife = (settings: NodeLifeSettings) => ({

@@ -9,6 +9,7 @@ import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { removeDnsLink } from '../../cluster-dns/dns-link.ts';
 import { BuildEngine } from '../../features/functions/agent/build-engine.ts';
+import { removeNodeRouting } from '../../features/host-names/agent/node-routing.ts';
 import { readCheckpoint } from '../../kubelet/node/checkpoint.ts';
 import { stopContainers } from '../../kubelet/node/cleanup.ts';
 import type { ContainerRuntime } from '../../kubelet/runtime/runtime.ts';
@@ -19,7 +20,6 @@ import { removeTree } from '../../os/remove-tree.ts';
 import { removeServiceRules } from '../../service-proxy/proxier.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { answerWithin } from './answer-within.ts';
-import { removeNodeRouting } from './node-routing.ts';
 import { ownerOf } from './owner.ts';
 
 export interface NodeTraces {

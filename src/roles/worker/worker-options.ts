@@ -1,4 +1,4 @@
-/** Settings and options of a node's part of a process. */
+/** Options of a node's part of a process. */
 import { join } from 'node:path';
 import type { Current } from '../../base/current.ts';
 import type { Transport } from '../../client/transport.ts';
@@ -6,37 +6,13 @@ import { DockerRuntime } from '../../kubelet/runtime/docker.ts';
 import type { LogRotation } from '../../kubelet/runtime/log-rotation.ts';
 import { readAsset } from '../../os/assets.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
-import { logSettings, type NodeContext } from '../process-context.ts';
+import type { NodeContext } from '../process-context.ts';
 import type { TaintValue } from '../settings/node-values.ts';
-import type { Settings } from '../settings/settings.ts';
-import { tracingSettingNames } from '../settings/tracing-settings.ts';
-import { dnsSettings } from './node-dns.ts';
-import { nodeFeatureSettings } from './node-features.ts';
-import { nodeLifeSettings } from './node-life.ts';
+import type { PartSettings, Settings } from '../settings/setting-table.ts';
 import { ownerOf } from './owner.ts';
 
-export const workerSettings = [
-  'service-cidr',
-  'cluster-cidr',
-  ...dnsSettings,
-  'node-name',
-  'node-ip',
-  'overlay',
-  'kubelet-port',
-  'max-pods',
-  'pod-manifest-path',
-  'system-reserved',
-  ...nodeLifeSettings,
-  ...nodeFeatureSettings,
-  'nginx-image',
-  'write-etc-hosts',
-  'sandbox-pool',
-  ...tracingSettingNames,
-  ...logSettings,
-] as const;
-
 export interface WorkerOptions extends NodeContext {
-  readonly settings: Settings<(typeof workerSettings)[number]>;
+  readonly settings: PartSettings<'node'>;
   /** Transport to the API server, authenticated as this node; the caller closes it. */
   readonly transport: Transport;
   /** PEM of the cluster's authority. */

@@ -12,6 +12,7 @@ import { createClient } from '../../client/rest-client.ts';
 import { createInformerFactory } from '../../client/shared-informer.ts';
 import { tracedTransport } from '../../client/traced-transport.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
+import { createNodeRouting } from '../../features/host-names/agent/node-routing.ts';
 import { dnsServedCondition, dnsServedType } from '../../features/host-names/api/dns-served.ts';
 import { createKubelet, type Kubelet, type KubeletOptions } from '../../kubelet/kubelet.ts';
 import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
@@ -19,11 +20,10 @@ import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions
 import { RoutedPodNetwork } from '../../network/pod-network.ts';
 import { readAsset } from '../../os/assets.ts';
 import { createProxier } from '../../service-proxy/proxier.ts';
-import { requireFreeHostPort } from '../preflight.ts';
+import { portProblem, requireFreeHostPort } from '../preflight.ts';
 import { createNodeDns, podDns } from './node-dns.ts';
 import { nodeFeatures } from './node-features.ts';
 import { agentLife, logRotationOf } from './node-life.ts';
-import { createNodeRouting } from './node-routing.ts';
 import { pauseImage, type WorkerOptions, workerRuntime } from './worker-options.ts';
 
 type Connection = ReturnType<typeof connect>;
@@ -90,8 +90,12 @@ function wireServices(options: WorkerOptions, connection: Connection) {
     clusterCIDR: settings['cluster-cidr'],
     log: log.named('proxy'),
   });
-  const routing = createNodeRouting(options, settings, {
-    ...{ nodeName, nodeIP, events },
+  const routing = createNodeRouting(settings, {
+    ...{ clock, log, nodeName, nodeIP, events },
+    dataDir: settings['data-dir'],
+    dockerSocket: settings['docker-socket'],
+    clusterDomain: settings['cluster-domain'],
+    portProblem: (port) => portProblem('TCP', '0.0.0.0', port),
     services: proxyInformers.informerFor(serviceResource),
     informers: dnsInformers,
     onState: (state) => conditions.replace({ [dnsServedType]: dnsServedCondition(state) }),

@@ -1,10 +1,10 @@
 /** The node's part of a process: the agent, the pod network and the service proxy. */
 import { unlessAborted } from '../../base/abort.ts';
 import { errorMessage } from '../../base/log.ts';
+import { removeNodeRouting } from '../../features/host-names/agent/node-routing.ts';
 import { runOverlay } from '../../network/overlay/overlay.ts';
 import { runsFeature } from './node-features.ts';
 import { shutdownPeriods, signalAfterPods } from './node-life.ts';
-import { removeNodeRouting } from './node-routing.ts';
 import type { WorkerOptions } from './worker-options.ts';
 import { wireWorker } from './worker-wiring.ts';
 

@@ -84,7 +84,7 @@ test(
   'an external address and a host that were claimed just before a kill have one namespace after it',
   limit,
   async () => {
-    await start({ externalIPRanges: ['203.0.113.0/24'], dnsDomains: ['example'] });
+    await start({ externalIPRanges: ['203.0.113.0/24'], 'dns-domains': ['example'] });
     await makeNamespaces('alice', 'bob');
     const service = (n: number) => ({
       metadata: { name: `s${n}` },

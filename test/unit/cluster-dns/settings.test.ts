@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { renderAddresses } from '../../../src/cluster-dns/rules.ts';
 import { parseResolvConf } from '../../../src/formats/resolv-conf.ts';
-import { domain, nameServers } from '../../../src/roles/settings/dns-values.ts';
+import { nameServers } from '../../../src/roles/settings/name-servers.ts';
+import { domain } from '../../../src/settings/domains.ts';
 
 describe('resolv.conf', () => {
   it('is read as the resolver does', () => {

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  agreeOnSettings,
-  type SharedSettings,
-  settingsKey,
-} from '../../../../src/roles/master/shared-settings.ts';
+import { agreeOnSettings, settingsKey } from '../../../../src/roles/master/shared-settings.ts';
+import type { SharedSettings } from '../../../../src/roles/settings/setting-table.ts';
 import { createMemoryStore } from '../../../fixtures/memory-store.ts';
 
 const settings = (over: Partial<SharedSettings> = {}): SharedSettings => ({

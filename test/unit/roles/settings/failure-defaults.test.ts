@@ -4,18 +4,16 @@ import { it } from 'node:test';
 import { planNode } from '../../../../src/controllers/nodes/node-lifecycle-plan.ts';
 import { defaultTolerations } from '../../../../src/kube-apiserver/admission/default-toleration-seconds.ts';
 import { newLease } from '../../../../src/kubelet/node/plan/node-status.ts';
+import { settingRows } from '../../../../src/roles/settings/setting-table.ts';
 import { readSettings } from '../../../../src/roles/settings/settings.ts';
 import { at, node } from '../../controllers/objects.ts';
 
-const shipped = readSettings(
-  [
-    'node-monitor-grace-period',
-    'heartbeat-interval',
-    'default-not-ready-toleration-seconds',
-    'default-unreachable-toleration-seconds',
-  ],
-  { command: 'minik8s up', flags: {}, environment: {}, configFile: '/no/such/node.yaml' },
-);
+const shipped = readSettings(settingRows('control plane', 'node'), {
+  command: 'minik8s up',
+  flags: {},
+  environment: {},
+  configFile: '/no/such/node.yaml',
+});
 const [grace, heartbeat] = [shipped['node-monitor-grace-period'], shipped['heartbeat-interval']];
 
 it('a node that says nothing is lost after 40 s, as upstream, and not before', () => {

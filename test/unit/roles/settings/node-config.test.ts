@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { UsageError } from '../../../../src/base/usage-error.ts';
-import { nodeSettings, readNodeConfig } from '../../../../src/roles/settings/node-config.ts';
+import { nodeRows, readNodeConfig } from '../../../../src/roles/settings/node-config.ts';
 import { settingArgs } from '../../../../src/roles/settings/settings.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'minik8s-node-config-'));
@@ -117,7 +117,7 @@ describe('node.yaml', () => {
   });
 
   test('there is no flag for the token: everybody would see it', () => {
-    const args = settingArgs(nodeSettings, '/etc/minik8s/node.yaml');
+    const args = settingArgs(nodeRows, '/etc/minik8s/node.yaml');
     assert.equal(Object.hasOwn(args, 'token'), false);
     assert.equal(Object.hasOwn(args, 'ca-cert-hash'), true);
     assert.equal(read({ flags: { token: secret } }).settings.token, undefined);

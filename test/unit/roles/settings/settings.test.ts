@@ -4,30 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { UsageError } from '../../../../src/base/usage-error.ts';
-import { readSettings, type SettingName } from '../../../../src/roles/settings/settings.ts';
+import { settingRows } from '../../../../src/roles/settings/setting-table.ts';
+import { readSettings } from '../../../../src/roles/settings/settings.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'minik8s-settings-'));
 after(() => rmSync(directory, { recursive: true }));
 
-const names = [
-  'port',
-  'service-cidr',
-  'etcd-endpoints',
-  'node-ports',
-  'scheduling-policy',
-  'scoring-strategy',
-  'node-ip',
-  'data-dir',
-  'service-account-issuer',
-  'service-account-jwks-uri',
-  'service-account-key-age',
-  'service-account-extend-token-expiration',
-] as const;
+const rows = settingRows('control plane');
 
 function read(sources: { flags?: object; environment?: object; file?: string }) {
   const configFile = join(directory, 'config.yaml');
   writeFileSync(configFile, sources.file ?? '');
-  return readSettings<(typeof names)[number] & SettingName>(names, {
+  return readSettings(rows, {
     command: 'minik8s master',
     flags: { ...sources.flags },
     environment: { ...sources.environment },

@@ -5,11 +5,11 @@ import { describe, it } from 'node:test';
 import { silentLogger } from '../../../../src/base/log.ts';
 import type { ShutdownPeriods } from '../../../../src/kubelet/node/plan/shutdown-phases.ts';
 import { type Exec, ExecError, systemExec } from '../../../../src/os/exec.ts';
+import { settingRows } from '../../../../src/roles/settings/setting-table.ts';
 import { readSettings } from '../../../../src/roles/settings/settings.ts';
 import {
   agentLife,
   machineIsStopping,
-  nodeLifeSettings,
   shutdownPeriods,
   signalAfterPods,
 } from '../../../../src/roles/worker/node-life.ts';
@@ -142,7 +142,7 @@ describe('whether the machine goes down', () => {
 
 describe('settings of a node’s life', () => {
   const read = (flags: Record<string, string> = {}) =>
-    readSettings(nodeLifeSettings, {
+    readSettings(settingRows('node'), {
       command: 'minik8s node',
       flags,
       environment: {},

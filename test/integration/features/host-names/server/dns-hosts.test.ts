@@ -7,7 +7,7 @@ const dnses = '/apis/minik8s.io/v1/namespaces/default/dnses';
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 let server: TestServer;
 before(async () => {
-  server = await startTestServer({ dnsDomains: ['example', 'corp.com'] });
+  server = await startTestServer({ 'dns-domains': ['example', 'corp.com'] });
   for (const name of ['vm1.example', 'n2'])
     assert.equal((await server.call('POST', '/api/v1/nodes', { metadata: { name }, spec: {} })).status, 201);
   const status = { addresses: [{ type: 'Hostname', address: 'two.corp.com' }] };

@@ -69,7 +69,8 @@ export class World {
     const stop = new AbortController();
     const plane = await createTestPlane(systemClock, {
       store: this.#store,
-      runtimeImages: { python: 'python:3', nodejs: 'node:1' },
+      'python-image': 'python:3',
+      'nodejs-image': 'node:1',
       reachesPod: () => true,
       nodeGracePeriodMs: 3_600_000,
     });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { duration } from '../../../../src/roles/settings/duration.ts';
+import { duration } from '../../../src/settings/duration.ts';
 
 const read = duration('5s', '10m');
 

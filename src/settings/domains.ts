@@ -1,7 +1,5 @@
 /** Readers of settings about DNS names. Each reads a text and throws an Error that says what is expected. */
-import { checkDns1123Subdomain } from '../../apimachinery/names.ts';
-import { isIPv4 } from '../../base/addresses.ts';
-import type { Server } from '../../cluster-dns/exchange.ts';
+import { checkDns1123Subdomain } from '../apimachinery/names.ts';
 
 /** Reads a domain such as `cluster.local`; returns it in lower case. */
 export function domain(value: string): string {
@@ -18,16 +16,4 @@ export function domains(value: string): readonly string[] {
   const all = value.split(',').filter((part) => part.trim() !== '');
   if (all.length === 0) throw new Error('expected domains such as apps.example.com,test');
   return all.map((part) => domain(part.trim()));
-}
-
-/** Reads servers such as `192.0.2.53,192.0.2.54:5353`. */
-export function nameServers(value: string): readonly Server[] {
-  return value.split(',').map((one) => {
-    const [address = '', port = '53', ...more] = one.trim().split(':');
-    const number = Number(port);
-    if (!isIPv4(address) || !/^\d+$/.test(port) || number < 1 || number > 65_535 || more.length > 0) {
-      throw new Error('expected IPv4 addresses such as 192.0.2.53,192.0.2.54:5353');
-    }
-    return { address, port: number };
-  });
 }

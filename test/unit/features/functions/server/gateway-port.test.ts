@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { KindSet } from '../../../../src/apimachinery/kind-set.ts';
-import { registry } from '../../../../src/features/kinds.ts';
-import { keepGatewayPort } from '../../../../src/roles/master/gateway-port.ts';
-import { startTestServer } from '../../../fixtures/api-server.ts';
-import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
-import { troubleText } from '../../../fixtures/troubleshooting.ts';
+import { KindSet } from '../../../../../src/apimachinery/kind-set.ts';
+import {
+  type GatewayOptions,
+  serveGateway,
+} from '../../../../../src/features/functions/server/gateway-port.ts';
+import { registry } from '../../../../../src/features/kinds.ts';
+import { startTestServer } from '../../../../fixtures/api-server.ts';
+import { RecordingLogger } from '../../../../fixtures/recording-logger.ts';
+import { troubleText } from '../../../../fixtures/troubleshooting.ts';
 
 const functions = '/apis/minik8s.io/v1/namespaces/default/functions';
 
@@ -14,18 +17,27 @@ async function world(refusals = 0) {
   const { cache, clock } = server;
   const log: string[] = [];
   let left = refusals;
-  const listen = async (signal: AbortSignal) => {
+  const listen: GatewayOptions['listen'] = async ({ port, flag }, signal) => {
+    assert.deepEqual({ port, flag }, { port: 8071, flag: '--gateway-port' });
     if (left-- > 0) {
       log.push('refused');
       throw new Error('0.0.0.0:8070 is in use');
     }
     log.push('open');
     const closed = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-    return { port: 8070, closed: closed.then(() => void log.push('closed')) };
+    return { port, closed: closed.then(() => void log.push('closed')) };
   };
   const stop = new AbortController();
   const logger = new RecordingLogger();
-  const ended = keepGatewayPort({ cache, listen, clock, log: logger }, stop.signal);
+  const ended = serveGateway(
+    {
+      settings: { 'gateway-port': 8071 },
+      app: server.app,
+      directCalls: undefined,
+      ...{ cache, listen, clock, log: logger },
+    },
+    stop.signal,
+  );
   return {
     log,
     logger,

@@ -2,21 +2,34 @@
  * The port for calls of functions, workflows and triggers. It is open while at least one such object exists.
  */
 
-import { storagePrefix } from '../../apimachinery/resource-definition.ts';
-import type { Listener } from '../../apiserver/transport/serve.ts';
-import { aborted } from '../../base/abort.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { errorMessage, type Logger } from '../../base/log.ts';
-import { functionResource } from '../../features/functions/api/function.ts';
-import { triggerResource } from '../../features/triggers/api/trigger.ts';
-import { workflowResource } from '../../features/workflows/api/workflow.ts';
-import type { Cache } from '../../storage/cache.ts';
+import { storagePrefix } from '../../../apimachinery/resource-definition.ts';
+import type { DirectServe, ListenOptions } from '../../../apiserver/transport/listen-options.ts';
+import type { Listener } from '../../../apiserver/transport/serve.ts';
+import { aborted } from '../../../base/abort.ts';
+import type { Clock, Timer } from '../../../base/clock.ts';
+import { errorMessage, type Logger } from '../../../base/log.ts';
+import type { Cache } from '../../../storage/cache.ts';
+import { triggerResource } from '../../triggers/api/trigger.ts';
+import { workflowResource } from '../../workflows/api/workflow.ts';
+import { functionResource } from '../api/function.ts';
+import type { FunctionFlags } from '../api/settings.ts';
 
-export interface GatewayPortOptions {
+interface GatewayPortOptions {
   readonly cache: Cache;
   readonly listen: (signal: AbortSignal) => Promise<Listener>;
   readonly clock: Clock;
   readonly log: Logger;
+}
+
+/** Options of the listener that are the gateway's own. */
+type GatewayListener = Pick<ListenOptions, 'app' | 'direct' | 'http2' | 'port' | 'flag'>;
+
+export interface GatewayOptions extends Omit<GatewayPortOptions, 'listen'> {
+  readonly settings: Pick<FunctionFlags, 'gateway-port'>;
+  readonly app: ListenOptions['app'];
+  /** Serves calls of functions without the app. */
+  readonly directCalls: DirectServe | undefined;
+  readonly listen: (own: GatewayListener, signal: AbortSignal) => Promise<Listener>;
 }
 
 /** Delay in milliseconds before another attempt to open the port: another program may be using it. */
@@ -24,9 +37,21 @@ const retryMs = 10_000;
 
 const prefixes = [functionResource, triggerResource, workflowResource].map((kind) => storagePrefix(kind));
 
-/** Resolves when the signal has aborted and the last call has been answered. */
-export async function keepGatewayPort(options: GatewayPortOptions, signal: AbortSignal): Promise<void> {
-  const port = new GatewayPort(options);
+/** Serves --gateway-port; resolves when the signal has aborted and the last call has been answered. */
+export async function serveGateway(
+  { settings, app, directCalls, listen, ...options }: GatewayOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const own: GatewayListener = {
+    app,
+    // Direct calls require the request in the form of HTTP/1.1, which costs a function's caller less
+    // (decision 94).
+    http2: 'agents',
+    ...(directCalls && { direct: directCalls }),
+    port: settings['gateway-port'],
+    flag: '--gateway-port',
+  };
+  const port = new GatewayPort({ ...options, listen: (until) => listen(own, until) });
   const endWatches = prefixes.map((prefix) => follow(options.cache, prefix, () => port.wake()));
   port.wake();
   await aborted(signal);

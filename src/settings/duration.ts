@@ -1,5 +1,5 @@
 /** Durations in settings, as Kubernetes writes them: `40s`, `5m`, `1m30s`, `500ms`. */
-import { parseDuration } from '../../base/time.ts';
+import { parseDuration } from '../base/time.ts';
 
 /**
  * Returns a reader of durations in milliseconds. The bounds are written as durations too, and the error for a

@@ -2,24 +2,7 @@
  * Readers of values that several settings share. Each throws an Error whose message says what is expected.
  */
 import { normalize } from 'node:path';
-import { isIPv4, parseRange, rangeAround } from '../../base/addresses.ts';
-
-export interface SettingDefinition<T> {
-  readonly about: string;
-  /** Placeholder of the value in the usage text; a secret needs none, as it has no flag. */
-  readonly hint?: string;
-  /** Default, as a user would type it; absent if the role computes its own value. */
-  readonly default?: string;
-  /** Behaviour without the setting, for the usage text, if there is no default. */
-  readonly usual?: string;
-  /** Reads the text; throws an Error whose message says what is expected. */
-  readonly read: (text: string) => T;
-  /**
-   * Secret settings have no flag, since everybody on the machine can see flags, and no message repeats their
-   * value.
-   */
-  readonly secret?: boolean;
-}
+import { isIPv4, parseRange, rangeAround } from '../base/addresses.ts';
 
 export const text = (value: string) => value;
 
@@ -64,8 +47,4 @@ export function oneOf<const T extends string>(...choices: readonly T[]) {
     if (choice === undefined) throw new Error(`expected one of ${choices.join(', ')}`);
     return choice;
   };
-}
-
-export function define<const T extends Readonly<Record<string, SettingDefinition<unknown>>>>(table: T): T {
-  return table;
 }

@@ -1,0 +1,98 @@
+/** Settings of a machine, of the cluster that it joins, and of its traces. */
+import { tracesUrl } from '../../base/tracing/endpoint.ts';
+import { share } from '../../base/tracing/share.ts';
+import { define } from '../../settings/definition.ts';
+import { address, directory, oneOf, text } from '../../settings/readers.ts';
+import { parseLogLevels } from '../../terminal/log-levels.ts';
+import { logFormats } from '../../terminal/log-line.ts';
+import { authorityHash, servers, token } from './node-values.ts';
+
+export const machineSettings = define({
+  server: {
+    about: 'URLs of the masters, comma-separated, such as https://192.0.2.10:6443',
+    hint: 'URL,…',
+    usual: 'none; a node needs one',
+    read: servers,
+    subject: 'Joining a cluster',
+    parts: ['join'],
+  },
+  token: {
+    about: 'bootstrap token with which this node joins, from minik8s token create',
+    read: token,
+    secret: true,
+    subject: 'Joining a cluster',
+    parts: ['join'],
+  },
+  'ca-cert-hash': {
+    about: "hash of the cluster authority's public key, from minik8s token create",
+    hint: 'sha256:HEX',
+    usual: 'none; a token needs one',
+    read: authorityHash,
+    subject: 'Joining a cluster',
+    parts: ['join'],
+  },
+  'data-dir': {
+    about: 'directory of all state',
+    hint: 'DIRECTORY',
+    default: '/var/lib/minik8s',
+    read: directory,
+    subject: 'This machine',
+    parts: ['control plane', 'node', 'reset'],
+  },
+  'docker-socket': {
+    about: 'socket of the Docker engine',
+    hint: 'FILE',
+    default: '/var/run/docker.sock',
+    read: text,
+    subject: 'This machine',
+    parts: ['node', 'reset'],
+  },
+  'node-name': {
+    about: 'name of this node',
+    hint: 'NAME',
+    usual: 'the host name',
+    read: text,
+    subject: 'This machine',
+    parts: ['node'],
+  },
+  'node-ip': {
+    about: 'address of this node',
+    hint: 'ADDRESS',
+    usual: 'the address of its default route',
+    read: address,
+    subject: 'This machine',
+    parts: ['control plane', 'node'],
+  },
+  'log-level': {
+    about: 'minimum level to log: debug, info, warn or error; COMPONENT=LEVEL sets it for a component',
+    hint: 'LEVEL,…',
+    default: 'info',
+    read: parseLogLevels,
+    subject: 'This machine',
+    parts: ['control plane', 'node', 'slurm-client'],
+  },
+  'log-format': {
+    about: 'log format',
+    hint: 'text|json',
+    default: 'text',
+    read: oneOf(...logFormats),
+    subject: 'This machine',
+    parts: ['control plane', 'node', 'slurm-client'],
+  },
+  'tracing-endpoint': {
+    about: 'OpenTelemetry collector that receives traces (OTLP over HTTP)',
+    hint: 'URL',
+    usual: 'nothing is traced',
+    read: tracesUrl,
+    subject: 'Tracing',
+    parts: ['control plane', 'node'],
+  },
+  'tracing-sampling-rate': {
+    about: 'share of new traces to record; a trace that a client began follows the decision of the client',
+    hint: 'NUMBER',
+    default: '1',
+    read: share,
+    subject: 'Tracing',
+    parts: ['control plane', 'node'],
+  },
+});
