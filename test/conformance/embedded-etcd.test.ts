@@ -181,7 +181,7 @@ test('the signal ends it', limit, async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test('a binary that cannot run is told, and stop does not hang', limit, async () => {
+test('a binary that cannot run is reported, and stop does not hang', limit, async () => {
   const dataDir = makeDirectory('minik8s-store-');
   const binary = path.join(dataDir, 'no-such-etcd');
   const signal = new AbortController().signal;
@@ -209,7 +209,7 @@ test('a data directory that a living master uses is left to it', limit, async ()
   }
 });
 
-test('killed in its first start it begins anew, and later it keeps what it has', limit, async () => {
+test('a kill in its first start makes it start again, and later it keeps its data', limit, async () => {
   for (let round = 0; round < 5; round++) {
     const dataDir = makeDirectory('minik8s-store-');
     const abort = new AbortController();
@@ -236,7 +236,7 @@ test('killed in its first start it begins anew, and later it keeps what it has',
   }
 });
 
-test('damaged data are told as that, at once, with what to do', limit, async () => {
+test('damaged data are reported as damaged, at once, with what to do', limit, async () => {
   const dataDir = makeDirectory('minik8s-store-');
   const log = new RecordingLogger();
   const begin = () =>

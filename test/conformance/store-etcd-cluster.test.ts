@@ -172,7 +172,7 @@ const atTheFirst = (options: Partial<EtcdOptions> = {}) =>
   connect({ random: { ...systemRandom, next: () => 0 }, ...options });
 
 test(
-  'an endpoint that takes connections and says nothing costs one wait, and none after it',
+  'an endpoint that accepts connections without an answer costs one wait, and none after it',
   limit,
   async () => {
     const sockets: net.Socket[] = [];

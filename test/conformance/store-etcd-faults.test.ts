@@ -145,7 +145,7 @@ test('a lost answer: the write is recognised although others have changed the ob
   }),
 );
 
-test('a lost answer: of two that delete one revision, one is told that it did', limit, () =>
+test('a lost answer: only one of two clients that delete one revision succeeds', limit, () =>
   proxied(async (store, proxy, tree) => {
     for (let round = 0; round < 6; round++) {
       const key = `${tree}${round}`;

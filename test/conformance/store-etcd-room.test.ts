@@ -122,7 +122,7 @@ test('updates of one large object never fill etcd: its history is forgotten in t
   });
 });
 
-test('an etcd that does not tell its quota is freed when its alarm is raised', limit, async () => {
+test('an etcd without its quota in the status is freed when its alarm is raised', limit, async () => {
   await withServer(earlierBinary, 24 << 20, async (server, store) => {
     assert.equal((await server.call('POST', maps, large('one'))).status, 201);
     let failed = 0;

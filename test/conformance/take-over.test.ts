@@ -183,7 +183,7 @@ test(
   },
 );
 
-test('earlier data that are damaged are told as that, and stay as they are', limit, async () => {
+test('damaged earlier data are reported as damaged, and stay as they are', limit, async () => {
   const dataDir = await copyOfEarlier();
   const log = path.join(dataDir, 'data/member/wal');
   const [first = ''] = (await readdir(log)).filter((name) => name.endsWith('.wal'));
@@ -211,7 +211,7 @@ test('a start that finds no mark looks at the database: its own data are not tak
   await assertTakenOver(dataDir);
 });
 
-test('earlier data put back under a name whose inode is used again are taken over anew', limit, async () => {
+test('earlier data restored under a name whose inode is used again are taken over again', limit, async () => {
   const dataDir = await copyOfEarlier();
   await assertTakenOver(dataDir);
   const at = (name: string) => path.join(dataDir, name);
@@ -271,7 +271,7 @@ test('a new disk in the place of the data is refused with what to do', limit, as
   await mounted(path.join(dataDir, 'data'), () => assert.rejects(begin(dataDir), /data is a mount point/));
 });
 
-test('what another take-over kept is never deleted', limit, async () => {
+test('data that another take-over kept are never deleted', limit, async () => {
   const dataDir = await copyOfEarlier();
   const at = (name: string) => path.join(dataDir, name);
   // The process was killed after it had moved the data away; then an earlier minik8s began with new data.

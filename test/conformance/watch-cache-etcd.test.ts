@@ -97,7 +97,7 @@ test(
 );
 
 test(
-  'a cache that starts anew has the history: watchers resume after any revision that was not compacted',
+  'a restarted cache has the history: watchers resume after any revision that was not compacted',
   limit,
   async () => {
     const server = await startTestEtcd();
@@ -176,7 +176,7 @@ test('a revision that no event under the prefix brings is reached all the same',
 });
 
 test(
-  'an etcd that lost its data: watchers are told, reads show what is there, writes work',
+  'an etcd that lost its data: watchers are notified, reads return the present objects, writes work',
   limit,
   async () => {
     const server = await startTestEtcd();

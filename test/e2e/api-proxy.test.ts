@@ -129,7 +129,7 @@ test('pods, services and nodes through the API server', async (context) => {
     assert.match(await raw(`/api/v1/nodes/node-1:8080/proxy/`), /^machine from /, 'another port of the node');
   });
 
-  await context.test("tells what pods use, by a node's agent", async () => {
+  await context.test("metrics of pods come from a node's agent", async () => {
     const agent = '/api/v1/nodes/node-1/proxy';
     const summary = JSON.parse(await raw(agent, '/stats/summary')) as {
       node: { nodeName: string };
@@ -175,7 +175,7 @@ test('pods, services and nodes through the API server', async (context) => {
     assert.match(page, /^hello from hello-/);
   });
 
-  await context.test('says why not', async () => {
+  await context.test('a failed request through the proxy has the reason', async () => {
     const why = async (path: string) => (await kubectl.attempt(['get', '--raw', path])).stderr.trim();
     assert.match(
       await why(`${namespace}/pods/own-address:81/proxy/`),

@@ -196,7 +196,7 @@ test('bad input is refused with one Status that names it, and changes nothing', 
     assert.doesNotMatch(cluster.log, /\bat .*\.(ts|js|cjs):\d+/, 'no stack trace was written');
   });
 
-  await context.test('of two updates of one version one conflicts and says what to do', async () => {
+  await context.test('one of two updates of the same version conflicts, with the remedy', async () => {
     const old = await kubectl.json<V1ConfigMap>('get', 'configmap', 'kept');
     const update = (a: string) =>
       send(cluster, 'PUT', `${configMaps}/kept`, JSON.stringify({ ...old, data: { a } }));

@@ -24,7 +24,7 @@ interface Container {
   readonly readinessProbe?: object;
 }
 
-test('a pod that cannot run says why, in its status and in an event', {
+test('a pod that cannot run has the reason in its status and in an event', {
   concurrency: true,
 }, async (context) => {
   const host = await Host.start(context);
@@ -94,7 +94,7 @@ test('a pod that cannot run says why, in its status and in an event', {
       assert.match(state?.message ?? '', /Not A Name/);
     }),
 
-    context.test('what is not done yet', async () => {
+    context.test('unsupported fields', async () => {
       const image = 'minik8s/hello:1';
       const input = JSON.stringify({
         apiVersion: 'v1',
@@ -224,7 +224,7 @@ test('a pod that cannot run says why, in its status and in an event', {
       assert.equal(await host.page(`${host.address}:9090`), 'hello from taken');
     }),
 
-    context.test('what cannot be mounted', async () => {
+    context.test('unmountable volumes', async () => {
       const input = JSON.stringify({
         apiVersion: 'v1',
         kind: 'Pod',

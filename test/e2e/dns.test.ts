@@ -104,7 +104,7 @@ test('cluster DNS', async (context) => {
     assert.match(await cluster.kubectl('cluster-info'), /KubeDNS.* is running at .*\/kube-dns/);
   });
 
-  await context.test('knows services, ports, endpoints, pods and the names of addresses', async () => {
+  await context.test('resolves services, ports, endpoints, pods and the names of addresses', async () => {
     const cidr = (
       await cluster.kubectl('get', 'service', 'hello', '-o', 'jsonpath={.spec.clusterIP}')
     ).trim();
@@ -128,7 +128,7 @@ test('cluster DNS', async (context) => {
     assert.deepEqual(await short(at, 'TXT', 'dns-version.cluster.local'), ['"1.1.0"']);
   });
 
-  await context.test('tells a name that is not there from one without such records', async () => {
+  await context.test('distinguishes a missing name from one without such records', async () => {
     const none = await full('@10.96.0.10', 'no.default.svc.cluster.local');
     assert.match(none, /status: NXDOMAIN/);
     assert.match(none, /^cluster\.local\.\s+5\s+IN\s+SOA\s+ns\.dns\.cluster\.local\./m);
@@ -184,7 +184,7 @@ test('cluster DNS', async (context) => {
     await waitFor('no address of db', async () => (await short(...at)).join() === '');
   });
 
-  await context.test('answers nobody but pods and its own node', async () => {
+  await context.test('answers only pods and its own node', async () => {
     await stranger.run('ip', 'route', 'add', '10.96.0.10', 'via', host.address);
     await stranger.run('ip', 'route', 'add', '169.254.20.10', 'via', host.address);
     for (const server of ['10.96.0.10', '169.254.20.10']) {

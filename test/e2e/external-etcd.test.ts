@@ -44,7 +44,7 @@ test('masters on an external etcd, over TLS', async (context) => {
     await readyPods(cluster, 3);
   });
 
-  await context.test('etcd killed: a write says so, and goes on when it is back', async () => {
+  await context.test('etcd killed: a write reports it, and succeeds when etcd is back', async () => {
     const before = (await readyPods(cluster, 3)).map(nameOf).sort();
     await etcd.kill();
     const { code, stderr } = await kubectl.attempt(['create', 'configmap', 'later', '--request-timeout=3s']);

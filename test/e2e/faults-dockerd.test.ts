@@ -45,7 +45,7 @@ for (const { what, dockerFlags, restarted } of engines) {
     await everyPodAnswersOn(host, address, pods);
     const before = await hellosOf(host);
 
-    await context.test('the node says so while it is away', async () => {
+    await context.test('the node is NotReady while the engine is down', async () => {
       await host.killDocker();
       const remedy = troubleText('it does not run');
       const condition = await waitFor('the node not ready', async () => {
@@ -59,7 +59,7 @@ for (const { what, dockerFlags, restarted } of engines) {
       if (!restarted) assert.match(await host.page(address), /^hello from /);
     });
 
-    await context.test('what is asked for meanwhile waits', async () => {
+    await context.test('requests during the outage wait', async () => {
       const { kubectl } = cluster;
       await kubectl('scale', 'deployment/hello', '--replicas=4');
       await waitFor('a fourth pod', async () => {

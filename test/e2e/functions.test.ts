@@ -121,7 +121,7 @@ test('functions', async (context) => {
   });
 
   await context.test(
-    'nobody calls, and nothing runs; 50 who call at once are all answered, each call made once',
+    'an unused function has no instances; 50 concurrent calls are all answered, each made once',
     async () => {
       await untilGone('hello');
       const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => call('/function/hello', { n })));
@@ -158,18 +158,21 @@ test('functions', async (context) => {
     assert.deepEqual([...seen.keys()].toSorted(), ['200 {"v":1}', '200 {"v":2}']);
   });
 
-  await context.test('a program that cannot be loaded says why, and the one before serves', async () => {
-    const { activeVersion } = (await fn('hello')).status ?? {};
-    await writeFile(join(folder, 'main.py'), 'import nothing_like_it\ndef handler(event):\n    return 3\n');
-    const failed = await ctl('function', 'update', 'hello', '--from', folder, '--wait').catch(
-      (error: Error) => error.message,
-    );
-    assert.match(failed, /No module named 'nothing_like_it'/);
-    const { status } = await fn('hello');
-    assert.equal(status?.activeVersion, activeVersion);
-    assert.equal(status?.conditions?.[0]?.status, 'False');
-    assert.deepEqual(await call('/function/hello', {}), { status: 200, text: '{"v":2}' });
-  });
+  await context.test(
+    'a program that cannot be loaded has the reason in its status, and the previous version serves',
+    async () => {
+      const { activeVersion } = (await fn('hello')).status ?? {};
+      await writeFile(join(folder, 'main.py'), 'import nothing_like_it\ndef handler(event):\n    return 3\n');
+      const failed = await ctl('function', 'update', 'hello', '--from', folder, '--wait').catch(
+        (error: Error) => error.message,
+      );
+      assert.match(failed, /No module named 'nothing_like_it'/);
+      const { status } = await fn('hello');
+      assert.equal(status?.activeVersion, activeVersion);
+      assert.equal(status?.conditions?.[0]?.status, 'False');
+      assert.deepEqual(await call('/function/hello', {}), { status: 200, text: '{"v":2}' });
+    },
+  );
 
   await context.test(
     'a handler that throws is answered with its message, one that ends the program with a failure',

@@ -76,7 +76,7 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
     await waitFor('a pod reaching another', async () => (await ask()) !== own);
   });
 
-  await context.test('a container is told where the API server is', async () => {
+  await context.test('a container has the address of the API server', async () => {
     const [pod] = await readyPods(cluster, 3);
     assert.ok(pod);
     const env = await docker(

@@ -82,7 +82,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
     }
   });
 
-  await context.test('its Node says what the file says', async () => {
+  await context.test('its Node has the settings of the file', async () => {
     const { metadata, spec, status } = await own();
     assert.equal(metadata?.labels?.disk, 'ssd');
     assert.equal(metadata?.labels?.['node.kubernetes.io/pool'], 'a');
@@ -122,7 +122,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
     assert.equal(after.items.length, before.items.length);
   });
 
-  await context.test('deleted while it was away, it begins anew', async () => {
+  await context.test('a node that was deleted while it was down starts again', async () => {
     const container = ['ps', '--all', '--quiet', '--filter', 'label=minik8s.io/role=container'] as const;
     assert.notEqual(await node.host.docker(...container), '');
     await node.role.end('SIGTERM');
@@ -137,15 +137,18 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
     await runPod(cluster, node);
   });
 
-  await context.test('when its Node is deleted its pods end, its rules go, and it says so', async () => {
-    await kubectl('delete', 'node', 'node-1');
-    await waitFor('the machine to say so', async () =>
-      /^node node-1 was deleted from the cluster: .* ctl add node node-1 /m.test(node.role.log),
-    );
-    assert.deepEqual(await tracesOn(node.host), []);
-    assert.equal((await kubectl.attempt(['get', 'node', 'node-1'])).code, 1);
-    assert.ok(node.role.running);
-  });
+  await context.test(
+    'when its Node is deleted its pods end, its rules are removed, and the log has the reason',
+    async () => {
+      await kubectl('delete', 'node', 'node-1');
+      await waitFor('the machine to say so', async () =>
+        /^node node-1 was deleted from the cluster: .* ctl add node node-1 /m.test(node.role.log),
+      );
+      assert.deepEqual(await tracesOn(node.host), []);
+      assert.equal((await kubectl.attempt(['get', 'node', 'node-1'])).code, 1);
+      assert.ok(node.role.running);
+    },
+  );
 
   await context.test('made again by an administrator it works again', async () => {
     const again = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } };
@@ -175,7 +178,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
   });
 });
 
-test('a machine that cannot join says why in one line, and leaves nothing behind', async (context) => {
+test('a machine that cannot join reports why in one line, and leaves nothing behind', async (context) => {
   const cluster = await MultiCluster.start(context, { hosts: 2, nodes: [0] });
   const host = cluster.hosts.at(1);
   const dataDir = join(host.directory, 'node');
@@ -322,7 +325,7 @@ test('a machine that cannot join says why in one line, and leaves nothing behind
     );
   });
 
-  await context.test('the machine can still join, by an older file, and says how to write it', async () => {
+  await context.test('the machine can still join by an older file, and prints the new form', async () => {
     const node = await cluster.prepare(1, { 'data-dir': dataDir });
     const file = join(host.directory, 'node-1.yaml');
     const settings = readFileSync(file, 'utf8').replace(/^node-name: .*\n/m, '');

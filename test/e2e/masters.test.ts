@@ -58,7 +58,7 @@ test('several masters on one etcd', async (context) => {
     );
   });
 
-  await context.test('the Service kubernetes lists both, and each tells its own address', async () => {
+  await context.test('the Service kubernetes lists both, and each publishes its own address', async () => {
     await waitFor(
       'both endpoints',
       async () => (await endpoints(a)).join() === `${a.endpoint},${b.endpoint}`,

@@ -18,7 +18,7 @@ test('machines that join by approval of an administrator', async (context) => {
   const node = await cluster.prepare(1, { 'pod-cidr': '10.244.77.0/24' });
   const rangeOf = (name: string) => kubectl('get', 'node', name, '-o', 'jsonpath={.spec.podCIDR}');
 
-  await context.test('a machine with a token shows as Pending and is told to wait', async () => {
+  await context.test('a machine with a token is Pending and waits', async () => {
     await node.role.start();
     await waitFor('a pending node', async () => (await statusOf('node-1')) === 'Pending');
     await waitFor('the machine to say so', async () => /ctl add node node-1/.test(node.role.log));
@@ -55,7 +55,7 @@ test('machines that join by approval of an administrator', async (context) => {
     });
   });
 
-  await context.test('what it is allowed is what it needs: nothing was refused', () => {
+  await context.test('its rights are sufficient: nothing was forbidden', () => {
     assert.doesNotMatch(node.role.log, /forbidden/);
   });
 
@@ -77,7 +77,7 @@ test('machines that join by approval of an administrator', async (context) => {
   });
 });
 
-test('the machine of `up` needs nobody’s word, and others find its API server by what it prints', async (context) => {
+test('the machine of `up` needs no approval, and others find its API server by its output', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host, flags: ['--node-approval', 'manual'] });
   const { stdout } = await cluster.kubectl.attempt(['get', 'nodes', '--no-headers']);

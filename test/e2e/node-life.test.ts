@@ -94,7 +94,7 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
   });
 
   await context.test(
-    'a node that is short of memory says so, is avoided, and gives up its pods',
+    'a node that is short of memory reports it, gets no pods, and evicts its pods',
     async () => {
       // The shortage is real; only the threshold is unusual.
       await cluster.join(0, { 'eviction-hard': 'memory.available<99%', 'heartbeat-interval': '1s' });

@@ -33,7 +33,7 @@ const talker = {
   },
 };
 
-test('what operators look at', async (context) => {
+test('the pages of operators', async (context) => {
   const host = await Host.start(context);
   const flags = ['--log-format=json', '--log-level=info,apiserver=debug,deployment=info,kubelt=debug'];
   const rotation = ['--container-log-max-size=64Ki', '--container-log-max-files=2'];
@@ -47,7 +47,7 @@ test('what operators look at', async (context) => {
   ]);
 
   await context.test(
-    'of a container that prints more than is kept the end is kept, also of the one before',
+    "the end of a container's long log is kept, also of the previous container",
     async () => {
       await waitFor('a second container', async () => {
         const { status } = await kubectl.json<V1Pod>('get', 'pod', 'talker');

@@ -259,7 +259,7 @@ test('three machines over VXLAN', async (context) => {
     },
   );
 
-  await context.test('what fits goes through whole, and much of it', async () => {
+  await context.test('a large packet within the MTU arrives whole, and a large transfer too', async () => {
     const ping = (bytes: number) =>
       inNetworkOf(first, 'ping', '-M', 'do', '-c', '1', '-W', '30', '-s', String(bytes - 28), second.ip);
     await ping(1450);
@@ -272,7 +272,7 @@ test('three machines over VXLAN', async (context) => {
   });
 
   await context.test(
-    'a machine that is taken out keeps nothing and nobody a way to it, until it is back',
+    'a removed machine keeps no route, and no other machine has a route to it, until it is back',
     async () => {
       // One agent is frozen meanwhile: it must catch up when it continues.
       node1.role.freeze();

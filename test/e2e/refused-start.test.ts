@@ -26,7 +26,7 @@ function answering(socket: string, status: number, body: unknown) {
   return new Promise<typeof server>((resolve) => server.listen(socket, () => resolve(server)));
 }
 
-test('minik8s up says in one line why it cannot start, and leaves nothing behind', async (context) => {
+test('minik8s up reports in one line why it cannot start, and leaves nothing behind', async (context) => {
   const host = await Host.start(context, { docker: false });
   const dataDir = join(host.directory, 'data');
   const up = (flags: Readonly<Record<string, string>> = {}) => {

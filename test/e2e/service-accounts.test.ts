@@ -154,7 +154,7 @@ test('a program in a pod speaks to the API as its service account', async (conte
       'whoami',
     ]);
 
-  await context.test('what it was given counts after a restart, and not after its pod', async () => {
+  await context.test('its token is valid after a restart, and not after its pod', async () => {
     const token = await inside('cat', `${mountPath}/token`);
     assert.equal((await asToken(token)).code, 0);
     await cluster.end('SIGTERM');

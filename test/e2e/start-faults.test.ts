@@ -129,7 +129,7 @@ test('a pod whose start, or what it was started from, has a fault', async (conte
     }),
 
     context.test(
-      'a hook that never ends: the pod is not ready, says so, and goes when it is deleted',
+      'a hook without an end: the pod is not ready, reports it, and is removed when it is deleted',
       async () => {
         await make(configMap('hooked', {}));
         await podWith('hooked', { lifecycle: { postStart: { exec: { command: ['sleep', '98701'] } } } });

@@ -57,7 +57,7 @@ test('Ctrl-C in the middle of a start', async (context) => {
     assert.ok(code === 143 || code === 130, `${code} ${signal}`);
   });
 
-  await context.test('of two at once on one data directory one is refused, the other works', async () => {
+  await context.test('one of two processes on one data directory is refused, the other works', async () => {
     const [first, second] = [start(), start()];
     const refused = await Promise.race(
       [first, second].map(async (child) => ({ child, said: await text(child.stderr) })),

@@ -143,7 +143,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
       assert.equal(code, 4);
     });
 
-    await context.test(`${client}: what cannot be run says why`, async () => {
+    await context.test(`${client}: a command that cannot be run has a reason`, async () => {
       const absent = await exec(['absent']);
       assert.notEqual(absent.code, 0);
       assert.match(absent.stdout.toString() + absent.stderr, /"absent".*: executable file not found/);

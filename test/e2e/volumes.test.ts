@@ -90,7 +90,7 @@ test('volumes of the cluster', async (context) => {
       ).items.some(({ reason, message }) => event.test(`${reason} ${message}`)),
     );
 
-  await context.test('what one pod writes the next one reads', async () => {
+  await context.test('a pod reads the data that another pod wrote', async () => {
     await addVolume('shelf', { hostPath: { path: join(folder, 'shelf'), type: 'DirectoryOrCreate' } });
     await addClaim('c', { storageClassName: 'shelf' });
     await bound('c');
@@ -146,7 +146,7 @@ test('volumes of the cluster', async (context) => {
     assert.deepEqual([outside.gid, outside.mode & 0o777], [0, 0o600]);
   });
 
-  await context.test('a claim and its volume go when nobody uses them, and the data stays', async () => {
+  await context.test('an unused claim and its volume are deleted, and the data stays', async () => {
     await addPod('user', 'sleep 1000');
     await waitFor(
       'it runs',
@@ -163,7 +163,7 @@ test('volumes of the cluster', async (context) => {
     assert.ok(existsSync(join(folder, 'shelf', 'file')));
   });
 
-  await context.test('a share that this machine cannot mount is said so', async () => {
+  await context.test('a share that this machine cannot mount is reported', async () => {
     await addPod('far', 'true', { source: { nfs: { server: '127.0.0.1', path: '/nowhere' } } });
     await told(
       'far',
@@ -206,7 +206,7 @@ test('volumes of the cluster', async (context) => {
     },
   );
 
-  await context.test('what is in a volume is there when the agent comes again', async () => {
+  await context.test('the data of a volume are present after a restart of the agent', async () => {
     await addClaim('stays');
     const source = { persistentVolumeClaim: { claimName: 'stays' } };
     await addPod('holder', 'echo before > /data/file; sleep 1000', { source });
@@ -248,7 +248,7 @@ test('volumes of the cluster', async (context) => {
     assert.ok(existsSync(join(folder, 'shelf', 'file')));
   });
 
-  await context.test('a pod whose claim nobody can serve says why it waits', async () => {
+  await context.test('a pod with a claim that cannot be served has the reason why it waits', async () => {
     await addClaim('wide', { accessModes: ['ReadWriteMany'] });
     await told('wide', /^ProvisioningFailed .* access mode ReadWriteMany is not supported/);
     await addPod('wide', 'true', { source: { persistentVolumeClaim: { claimName: 'wide' } } });

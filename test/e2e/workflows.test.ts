@@ -293,7 +293,7 @@ test('workflows', async (context) => {
     assert.match(table, /NAME\s+WORKFLOW\s+PHASE\s+STATE\s+AGE\nlong-1\s+long\s+Aborted\s+<none>/);
   });
 
-  await context.test('what is deleted leaves nothing', async () => {
+  await context.test('deleted objects leave nothing behind', async () => {
     await kubectl('delete', 'workflows', '--all');
     await waitFor('the runs to go', async () => (await kubectl('get', 'workflowruns')) === '');
     await kubectl('delete', 'functions', '--all');

@@ -61,7 +61,7 @@ test('a disk of images that fills up', async (context) => {
   const hasImage = async (name: string) => (await host.docker('images', '-q', image(name))) !== '';
   const filler = join(host.dockerData, 'filler');
 
-  await context.test('an image that does not fit: its pod says so, once, and waits', async () => {
+  await context.test('an image that does not fit: its pod reports it, once, and waits', async () => {
     await create('before', { image: image('small') });
     await until('before', 'is ready', isReady);
     await host.run('fallocate', '-l', String(50 * MB), filler);
@@ -77,7 +77,7 @@ test('a disk of images that fills up', async (context) => {
       assert.equal(about(text).length, 1, `${text}: ${JSON.stringify(events)}`);
   });
 
-  await context.test('the node says so while it is short, and frees what no pod uses', async () => {
+  await context.test('the node reports the shortage, and frees images that no pod uses', async () => {
     await kubectl('delete', 'pod', 'before', '--wait=true', '--timeout=30s');
     await host.run('fallocate', '-l', String(190 * MB), filler);
     await waitFor('the pressure', async () => (await pressure()) === 'True', slowly);

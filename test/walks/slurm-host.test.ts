@@ -47,7 +47,7 @@ describe('a host that misbehaves', { skip: unlessSlurm, timeout: 400_000 }, () =
     assert.equal(store.text(uid, 'stdout'), 'key\n');
   });
 
-  it('a connection that says nothing any more is made anew', async () => {
+  it('with a silent connection gets a new connection', async () => {
     const store = new MemoryStore();
     const uid = store.add('silent', waiting('silent'));
     await using _ = startClient(store, settings());
@@ -60,7 +60,7 @@ describe('a host that misbehaves', { skip: unlessSlurm, timeout: 400_000 }, () =
     assert.equal(store.text(uid, 'stdout'), 'silent\n');
   });
 
-  it('a full queue keeps nobody out for good', async () => {
+  it('with a full queue gets the job in the end', async () => {
     const store = new MemoryStore();
     const uids = Array.from({ length: 8 }, (_, index) => store.add(`full-${index}`, { run: ['sleep 1'] }));
     await using _ = startClient(store, settings());

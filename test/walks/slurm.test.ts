@@ -122,7 +122,7 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
     assert.equal((await known(uid)).length, 1);
   });
 
-  it('cancels: when deleted, when told, when late; while it builds and while it runs', async () => {
+  it('cancels: on deletion, on request, at the deadline; during the build and the run', async () => {
     const store = new MemoryStore();
     const deleted = store.add('deleted', { run: ['sleep 1000'] });
     const told = store.add('told', { run: ['echo so far', 'sleep 1000'] });
@@ -147,7 +147,7 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
     assert.doesNotMatch(await cluster.sh('ls .minik8s/default'), /deleted|told|late|building/);
   });
 
-  it('leaves results that are too large on the host and says where', async () => {
+  it('leaves results that are too large on the host, with their path in the status', async () => {
     const store = new MemoryStore();
     const uid = store.add('large', {
       run: ['head -c 3000000 /dev/zero >big', 'echo small >small', 'head -c 5000000 /dev/zero | tr "\\0" x'],

@@ -107,7 +107,7 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
     assert.equal(text.match(/Z line/g)?.length, count);
   });
 
-  it('is kept in as many files as were said, of that size; its end is read over them, also when it is over', async () => {
+  it('has the configured number and size of files; its end is read over them, also after the container has ended', async () => {
     const id = await start(`${talk}; exit 3`);
     await docker.getContainer(id).wait();
     const { LogPath } = await docker.getContainer(id).inspect();

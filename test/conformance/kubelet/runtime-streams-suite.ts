@@ -82,7 +82,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       assert.equal(String(await streams.stderr.content()), 'err\n');
     });
 
-    it('drops outputs that nobody wants', async () => {
+    it('drops unread outputs', async () => {
       const streams: ProcessStreams = {
         stdin: undefined,
         stdout: undefined,
@@ -200,7 +200,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       }
     });
 
-    it('says in one line that nobody listens', async () => {
+    it('reports in one line that no server listens', async () => {
       const [, theirs] = duplexPair();
       await assert.rejects(runtime.portForward(sandbox.id, 8099, theirs, never()), {
         name: 'RuntimeError',
@@ -208,7 +208,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       });
     });
 
-    it('says it also to one whose own side has ended', async () => {
+    it('reports it also to a client whose own side has ended', async () => {
       const [ours, theirs] = duplexPair();
       ours.end('hello');
       ours.resume();

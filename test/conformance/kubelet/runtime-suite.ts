@@ -96,7 +96,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
       }
     }
 
-    it('tells its version', async () => {
+    it('returns its version', async () => {
       const { apiVersion, handlers = [] } = await runtime.version();
       assert.match(apiVersion, /^\d+\.\d+$/);
       assert.deepEqual(
@@ -105,7 +105,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
       );
     });
 
-    it('makes a sandbox for nobody, then gives it to a pod', async () => {
+    it('creates an unassigned sandbox, then assigns it to a pod', async () => {
       const made = await runtime.runSandbox({ ip: '10.231.9.8', hostname: 'web' });
       try {
         assert.equal(made.pod, undefined);
@@ -154,7 +154,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         assert.ok(dead.finishedAt !== undefined && dead.finishedAt >= (dead.startedAt ?? 0));
       }));
 
-    it('tells as whom a container runs, with its groups, also when it has ended', () =>
+    it('returns the user and the groups of a container, also after its end', () =>
       withSandbox(async (sandbox) => {
         const of = async (more: Partial<ContainerConfig>) => {
           const id = await runtime.createContainer(await config(sandbox, more));
@@ -168,7 +168,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         assert.deepEqual((await of({ attempt: 1 })).slice(0, 2), [0, 0]);
       }));
 
-    it('tells how a container ended by itself', () =>
+    it('returns how a container ended by itself', () =>
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox, { argv: fixture.failing }));
         await runtime.startContainer(id);
@@ -243,7 +243,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         assert.equal(await following, 'one\ntwo\n');
       }));
 
-    it('tells of changes as they happen, and ends when asked to', () =>
+    it('reports changes as they happen, and ends on request', () =>
       withSandbox(async (sandbox) => {
         const stop = new AbortController();
         const seen: RuntimeEvent[] = [];
@@ -267,7 +267,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         await watching;
       }));
 
-    it('tells when a container cannot run because its sandbox has ended', () =>
+    it('reports a container that cannot run because its sandbox has ended', () =>
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox));
         await runtime.kill(sandbox.id);
@@ -293,7 +293,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         });
       }));
 
-    it('says which images are in use, and takes no name off those', () =>
+    it('lists the images in use, and keeps their names', () =>
       withSandbox(async (sandbox) => {
         const made = await config(sandbox);
         const id = await runtime.createContainer(made);
@@ -303,7 +303,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         assert.equal((await runtime.usedImages()).has(made.imageId), false);
       }));
 
-    it('gives a container an image to read, as often as it likes, or says that it cannot', () =>
+    it('mounts an image read-only, any number of times, or reports that it cannot', () =>
       withSandbox(async (sandbox) => {
         const data = (await runtime.findImage(fixture.data)) ?? assert.fail('the image is not there');
         const imageMounts = ['/a', '/b'].map((target) => ({ imageId: data.id, target, subPath: '' }));

@@ -360,7 +360,7 @@ function suite(connect: Connect): void {
     await assert.rejects(stream.next(), isTransportError);
   });
 
-  test('a failure says whether anything of the request can have been received', async () => {
+  test('a failure has the information whether the server may have received the request', async () => {
     const unsent = async (request: Promise<unknown>) => {
       const error = await request.then(
         () => assert.fail('it was answered'),

@@ -187,7 +187,7 @@ describe('the server', async () => {
     assert.equal(rcode, 'SERVFAIL');
   });
 
-  it('forwards nothing for who wants no recursion', async () => {
+  it('forwards nothing for a client without recursion', async () => {
     const before = upstream.questions;
     const message = encode({ type: 'query', id: 1, questions: [{ name: 'once.example', type: 'A' }] });
     const { rcode } = (await byUdp(message)) as { rcode?: string };
@@ -216,7 +216,7 @@ describe('the server', async () => {
     socket.close();
   });
 
-  it('does not take an address that is somebody else’s', async () => {
+  it('does not take an address in use', async () => {
     await assert.rejects(listen(), /port \d+ of 127\.10\.0\.1 is taken by another process/);
     assert.deepEqual(shown(await byUdp(question(web))), ['10.96.0.20']);
   });

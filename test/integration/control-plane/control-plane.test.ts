@@ -152,7 +152,7 @@ test('clients are served before the Service lists the master, and until everythi
   await assertAtRest(clock);
 });
 
-test('it says why it cannot start, and nothing of it goes on', async () => {
+test('a failed start has the reason, and nothing of it continues', async () => {
   const cannotListen = () => Promise.reject(new Error('the port is in use'));
   const clock = new FakeClock();
   const plane = await createTestPlane(clock);

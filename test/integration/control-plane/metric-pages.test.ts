@@ -99,7 +99,7 @@ describe('pages of metrics', { skip: unlessGo }, () => {
       assert.equal((await ask(path, admin, { method: 'POST' })).status, 404);
     });
 
-  it('tell of each request what was asked for and what became of it', async () => {
+  it('contain each request with its result', async () => {
     const pods = { verb: 'LIST', resource: 'pods', scope: 'namespace', code: '200' };
     const before = (await told('/metrics', 'apiserver_request_total', pods)) ?? 0;
     await ask('/api/v1/namespaces/default/pods');
@@ -121,7 +121,7 @@ describe('pages of metrics', { skip: unlessGo }, () => {
     const forbidden = { verb: 'LIST', resource: 'configmaps', code: '403' };
     assert.equal(await told('/metrics', 'apiserver_request_total', forbidden), 1);
   });
-  it('have no more series for addresses that nobody serves', async () => {
+  it('have no more series for unknown paths', async () => {
     const count = async () =>
       (await (await ask('/metrics')).text()).match(/^apiserver_request_total\{/gm)?.length;
     await ask('/api/v1/namespaces/default/nothings0');
@@ -134,7 +134,7 @@ describe('pages of metrics', { skip: unlessGo }, () => {
     }
     assert.equal(await count(), before);
   });
-  it('tell what the store was asked for, and how many objects there are', async () => {
+  it('contain the requests to the store, and the number of objects', async () => {
     assert.equal(await told('/metrics', 'apiserver_storage_objects', { resource: 'pods' }), 5);
     assert.equal(
       await told('/metrics', 'apiserver_resource_objects', { group: 'apps', resource: 'replicasets' }),
@@ -146,7 +146,7 @@ describe('pages of metrics', { skip: unlessGo }, () => {
       5,
     );
   });
-  it('tell what the queues of controllers had to do', async () => {
+  it("contain the work of the controllers' queues", async () => {
     const name = { name: 'deployment' };
     assert.ok(((await told('/metrics/controllers', 'workqueue_adds_total', name)) ?? 0) >= 1);
     assert.equal(await told('/metrics/controllers', 'workqueue_depth', name), 0);
@@ -155,7 +155,7 @@ describe('pages of metrics', { skip: unlessGo }, () => {
     const leads = { name: 'minik8s-controllers' };
     assert.equal(await told('/metrics/controllers', 'leader_election_master_status', leads), 1);
   });
-  it('tell who was scheduled, who waits, and for how long', async () => {
+  it('contain the scheduled and the pending pods, and their waiting times', async () => {
     const page = '/metrics/scheduler';
     assert.equal(await told(page, 'scheduler_schedule_attempts_total', { result: 'scheduled' }), 3);
     assert.ok(

@@ -171,7 +171,7 @@ test('the pod network of a node', async (context) => {
     assert.deepEqual(await atStranger.until(beyond), [beyond]);
   });
 
-  await context.test('lets nobody reach a closed pod but the machine itself, and by no Service', async () => {
+  await context.test('lets only the machine itself reach a closed pod, and by no Service', async () => {
     const atThird = await listen(node, third, [third.ip], 'closed-pod');
     const service = '192.0.2.80';
     const dnat = `ip daddr ${service} dnat to ${third.ip}`;

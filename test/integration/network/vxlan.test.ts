@@ -72,7 +72,7 @@ test('three nodes over VXLAN', async (context) => {
     },
   );
 
-  await context.test('a pod address that nobody has is refused at once', async () => {
+  await context.test('an unassigned pod address is refused at once', async () => {
     assert.equal(await ask(pod, '10.244.9.9'), 'EHOSTUNREACH');
     // The kernel reports this to each sender about once a second.
     assert.equal(await ask(far, '10.244.1.99'), 'EHOSTUNREACH');
@@ -119,7 +119,7 @@ test('three nodes over VXLAN', async (context) => {
   );
 
   await context.test(
-    'what fits is carried whole, what does not is refused with the size that does',
+    'a fitting packet is carried whole, a larger one is refused with the maximum',
     async () => {
       const size = (bytes: number) => ['-M', 'do', '-s', String(bytes - 28)];
       assert.ok(await pings(pod, far.ip, ...size(1450)));
@@ -267,7 +267,7 @@ test('three nodes over VXLAN', async (context) => {
   });
 });
 
-test('a machine on which somebody else takes VXLAN packets says so, and goes on when that is over', async (context) => {
+test('a machine whose VXLAN port is in use reports it, and continues when the port is free', async (context) => {
   const { node } = await startRig(context);
   const { host } = node(0);
   const other = 'link add name flannel.1 type vxlan id 1 dev eth0 dstport 8472 nolearning';

@@ -42,7 +42,7 @@ describe('finding the authority', () => {
     assert.deepEqual(warnings, []);
   });
 
-  it('says what a server with another authority shows', async () => {
+  it('reports the certificate of a server with another authority', async () => {
     const hash = `sha256:${'0'.repeat(64)}`;
     await rejectsInOneLine(
       discover({ hash }),
@@ -58,7 +58,7 @@ describe('finding the authority', () => {
     );
   });
 
-  it('says by how much the clock is wrong when certificates cannot be trusted by it', async () => {
+  it('reports by how much the clock is wrong if certificates are not valid by it', async () => {
     const clock = new FakeClock(Date.now() - 5 * 3_600_000);
     await rejectsInOneLine(
       discover({ clock }),

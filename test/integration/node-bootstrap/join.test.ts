@@ -94,7 +94,7 @@ describe('joining at once', () => {
   });
   after(() => rig.cluster.stop());
 
-  it('keeps an identity that the API server knows, and needs no token any more', async () => {
+  it('keeps a valid identity, and needs no token any more', async () => {
     const { authority, client } = await joinCluster(options(rig, { token }), never);
     const connection = clientOf(rig, authority, client.key, client.certificate);
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const;
@@ -129,7 +129,7 @@ describe('joining at once', () => {
     );
   });
 
-  it('joins again with a token when the certificate is over, and says so without one', async () => {
+  it('joins again with a token when the certificate has expired, and reports it without one', async () => {
     const files = new NodeFiles(join(directory, 'node'));
     const first = await joinCluster(options(rig, { token, files, nodeName: 'b' }), never);
     const later = new FakeClock(Date.now() + 400 * 24 * 3_600_000);
@@ -157,7 +157,7 @@ describe('joining at once', () => {
     await joinCluster(options(rig, { token, nodeName: 'c' }), never);
   });
 
-  it('says what is missing', async () => {
+  it('reports what is missing', async () => {
     await rejectsInOneLine(joinCluster(options(rig, {}), never), /has not joined yet and no token is given/);
     await rejectsInOneLine(
       joinCluster(options(rig, { token, hash: undefined }), never),
@@ -261,7 +261,7 @@ describe('joining by approval', () => {
     assert.equal((await requestsBy(rig, 'dddddd')).length, 1);
   });
 
-  it('says that it was refused, and asks anew the next time', async () => {
+  it('reports a denial, and sends a new request the next time', async () => {
     const token = await makeToken(rig, 'eeeeee');
     const joining = joinCluster(options(rig, { token, nodeName: 'r' }), never);
     const refused = rejectsInOneLine(joining, /^the cluster refuses this machine as node r: .* was deleted/);
@@ -283,7 +283,7 @@ describe('joining by approval', () => {
     await assert.rejects(again, { name: 'AbortError' });
   });
 
-  it('says so too when that happens between its look at the request and its watch', async () => {
+  it('reports it also if it happens between the read of the request and its watch', async () => {
     const token = await makeToken(rig, 'ffffff');
     const connect = (ca: string, credential: string): Transport => {
       const transport = createHttpsTransport({ server: rig.url, ca, token: credential, clock: systemClock });

@@ -177,7 +177,7 @@ describe('a stage of tests', () => {
     ['its test has', `test('leaves a timer', () => { setInterval(() => {}, 1_000); });`],
     ['the last of several has', `${passes} test('leaves a timer', () => { setInterval(() => {}, 1_000); });`],
   ] as const) {
-    it(`ends a process that goes on when ${when} ended, and says what keeps it`, async (context) => {
+    it(`ends a process that continues when ${when} ended, and reports what keeps it running`, async (context) => {
       const { passed, printed } = await run(context, { a: tests }, { stage: { lingerMs: 200 } });
       assert.equal(passed, false);
       assert.match(printed, /the process ended with exit status 7 without a report/);

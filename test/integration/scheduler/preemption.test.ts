@@ -51,7 +51,7 @@ describe('preemption', () => {
   const placed = ({ eventually, get }: Cluster, name: string) =>
     eventually(`${name} has a node`, async () => (await get(podResource, name))?.spec.nodeName);
 
-  it('ends the less important pod, keeps its node for the other, and says so to both', async () => {
+  it('deletes the less important pod, reserves its node for the other, and has events for both', async () => {
     const made = await start({ n1: '1' });
     made.agent.mayEnd = () => false;
     await create(made, 'victim', '1', 'low');
@@ -103,7 +103,7 @@ describe('preemption', () => {
     assert.equal(await placed(made, 'preemptor'), other);
   });
 
-  it('goes elsewhere when its node falls silent before there is room, and nobody is ended twice', async () => {
+  it('uses another node when its node falls silent before there is room, and deletes no pod twice', async () => {
     const made = await start({ n1: '2', n2: '2' });
     const leases = made.client.resource(leaseResource);
     for (const name of ['n1', 'n2'])
@@ -191,7 +191,7 @@ describe('preemption', () => {
     assert.ok(await made.get(podResource, 'guarded'));
   });
 
-  it('is not for pods of a class that says never', async () => {
+  it('is not used for pods of a class with preemptionPolicy Never', async () => {
     const made = await start({ n1: '1' });
     const draft = {
       apiVersion: 'scheduling.k8s.io/v1',

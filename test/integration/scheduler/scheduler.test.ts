@@ -44,7 +44,7 @@ describe('scheduler', () => {
       assert.equal(pods.filter(({ spec }) => spec.nodeName === name).length, 10, name);
   });
 
-  it('says why a pod waits, and binds it as soon as there is room', async () => {
+  it('reports why a pod waits, and binds it as soon as there is room', async () => {
     const { client, list, get, addNode, pass } = await start({ n2: '500m' });
     const taints = [{ key: 'team', value: 'a', effect: 'NoSchedule' as const }];
     await addNode('n1', { cpu: '1', memory: '8Gi', pods: '10' }, { taints });

@@ -127,13 +127,13 @@ for (const [masquerade, seen] of [
   [true, addresses.gateway],
   [false, addresses.machine],
 ] as const) {
-  test(`by a node port that ${masquerade ? 'hides' : 'shows'} its client, the pod sees ${seen}`, async () => {
+  test(`the pod sees ${seen} by a node port that ${masquerade ? 'hides' : 'shows'} its client`, async () => {
     await apply(rule({ nodePort: { port: 30080, masquerade, endpoints: rule().endpoints } }));
     assert.equal(await call(machine, 'tcp', addresses.node, 30080), seen);
   });
 }
 
-test('what no service has is refused at once, whoever calls', async () => {
+test('an address and port of no service is refused at once, whatever the client', async () => {
   await apply(rule({ endpoints: [] }));
   for (const from of [machine, pod, node]) {
     // The kernel reports the rejection of a local datagram twice: when it is sent, and by an answer.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkIPv6, checkNonSpecialIP, isGlobalUnicast } from '../../../src/api/ip.ts';
 
-test('an address that means something only on the machine that says it is refused in every spelling', () => {
+test('an address with a zone of one machine is rejected in every spelling', () => {
   const special: [string, RegExp][] = [
     ['0.0.0.0', /unspecified/],
     ['::ffff:0.0.0.0', /unspecified/],

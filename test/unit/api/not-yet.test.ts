@@ -8,7 +8,7 @@ const expected: Readonly<Record<string, string>> = {
 };
 
 for (const [kind, so] of Object.entries(expected))
-  test(`${kind} says that ${so}`, () => {
+  test(`${kind} reports that ${so}`, () => {
     const found = registry.filter((one) => one.kind === kind);
     assert.ok(found.length > 0);
     for (const { strategy } of found) {

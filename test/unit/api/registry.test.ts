@@ -126,7 +126,7 @@ const strategies = {
 } as const;
 
 for (const [flag, lists] of Object.entries(strategies))
-  test(`which kinds have ${flag}`, () => {
+  test(`the kinds with ${flag}`, () => {
     const strategyOf = (plural: string) =>
       registry.find((kind) => kind.plural === plural && !kind.types)?.strategy ?? assert.fail(plural);
     const having = (list: string) =>

@@ -23,7 +23,7 @@ const said = (status: 'True' | 'False', reason: string, seconds: number, message
 it('a new one comes last', () => {
   assert.deepEqual(withCondition([other], said('True', 'A', 1)), [other, said('True', 'A', 1)]);
 });
-it('one of the same status and reason stays as it is, whatever it says', () => {
+it('a condition with the same status and reason stays unchanged, whatever its message', () => {
   assert.deepEqual(withCondition([said('True', 'A', 1), other], said('True', 'A', 2, 'n')), [
     said('True', 'A', 1),
     other,

@@ -136,7 +136,7 @@ test('defaults are given where nothing is, and have defaults of their own', () =
   assert.deepEqual(decode({}, rules).object.inner, { key: 'k', value: 'v' });
 });
 
-test('an empty text is an unset field where a default or a choice says so', () => {
+test('an empty text is an unset field if it has a default or a choice', () => {
   const unset = (rules: RulesByType['']) =>
     decode({ mode: '', text: '' }, { 'a.v1.Thing': { acts: '', ...rules } });
   assert.deepEqual(unset({}), { ...none, object: { text: '' } });

@@ -104,7 +104,7 @@ const decode = (value: unknown, validation: FieldValidation = 'Strict', definiti
 const at = (object: unknown, path: string) =>
   path.split('.').reduce<unknown>((inner, key) => (inner as Record<string, unknown>)?.[key], object);
 
-test('what Go clients send is accepted under Strict, without warnings', () => {
+test('bodies of Go clients are accepted under Strict, without warnings', () => {
   const body = {
     ...good({ strategy: {}, replicas: null }, { securityContext: {}, restartPolicy: '' }),
     status: {},
@@ -139,7 +139,7 @@ test('unknown and duplicate fields: Strict refuses, Warn drops and warns, Ignore
   assert.deepEqual(run('Ignore').object, warned.object);
 });
 
-test('fields that Kubernetes knows and the rules do not are kept and named, unless their value asks for nothing', () => {
+test('fields of Kubernetes without a rule are kept and named, unless their value has no effect', () => {
   const { object, warnings } = decode(
     good(
       {},

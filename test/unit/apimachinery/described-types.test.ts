@@ -58,7 +58,7 @@ test('a described kind has no strategic merge patch, and no numbers of protobuf'
   assert.equal(hasStrategicPatch(thing, kubernetesFields), false);
 });
 
-test('a key that is not a field, and a type that nobody describes, are refused', () => {
+test('a key that is not a field, and an undescribed type, are rejected', () => {
   for (const key of ['mode', 'mode:', ':string', 'mode: string'])
     assert.throws(() => describedFields({ [key]: '' }), /is not a field/, key);
   const broken: DescribedTypes = { Broken: { 'x:Gone': '' } };

@@ -5,7 +5,7 @@ import { StatusError } from '../../../src/apimachinery/status-error.ts';
 
 const parse = (query: string) => parseListQuery(new URLSearchParams(query));
 
-test('what clients send is read', () => {
+test('parameters of clients are parsed', () => {
   const list = parse('limit=500&resourceVersion=0&labelSelector=a%3Db&pretty=true&timeout=32s');
   assert.equal(list.limit, 500);
   assert.equal(list.resourceVersion, 0);

@@ -59,7 +59,7 @@ for (const [name, check, good, bad] of [
   });
 }
 
-test('a text says what is allowed and gives the pattern', () => {
+test('a message has the allowed form and the pattern', () => {
   assert.deepEqual(nameCauses('metadata.name', 'Web', checkDns1123Label), [
     {
       reason: 'FieldValueInvalid',

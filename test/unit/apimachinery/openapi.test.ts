@@ -67,7 +67,7 @@ describe('descriptions', () => {
     ...openApiPaths(registry).map((path): [string, Record<string, SchemaObject>] => [path, schemasOf(path)]),
   ];
   for (const [name, schemas] of documents) {
-    it(`are in ${name} for each field of which Kubernetes says something`, () => {
+    it(`are in ${name} for each field that Kubernetes describes`, () => {
       // The types are from a newer Kubernetes than the descriptions, which lack its newest fields.
       const fields = Object.entries(schemas).flatMap(([schema, { properties = {} }]) => {
         const type = schema.split('.').slice(-3).join('.');
@@ -81,7 +81,7 @@ describe('descriptions', () => {
     });
   }
 
-  it('of a field are its own, whatever its type says of itself', () => {
+  it('of a field are its own, whatever the description of its type', () => {
     const described = (type: string, field: string) =>
       inOneGo(openApiV2Document(source)).definitions[`io.k8s.api.${type}`]?.properties?.[field]
         ?.description ?? '';

@@ -106,7 +106,7 @@ describe('a limit', () => {
     });
 });
 
-test('a schema that asks for a check that nobody makes is refused, with the path to it', () => {
+test('a schema with an unsupported check is rejected, with the path to it', () => {
   const kind = (inner: object) => () =>
     customKind(
       {

@@ -22,7 +22,7 @@ test('the first signal stops, the second exits with its number', () => {
   assert.deepEqual(exits, [130]);
 });
 
-test('a closed terminal is told of, and ends nothing', () => {
+test('a closed terminal is reported, and ends nothing', () => {
   let notified = 0;
   const source = new EventEmitter();
   surviveHangup(() => notified++, source);

@@ -142,7 +142,7 @@ test('the bytes of a certificate', () => {
     assert.equal(addressOfBytes(new Uint8Array(length)), undefined);
 });
 
-test('what an address is good for, whichever way it is spelled', () => {
+test('the use of an address does not depend on its spelling', () => {
   const kinds: [string, string | undefined][] = [
     ['0.0.0.0', 'unspecified'],
     ['::ffff:0.0.0.0', 'unspecified'],
@@ -197,7 +197,7 @@ test('ranges are read by their first address, or around any of theirs', () => {
   );
 });
 
-test('what a range contains', () => {
+test('a range contains its addresses', () => {
   const services = range('10.96.0.0/16');
   assert.equal(addressAt(services, 1), '10.96.0.1');
   assert.equal(addressAt(services, 65_535), '10.96.255.255');
@@ -231,7 +231,7 @@ test('a range overlaps its own first and last address, and not those beside it',
   }
 });
 
-test('the host of a URL is what its text says', () => {
+test('the host of a URL is taken from its text', () => {
   const plain = [
     'https://192.0.2.1:6443',
     'http://user:x@192.0.2.1/a:b@c',

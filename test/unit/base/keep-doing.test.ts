@@ -67,7 +67,7 @@ describe('keepDoing', () => {
     assert.deepEqual([turns.length, clock.pending], [3, 0]);
   });
 
-  it('rests as long as the turn says, or as the function says after the turn', async () => {
+  it('rests for the time that the turn returns, or that the function returns after the turn', async () => {
     const { clock, stop, turns, given } = world();
     const over = keepDoing({ ...given, restMs: () => turns.length * 1000 }, async () => {
       turns.push(clock.now());
@@ -212,7 +212,7 @@ describe('keepDoing', () => {
     await over;
   });
 
-  it('ends with the error of a turn that nobody takes, and with what onError throws', async () => {
+  it('ends with the error of a turn that has no handler, and with the error of onError', async () => {
     const { clock, given } = world();
     const act = () => Promise.reject(new Error('broken'));
     await assert.rejects(keepDoing({ clock, signal: given.signal, restMs: 10 }, act), /broken/);

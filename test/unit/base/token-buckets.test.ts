@@ -11,7 +11,7 @@ function drain(buckets: TokenBuckets, key: string, now: number): number {
   return had;
 }
 
-test('a bucket begins full, gains one in a while, and says how long that is', () => {
+test('a bucket starts full, gains one token per interval, and returns the wait', () => {
   const buckets = new TokenBuckets(limits);
   assert.equal(drain(buckets, 'a', 1000), 3);
   assert.equal(buckets.take('a', 1000), 128);

@@ -87,7 +87,7 @@ describe('the forwarder', () => {
     assert.equal(upstream.asked.length, 2);
   });
 
-  it('counts what it was told, by whom, and what it had', async () => {
+  it('counts its answers by server, and its cache hits', async () => {
     const upstream = new Upstream();
     upstream.answers = { '192.0.2.53': 'refuses', '192.0.2.54': reply('NOERROR', [a(60)]) };
     const forwarder = upstream.forwarder();

@@ -130,7 +130,7 @@ describe('an answer', () => {
     assert.deepEqual([flag_aa, flag_ra, flag_rd, flag_tc], [true, true, true, false]);
   });
 
-  it('holds what fits, and says so when that is not all', () => {
+  it('holds what fits, and is marked as truncated otherwise', () => {
     const big = reply({ answers: addresses(200), additionals: addresses(3) });
     for (const [more, limit] of [
       [{}, 512],
@@ -175,7 +175,7 @@ describe('an answer', () => {
   });
 });
 
-describe('what others answer', () => {
+describe('answers of other servers', () => {
   const asked = query(opt(1232));
   const answer = (more: Packet = {}) =>
     encode({

@@ -63,7 +63,7 @@ describe('the responder', () => {
     assert.equal(firsts.size, 3);
   });
 
-  it('does not say that a name is not there before it knows all names', async () => {
+  it('does not answer that a name does not exist before all names are loaded', async () => {
     const respond = responderOf({ complete: false });
     for (const name of [db, 'none.shop.svc.cluster.local', 'cluster.local']) {
       assert.equal((await ask(respond, name)).rcode, 'SERVFAIL', name);
@@ -83,7 +83,7 @@ describe('the responder', () => {
   });
 });
 
-describe('what is counted of questions', () => {
+describe('the counters of questions', () => {
   const from = 'server="dns://10.96.0.10:53",zone=".",view=""';
 
   it('is their type and protocol, and what was answered', async () => {

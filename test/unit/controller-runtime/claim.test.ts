@@ -17,7 +17,7 @@ const mine: OwnerReference = { ...ownedBy('ReplicaSet', 'web') };
 const note: OwnerReference = { ...ownedBy('ConfigMap', 'note'), controller: false };
 const names = (objects: readonly KubeObject[]) => objects.map(({ metadata }) => metadata.name);
 
-describe('what is claimed', () => {
+describe('claimed objects', () => {
   const claim = (one: Pod, owner = set, adoptable?: (pod: Pod) => boolean) => {
     const { owned, adopt, release } = planClaims(owner, selector, [one], adoptable);
     return [
@@ -40,9 +40,9 @@ describe('what is claimed', () => {
     ['that of another', { ownerReferences: [ownedBy('ReplicaSet', 'other')] }, ''],
   ];
   for (const [title, metadata, expected] of table)
-    it(`of ${title}: ${expected || 'nothing'}`, () => assert.equal(claim(pod('p', { metadata })), expected));
+    it(`for ${title}: ${expected || 'none'}`, () => assert.equal(claim(pod('p', { metadata })), expected));
 
-  it('is nothing that is not worth it', () => {
+  it('exclude pods that the filter rejects', () => {
     assert.equal(
       claim(pod('p'), set, () => false),
       '',
@@ -115,7 +115,7 @@ describe('carried out', () => {
   const noted = pod('noted', { metadata: { ownerReferences: [note] } });
   const stray = pod('stray', { metadata: { ownerReferences: [note, mine] } });
 
-  it('what is adopted has its owner beside those it had, and is owned from then on', async () => {
+  it('an adopted object has its owner beside its earlier ones, and is owned from then on', async () => {
     const server = serverWith(set, [orphan, noted]);
     assert.deepEqual(await server.carryOut({ owned: [pod('own')], adopt: [orphan, noted] }), [
       'own',
@@ -126,14 +126,14 @@ describe('carried out', () => {
     assert.deepEqual(server.ownersOf('noted'), ['uid-note', 'uid-web']);
   });
 
-  it('what is let go loses this owner, and no other', async () => {
+  it('a released object loses this owner, and no other', async () => {
     const server = serverWith(set, [stray]);
     assert.deepEqual(await server.carryOut({ release: [stray] }), []);
     assert.deepEqual(server.ownersOf('stray'), ['uid-note']);
     assert.equal(server.asked(), 0, 'for that nobody has to be asked');
   });
 
-  it('what is gone meanwhile is not owned', async () => {
+  it('an object that was deleted meanwhile is not owned', async () => {
     const server = serverWith(set, []);
     assert.deepEqual(await server.carryOut({ adopt: [orphan], release: [stray] }), []);
   });

@@ -35,7 +35,7 @@ function correlator() {
   };
 }
 
-test('an event says what Kubernetes clients look for', () => {
+test('an event has the fields that Kubernetes clients read', () => {
   const seen = correlator().see('restarting');
   assert.ok(seen && !seen.repeated);
   const { metadata, ...event } = seen.event;
@@ -186,7 +186,7 @@ test('a refusal is final', async () => {
   await recorder.stop();
 });
 
-test('what comes faster than it can be written is dropped beyond 1000, and that is logged', async () => {
+test('events above 1000 that cannot be written in time are dropped, and this is logged', async () => {
   const { clock, log, state, stored, recorder } = setUp();
   state.failure = new Error('connection refused');
   for (let i = 0; i < 1_500; i++) recorder.event(pod(`p-${i}`, 'ns'), 'Normal', 'R', 'm');
@@ -241,7 +241,7 @@ test('stopping writes what waits, but not for ever', async () => {
   );
 });
 
-test('an event that comes too fast for the server is sent again when it says', async () => {
+test("an event above the server's rate is sent again after its Retry-After", async () => {
   const { clock, stored, state, recorder } = setUp();
   state.failure = newStatusError('TooManyRequests', 'slower', { retryAfterSeconds: 3 });
   recorder.event(pod('p', 'ns'), 'Normal', 'R', 'm');

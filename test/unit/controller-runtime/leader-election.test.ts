@@ -165,7 +165,7 @@ test('another takes over soon after a release, and a lease duration after a deat
   assert.equal(server.lease?.spec.holderIdentity, '');
 });
 
-test('who waits takes a lease that was released or deleted within a second, and asks for none meanwhile', async () => {
+test('a candidate takes a released or deleted lease within a second, and sends no requests meanwhile', async () => {
   for (const free of ['released', 'deleted'] as const) {
     const clock = new FakeClock();
     const server = new LeaseServer();
@@ -330,7 +330,7 @@ for (const [what, verb, answeredAt, until] of [
   });
 }
 
-test('who learns too late that it had taken the lease does not lead by it, also not for a moment', async () => {
+test('a candidate that gets its lease too late does not lead by it, not even for a moment', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   let lateMs = 20_000;

@@ -108,7 +108,7 @@ describe('ObservedWrites', () => {
     assert.equal(await settled(verifyAfter + 1), false, 'it was asked a moment ago');
     assert.equal(await settled(2 * verifyAfter), true);
   });
-  it('waits for the last of several writes of an object, whoever made them', async () => {
+  it('waits for the last of several writes of an object, whatever its writer', async () => {
     w.writes.written('default/web', version('5'), 0);
     w.writes.written('default/web', version('6'), 0);
     w.show(version('5'));

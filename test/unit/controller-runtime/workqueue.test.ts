@@ -44,7 +44,7 @@ test('a key added while it is worked on is handed out again only when it is done
   assert.equal(queue.length, 0);
 });
 
-test('of two delays the shorter one holds', async () => {
+test('the shorter of two delays counts', async () => {
   const clock = new FakeClock();
   const queue = new WorkQueue<string>(clock);
   queue.addAfter('a', 1_000);
@@ -127,7 +127,7 @@ test('whatever the order of adds and failures, no key runs twice at once and no 
   }
 });
 
-test('what is told of a queue: adds, waits, work, retries, and what takes long', async () => {
+test('metrics of a queue: adds, waiting times, work, retries, and long work', async () => {
   const clock = new FakeClock();
   const queue = new WorkQueue<string>(clock);
   const page = new Registry();

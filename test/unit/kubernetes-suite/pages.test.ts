@@ -92,7 +92,7 @@ test('the page has the numbers, and names every test that did not pass with its 
   assert.ok(page.split('\n').every((line) => line === line.trimEnd()));
 });
 
-test('the page says what came out otherwise on two nodes, where the tests ran there', () => {
+test('the page lists results that differed on two nodes, if the tests ran there', () => {
   const pageOf = (onTwoNodes?: typeof results) =>
     conformanceDoc({ suiteVersion: '1', nodes: 1, names, results, onTwoNodes });
   const page = pageOf(

@@ -52,7 +52,7 @@ const skipped = [
 const text = (...blocks: string[][]) =>
   `${blocks.map((block) => `${[divider, ...block].join('\n')}\n`).join('')}${divider}\n`;
 
-test('what passed, failed and was skipped is read, however the log is cut into pieces', () => {
+test('passed, failed and skipped tests are read, however the log is cut into pieces', () => {
   const log = text(['Running Suite: all of it'], passed, failed, alone, skipped);
   const expected = [
     {
@@ -98,12 +98,12 @@ test('one that panicked or ran out of time has failed, with what it said', () =>
   }
 });
 
-test('a test of a process that died at once says that it said nothing', () => {
+test('a test of a process that died at once has failed without a message', () => {
   const [result] = new SuiteLog('conformance').read(text([...failed.slice(0, 3)]));
   assert.deepEqual([result?.state, result?.message], ['failed', 'no message']);
 });
 
-test('of a kubectl that failed its own words are told, not how it was called', () => {
+test('the message of a failed kubectl is its own output, not its arguments', () => {
   const said =
     '  [FAILED] error running /x/kubectl --kubeconfig=/tmp/y get a:\n  Command stdout:\n\n  stderr:\n  error: no a';
   const [result] = new SuiteLog('conformance').read(text([...failed.slice(0, 3), ...said.split('\n')]));
@@ -127,7 +127,7 @@ test('only a line that begins as a conformance test does has a name', () => {
   for (const [line, name] of names) assert.equal(testName(line, 'conformance'), name, line);
 });
 
-test('of the others, what a report adds to a name is taken off', () => {
+test('additions of a report to other names are removed', () => {
   const names: [string, string | undefined][] = [
     ['[sig-a] X should [It] do [Slow] [sig-a, Slow]', '[sig-a] X should do [Slow]'],
     [

@@ -116,7 +116,7 @@ describe('a source may become', () => {
     it(what, () => assert.deepEqual(changesOf(source).sort(), [...changes].sort()));
 });
 
-test('a mutant knows its line, and is the source but for one place', () => {
+test('a mutant has its line, and differs from the source in one place', () => {
   const source = '// ü\nconst a = 1;\nconst b =\n  a <\n  2;\n';
   const [one] = mutantsOf('x.ts', source);
   assert.ok(one);

@@ -71,7 +71,7 @@ test('a source that cannot be loaded, or never ends, is noticed', async (context
   assert.equal((await runner.run(join(directory, 'add.test.ts'), 500, endless)).type, 'timed out');
 });
 
-test('what a test runs of the source is measured', async (context) => {
+test('the lines of the source that a test runs are measured', async (context) => {
   const { directory, runner } = await sample(context);
   const { result, reports } = await runner.measure(join(directory, 'add.test.ts'), 60_000);
   assert.equal(result.type, 'passed');

@@ -49,7 +49,7 @@ describe('the tests of a file', () => {
   });
 });
 
-describe('what ran', () => {
+describe('the executed lines', () => {
   const range = (startOffset: number, endOffset: number, count: number) => ({
     startOffset,
     endOffset,
@@ -62,7 +62,7 @@ describe('what ran', () => {
     ],
   });
 
-  it('is what the smallest range around it says', () => {
+  it('are those of the smallest enclosing range', () => {
     const ran = coverageOf(
       [report(range(0, 100, 1), range(20, 50, 0), range(30, 40, 2), range(60, 70, 0))],
       'file:///r/',
@@ -253,5 +253,5 @@ describe('the report', () => {
     assert.ok(lines.includes('src/x/f.ts:1: 1 → 2'));
   });
 
-  it('says which folders are below the aim', () => assert.deepEqual(belowAim(files), ['src/x']));
+  it('lists the folders below the goal', () => assert.deepEqual(belowAim(files), ['src/x']));
 });

@@ -8,7 +8,7 @@ import type { Exec } from '../../../src/os/exec.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 describe('AddressPool', () => {
-  it('hands out every address of the network but the first two and the last, then says that none is left', () => {
+  it('hands out every address of the network but the first two and the last, then reports that none is left', () => {
     const pool = new AddressPool('10.244.3.0/29');
     assert.deepEqual(
       Array.from({ length: 5 }, () => pool.allocate()),

@@ -184,7 +184,7 @@ describe('asking for a certificate', () => {
     ['removed', async () => undefined, /was deleted before it was approved or denied$/],
   ];
   for (const [what, answer, message] of refusals) {
-    test(`${what}: it says so and does not ask again`, async () => {
+    test(`${what}: it is reported and not requested again`, async () => {
       const first = new AbortController();
       const waiting = ask(first.signal);
       await until(() => server.watches === 1);

@@ -59,7 +59,7 @@ describe('clock advice', () => {
     );
   });
 
-  test('a server that does not tell its time is judged by its certificate alone', () => {
+  test('a server without a Date header is judged only by its certificate', () => {
     assert.equal(advice(-30 * minute, false), undefined);
     assert.equal(advice(-2 * hour, false)?.fatal, true);
   });

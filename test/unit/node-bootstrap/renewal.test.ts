@@ -92,7 +92,7 @@ test('a missing certificate is requested at once; a year is waited for in steps 
   await end();
 });
 
-test('what fails is tried again, less and less often, while the old one is in use', async () => {
+test('a failed renewal is retried at growing intervals, while the old certificate is in use', async () => {
   const first = await issue(start - 8 * minute, 8 * minute);
   const { clock, identity, times, end } = keep(first, 10 * minute, 3);
   await clock.advance(1_999);
@@ -103,7 +103,7 @@ test('what fails is tried again, less and less often, while the old one is in us
   await end();
 });
 
-test('by a clock that is far ahead, what is due as soon as it comes is not asked for without end', async () => {
+test('a clock far ahead causes no endless requests for a certificate that is due at once', async () => {
   const ended = () => issue(start - 364 * day, 365 * day);
   const { clock, times, end } = keep(await ended(), ended);
   await rest(clock, () => times.length === 1 && clock.pending === 1);

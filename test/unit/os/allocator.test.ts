@@ -15,7 +15,7 @@ function resident(path: string): number {
   return Number(rss);
 }
 
-test('what is mapped is given back, and read from the file again', (context) => {
+test('mapped memory is returned, and read from the file again', (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-allocator-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'file');

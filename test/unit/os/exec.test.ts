@@ -7,12 +7,12 @@ test('input goes in, output comes back, no shell reads the arguments', async () 
   assert.equal((await systemExec('echo', ['$HOME; ls'])).stdout, '$HOME; ls\n');
 });
 
-test('input is a file, as some programs demand, that nobody else finds', async () => {
+test('input is a private file, as some programs require', async () => {
   const { stdout } = await systemExec('stat', ['-L', '-c', '%F %a %h', '/dev/stdin'], { input: 'x' });
   assert.equal(stdout, 'regular file 600 0\n');
 });
 
-test('a failure says the command, its status and its first word on it', async () => {
+test('a failure has the command, its status and its first line', async () => {
   const failing = systemExec('sh', ['-c', 'echo out; echo no such table >&2; echo more >&2; exit 3']);
   await assert.rejects(failing, (error) => {
     assert.ok(error instanceof ExecError);

@@ -26,7 +26,7 @@ describe('a file that is replaced', () => {
   });
   const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
-  it('is made, and made anew, with its mode whatever the umask and the old one’s', async () => {
+  it('is created and replaced with its mode, whatever the umask and the old mode', async () => {
     const before = process.umask(0o077);
     try {
       await replaceFile(path, 'one', { mode: 0o644 });
@@ -42,7 +42,7 @@ describe('a file that is replaced', () => {
     assert.deepEqual(readdirSync(directory), ['file']);
   });
 
-  it('is never there for others to read, also where somebody else left something under its draft’s name', async () => {
+  it('is never readable by others, also if a draft with its name exists', async () => {
     const others = join(directory, 'others');
     writeFileSync(others, '', { mode: 0o666 });
     // The number of earlier drafts is unknown, so that a link is created under each of the next names.

@@ -38,7 +38,7 @@ test('one shell runs what is asked for at once, one after the other', async () =
   assert.equal(new Set(said.map(([, pid]) => pid)).size, 1);
 });
 
-test('a failure says the command, its status and its first word on it; the next goes on', async () => {
+test('a failure has the command, its status and its first line; the next command runs', async () => {
   const failing = exec('sh', ['-c', 'echo out; echo no such table >&2; echo more >&2; exit 3']);
   await assert.rejects(failing, (error) => {
     assert.ok(error instanceof ExecError);
@@ -139,7 +139,7 @@ test('a lengthy program has no limit, others do not wait for it, and a signal ki
   assert.equal(clock.pending, 0);
 });
 
-test('what still waits when it is aborted is never run', async (context) => {
+test('a waiting command that is aborted is never run', async (context) => {
   const run = residentShell({ clock: new FakeClock() });
   const { command, begun } = await hanging(context);
   const [first, second] = [new AbortController(), new AbortController()];
@@ -153,7 +153,7 @@ test('what still waits when it is aborted is never run', async (context) => {
   await assert.rejects(hung, /^Error: enough$/);
 });
 
-test('who starts next', () => {
+test('the next command to start', () => {
   const [nft, ip, pod, otherPod] = [
     turnOf('nft', ['-f', '-']),
     turnOf('ip', ['-batch', '-']),
@@ -191,7 +191,7 @@ test('when a shell is killed, the program that it ran fails and the shell is rep
   assert.equal((await exec('echo', ['on'])).stdout, 'on\n');
 });
 
-test('what has a directory or an environment of its own is run with them', async () => {
+test('a command with a directory or an environment of its own runs with them', async () => {
   assert.equal((await exec('pwd', [], { cwd: '/' })).stdout, '/\n');
   assert.equal((await exec('/bin/sh', ['-c', 'echo $WORD'], { env: { WORD: 'own' } })).stdout, 'own\n');
   assert.equal((await exec('cat', [], { input: Buffer.from('bytes') })).stdout, 'bytes');

@@ -22,7 +22,7 @@ before(async () => {
   pem = await makeRequest(key, subject);
 });
 
-test('a request says what it asks for', async () => {
+test('a request has its parsed fields', async () => {
   assert.deepEqual(await readCertificateRequest(`text before\n${pem}`), {
     commonName: 'system:node:a',
     organizations: ['system:nodes', 'more'],
@@ -58,7 +58,7 @@ test('no certificate outlives the authority, or begins before it', async () => {
   assert.equal(Date.parse(certificate.validTo), start + 100 * day);
 });
 
-test('what the signers never give is not signed', async () => {
+test("a request outside the signers' rules is not signed", async () => {
   const terms = { usages: ['client auth', 'cert sign'], notBefore: start, notAfter: start + day };
   await assert.rejects(signCertificateRequest(authority, pem, terms), /certificates for "cert sign" are not/);
 });

@@ -43,7 +43,7 @@ test('keys are readable by their owner alone', async () => {
   }
 });
 
-test('what is on disk is used again until it ends soon, names other hosts or another subject', async () => {
+test('files on disk are reused until they end soon, or have other hosts or another subject', async () => {
   let now = start;
   const credentials = await openCredentials(directory, () => now);
   const first = await credentials.leaf(server);
@@ -125,7 +125,7 @@ describe('an authority that was damaged', () => {
     ],
   ];
   for (const [what, damage, line] of damages) {
-    test(`${what}: no start, one line that says which file and what to do, and nothing is replaced`, async () => {
+    test(`${what}: no start, one line with the file and what to do, and nothing is replaced`, async () => {
       await damage();
       const before_ = await readFile(join(own, 'ca.crt'), 'utf8');
       await assert.rejects(

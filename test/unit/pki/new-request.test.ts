@@ -7,7 +7,7 @@ import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
 const openssl = (input: string, ...args: string[]) =>
   execFileSync('openssl', args, { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] });
 
-test('a request says who asks and for which hosts, signed by the key, as OpenSSL reads it', async () => {
+test('a request has the subject and the hosts, signed by the key, as OpenSSL reads it', async () => {
   const key = await makeKey();
   const request = await makeRequest(key, {
     commonName: 'system:node:a',

@@ -28,7 +28,7 @@ describe('addresses of the cluster on this machine', () => {
     assert.equal(overlap(machine({}), ranges), undefined);
   });
 
-  test('what minik8s made itself is not in the way', () => {
+  test('interfaces of minik8s itself do not overlap', () => {
     const own = machine({
       routes: [
         { dst: '10.244.1.5', dev: 'mk8s0af40105' },

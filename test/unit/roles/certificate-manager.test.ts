@@ -20,7 +20,7 @@ async function rest(clock: FakeClock, ready: () => boolean): Promise<void> {
   assert.ok(ready());
 }
 
-test('certificates are renewed while the process runs, and whoever uses them has the new ones', async () => {
+test('certificates are renewed while the process runs, and their users have the new ones', async () => {
   const clock = new FakeClock();
   const credentials = await openCredentials(join(directory, 'pki'), () => clock.now());
   const certificateManager = new CertificateManager(credentials);

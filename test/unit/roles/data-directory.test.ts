@@ -21,7 +21,7 @@ test('a directory is held by one process until it lets go', async () => {
   await (await openDataDirectory(path)).release();
 });
 
-test('of many that open it at once one succeeds, over a leftover too', async () => {
+test('one of many concurrent processes opens it, also over a leftover', async () => {
   const path = join(parent, 'at-once');
   mkdirSync(path);
   writeFileSync(join(path, 'minik8s.pid'), '4194304 1\n');
@@ -45,7 +45,7 @@ test('of many that open it at once one succeeds, over a leftover too', async () 
   assert.deepEqual(readdirSync(path), ['minik8s.pid']);
 });
 
-test('whoever has just taken it is named, though its id is not written yet', async () => {
+test('the owner is named although its id is not written yet', async () => {
   const file = join(parent, 'just-taken');
   writeFileSync(file, '');
   const holder = holderOnceWritten(file);
@@ -65,7 +65,7 @@ for (const [what, content] of [
   });
 }
 
-test('what cannot be used is said in one line', async () => {
+test('an unusable directory is reported in one line', async () => {
   writeFileSync(join(parent, 'file'), '');
   await assert.rejects(openDataDirectory(join(parent, 'file')), (error: Error) =>
     /cannot be used .*; give another --data-dir$/.test(error.message),

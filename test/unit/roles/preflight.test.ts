@@ -12,7 +12,7 @@ const machine =
     throw new ExecError({ file, args, stdout: '', stderr, ...(code !== undefined && { code }) }, how);
   };
 
-describe('what a node needs of its machine', () => {
+describe('requirements of a node', () => {
   const lacking: readonly [string, Exec, RegExp][] = [
     [
       'no nft',
@@ -58,7 +58,7 @@ describe('what a node needs of its machine', () => {
     await requirePrograms(machine('mount', 1, 'unrecognized option'));
   });
 
-  test('who has routes of the hosts needs no VXLAN', async () => {
+  test('a node with host routes needs no VXLAN', async () => {
     await requireKernelNetwork(machine('unshare', 2), 'host-routes');
   });
 

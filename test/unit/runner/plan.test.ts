@@ -60,13 +60,13 @@ describe('processes of a stage', () => {
     ]);
   });
 
-  it('have one file each where the stage says so', () => {
+  it('have one file each if the stage requires it', () => {
     const alone = { ...stage, filesInProcess: 1 };
     assert.deepEqual(shortNames(processesOf(alone, [fileAt('a/1'), fileAt('a/2')])), ['a/1', 'a/2']);
   });
 });
 
-test('the text of a file says what it needs', () => {
+test('the text of a file determines what it needs', () => {
   assert.deepEqual(needsOf('await lockMachine();'), { locksMachine: true, changesProcess: false });
   assert.deepEqual(needsOf("process.env.HOME = '/';"), { locksMachine: false, changesProcess: true });
   assert.deepEqual(needsOf('delete process.env.HOME;'), { locksMachine: false, changesProcess: true });

@@ -83,7 +83,7 @@ describe('the report of a process with several files', () => {
   const failing = ({ files }: ReturnType<typeof read>) =>
     files.flatMap(({ file, failures }) => failures.map(({ test, text }) => [file, test, text]));
 
-  it('is told apart by file', () => {
+  it('is split by file', () => {
     const lines = [
       testAt(['x', 'a']),
       suite('x'),

@@ -9,7 +9,7 @@ import { allowedSkips, judgeSkips, type Skip } from '../../runner/skips.ts';
 const root = join(import.meta.dirname, '../../..');
 const skip = (reason: string, name = 'suite', file = 'test/a.test.ts'): Skip => ({ file, name, reason });
 
-describe('what a run left out', () => {
+describe('the omitted tests of a run', () => {
   it('is nothing', () => {
     assert.deepEqual(judgeSkips([], []), { text: 'skipped tests and suites: 0\n', refused: false });
   });

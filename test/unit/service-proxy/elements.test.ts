@@ -51,7 +51,7 @@ describe('the elements of a rule', () => {
     assert.deepEqual(elementsOf([rule({ endpoints: [], nodePort: nodePort(true) })]), noElements());
   });
 
-  it('keep a client at its endpoint where it wants that', () => {
+  it('keep a client at its endpoint with session affinity', () => {
     const { services, 'node-ports': ports } = elementsOf([
       rule({ affinity: true, nodePort: nodePort(true, '10.244.0.2') }),
     ]);
@@ -148,7 +148,7 @@ test('whatever slot a chain draws is one that has an endpoint', () => {
   }
 });
 
-test('a mark tells by its high bits whose it is, whatever the slot', () => {
+test('a mark names its owner by its high bits, whatever the slot', () => {
   const text = renderTable('10.96.0.0/16', noElements());
   const told = [...text.matchAll(/meta mark and (\d+) == (\d+) /g)].map(([, ...bits]) => bits.map(BigInt));
   assert.deepEqual(

@@ -152,7 +152,7 @@ describe('the rules in the kernel', () => {
     assert.deepEqual(leads(), {});
   });
 
-  it('of a service are those of its own namespace', async () => {
+  it('for a service are those of its own namespace', async () => {
     const other = slice('s', 'web', ['10.244.0.2']);
     await put(service('web', '10.96.0.1'), { ...other, metadata: { ...other.metadata, namespace: 'other' } });
     await start();
@@ -185,7 +185,7 @@ describe('the rules in the kernel', () => {
     assert.equal(kernel.transactions.length, 3);
   });
 
-  it('are told of one that changes during a transaction as well', async () => {
+  it('include a change during a transaction', async () => {
     await put(service('a', '10.96.0.1'), slice('a-1', 'a', ['10.244.0.2']));
     const gate = Promise.withResolvers<void>();
     kernel.before = () => gate.promise;
@@ -295,7 +295,7 @@ describe('UDP flows to an endpoint that is gone', () => {
     ['conntrack fails', failure('conntrack', 2)],
     ['conntrack cannot be run', new Error('not found')],
   ] as const) {
-    it(`are told of when ${what}, and the rules go on`, async () => {
+    it(`are logged when ${what}, and the rules continue`, async () => {
       kernel.before = (file) => {
         if (file === 'conntrack') throw error;
       };
@@ -333,7 +333,7 @@ test('all that the proxy made can be removed, and again', async () => {
   }
 });
 
-describe('what is counted', () => {
+describe('the counters', () => {
   const told = () => samplesOf(proxier.families());
   const changedAt = (at: number, one: EndpointSlice): EndpointSlice => ({
     ...one,

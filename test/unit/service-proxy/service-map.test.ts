@@ -78,7 +78,7 @@ describe('the rules of a service', () => {
     { ip: '192.0.2.7', ipMode: 'Proxy' },
     { hostname: 'a.example' },
   ];
-  test('what a load balancer delivers to nodes is taken, beside external IPs', () => {
+  test('include addresses of a load balancer, beside external IPs', () => {
     assert.deepEqual(addresses({ type: 'LoadBalancer', externalIPs: ['192.0.2.1'] }, given), [
       [['10.96.0.7'], both],
       [['192.0.2.1', '192.0.2.5', '192.0.2.6'], both],
@@ -110,7 +110,7 @@ describe('the rules of a service', () => {
     assert.deepEqual(ips(serviceRules(makeService({}), [slice], 'a')[0]?.endpoints), ['10.244.0.2']);
   });
 
-  test('those that end are used while they serve and nothing is ready', () => {
+  test('use terminating endpoints while they serve and none is ready', () => {
     const ending = endpoint('10.244.0.3', 'a', { ready: false, serving: true, terminating: true });
     const gone = endpoint('10.244.0.4', 'a', { ready: false, serving: false, terminating: true });
     const rules = serviceRules(makeService({}), [makeSlice([ending, gone])], 'a');
@@ -140,7 +140,7 @@ describe('the rules of a service', () => {
     assert.deepEqual(ips(internal?.endpoints), ['10.244.0.3']);
   });
 
-  test('what clients outside call is treated like the cluster IP, but for the policy', () => {
+  test('treat external addresses like the cluster IP, except for the policy', () => {
     const spec = { sessionAffinity: 'ClientIP' as const, externalIPs: ['192.0.2.1'] };
     const [internal, external] = serviceRules(makeService(spec), [two], 'a');
     assert.equal(internal?.affinity, true);

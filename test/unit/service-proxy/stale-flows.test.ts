@@ -41,7 +41,7 @@ describe('UDP flows are forgotten', () => {
     ]);
   });
 
-  it('that began while nobody answered, when somebody does', () => {
+  it('if they began without an endpoint, when there is one', () => {
     assert.deepEqual(forgotten(rule([]), rule(['10.244.0.2'])), [
       '-D -p udp --orig-dst 10.96.0.53 --orig-port-dst 53',
       '-D -p udp --orig-dst 192.0.2.1 --orig-port-dst 53',

@@ -331,7 +331,7 @@ test('iterations that never wait are taken a hundred states at a time', async ()
   assert.equal(calls, 3);
 });
 
-test('the history tells where: the way into branches, and that a Parallel has succeeded', async () => {
+test('the history has the path into branches, and the success of a Parallel', async () => {
   const run = await WorkflowRun.start(alone(parallel()));
   await run.finish();
   assert.deepEqual(
@@ -428,7 +428,7 @@ for (const [state, failing, expected] of tolerant)
     else assert.deepEqual(run.output, expected);
   });
 
-test('the cause says how many have failed, and the last one', async () => {
+test('the cause has the number of failures, and the last one', async () => {
   const run = await WorkflowRun.start(alone(map({ ToleratedFailureCount: 1 })), [1, 2, 3]);
   await run.finish(() => ({ error: 'Mine', cause: 'why' }));
   assert.equal(run.state.failure?.cause, '2 of 3 iterations have failed, and 1 may; the last one: Mine: why');

@@ -175,7 +175,7 @@ test('a pattern agrees with a plain search for every short text', () => {
   }
 });
 
-test('where a pattern is split, and what it may not hold', () => {
+test('patterns are split at wildcards, and an invalid escape is an error', () => {
   assert.deepEqual(parsePattern('a*b\\*c\\\\'), ['a', 'b*c\\']);
   assert.equal(parsePattern('a\\'), undefined);
   assert.equal(parsePattern('a\\n'), undefined);

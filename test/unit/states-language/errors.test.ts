@@ -126,7 +126,7 @@ test('an error that no retrier is about is not tried again', async () => {
   assert.deepEqual([at, run.error], [[0], 'B']);
 });
 
-test('counts begin anew when the state is entered again, and RetryCount tells them', async () => {
+test('counts start again when the state is entered again, and RetryCount has them', async () => {
   const definition = {
     StartAt: 'T',
     States: {
@@ -171,7 +171,7 @@ const caught = async (
   return run.finish(() => end);
 };
 
-test('Catch: the error takes the place of the input, or goes where ResultPath says', async () => {
+test('Catch: the error replaces the input, or goes to ResultPath', async () => {
   const error = { Error: 'Mine', Cause: 'why' };
   assert.deepEqual((await caught({})).output, error);
   assert.deepEqual((await caught({ ResultPath: '$.err' })).output, { a: 1, err: error });
@@ -254,7 +254,7 @@ test('retriers come before catchers', async () => {
   );
 });
 
-test('what fails before and after the task is tried again and caught too', async () => {
+test('failures before and after the task are retried and caught too', async () => {
   const definition = (state: object) =>
     alone(
       { ...task, ...state, Catch: [{ ErrorEquals: ['States.ALL'], Next: 'C' }] },

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { started, type TaskEnd, WorkflowRun } from '../../fixtures/workflow-run.ts';
 
-test('one task says hello', async () => {
+test('one task prints hello', async () => {
   const run = await WorkflowRun.start({
     Comment: 'one state',
     StartAt: 'Hello',

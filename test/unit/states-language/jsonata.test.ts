@@ -57,7 +57,7 @@ for (const [expression, why] of refused)
   test(`JSONata fails: ${expression}`, () =>
     assert.rejects(ask(expression), (error) => error instanceof Error && why.test(error.message)));
 
-test('what is drawn by lot is drawn from the seed', async () => {
+test('random values are drawn from the seed', async () => {
   for (const expression of ['$random()', '$uuid()', '$shuffle([1..20])']) {
     assert.deepEqual(await ask(expression, {}, 7), await ask(expression, {}, 7));
     assert.notDeepEqual(await ask(expression, {}, 7), await ask(expression, {}, 8));
@@ -68,7 +68,7 @@ test('what is drawn by lot is drawn from the seed', async () => {
   );
 });
 
-test('what is no expression', () => {
+test('invalid expressions', () => {
   assert.equal(expressionProblem('$states.input.a'), undefined);
   assert.match(expressionProblem('$states.') ?? '', /Unexpected end of expression \(at character 8\)/);
   assert.equal(expressionProblem(`${'1 % '.repeat(100)}1`), undefined);
@@ -297,7 +297,7 @@ for (const [name, state, error] of failing)
     assert.equal((await run.finish()).error, error);
   });
 
-test('a failed expression says which, and can be caught', async () => {
+test('a failed expression is named, and can be caught', async () => {
   const definition = one(
     { ...task, Arguments: '{% $no %}', Catch: [{ ErrorEquals: ['States.QueryEvaluationError'], Next: 'C' }] },
     { C: { Type: 'Pass', End: true } },

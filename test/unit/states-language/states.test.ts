@@ -306,7 +306,7 @@ test('a Task with a heartbeat and no timeout has sixty seconds', async () => {
   assert.equal(free.due, undefined);
 });
 
-test('TaskTimedOut and TaskStopped end a task that nobody cancelled', async () => {
+test('TaskTimedOut and TaskStopped end a task without a cancellation', async () => {
   const late = await WorkflowRun.start(alone({ ...task, End: true }));
   await late.send({ type: 'TaskTimedOut', id: '0-0' });
   assert.equal(late.error, 'States.Timeout');
@@ -327,7 +327,7 @@ for (const [state, given] of [
   test(`Task fails: ${JSON.stringify(state)} of ${JSON.stringify(given)}`, async () =>
     assert.equal(await errorOf({ ...task, ...state }, given), 'States.Runtime'));
 
-test('an event about a task that nobody waits for changes nothing', async () => {
+test('an event about an abandoned task changes nothing', async () => {
   const run = await WorkflowRun.start(alone({ ...task, End: true }));
   const before = run.state;
   for (const type of ['TaskSucceeded', 'TaskHeartbeat', 'TaskTimedOut', 'TaskStopped'] as const)
@@ -476,7 +476,7 @@ test('states that never wait are taken a hundred at a time, and the run fails wh
   assert.match(run.state.failure?.cause ?? '', /more than 25000 entries of history/);
 });
 
-test('the history of a run tells each state, in order, with the time', async () => {
+test('the history of a run has each state, in order, with the time', async () => {
   const run = await WorkflowRun.start({
     StartAt: 'A',
     States: { A: { Type: 'Wait', Seconds: 3, Next: 'B' }, B: { ...task, Next: 'C' }, C: { Type: 'Succeed' } },

@@ -35,7 +35,7 @@ test('no revision is known where others write', async () => {
   await end();
 });
 
-test('the only writer knows the latest revision without a request', async () => {
+test('the only writer has the latest revision without a request', async () => {
   const { etcd, store, end } = await watching(true);
   assert.equal(store.knownRevision?.(), etcd.revision);
   const asked: string[] = [];

@@ -84,7 +84,7 @@ describe('the share of a namespace', () => {
   });
 });
 
-describe('where room is', () => {
+describe('the room of the store', () => {
   const write = {
     ...{ isLease: false, isDeleting: false, isDeletion: false, isStatus: false },
     ...{ before: 1000, after: 1000 },

@@ -325,7 +325,7 @@ for (const [what, lose] of [
   ['changed', (store, at) => store.update(key('known', 'theirs'), body('known', 'new'), at)],
   ['added', (store) => store.create(key('new', 'theirs'), body('new'))],
 ] as const satisfies [string, (store: Store, at: number) => Promise<number>][]) {
-  test(`when all that was missed is an object that was ${what}, its watchers are told, and no others`, () =>
+  test(`if the only missed event is about an object that was ${what}, only its watchers get it`, () =>
     withCache(
       async ({ store, cache, clock, watch, loseHistory }) => {
         const theirs = watch('/registry/pods/theirs/');

@@ -29,7 +29,7 @@ const awkward: Fields = {
   'odd\nname': 1,
 };
 
-test('a line says when, how grave, who, what, and with which data', () => {
+test('a line has the time, the level, the component, the message and the data', () => {
   const { log, lines } = loggerOf('info', 'text');
   log.debug('not at this level');
   log.info('starting');

@@ -111,7 +111,7 @@ describe('a terminal', () => {
     assert.match(screen.text, /how many\? 3\n. pod\/d \(0 s\)$/);
   });
 
-  it('is not there where nobody would see it', () => {
+  it('is absent if the output is no terminal', () => {
     using work = beginWork(undefined, 'pod/e');
     work.say('stopping');
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { levelOf, parseLogLevels, unknownComponents } from '../../../src/terminal/log-levels.ts';
 
-test('the longest path that leads to a component says its level', () => {
+test('the longest matching path decides the level of a component', () => {
   const levels = parseLogLevels('warn,apiserver=debug,kubelet=error, kubelet/probes=info');
   const components = [
     'apiserver',

@@ -34,7 +34,7 @@ test('longer work has a line with its state and age, and another only after a ch
   assert.deepEqual(written.slice(1), ['Note: waiting for deployment/web: 2 of 3 pods ready (6 min 0 s)\n']);
 });
 
-test('a state that nobody knows is left out, and control characters are', async () => {
+test('an unknown state and control characters are omitted', async () => {
   const { clock, written, progress } = display();
   using work = progress.begin('namespace/\u001b[2Jold');
   await clock.advance(30_000);

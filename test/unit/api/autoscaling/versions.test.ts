@@ -113,7 +113,7 @@ test('an autoscaler with all fields is converted to v1', () => {
   });
 });
 
-test('what was measured of the CPU is shown, of a metric that tells its share', () => {
+test('the measured CPU is shown for a metric with a utilization', () => {
   const now = (type: string, name: string, current: object) => ({ type, resource: { name, current } });
   const object = shown(
     stored(

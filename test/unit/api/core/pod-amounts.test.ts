@@ -69,7 +69,7 @@ describe('a pod asks for', () => {
       assert.deepEqual(writeAmounts(podLimitAmounts(whole)), expected);
     });
 
-  it('what the runtime needs besides, which is a limit only of what has one', () => {
+  it('the overhead of its runtime, which is a limit only if there is a limit', () => {
     const spec = {
       ...pod('p').spec,
       containers: using({ cpu: '1', 'a/b': '0' }),

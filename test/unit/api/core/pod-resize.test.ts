@@ -23,7 +23,7 @@ function taken(kept: Pod, wanted: Pod): Pod {
   return copy;
 }
 
-describe('of the pod that is sent', () => {
+describe('from the sent pod', () => {
   it('the resources of its containers are taken, and what a change of them does; nothing else', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
     const old = made({}, container({ resources }), container({ name: 'two', resources, resizePolicy }));

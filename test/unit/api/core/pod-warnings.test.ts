@@ -246,7 +246,7 @@ for (const [definition, object, path] of [
     assert.deepEqual(warnings(made, made), []);
   });
 
-test('a Job with more indexes than can be told', () => {
+test('a warning reports a Job with too many indexes', () => {
   const spec = {
     completionMode: 'Indexed',
     completions: 100_001,

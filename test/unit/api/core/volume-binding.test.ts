@@ -66,7 +66,7 @@ describe('a volume that is asked for by name', () => {
 });
 
 describe('a bound volume', () => {
-  it('says for which claim, and who bound it', () => {
+  it('names its claim, and the component that bound it', () => {
     const bound = boundVolume(volume('v'), claim('c'));
     assert.equal(bound?.spec.claimRef?.uid, 'uid-c');
     assert.deepEqual(bound?.metadata.annotations, { 'pv.kubernetes.io/bound-by-controller': 'yes' });

@@ -96,7 +96,7 @@ describe('a pod uses', () => {
     it(`itself as an object alone when it has ${phase}`, () =>
       assert.deepEqual(usage('pods', { spec: asking, status: { phase } }), { 'count/pods': '1' }));
 
-  it('all of it until nobody has ended it for as long again as it was given', () => {
+  it('all of it until its deadline has passed twice without an end', () => {
     const at = (deletionTimestamp: string) => ({
       metadata: { deletionTimestamp, deletionGracePeriodSeconds: 30 },
       spec: asking,
@@ -242,7 +242,7 @@ describe('the names that count', () => {
     ['configmaps', ['configmaps', 'count/configmaps'], ['secrets', 'count/configmaps.example.com']],
   ];
   for (const [plural, counted, not] of table)
-    it(`of ${plural}`, () => {
+    it(`for ${plural}`, () => {
       const { counts } = evaluator(plural);
       assert.deepEqual(counted.filter(counts), counted);
       assert.deepEqual(not.filter(counts), []);
@@ -257,14 +257,14 @@ describe('the writes that may use more', () => {
     ['secrets', true, false],
   ];
   for (const [plural, create, update] of table)
-    it(`of ${plural}`, () => {
+    it(`for ${plural}`, () => {
       const { handles } = evaluator(plural);
       assert.deepEqual([handles('create', ''), handles('update', '')], [create, update]);
       assert.deepEqual([handles('create', 'binding'), handles('update', 'status')], [false, false]);
     });
 });
 
-describe('what every container has to say', () => {
+describe('the resources that every container has to set', () => {
   const missing = (names: string[], spec: object) =>
     evaluator('pods').missing(names, { spec } as unknown as KubeObject);
   const full = container({ cpu: '1', memory: '1' }, { cpu: '1', memory: '1' });

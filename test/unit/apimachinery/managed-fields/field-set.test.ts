@@ -54,7 +54,7 @@ describe('fields in the form of FieldsV1', () => {
     assert.ok(readFields({ 'k:{ "a" : "x", "b": 1.0 }': {} }).equals(set ?? new FieldSet()));
   });
 
-  test('of kinds that nobody knows are dropped', () => {
+  test('of unknown kinds are dropped', () => {
     assert.ok(readFields({ 'x:a': {}, 'f:b': {} }).equals(FieldSet.of(['f:b'])));
   });
 
@@ -157,7 +157,7 @@ describe('any sets', () => {
     }
   });
 
-  test('can be told apart in their written form: nothing is missed', () => {
+  test('differ in their written form', () => {
     const seen = { touched: 0, untouched: 0, all: 0 };
     for (let round = 0; round < 4_000; round++) {
       const [a, b] = [draw(), draw()];

@@ -25,7 +25,7 @@ function encode(value: Record<string, unknown>, type: MessageType): Uint8Array {
 
 const bytes = (...parts: (readonly number[])[]) => Uint8Array.from(parts.flat());
 
-test('what is written of a random object of any type is read as that object', () => {
+test('an encoded random object of any type is decoded as that object', () => {
   const roundTrip = (type: MessageType, times: number) => {
     for (let i = 0; i < times; i++) {
       const value = sampleOf(type, depthOf(type));

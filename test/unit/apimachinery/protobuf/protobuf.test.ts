@@ -124,7 +124,7 @@ test('parts stand in their parent', () => {
   });
 });
 
-test('what comes twice: the last scalar counts, messages merge, lists and maps grow', () => {
+test('repeated fields: the last scalar counts, messages merge, lists and maps grow', () => {
   assert.deepEqual(
     decode(
       'meta.v1.ObjectMeta',

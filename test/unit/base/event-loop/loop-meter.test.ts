@@ -114,7 +114,7 @@ test('a hold by marked work is not reported by the timer again', () => {
   );
 });
 
-test('ten lines a minute are logged, and the line after says how many holds had none', () => {
+test('ten lines a minute are logged, and the next line has the number of omitted holds', () => {
   const { meter, log, hold, turn, page } = world();
   const held = () => {
     meter.mark(work('one'));

@@ -8,7 +8,7 @@ import { Registry } from '../../../../src/base/metrics/registry.ts';
 const pageOf = (registry: Registry) => [...registry.pieces()].join('');
 
 describe('a page of metrics', () => {
-  it('tells counters, gauges and histograms by their labels', () => {
+  it('has counters, gauges and histograms by their labels', () => {
     const page = new Registry();
     const calls = page.add(
       new Counter({ name: 'calls_total', help: 'Calls.', labels: ['verb', 'code'] as const }),
@@ -66,7 +66,7 @@ took_count{verb="GET"} 4
       ['open{a="xy",b="z"} 1', 'open{a="x/y",b="z"} 1', 'open{a="x",b="y/z"} 1'],
     );
   });
-  it('tells what has no labels from the beginning, and of the rest nothing before it happens', () => {
+  it('has metrics without labels from the start, and others after their first event', () => {
     const page = new Registry();
     page.add(new Counter({ name: 'a_total', help: 'A.' })).add();
     page.add(new Counter({ name: 'b_total', help: 'B.', labels: ['x'] as const }));

@@ -7,7 +7,7 @@ import type { FinishedSpan } from '../../../../src/base/tracing/span.ts';
 const context = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
 const from = Date.UTC(2026, 0, 1) + 0.125;
 
-test('spans are told by service, as OTLP writes them in JSON', () => {
+test('spans are grouped by service, as OTLP encodes them in JSON', () => {
   const one: FinishedSpan = {
     service: 'apiserver',
     name: 'GET /x',
@@ -62,7 +62,7 @@ test('spans are told by service, as OTLP writes them in JSON', () => {
   assert.equal(resourceSpans[1].scopeSpans[0].spans[0].kind, 3);
 });
 
-test('what a collector says that it refused', () => {
+test('a partial refusal of a collector is parsed', () => {
   const partial = { partialSuccess: { rejectedSpans: '3', errorMessage: 'too old' } };
   assert.deepEqual(otlpRefused(JSON.stringify(partial)), {
     count: 3,

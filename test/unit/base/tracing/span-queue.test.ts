@@ -51,7 +51,7 @@ test('spans that end at about the same time are sent together, so many in a requ
   assert.equal(clock.pending, 0, 'at rest it costs nothing');
 });
 
-test('while the collector is away so many wait, the rest is dropped, counted, and told once a minute', async () => {
+test('spans wait up to a limit while the collector is away; the rest is dropped, counted, and logged once a minute', async () => {
   let attempts = 0;
   let isAway = true;
   const got: string[] = [];
@@ -117,7 +117,7 @@ test('pauses between requests that fail double up to 30 s, and begin anew after 
   assert.deepEqual(at.slice(7), [121_000, 122_000]);
 });
 
-test('what the collector refuses is dropped and not sent again', async () => {
+test('refused spans are dropped and not sent again', async () => {
   let requests = 0;
   const { clock, add, queue, log } = queueOf(async () => {
     requests++;
@@ -145,7 +145,7 @@ test('at the end what waits is sent at once; what ends later is dropped', async 
   assert.deepEqual(log.lines, []);
 });
 
-test('the end waits for a silent collector only so long, and tells what was dropped', async () => {
+test('the end waits a limited time for a silent collector, and logs the dropped spans', async () => {
   const { clock, add, queue, log } = queueOf(() => new Promise(() => undefined));
   add('a', 'b');
   await clock.advance(1_000);

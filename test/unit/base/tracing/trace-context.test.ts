@@ -42,7 +42,7 @@ for (const text of refused) {
     assert.equal(parseTraceparent(text), undefined));
 }
 
-test('what is written is read as it was', () => {
+test('a formatted header is parsed unchanged', () => {
   for (const sampled of [true, false]) {
     const context = { traceId, spanId, sampled };
     assert.deepEqual(parseTraceparent(formatTraceparent(context)), context);
@@ -60,7 +60,7 @@ test('ids that are drawn have the form, and each is another', () => {
   assert.equal(new Set([...traces, ...spans]).size, 200);
 });
 
-test('of the traces as many are recorded as the rate says, and the same ones everywhere', () => {
+test('a share of the traces is recorded by the rate, the same ones in every process', () => {
   const random = new SeededRandom(2);
   const ids = Array.from({ length: 4000 }, () => newTraceId(random));
   const of = (rate: number) => ids.filter((id) => isSampled(id, rate));

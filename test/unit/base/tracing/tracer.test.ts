@@ -23,7 +23,7 @@ function world(rate = 1) {
   return { clock, spans, tracer, names: () => spans.map(({ name }) => name) };
 }
 
-test('a span tells when it began and ended, within what, and why it failed; its end counts once', async () => {
+test('a span has its start, its end, its parent and its error; its end counts once', async () => {
   const { clock, spans, tracer } = world();
   const outer = tracer.start('a', 'outer', undefined, { kind: 'server', attributes: { x: 1 } });
   await clock.advance(10);
@@ -59,7 +59,7 @@ test('a text of a span is short and has no half of a character, which collectors
   assert.deepEqual(spans[0]?.attributes, { path: short, odd: 'a\ufffdb' });
 });
 
-test('where a trace begins its rate decides; a parent has decided for all below', () => {
+test('the rate decides at the root of a trace; a parent decides for all its children', () => {
   const { spans, tracer, names } = world(0);
   tracer.start('a', 'root', undefined).child('below').end();
   const parent = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
@@ -69,7 +69,7 @@ test('where a trace begins its rate decides; a parent has decided for all below'
   assert.equal(spans[0]?.parent, parent.spanId);
 });
 
-test('what may be forgotten is told with all that is in it once something below is kept, else not at all', () => {
+test('an optional span is recorded with its children once one of them is kept, otherwise not at all', () => {
   const { tracer, names } = world();
   const forgotten = tracer.start('a', 'forgotten', undefined, { isTentative: true });
   forgotten.child('in it').end();
@@ -86,7 +86,7 @@ test('what may be forgotten is told with all that is in it once something below 
   assert.deepEqual(names(), ['before', 'deep', 'after', 'kept']);
 });
 
-test('of what may be forgotten only so much is held', () => {
+test('optional spans are held up to a limit', () => {
   const { tracer, spans } = world();
   const span = tracer.start('a', 'held', undefined, { isTentative: true });
   for (let i = 0; i < 1000; i++) span.child('below').end();
@@ -95,7 +95,7 @@ test('of what may be forgotten only so much is held', () => {
   assert.equal(spans.length, 257);
 });
 
-test('an annotation is followed while it is new, and only where it says something', async () => {
+test('an annotation is followed while it is new, and only if it is valid', async () => {
   const { clock, tracer } = world();
   const context = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
   const note = formatTraceparent(context);
@@ -131,7 +131,7 @@ test('code is within the span that it was begun in, also after it waited, and be
   ]);
 });
 
-test('what a span left running is of the one around it, and of none when all have ended', async () => {
+test('a child that outlives its span belongs to the enclosing span, and to none when all have ended', async () => {
   const { tracer } = world();
   const outer = tracer.start('s', 'outer', undefined);
   const inner = outer.child('inner');
@@ -150,7 +150,7 @@ test('what a span left running is of the one around it, and of none when all hav
   assert.deepEqual(seen, [inner.context.spanId, outer.context.spanId, undefined]);
 });
 
-test('work for a queue is within the span of whoever queued it, and work for everybody within none', () => {
+test('work in a queue runs within the span of its creator, and shared work within none', () => {
   const { tracer } = world();
   const [one, other] = [tracer.start('s', 'one', undefined), tracer.start('s', 'other', undefined)];
   const queued = inSpan(one, () => withinNow(() => currentSpan()));
@@ -161,7 +161,7 @@ test('work for a queue is within the span of whoever queued it, and work for eve
   });
 });
 
-test('an error is told by what it is, not by what it says', async () => {
+test('an error is recorded by its type, not by its message', async () => {
   const { tracer, spans } = world();
   class Odd extends Error {
     override readonly name = 'OddError';
@@ -172,7 +172,7 @@ test('an error is told by what it is, not by what it says', async () => {
   assert.equal(spans[0]?.error, 'OddError NoSuchThing');
 });
 
-test('where nothing is recorded work is done just so', async () => {
+test('work runs unchanged if nothing is recorded', async () => {
   const { tracer, spans } = world(0);
   assert.equal(await inChildSpan('x', {}, async () => 7), 7);
   const span = tracer.start('s', 'not recorded', undefined);

@@ -57,7 +57,7 @@ describe('the converter', () => {
     ],
     ['ports that are no list', { kind: 'Service', spec: { ports: 80 } }, /^f: spec\.ports: expected a list$/],
   ] as const)
-    it(`says what to do for ${what}`, () => {
+    it(`has an advice for ${what}`, () => {
       const { made, errors } = converted(object);
       assert.deepEqual(made, []);
       assert.equal(errors.length, 1);

@@ -85,7 +85,7 @@ test('tar extracts an archive that was created here', async (context) => {
 });
 
 for (const format of ['gnu', 'pax', 'ustar']) {
-  test(`what tar packs is read here: ${format}`, async (context) => {
+  test(`an archive of tar can be read: ${format}`, async (context) => {
     const directory = hardDirectory();
     context.after(() => rmSync(directory, { recursive: true }));
     const from = join(directory, 'from');

@@ -35,7 +35,7 @@ describe('the progress text of an object', () => {
     assert.equal(stateText({ status: { conditions: 'nonsense' } }), '');
   });
 
-  it('counts the ready pods, says why the others wait, and names the images that are pulled', () => {
+  it('counts the ready pods, has the reason of the others, and names the images that are pulled', () => {
     const pods = [pod('a', '', true), pod('b', 'ContainerCreating'), pod('c', 'ContainerCreating')];
     const pull = { totalBytes: 30e6, doneBytes: 12.34e6, layers: 5, doneLayers: 2 };
     const pulls = pullsIn({ pulls: [{ image: 'nginx:1', ...pull }, { image: 'other:1' }, 7] });

@@ -60,7 +60,7 @@ describe('a StatefulSet', () => {
     assert.equal(rolloutState(unseen).message, 'Waiting for statefulset spec update to be observed...');
   });
 
-  it('without spec.replicas wants one pod', () => {
+  it('without spec.replicas has one pod', () => {
     for (const [readyReplicas, outcome] of [
       [0, 'waiting'],
       [1, 'done'],
@@ -119,7 +119,7 @@ describe('a Deployment', () => {
       });
   });
 
-  it('without spec.replicas wants one pod', () => {
+  it('without spec.replicas has one pod', () => {
     const state = rolloutState(workload('Deployment', {}, { ...done, updatedReplicas: 0 }));
     assert.match(state.message, /0 out of 1 new replicas/);
   });
@@ -131,7 +131,7 @@ describe('kinds without rollouts', () => {
     [['Deployment'], 'Deployment'],
     [undefined, 'undefined'],
   ] as const)
-    it(`is told: ${JSON.stringify(kind)}`, () => {
+    it(`is an error: ${JSON.stringify(kind)}`, () => {
       assert.throws(() => rolloutState({ kind }), {
         message: `no status viewer has been implemented for ${said}`,
       });

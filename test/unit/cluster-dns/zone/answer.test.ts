@@ -173,7 +173,7 @@ describe('the zone follows', () => {
     assert.equal(ask(zone, 'two.svc.cluster.local'), 'NXDOMAIN');
   });
 
-  it('what publishes its endpoints before they are ready', () => {
+  it('services that publish unready endpoints', () => {
     const informers = makeShop();
     const zone = zoneOf(informers);
     informers.put(serviceResource, makeService('db', { clusterIP: 'None', publishNotReadyAddresses: true }));

@@ -16,7 +16,7 @@ const execOf =
   (links: string): Exec =>
   async (_program, args) => ({ stdout: args.includes('vxlan') ? links : '[]', stderr: '' });
 
-test('what Ubuntu adds to the details of a link is passed over', async () => {
+test('additions of Ubuntu to the details of a link are ignored', async () => {
   for (const text of [
     link,
     link.replace('fan-map ', 'fan-map 10.0.0.0/8:172.16.0.0/12 '),
@@ -33,7 +33,7 @@ test('what Ubuntu adds to the details of a link is passed over', async () => {
   }
 });
 
-test('what is no JSON is an error', async () => {
+test('invalid JSON is an error', async () => {
   await assert.rejects(readOverlay(execOf('[{"ifname":"x",]'), defaultNames), SyntaxError);
 });
 

@@ -67,7 +67,7 @@ const plan = (nodes: readonly KubeObject[], more: Partial<OverlayFacts> = {}) =>
 const refusal = ['10.244.0.0/16', 'unreachable'] as const;
 
 describe('the plan of the overlay', () => {
-  it('leads to every other node over the link, and tells the others how to come here', () => {
+  it('leads to every other node over the link, and publishes its own address', () => {
     const { state, annotations, problems } = plan([node(1), node(2), node(3)]);
     assert.deepEqual(problems, []);
     assert.deepEqual(state.vxlan, {
@@ -120,7 +120,7 @@ describe('the plan of the overlay', () => {
     assert.notDeepEqual(plan([node(1, { podCIDR: '10.244.1.0/29' }), node(2)]).state, noOverlay);
   });
 
-  it('has the link and says so before the others are ready', () => {
+  it('has the link and publishes it before the others are ready', () => {
     const joining = node(2, { annotations: {} });
     const { state, annotations, problems } = plan([node(1), joining]);
     assert.equal(state.vxlan?.mac, '0a:58:0a:f4:01:00');
@@ -353,7 +353,7 @@ describe('the change from one state to another', () => {
     }
   });
 
-  it('of a node that joins touches nothing of the others', () => {
+  it('when a node joins changes nothing of the others', () => {
     const before = plan([node(1), node(2)]).state;
     const after = plan([node(1), node(2), node(3)]).state;
     const difference = change(before, after, () => false);

@@ -38,7 +38,7 @@ const security = (fields: object, version = 'v1beta1') => ({
 const told = (configuration: unknown) => ({ ...head, plugins: [{ name: 'ResourceQuota', configuration }] });
 
 describe('the file of admission', () => {
-  test('says of what nothing may be used without a quota', async () => {
+  test('lists the resources that need a quota', async () => {
     const path = file(
       'full.yaml',
       `apiVersion: ${apiVersion}
@@ -82,7 +82,7 @@ plugins:
     assert.deepEqual(await readAdmissionFile(file('none.yaml', told(quotas()))), { limitedResources: [] });
   });
 
-  test('says what pods may, and who may everything, beside quotas', async () => {
+  test('has the defaults and exemptions of pod security, beside quotas', async () => {
     const path = file(
       'security.yaml',
       `apiVersion: ${apiVersion}

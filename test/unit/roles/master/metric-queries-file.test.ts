@@ -17,7 +17,7 @@ describe('the file of --prometheus-queries', () => {
     });
   });
 
-  it('says queries by the names of metrics', () => {
+  it('has queries by the names of metrics', () => {
     const { labels, pods, external } = parseMetricQueries(
       `${head}labels: {pod: pod_name}
 pods:

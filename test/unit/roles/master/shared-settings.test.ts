@@ -16,7 +16,7 @@ const settings = (over: Partial<SharedSettings> = {}): SharedSettings => ({
   ...over,
 });
 
-test('masters that have the same settings get along, whoever comes first', async () => {
+test('masters with equal settings start in any order', async () => {
   const store = createMemoryStore();
   await Promise.all([1, 2, 3].map(() => agreeOnSettings(store, settings())));
   await agreeOnSettings(store, settings());
@@ -54,7 +54,7 @@ test('masters have the same external ranges and domains of Dns objects, in any o
   );
 });
 
-test('masters have the same features, and the message says how to give them', async () => {
+test('masters must have the same features, and the message has the flag', async () => {
   const store = createMemoryStore();
   await agreeOnSettings(store, settings({ features: [] }));
   await assert.rejects(

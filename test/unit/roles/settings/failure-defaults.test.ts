@@ -16,7 +16,7 @@ const shipped = readSettings(settingRows('control plane', 'node'), {
 });
 const [grace, heartbeat] = [shipped['node-monitor-grace-period'], shipped['heartbeat-interval']];
 
-it('a node that says nothing is lost after 40 s, as upstream, and not before', () => {
+it('a silent node is lost after 40 s, as upstream, and not before', () => {
   const after = (silence: number) =>
     planNode({ node: node('n1'), silence, grace, disruption: 'none', now: at(1000) });
   assert.deepEqual([after(39_999).lost, after(39_999).lostIn], [false, 1]);

@@ -49,7 +49,7 @@ describe('the masters’ addresses', () => {
 });
 
 describe('node.yaml', () => {
-  test('says everything with lists and maps', () => {
+  test('contains every setting with lists and maps', () => {
     const { settings, warnings } = read({
       file: `
         name: worker-1
@@ -79,7 +79,7 @@ describe('node.yaml', () => {
     assert.equal(settings['max-pods'], 20);
   });
 
-  test('the same as flags and variables; a key without a value says nothing', () => {
+  test('has the same settings as flags and variables; a key without a value is unset', () => {
     const { settings } = read({
       file: 'labels:\ntaints:\n',
       flags: { server: 'm1:6443,m2:6443', labels: 'a=b,c=', 'system-reserved': 'ephemeral-storage=1Gi' },
@@ -95,7 +95,7 @@ describe('node.yaml', () => {
     );
   });
 
-  test('the older form is read, with a line that says what to write', () => {
+  test('in the older form is read, with a line about the new form', () => {
     const { settings, warnings } = read({
       file: 'Name: master\nLabels :\n  hostName: master\n  os: linux\n',
     });

@@ -116,7 +116,7 @@ describe('whether the machine goes down', () => {
       throw new ExecError({ ...result, file, args, code: 1 }, 'exit status 1');
     };
 
-  it('is what systemd says of itself', async () => {
+  it('is read from systemd', async () => {
     for (const [state, stopping] of [
       ['running', false],
       ['degraded', false],
@@ -165,12 +165,12 @@ describe('settings of a node’s life', () => {
     assert.throws(() => agentLife(read(flags)), { name: 'UsageError', message });
   });
 
-  it('tell the agent which sysctls are allowed besides', () => {
+  it('list the additional sysctls that are allowed', () => {
     const { allowedUnsafeSysctls } = agentLife(read({ 'allowed-unsafe-sysctls': 'kernel.msg*' }));
     assert.deepEqual(allowedUnsafeSysctls, [{ start: 'kernel.msg', isPrefix: true, namespace: 'IPC' }]);
   });
 
-  it('keep a third for pods that the system needs, unless told otherwise', () => {
+  it('reserve a third of the time for critical pods by default', () => {
     assert.deepEqual(shutdownPeriods(read({ 'shutdown-grace-period': '30s' })), {
       totalMs: 30_000,
       criticalMs: 10_000,

@@ -67,7 +67,7 @@ test('a state that would give gigabytes fails before they are written', async ()
   assert.match(state.failure?.cause ?? '', /has more bytes of JSON than 262144/);
 });
 
-test('what is exactly as large as it may be is not too large', () => {
+test('a value of exactly the maximum size is not too large', () => {
   assert.equal(excessOf(['é'], 6), undefined);
   assert.equal(excessOf(['é'], 5), 'has 6 bytes of JSON, and may have 5');
   assert.equal(excessOf({}, 2), undefined);

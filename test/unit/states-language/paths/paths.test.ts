@@ -218,7 +218,7 @@ test('a path that looks at too much is given up', () => {
   assert.deepEqual(evaluatePath(parsePath('$[?(@ == $[3])][0]'), { input: large.slice(0, 100) }), [3]);
 });
 
-test('which paths are one value, and which can be gone to', () => {
+test('the paths that are one value, and those that can be written', () => {
   const kinds = (path: string) => [isDefinite(parsePath(path)), isReference(parsePath(path))];
   for (const path of ['$', '$.a', "$['a'].b", '$.a[0].b']) assert.deepEqual(kinds(path), [true, true], path);
   for (const path of ['$.a[-1]', '$.a.length()']) assert.deepEqual(kinds(path), [true, false], path);

@@ -32,7 +32,7 @@ describe('a taint', () => {
     assert.equal(tolerates([{ key: 'x' }, { key: 'y' }], taint), false);
     assert.equal(tolerates([], taint), false);
   });
-  it('of the control plane has the name that everybody knows', () => {
+  it('of the control plane has the standard name', () => {
     assert.deepEqual(
       Object.values(taintKeys).map((key) => key.replace('node.kubernetes.io/', '')),
       [

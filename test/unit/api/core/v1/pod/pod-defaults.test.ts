@@ -179,7 +179,7 @@ test('a resource finer than a thousandth is rounded up, everywhere', () => {
   });
 });
 
-test('the older name of the service account says the same', () => {
+test('the older name of the service account has the same value', () => {
   for (const field of ['serviceAccount', 'serviceAccountName'])
     assert.partialDeepStrictEqual(withSpec({ [field]: 'robot' }).spec, {
       serviceAccount: 'robot',

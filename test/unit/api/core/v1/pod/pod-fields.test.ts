@@ -38,7 +38,7 @@ function reached(type: ObjectType, seen = new Set<string>()): ReadonlySet<string
   return seen;
 }
 
-describe('what is done with the fields of a pod', () => {
+describe('the support of the fields of a pod', () => {
   it('has each field of Kubernetes exactly once', () => {
     const wrong = [...reached(typeNamed('core.v1.PodSpec'))].flatMap((type) =>
       [...typeNamed(type).fields.keys()]

@@ -91,7 +91,7 @@ testCreate(endpointSliceResource, slice, [
   ],
 ]);
 
-test('a port is TCP unless it says otherwise', () => {
+test('the default protocol of a port is TCP', () => {
   const { subsets } = decode(endpointsResource, {
     ...endpoints,
     ...of({ addresses, ports: [{ port: 80 }] }),

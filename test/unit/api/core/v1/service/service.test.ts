@@ -317,7 +317,7 @@ test('defaults of a service', () => {
   assert.equal(sticky.spec.sessionAffinityConfig?.clientIP?.timeoutSeconds, 10800);
 });
 
-test('a target port that says nothing is the port', () => {
+test('the default target port is the port', () => {
   for (const targetPort of [undefined, 0, '']) {
     const { ports } = created(
       serviceResource,

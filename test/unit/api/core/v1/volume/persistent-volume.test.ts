@@ -304,7 +304,7 @@ test('warnings', () => {
   );
 });
 
-test('a source that no node mounts is told, and one that Kubernetes dropped is told once', () => {
+test('a warning reports a source that no node mounts, and a removed source is reported once', () => {
   const warned = (one: object) => {
     const made = created(persistentVolumeResource, merge(disk, source(one)));
     return persistentVolumeResource.strategy.warnings?.(made, undefined);
