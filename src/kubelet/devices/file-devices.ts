@@ -47,12 +47,12 @@ export class FileDevices implements DeviceSource {
     });
     const isSame = JSON.stringify(found) === JSON.stringify(this.#devices);
     this.#devices = found;
-    if (isSame && this.#isTold) return;
-    this.#isTold = true;
+    if (isSame && this.#isReported) return;
+    this.#isReported = true;
     manager.set(this);
   }
 
-  #isTold = false;
+  #isReported = false;
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock, rule } = this.#options;

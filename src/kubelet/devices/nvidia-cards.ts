@@ -71,7 +71,7 @@ export class NvidiaCards implements DeviceSource {
   async #look(): Promise<void> {
     const { directory = '/proc/driver/nvidia/gpus', dev = '/dev', manager } = this.#options;
     const cards = await cardsIn(directory, dev);
-    // A card that the driver released is initialized anew when it is there again.
+    // A card that the driver released is initialized anew when the driver lists it again.
     const there = new Set(cards.map(({ address }) => address));
     for (const { address } of this.#cards)
       if (address !== undefined && !there.has(address)) this.#failed.delete(address);
@@ -99,7 +99,7 @@ export class NvidiaCards implements DeviceSource {
     this.#found.resolve();
   }
 
-  /** Watches the kernel's log; not read on a machine without cards. */
+  /** Watches the kernel's log. On a machine without cards the log is not read. */
   async #watchErrors(signal: AbortSignal): Promise<void> {
     const { kernelLog, clock, log } = this.#options;
     await this.#found.promise;

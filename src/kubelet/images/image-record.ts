@@ -106,8 +106,8 @@ export class ImageRecord {
   }
 
   /**
-   * Saves the record. A failure is only logged: it keeps an image that could be removed, which is better than
-   * failing a pull.
+   * Saves the record. A failure is only logged: an image that could be removed then stays, which is better
+   * than a failed pull.
    */
   #save(): Promise<void> {
     const text = this.#text();

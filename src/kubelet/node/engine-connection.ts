@@ -30,7 +30,7 @@ export interface EngineConnectionOptions {
   readonly cache: RuntimeCache;
   readonly sandboxes: Sandboxes;
   readonly unknownPods: UnknownPods;
-  /** Receives what the engine reports of itself. */
+  /** Receives the facts that the engine reports about itself. */
   readonly engine: EngineState;
   readonly clock: Clock;
   readonly log: Logger;

@@ -51,7 +51,7 @@ export class PodWorkers {
     await this.#workers.get(uid)?.end(end);
   }
 
-  /** Stops what runs of a pod that the API server does not have (any more). */
+  /** Stops a pod that the API server does not have (any more). */
   orphan(uid: string): void {
     this.#worker(uid).orphan();
     this.#context.localPods.wakeDeferred();

@@ -7,7 +7,7 @@ export interface PodReference {
   readonly namespace: string;
 }
 
-/** The hook that runs before a container is asked to stop. */
+/** The hook that runs before a container's stop signal is sent. */
 export interface PreStop {
   readonly handler: LifecycleHandler;
   /** Ports of the container that the handler may refer to by name. */
@@ -140,7 +140,7 @@ export interface ContainerConfig {
   readonly gracePeriodSeconds: number;
   readonly stopTurn?: number | undefined;
   readonly preStop?: PreStop | undefined;
-  /** Signal that asks the container to stop; undefined for the image's stop signal. */
+  /** The container's stop signal; undefined for the image's stop signal. */
   readonly stopSignal?: string | undefined;
   /** Set when the sandbox does not already have the name: the container waits until it is named. */
   readonly hostname: string | undefined;

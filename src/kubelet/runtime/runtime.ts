@@ -20,11 +20,11 @@ export interface SandboxState {
   readonly state: RunState;
   /** Process id of the process that holds the namespaces; 0 unless it runs. */
   readonly pid: number;
-  /** The address that it was made for; undefined when it is in the host's network. */
+  /** Address that the sandbox was made for; undefined for a sandbox in the host's network. */
   readonly ip: string | undefined;
-  /** The host name that containers which join it get before the agent names them. */
+  /** Host name that containers get when they join the sandbox, before the agent names them. */
   readonly hostname: string;
-  /** Number of the sandbox among those of its pod. */
+  /** Number of the sandbox among its pod's sandboxes. */
   readonly attempt: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -56,9 +56,12 @@ export interface ContainerState {
   readonly startedAt: number | undefined;
   readonly finishedAt: number | undefined;
   readonly exitCode: number;
-  /** True when it has ended and the kernel killed a process of it for memory, be it its first or another. */
+  /**
+   * True when the container has ended and the kernel killed one of its processes for memory, the first or
+   * another.
+   */
   readonly oomKilled: boolean;
-  /** The reason why the engine could not run it; '' when it could. */
+  /** The reason why the engine could not run the container; '' when it could. */
   readonly error: string;
   /** Path of the container's termination message on this machine; '' when there is none. */
   readonly terminationMessageFile: string;
@@ -71,8 +74,8 @@ export interface ContainerState {
   /** The user with which its first program was started; undefined when that is not known. */
   readonly user?: LinuxUser;
   /**
-   * The container is asked to stop once the containers of its pod with a lower turn have ended. Undefined: it
-   * is asked at once, and no container waits for its end.
+   * The container's stop signal is sent once the containers of its pod with a lower turn have ended.
+   * Undefined: the signal is sent at once, and no container waits for the container's end.
    */
   readonly stopTurn?: number | undefined;
   readonly preStop?: PreStop | undefined;
@@ -89,7 +92,7 @@ export interface RuntimeSummary {
 }
 
 export interface SandboxConfig {
-  /** The address that it will be given; undefined when it stays in the host's network. */
+  /** Address that the sandbox will get; undefined for a sandbox that stays in the host's network. */
   readonly ip: string | undefined;
   /** Set only when the sandbox is made for a particular pod. */
   readonly hostname: string | undefined;

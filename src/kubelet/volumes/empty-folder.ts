@@ -14,7 +14,9 @@ export interface FolderToEmpty {
   readonly path: string;
   /** A mount point that is created for this purpose. */
   readonly target: string;
-  /** Directories that must not be emptied, and neither may any directory that contains one of them. */
+  /**
+   * Directories that must not be emptied. A directory that contains one of them must not be emptied either.
+   */
   readonly kept: readonly string[];
 }
 
@@ -62,8 +64,8 @@ async function bindAlone(folder: FileHandle, target: string, exec: Exec): Promis
 }
 
 /**
- * Directories of the system, which are never volumes. These are not emptied whatever a volume specifies, and
- * for those in `system` neither is anything inside them.
+ * Directories of the system, which are never volumes. They are not emptied, whatever a volume specifies.
+ * Directories inside the ones in `system` are not emptied either.
  */
 const system = ['bin', 'boot', 'dev', 'etc', 'lib', 'lib32', 'lib64', 'proc', 'sbin', 'sys', 'usr'];
 const shared = ['', 'home', 'media', 'mnt', 'opt', 'root', 'run', 'srv', 'tmp', 'var', 'var/lib', 'var/run'];

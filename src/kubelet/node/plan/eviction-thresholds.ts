@@ -39,7 +39,9 @@ export type Threshold = { readonly signal: Signal } & (
 
 export type Pressure = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
-/** The kubelet's defaults, with the same for the container engine's file system and for processes. */
+/**
+ * The kubelet's defaults, extended by thresholds for the container engine's file system and for processes.
+ */
 export const defaultEvictionHard =
   'memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<10%,imagefs.inodesFree<5%,pid.available<5%';
 

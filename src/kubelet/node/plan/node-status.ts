@@ -167,9 +167,9 @@ function runtimeFeatures(
   { runtimeHandlers = [] }: NodeInput,
   previous: Node['status'],
 ): Pick<NodeStatus, 'features' | 'runtimeHandlers'> {
-  const { features, runtimeHandlers: told } = previous ?? {};
+  const { features, runtimeHandlers: previousHandlers } = previous ?? {};
   if (runtimeHandlers.length === 0)
-    return { ...(features && { features }), ...(told && { runtimeHandlers: told }) };
+    return { ...(features && { features }), ...(previousHandlers && { runtimeHandlers: previousHandlers }) };
   return {
     features: { supplementalGroupsPolicy: false },
     runtimeHandlers: runtimeHandlers.map(({ name, recursiveReadOnlyMounts }) => ({

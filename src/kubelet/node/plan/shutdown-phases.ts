@@ -20,8 +20,8 @@ export interface ShutdownPhase {
 }
 
 /**
- * Maximum time to kill the containers that did not end by themselves and to report that. It is part of a
- * phase's period; in a short phase it is half of it.
+ * Maximum time to kill the containers that did not end by themselves and to report that. This time is part of
+ * a phase's period, and at most half of it.
  */
 const reportMs = 2_000;
 

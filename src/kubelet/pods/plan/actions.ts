@@ -57,11 +57,14 @@ export interface PodMemory extends EngineAbilities {
   readonly sandboxFailure: Failure | undefined;
   /** State of each volume that the pod's containers mount. */
   readonly volumes: readonly VolumeState[];
-  /** Time from which a container is to stop that must wait before it is asked, by container id. */
+  /**
+   * Time at which the stop of a container began that must wait before its stop signal is sent, by container
+   * id.
+   */
   readonly stopBegan: ReadonlyMap<string, number>;
   /** Hooks that have begun. */
   readonly hooks: ReadonlyMap<HookKey, HookState>;
-  /** Time at which a container was asked to stop, by container id. */
+  /** Time at which a container's stop signal was sent, by container id. */
   readonly stopping: ReadonlyMap<string, number>;
   /** Results of each container's probes. */
   readonly probes: PodProbeResults;
@@ -69,7 +72,10 @@ export interface PodMemory extends EngineAbilities {
   readonly terminationMessages: ReadonlyMap<string, string>;
   /** True when nothing is left of a deleted pod and the API server has been informed, if it had the pod. */
   readonly reportedGone: boolean;
-  /** True when the API server has the pod's end: from here on nothing of the pod is needed to report it. */
+  /**
+   * True when the API server has the pod's final status: from then on nothing of the pod on this node is
+   * needed to report its end.
+   */
   readonly endIsKnown: boolean;
   /** True when the pod's volumes have been removed. */
   readonly volumesRemoved: boolean;
@@ -92,7 +98,7 @@ export interface ResizeMemory {
 }
 
 /** A stop of a container; the first one emits an event. */
-interface ToldStop {
+interface AnnouncedStop {
   readonly id: string;
   readonly name: string;
   readonly why: string;
@@ -108,10 +114,10 @@ export type PodAction =
   | StartContainer
   /** Starts the hook; a later plan sees its result. */
   | RunHook
-  /** Starts the grace period: a later plan asks the container to stop. */
-  | ({ readonly type: 'beginStop' } & ToldStop)
-  /** Asks the container to stop; a later plan kills it when it has not stopped. */
-  | ({ readonly type: 'terminateContainer' } & ToldStop)
+  /** Starts the grace period; a later plan sends the stop signal. */
+  | ({ readonly type: 'beginStop' } & AnnouncedStop)
+  /** Sends the container's stop signal; a later plan kills the container when it has not stopped. */
+  | ({ readonly type: 'terminateContainer' } & AnnouncedStop)
   | {
       readonly type: 'resizeContainer';
       readonly id: string;

@@ -8,8 +8,8 @@
  *
  *     6,900,5000,-;oom-kill:constraint=CONSTRAINT_MEMCG,…,task_memcg=/docker/ID,task=dd,pid=7,uid=0
  *
- * A container in a container counts for both. Empty for other records, and for those that a program wrote:
- * only the kernel's own have the facility 0.
+ * A kill in a nested container counts for both containers. Returns nothing for other records and for records
+ * that a program wrote: only the kernel's own records have the facility 0.
  */
 export function containersKilled(record: string): readonly string[] {
   const [, priority, group] =

@@ -128,7 +128,7 @@ export async function forwardChannels(
     socket.send(2 * index + 1, name);
     const over = new AbortController();
     let linger: Timer | undefined;
-    // The pod's side has ended, and what it sent is on its way: the client's side ends too.
+    // The pod's side has ended and its data has been sent: the client's side ends too.
     stream.once('finish', () => {
       stream.deliver(undefined);
       linger = clock.after(lingerMs, () => over.abort());

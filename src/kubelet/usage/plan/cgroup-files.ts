@@ -56,8 +56,8 @@ export interface GroupDirectories {
 /**
  * Parses /proc/PID/cgroup and returns the cgroup of the container with that id. Both drivers name its cgroup
  * by the id (`/docker/ID`, `/system.slice/docker-ID.scope`), and a program inside may have created cgroups
- * below it, which are counted in it. Undefined when the process is in no cgroup of that name: the container
- * has ended, and its pid belongs to another process.
+ * below it, which count as parts of the container's cgroup. Undefined when the process is in no cgroup of
+ * that name: the container has ended, and its pid belongs to another process.
  */
 export function groupDirectories(text: string, id: string): GroupDirectories | undefined {
   const paths = groupPaths(text, id);

@@ -24,7 +24,7 @@ export interface VolumeTools {
   readonly claims: Pick<ClaimedVolumes, 'find' | 'isShared' | 'known' | 'of'>;
   readonly localVolumes: Pick<LocalVolumes, 'isOwn' | 'make'>;
   readonly shares: Pick<Shares, 'mount' | 'mountVolume'>;
-  /** Directory of a pod's mounts: nothing below it is ever removed but mount points. */
+  /** Directory of a pod's mounts; only mount points are ever removed below it. */
   readonly mountsOf: (uid: string) => string;
   /** This node's Node object as it was last read; undefined before the first read. */
   readonly node: () => Node | undefined;

@@ -29,8 +29,8 @@ export interface VolumeFailure {
 }
 
 /**
- * Back-off as upstream's util/goroutinemap/exponentialbackoff; what a volume needs is often present a moment
- * later.
+ * Back-off as upstream's util/goroutinemap/exponentialbackoff. The first delay is short because missing
+ * sources often appear a moment later.
  */
 const backoff = { initialMs: 500, maxMs: 122_000 };
 
@@ -67,7 +67,7 @@ export function volumeState(
   return { name, isMounted, isDue, dueAt: isDue ? undefined : dueAt };
 }
 
-/** Maximum wait, so that a machine that was suspended, or whose clock was changed, notices it. */
+/** Maximum wait; it limits the delay after the machine was suspended or its clock was changed. */
 const maxWaitMs = 60_000;
 
 export interface VolumesPlan {

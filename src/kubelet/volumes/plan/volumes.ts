@@ -123,8 +123,8 @@ export function containerMounts(
 }
 
 /**
- * Returns the container's mounts of images, which are given by the volume's name. Throws ContainerConfigError
- * as `containerMounts`.
+ * Returns the container's mounts of images; `images` has the images by the name of their volume. Throws
+ * ContainerConfigError as `containerMounts`.
  */
 export function containerImageMounts(
   { volumeMounts = [] }: Pick<Container, 'volumeMounts'>,
