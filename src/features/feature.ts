@@ -6,7 +6,7 @@ import type { ServerPart, ServerPartContext } from '../kube-apiserver/server-par
 import type { PlacedCalls } from './functions/api/placed-calls.ts';
 import type { FeatureName } from './names.ts';
 
-/** `Settings`: what the feature reads of the settings of a master. */
+/** `Settings`: the settings of a master that the feature reads. */
 export interface Feature<Settings = object> {
   readonly name: FeatureName;
   readonly roles: FeatureRoles;

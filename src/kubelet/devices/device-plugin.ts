@@ -90,7 +90,7 @@ export class DevicePlugin implements DeviceSource {
         manager.set(this);
       }
     } catch (error) {
-      if (!this.#isReplaced) log.debug('a device plugin says no more', { error: errorMessage(error) });
+      if (!this.#isReplaced) log.debug('a device plugin sends no more', { error: errorMessage(error) });
     }
     this.#client.destroy();
     manager.away(this);

@@ -118,7 +118,7 @@ export class ImageRecord {
       .then(() => replaceFile(this.#path, text, { mode: 0o600 }))
       .catch((error) => {
         this.#saved = '';
-        this.#options.log.warn('cannot write down which images were pulled for pods', {
+        this.#options.log.warn('cannot save which images were pulled for pods', {
           error: errorMessage(error),
         });
       });

@@ -101,7 +101,7 @@ export class Access {
       key,
       (caller) => (caller ? tokenMs : badTokenMs),
       async () => {
-        const review = await this.#review('who a token is', () =>
+        const review = await this.#review('which user a token belongs to', () =>
           this.#options.client.resource(tokenReviewResource).create({
             apiVersion: 'authentication.k8s.io/v1',
             kind: 'TokenReview',
@@ -169,8 +169,8 @@ export class Access {
     try {
       return await this.#reviews.add(review);
     } catch (error) {
-      this.#options.log.warn('the API server cannot be asked', { what, error: errorMessage(error) });
-      throw new RequestError(500, `Authorization error: the API server cannot be asked ${what}`);
+      this.#options.log.warn('the API server cannot answer a review', { what, error: errorMessage(error) });
+      throw new RequestError(500, `Authorization error: the API server cannot decide ${what}`);
     }
   }
 }

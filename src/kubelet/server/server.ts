@@ -121,7 +121,7 @@ function agentServer(options: KubeletServerOptions, signal: AbortSignal): Server
     socket.on('error', () => undefined);
     socket.setKeepAlive(true, keepAliveMs);
     socket.once('close', begin(options, request));
-    log.debug('asked for a stream', nameOf(request));
+    log.debug('a stream was requested', nameOf(request));
     upgrade(options, { request, socket, head }, signal).catch((error) => refuse(request, socket, error, log));
   });
   return server;

@@ -30,7 +30,7 @@ export const choreSteps = (tools: ChoreTools): VolumeChoresOptions['run'] => ({
     const { dataDir, engineDirectory, exec, shares, claims } = tools;
     const { name } = volume.metadata;
     // The PersistentVolume may have been deleted while a pod of this node still ends.
-    if (claims.isShared(name, '')) throw new Error('a pod of this node has it still');
+    if (claims.isShared(name, '')) throw new Error('a pod of this node still uses it');
     const { hostPath } = volume.spec;
     if (!hostPath) return shares.within(volume, (root) => removeContent(root, exec, signal));
     const engine = engineDirectory();

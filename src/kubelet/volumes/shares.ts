@@ -75,7 +75,7 @@ export class Shares {
   /** Mounts the volume's share, or its directory of the share, separately for as long as `use` takes. */
   async within<T>(volume: PersistentVolume, use: (root: string) => Promise<T>): Promise<T> {
     const { nfs } = volume.spec;
-    if (!nfs) throw new Error('it is no share');
+    if (!nfs) throw new Error('it is not a share');
     return this.#within(volume, { server: nfs.server, path: nfs.path }, use);
   }
 

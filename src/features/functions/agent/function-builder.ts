@@ -90,7 +90,7 @@ export class FunctionBuilder {
         return undefined;
       });
       if (theirs === undefined) return;
-      log.say('another node has written which libraries these are: installing those');
+      log.say('another node has recorded the libraries: installing those');
       lock = theirs;
     }
   }

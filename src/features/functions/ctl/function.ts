@@ -147,7 +147,7 @@ const logs: Verb = {
   async run(context) {
     const { flags } = context;
     const name = oneWord(context, 'logs');
-    if (name.includes('/')) throw new UsageError('ctl function logs: the namespace is said by -n');
+    if (name.includes('/')) throw new UsageError('ctl function logs: set the namespace with -n');
     const target = await functionTarget(context, name);
     const object = await context.cluster().get(targetPath(target));
     if (flags.on('build')) return printBuild(context, target, object);

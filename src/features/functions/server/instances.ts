@@ -17,7 +17,7 @@ export interface Instance {
   refusals: number;
 }
 
-/** Milliseconds: a starting program listens within tens of them. */
+/** First pause in milliseconds: a starting program listens within tens of milliseconds. */
 const firstPause = 10;
 const maxPause = 500;
 

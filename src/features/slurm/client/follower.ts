@@ -65,9 +65,9 @@ export class Follower {
       }
       try {
         await this.#look(followed);
-        if (this.#isQueueDue()) await this.#ask(followed);
+        if (this.#isQueueDue()) await this.#query(followed);
       } catch (error) {
-        if (!signal.aborted) log.warn('cannot ask the host after its jobs', { why: errorMessage(error) });
+        if (!signal.aborted) log.warn('cannot query the jobs on the host', { why: errorMessage(error) });
       }
       await sleep(clock, lookMs, signal).catch(() => undefined);
     }
@@ -108,7 +108,7 @@ export class Follower {
     }
   }
 
-  async #ask(followed: readonly JobEntry[]): Promise<void> {
+  async #query(followed: readonly JobEntry[]): Promise<void> {
     const { host, clock, onNews } = this.#options;
     this.#lastQueue = clock.monotonic();
     this.#hurry = false;
@@ -167,8 +167,8 @@ function countMissing(entry: JobEntry, isDisabled: boolean, now: number): void {
 function isMissing(entry: JobEntry): boolean {
   const numbers = arrayTasks(entry.job.spec.array);
   if (numbers === undefined) return entry.tasks.length === 0;
-  const told = new Set(entry.tasks.flatMap(({ tasks }) => tasks ?? []));
-  return numbers.some((number) => !told.has(number));
+  const listed = new Set(entry.tasks.flatMap(({ tasks }) => tasks ?? []));
+  return numbers.some((number) => !listed.has(number));
 }
 
 const grew = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): boolean =>

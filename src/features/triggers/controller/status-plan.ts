@@ -120,8 +120,8 @@ const markEvery = 120_000;
 
 /**
  * Returns the minimum milliseconds between the last write of the status and a write of `after`. `hasTold` is
- * false for a source that follows a history and has reported nothing since the last write; undefined for one
- * that follows none.
+ * false for a source that follows a history and has reported nothing since the last write; undefined for a
+ * source that does not follow a history.
  */
 export function writeInterval(
   before: TriggerStatus | undefined,

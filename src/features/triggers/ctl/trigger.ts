@@ -38,8 +38,8 @@ function oneWord({ flags }: VerbContext, verb: string): string {
 }
 
 /**
- * Returns what has to be true before files are watched, and where their state is shown; empty for a trigger
- * of anything else. The nodes report it only after the trigger is created.
+ * Returns a text about the conditions under which files are watched and the place where their state is shown;
+ * empty for a trigger with another source. Nodes report that state only after the trigger is created.
  */
 function watchedWhere(flags: Flags, name: string): string {
   const [folder, claim] = [flags.text('file-folder'), flags.text('file-claim')];
@@ -113,16 +113,16 @@ const fire: Verb = {
       headers,
       body,
     });
-    let said = '';
+    let printed = '';
     await printBody(
       {
         out: (part) => {
-          said += part;
+          printed += part;
         },
       },
       answer.body,
     );
-    io.out(`event ${textAt(JSON.parse(said) as JsonObject, 'id')} of trigger/${name} is stored\n`);
+    io.out(`event ${textAt(JSON.parse(printed) as JsonObject, 'id')} of trigger/${name} is stored\n`);
   },
 };
 

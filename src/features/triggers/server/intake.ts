@@ -58,7 +58,9 @@ export class Intake {
     return this.#store(trigger, happening);
   }
 
-  /** Stores an event that cannot happen again later: as a dead letter if too many events wait. */
+  /**
+   * Stores an event that cannot be sent again later; if too many events wait, it is stored as a dead letter.
+   */
   async takeAnyway(trigger: Trigger, happening: Happening, time: string): Promise<void> {
     const isFull = this.#isFull(trigger);
     const { name } = await this.#store(trigger, happening);

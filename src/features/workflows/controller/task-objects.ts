@@ -187,7 +187,7 @@ export class TaskObjects {
     const { namespace = home, type, name } = task.resource;
     if (namespace === home) return true;
     const account = workflow?.spec.serviceAccountName ?? 'default';
-    const asked = accessOf[type].map(([verb, group, resource, subresource]) => ({
+    const checks = accessOf[type].map(([verb, group, resource, subresource]) => ({
       namespace,
       verb,
       group,
@@ -196,7 +196,7 @@ export class TaskObjects {
       ...(resource !== 'jobs' && resource !== 'workflowruns' && { name }),
     }));
     const reviews = this.#context.client.resource(subjectAccessReviewResource);
-    for (const resourceAttributes of asked) {
+    for (const resourceAttributes of checks) {
       const { status } = await reviews.create({
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'SubjectAccessReview',

@@ -138,7 +138,7 @@ class Runs {
     return own.filter(({ status }) => status?.startTime === undefined).map(objectKey);
   }
 
-  /** Starts a term. No state of a term outlives it. */
+  /** Starts a term of leadership. State in memory is not kept beyond a term. */
   #begins(signal: AbortSignal): void {
     if (this.#term === signal) return;
     this.#term = signal;
@@ -200,7 +200,10 @@ class Runs {
     if (run?.metadata.uid === metadata.uid) this.#live.set(key, run);
   }
 
-  /** Discards a state that was not stored: it may happen differently, with other tasks than those placed. */
+  /**
+   * Discards a state that was not stored: the next attempt may lead to another state, with tasks other than
+   * the placed ones.
+   */
   #forgetUnstored(key: ObjectKey): void {
     const run = this.#newest(key);
     if (!run) return;
@@ -275,16 +278,16 @@ class Runs {
       state = advanced.state;
       history.push(...advanced.history);
     }
-    const told = run.status?.history ?? [];
+    const stored = run.status?.history ?? [];
     const next = {
       state,
       definition: run.status?.definition ?? '',
-      history: [...told, ...entriesOf(history, told)],
+      history: [...stored, ...entriesOf(history, stored)],
     };
     const excess = excessOfRun(run, statusOf(run, { ...next, calls: [], now: ports.now }));
     if (excess === undefined || state.root === undefined) return next;
     const ended = await advance(definition, before, { type: 'Excess', cause: excess }, ports);
-    return { ...next, state: ended.state, history: [...told, ...entriesOf(ended.history, told)] };
+    return { ...next, state: ended.state, history: [...stored, ...entriesOf(ended.history, stored)] };
   }
 
   async #eventsOf(run: WorkflowRun, state: RunState): Promise<RunEvent[]> {

@@ -34,7 +34,7 @@ export function versionProblem(version: FunctionVersion, image: string): string 
 }
 
 /**
- * Returns the names that an image has as a function's image. By its id it could be used without naming its
- * namespace.
+ * Returns the names that an image has as a function's image. An image that is referred to by its id would
+ * otherwise be used without naming its namespace.
  */
 export const functionNames = (names: readonly string[]) => names.filter(isFunctionImage);

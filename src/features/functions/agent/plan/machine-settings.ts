@@ -31,8 +31,8 @@ export interface SettingsFile {
 export const buildHome = '/minik8s/home';
 
 /**
- * Returns the files in the order in which the programs read them: pip reads all, npm the user's and the
- * global one.
+ * Returns the files in the order in which the programs read them: pip reads all, npm reads the user's file
+ * and the global file.
  */
 export function settingsFiles(environment: Environment): readonly SettingsFile[] {
   const home = environment.HOME || '/root';

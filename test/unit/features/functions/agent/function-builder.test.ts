@@ -184,7 +184,7 @@ describe('libraries', () => {
     );
     assert.deepEqual([commits.length, writes], [1, 1]);
     assert.deepEqual(stored().status, { lock: lockOf('2'), nodeName: 'other' });
-    assert.match(log.tail, /another node has written which libraries these are/);
+    assert.match(log.tail, /another node has recorded the libraries/);
   });
   it('that cannot be installed, or not be written down, are the fault of their author', async () => {
     const failed = world(versionOf({ 'requirements.txt': 'a\n' }));

@@ -252,7 +252,7 @@ describe('a folder of nodes', () => {
     const names = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'];
     const message = (count: number) =>
       plan({ folder: '/x' }, { nodes: names.slice(0, count).map((name) => node(name)) }).problem?.message;
-    const not = (name: string) => `${name} (the node has not said yet that it watches)`;
+    const not = (name: string) => `${name} (the node has not reported yet that it watches)`;
     const five = names.slice(0, 5).map(not).join(', ');
     assert.equal(message(5), `it is not watched: ${five}`);
     assert.equal(message(6), `it is not watched: ${five}, and 1 more`);

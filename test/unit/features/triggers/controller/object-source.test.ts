@@ -202,7 +202,7 @@ describe('a source of objects', () => {
     await world.say(newExpired('too old'));
     assert.deepEqual(world.told, ['updated changed', 'created new', 'created last']);
     assert.deepEqual([...world.open.values()], ['60']);
-    assert.match(world.source.missed ?? '', /objects deleted then are not told/);
+    assert.match(world.source.missed ?? '', /deleted objects are not reported/);
   });
   it('tells nothing twice of what is left when it is interrupted there', async () => {
     const world = new World();
@@ -278,7 +278,7 @@ describe('a source of objects', () => {
     await world.say(newExpired('too old'));
     assert.equal(
       world.source.missed,
-      `the history of changes from ${at(0)} to ${at(5)} is lost: objects deleted then are not told, and of each other changed one only its last state`,
+      `the history of changes from ${at(0)} to ${at(5)} is lost: deleted objects are not reported, and each other changed object is reported only in its last state`,
     );
   });
   it('does not tell what the trigger itself has led to, after a lost history neither', async () => {

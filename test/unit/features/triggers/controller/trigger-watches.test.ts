@@ -152,7 +152,7 @@ describe('a trigger is not ready', () => {
   it('while it is suspended, which is no trouble', async () => {
     const { server, put } = world();
     const one = await put(trigger({ ...http, suspend: true }));
-    assert.deepEqual(problem(one), ['Suspended', 'spec.suspend is true: nothing is told or delivered']);
+    assert.deepEqual(problem(one), ['Suspended', 'spec.suspend is true: no event is recorded or delivered']);
     assert.deepEqual([server.told, one.status?.position], [[], undefined]);
   });
 
