@@ -160,12 +160,12 @@ class GarbageCollector {
     const cached = kind.lister.get(at);
     if (cached?.metadata.uid === reference.uid) return { reference, state: stateOf(cached) };
     const place = packKey(kindName(kind.ref), reference.uid, at);
-    const lookup = lookups.get(place) ?? this.#askServer(kind, reference, namespace);
+    const lookup = lookups.get(place) ?? this.#lookUpOnServer(kind, reference, namespace);
     lookups.set(place, lookup);
     return { reference, state: await lookup };
   }
 
-  async #askServer(
+  async #lookUpOnServer(
     kind: Kind,
     reference: OwnerReference,
     namespace: string | undefined,

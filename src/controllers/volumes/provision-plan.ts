@@ -99,8 +99,10 @@ function planFolder(
   }
   if (!node) return { kind: 'chooseAgain', why: `node ${JSON.stringify(chosen)} is not there` };
   const folder = node.metadata.annotations?.[localVolumesAnnotation];
-  if (!folder)
-    return { kind: 'fail', why: `node ${JSON.stringify(chosen)} does not say where its local volumes are` };
+  if (!folder) {
+    const why = `node ${JSON.stringify(chosen)} does not report where its local volumes are`;
+    return { kind: 'fail', why };
+  }
   const hostname = node.metadata.labels?.['kubernetes.io/hostname'] ?? chosen;
   const here = { key: 'kubernetes.io/hostname', operator: 'In' as const, values: [hostname] };
   return draft(

@@ -5,7 +5,7 @@ import { isPodTerminal, podCondition } from '../../../api/core/v1/pod/conditions
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 
-/** Finalizer of pods that are not counted yet; it keeps the pod until it is. */
+/** Finalizer of pods that are not counted yet; it keeps a pod until the pod is counted. */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 export const indexKey = 'batch.kubernetes.io/job-completion-index';
 export const failureCountKey = 'batch.kubernetes.io/job-index-failure-count';

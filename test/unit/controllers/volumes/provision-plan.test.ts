@@ -158,7 +158,7 @@ describe('no volume is made', () => {
   it('on a node that has no place for it, and that is said', () => {
     assert.deepEqual(plan(of(wanting), { node: machine({}) }), {
       kind: 'fail',
-      why: 'node "n1" does not say where its local volumes are',
+      why: 'node "n1" does not report where its local volumes are',
     });
   });
 });
