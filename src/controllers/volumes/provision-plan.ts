@@ -97,7 +97,7 @@ function planFolder(
     if (storageClass.volumeBindingMode === 'WaitForFirstConsumer') return { kind: 'none' };
     return { kind: 'fail', why: `no node was chosen for it; ${localNeedsNode}` };
   }
-  if (!node) return { kind: 'chooseAgain', why: `node ${JSON.stringify(chosen)} is not there` };
+  if (!node) return { kind: 'chooseAgain', why: `node ${JSON.stringify(chosen)} does not exist` };
   const folder = node.metadata.annotations?.[localVolumesAnnotation];
   if (!folder) {
     const why = `node ${JSON.stringify(chosen)} does not report where its local volumes are`;

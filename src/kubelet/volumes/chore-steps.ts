@@ -23,7 +23,7 @@ export const choreSteps = (tools: ChoreTools): VolumeChoresOptions['run'] => ({
     const { localVolumes, shares } = tools;
     if (localVolumes.isOwn(volume)) await localVolumes.remove(volume, signal);
     else if (volume.spec.nfs) await shares.removeFolder(volume, signal);
-    else throw new Error('its path is not one that this node has made');
+    else throw new Error('its path was not created by this node');
   },
 
   async empty(volume, signal) {

@@ -120,7 +120,7 @@ export class FunctionBuilder {
       }
       const lock = await readLock(installed);
       const fault = version.spec.runtime && lockFault(version.spec.runtime, lock);
-      if (fault !== undefined) throw new BuildError(`what was installed cannot be written down: ${fault}`);
+      if (fault !== undefined) throw new BuildError(`the installed libraries cannot be recorded: ${fault}`);
       return use(installed, lock);
     });
   }

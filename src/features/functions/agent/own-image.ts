@@ -60,7 +60,7 @@ export class OwnImage implements ImageProvider {
     const { program, engine, runtime, events } = this.#options;
     if (!engine) throw failed('this node makes no images');
     if (program === undefined)
-      throw failed('only the one file makes an image of itself: build it, and run that');
+      throw failed('only the single-file program can make an image of itself: build and run it');
     try {
       const { size, mtimeMs } = await stat(program);
       const hash = createHash('sha256').update([engine.owner, version(), size, mtimeMs].join('\n'));

@@ -112,7 +112,7 @@ async function waitUntilReady(
     if (isCallable(ready)) return io.out(`function/${target.name} can be called\n`);
     work.say(textAt(ready, 'message'));
   }
-  throw new Error(`function/${target.name} cannot be called yet, and the time to wait is over`);
+  throw new Error(`function/${target.name} cannot be called yet: timed out waiting for it`);
 }
 
 /** Returns true if the condition Ready is True. Throws its message if the function cannot become ready. */

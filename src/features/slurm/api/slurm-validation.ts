@@ -65,7 +65,7 @@ export function validateSlurmJobUpdate({ spec }: SlurmJob, { spec: old }: SlurmJ
       : [forbiddenCause(`spec.${field}`, `of a job nothing but ${changeable.join(', ')} can be changed`)],
   );
   if (old.cancel && !spec.cancel)
-    causes.push(forbiddenCause('spec.cancel', 'a job that is canceled cannot go on: make another one'));
+    causes.push(forbiddenCause('spec.cancel', 'a canceled job cannot continue: create a new one'));
   return causes;
 }
 

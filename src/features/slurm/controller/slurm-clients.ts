@@ -159,7 +159,7 @@ class SlurmClients {
   async #release(job: SlurmJob, left: string | undefined): Promise<void> {
     const { name, namespace = '', uid, resourceVersion, finalizers = [] } = job.metadata;
     if (left !== undefined && job.status?.jobID !== undefined) {
-      const message = `job ${job.status.jobID} may go on in Slurm: ${left}`;
+      const message = `job ${job.status.jobID} may continue in Slurm: ${left}`;
       this.#context.events.event(job, 'Warning', 'NotCanceled', message);
     }
     const rest = finalizers.filter((finalizer) => finalizer !== slurmFinalizer);

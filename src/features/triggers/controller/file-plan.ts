@@ -91,7 +91,7 @@ function placeOfClaim(
   }
   const folder = volume.spec.local?.path ?? volume.spec.hostPath?.path;
   if (folder === undefined || volumeModeOf(volume) === 'Block') {
-    const message = `${of}: its volume is no folder of a node: those of local and hostPath can be watched`;
+    const message = `${of}: its volume is not a folder of a node: use a local or hostPath volume`;
     return { reason: 'VolumeNotWatchable', message };
   }
   const found = choreNode(volume, nodes);

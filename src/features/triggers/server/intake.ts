@@ -11,7 +11,7 @@ import { fullMessage, isFull } from './waiting-events.ts';
 
 /** Triggers by `NAMESPACE/NAME` of the function. */
 const triggersByFunction: IndexDeclaration = {
-  name: 'triggers by the function whose results they tell',
+  name: 'triggers by the function whose results they report',
   prefix: storagePrefix(triggerResource),
   keysOf: (object) => {
     const name = (object as Trigger).spec.result?.function;

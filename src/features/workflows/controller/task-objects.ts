@@ -226,7 +226,7 @@ const accessOf: Readonly<
 };
 
 const taken = ({ task, namespace, name }: TaskOf): RunEvent =>
-  failed(task.id, taskErrors.nameTaken, `${namespace}/${name} is there already, and is not this task's`);
+  failed(task.id, taskErrors.nameTaken, `${namespace}/${name} exists already, and not for this task`);
 
 export const isGone = (run: WorkflowRun | undefined, uid: string): boolean =>
   run === undefined || run.metadata.uid !== uid || (isTerminating(run) && hasEnded(run));

@@ -339,7 +339,7 @@ class Runs {
     // The cache may not show the revision yet.
     const workflow = this.#workflows.get(`${metadata.namespace}/${spec.workflow}`);
     if (workflow && revisionName(workflow) === name) return workflow.spec.definition as Definition;
-    throw new Error(`ControllerRevision ${name}, with which the run began, is not there`);
+    throw new Error(`ControllerRevision ${name}, with which the run began, does not exist`);
   }
 
   #ports({ metadata: { namespace = '' } }: WorkflowRun): Ports {

@@ -48,7 +48,7 @@ export function execHandler(
     const outcome = await Promise.race([ended, aborted(ending)]);
     if (outcome && !ending.aborted) return outcome;
     const rest = ended.then(() => problem);
-    if (!(ending.reason instanceof TimeOver)) return { ...unknown('it is not wanted any more'), rest };
+    if (!(ending.reason instanceof TimeOver)) return { ...unknown('the program was stopped'), rest };
     const took = goDuration(timeoutMs ?? 0);
     const text = `command timed out: ${JSON.stringify(command.join(' '))} timed out after ${took}`;
     return { ...failure(text), rest };

@@ -253,7 +253,7 @@ function watchLoop() {
       const beat = Atomics.load(beats, 1);
       if (beat !== last || Atomics.load(beats, 0) === 0) [last, since] = [beat, Date.now()];
       else if (Date.now() - since > limitMs) {
-        require('node:fs').writeSync(2, 'a call never lets another run: this instance ends\\n');
+        require('node:fs').writeSync(2, 'a call blocks the event loop: this instance ends\\n');
         process.kill(process.pid, 'SIGKILL');
       }
     }`;
@@ -310,7 +310,7 @@ function claim(id, seconds) {
   const found = remembered.get(id)?.answer ?? waiting.get(id);
   if (found) return { answer: Promise.resolve(found).then((answer) => answer ?? notMade().answer) };
   if (performance.now() - forgottenUntil < seconds * 1000)
-    throw new Refused(404, 'this instance does not know whether it had the call', 'unknown');
+    throw new Refused(404, 'this instance may have forgotten the call', 'unknown');
   let settle;
   const outcome = new Promise((resolvePromise) => {
     settle = resolvePromise;

@@ -306,7 +306,7 @@ class Connection:
                 break
             parts += self.exactly(size, keep)
             if self.exactly(2, True) != b"\r\n":
-                raise Refused(400, "a chunk is longer than it says")
+                raise Refused(400, "a chunk is longer than its size")
         for _ in range(100):
             if self.line(8192) == b"":
                 return bytes(parts)
@@ -398,7 +398,7 @@ class Memory:
             if record:
                 return record, True
             if time.monotonic() - self.forgotten < seconds:
-                raise Refused(404, "this instance does not know whether it had the call", "unknown", close=False)
+                raise Refused(404, "this instance may have forgotten the call", "unknown", close=False)
             record = self.records[call_id] = Record(call_id)
             return record, False
 

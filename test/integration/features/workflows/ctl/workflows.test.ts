@@ -164,7 +164,7 @@ describe('ctl workflow run', () => {
     const run = await begun(await madeWorkflow('slow'));
     const { status, err } = await ctl(['workflow', 'wait', run, '--wait-timeout', '50ms']);
     assert.equal(status, 1);
-    assert.match(err, /has not ended, and the time to wait is over; it goes on/);
+    assert.match(err, /has not ended within the timeout; it continues/);
   });
 
   it('refuses a workflow that is not there, and input that is no JSON', async () => {

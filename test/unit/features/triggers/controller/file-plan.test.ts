@@ -42,7 +42,7 @@ function plan(file: object, given: object, watches: readonly object[] = []) {
 
 describe('a claim', () => {
   const noVolume = (phase: string) => `the claim has no volume yet (it is ${phase})`;
-  const noFolder = 'its volume is no folder of a node: those of local and hostPath can be watched';
+  const noFolder = 'its volume is not a folder of a node: use a local or hostPath volume';
   const bound = volume({ local: { path: '/d' } });
   const cases: readonly (readonly [string, object, string, string | RegExp])[] = [
     ['that is not there', {}, 'ClaimMissing', 'there is no such claim in the namespace'],
