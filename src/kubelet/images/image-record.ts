@@ -99,7 +99,7 @@ export class ImageRecord {
       for (const [id, image] of Object.entries(images)) this.#images.set(id, image);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-      this.#options.log.warn('cannot read which images were pulled for pods: those stay on this machine', {
+      this.#options.log.warn('cannot read which images were pulled for pods: they stay on this machine', {
         error: errorMessage(error),
       });
     }

@@ -228,7 +228,7 @@ export class BuildEngine {
     return {
       async folder(path) {
         const archive = await archiveOf(path);
-        return archive?.pipe(bounded(maxLibraries, `what is installed has more than ${maxLibraries} bytes`));
+        return archive?.pipe(bounded(maxLibraries, `the libraries have more than ${maxLibraries} bytes`));
       },
       async file(path) {
         const archive = await archiveOf(path);

@@ -147,7 +147,7 @@ function installPlan(
   if (fault !== undefined) {
     const { name } = version.metadata;
     throw new BuildError(
-      `status.lock of FunctionVersion ${name} is not what a build writes: ${fault}. Delete that version: it is made and built anew`,
+      `status.lock of FunctionVersion ${name} is not valid: ${fault}. Delete that version: it is created and built again`,
     );
   }
   return runtime === 'python' ? pythonPlan(wanted, lock) : nodePlan(wanted, version, lock);

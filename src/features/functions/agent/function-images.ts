@@ -244,7 +244,7 @@ export class FunctionImages implements ImageProvider {
     await log.save(logPath(dataDir, version.spec.image)).catch(warn('cannot write the log of a build'));
     const build = { ...result, log: log.tail, nodeName, at: rfc3339(clock.now()) };
     await changeStatus(client, version, (status) => withBuild(status, build)).catch(
-      warn('cannot write what came of a build'),
+      warn('cannot write the result of a build'),
     );
   }
 }

@@ -101,7 +101,7 @@ function lookedUp(called: readonly FunctionCalls[]): readonly Family[] {
     ]),
     family(
       'instances',
-      'Instances that calls can be given to, by whether they have some.',
+      'Instances that accept calls, by whether they have calls.',
       ({ instances }, labels) => [
         { labels: { ...labels, state: 'busy' }, value: instances.busy },
         { labels: { ...labels, state: 'free' }, value: instances.size - instances.busy },

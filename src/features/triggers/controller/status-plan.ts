@@ -81,12 +81,12 @@ export function planStatus({ metadata, status = {} }: Trigger, facts: StatusFact
 }
 
 const activeMessage = (detail: string | undefined) =>
-  `events are taken and delivered${detail === undefined ? '' : `; ${detail}`}`;
+  `events are recorded and delivered${detail === undefined ? '' : `; ${detail}`}`;
 
 const backlogged = {
   status: 'True',
   reason: 'TooManyPending',
-  message: `${maxPending} events wait to be delivered, and more are taken when there is room`,
+  message: `${maxPending} events wait to be delivered; more are recorded when there is room`,
 } as const;
 
 /**

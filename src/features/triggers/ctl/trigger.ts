@@ -155,7 +155,7 @@ async function replayOne(context: VerbContext, event: JsonObject): Promise<void>
 }
 
 const replay: Verb = {
-  about: 'deliver dead letters again: those named, or all of a trigger',
+  about: 'deliver dead letters again: the named ones, or all of a trigger',
   words: 'TRIGGER [EVENT...]',
   flags: replayFlags,
   async run(context) {
@@ -197,7 +197,7 @@ async function setGoing(context: VerbContext, event: JsonObject): Promise<void> 
 const ofTriggers = (verb: Verb): Verb => ({ ...verb, words: 'NAME', firstWords: ['triggers.minik8s.io'] });
 
 export const triggers: VerbGroup = {
-  about: 'calls of functions for what happens: times, requests, changes of objects, results',
+  about: 'manage triggers, which call functions or run workflows on events',
   verbs: {
     create,
     get: ofTriggers(get),

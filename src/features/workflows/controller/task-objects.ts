@@ -167,7 +167,7 @@ export class TaskObjects {
     const { name, namespace = '', uid } = child.metadata;
     const body = {
       metadata: { uid },
-      spec: { stop: { cause: 'the run whose task it was has ended or was stopped' } },
+      spec: { stop: { cause: 'its parent run has ended or was stopped' } },
     };
     await ifPresent(this.#context.client.resource(workflowRunResource).patch(name, namespace, 'merge', body));
   }

@@ -328,7 +328,7 @@ class Runs {
     if (stop) return { type: 'Stop', ...stop };
     if (isTerminating(run)) return { type: 'Stop', cause: 'the run was deleted' };
     if (parent && isGone(this.#runs.get(`${parent.namespace}/${parent.name}`), parent.uid))
-      return { type: 'Stop', cause: 'the run whose task it was is gone' };
+      return { type: 'Stop', cause: 'its parent run is gone' };
     return undefined;
   }
 

@@ -87,7 +87,7 @@ function installedOf(text: string): readonly unknown[] {
   }
   if (isRecord(report) && Array.isArray(report.install)) return report.install;
   throw new BuildError(
-    'pip left no report of what it installed (report.json): the image needs pip 22.2 or later; see the log of the build',
+    'pip left no report of the installed packages (report.json): the image needs pip 22.2 or later; see the log of the build',
   );
 }
 

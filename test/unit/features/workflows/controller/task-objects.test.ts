@@ -248,7 +248,7 @@ describe('a run that is a task', () => {
     assert.deepEqual(tasks.childrenOf('uid-child'), []);
     await tasks.release('uid-r', new Set(['1-0']));
     const { spec, metadata } = stored(server);
-    assert.deepEqual(spec.stop, { cause: 'the run whose task it was has ended or was stopped' });
+    assert.deepEqual(spec.stop, { cause: 'its parent run has ended or was stopped' });
     assert.deepEqual(metadata.finalizers, ['x']);
   });
   it('is not stopped where it has ended, or somebody else has stopped it', async () => {

@@ -111,7 +111,7 @@ describe('a run', () => {
     const parent = { namespace: 'default', name: 'above', uid: 'uid-above', task: '0-0', depth: 1 };
     for (const [one, cause] of [
       [run('r', {}, { deletionTimestamp: at(1), finalizers: ['x'] }), 'the run was deleted'],
-      [run('r', { parent }), 'the run whose task it was is gone'],
+      [run('r', { parent }), 'its parent run is gone'],
     ] as const) {
       const { server, settle, stored } = world(pass);
       server.put(workflowRunResource, one);
