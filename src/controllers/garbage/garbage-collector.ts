@@ -154,7 +154,7 @@ class GarbageCollector {
   async #lookUp(dependent: KubeObject, reference: OwnerReference, lookups: Lookups): Promise<Owner> {
     const kind = this.#graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
     const { namespace } = dependent.metadata;
-    // An unknown kind, or an owner that cannot exist, is no proof that the owner is gone.
+    // An unknown kind, or an owner that cannot exist, does not prove that the owner is gone.
     if (!kind || (kind.ref.namespaced && !namespace)) return { reference, state: 'present' };
     const at = kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name;
     const cached = kind.lister.get(at);

@@ -3,7 +3,7 @@
  * heartbeat is the renewal of the node's Lease. Each node has one timer, which a heartbeat does not touch:
  * when the timer fires, the last heartbeat determines the next timer. Timestamps of nodes are never compared
  * with the own clock, so their clocks do not matter. heartbeat-monitor.ts prevents that a pause of the
- * control plane looks like the failure of all nodes; node-lifecycle-plan.ts decides what is done while no
+ * control plane looks like the failure of all nodes; node-lifecycle-plan.ts decides about changes while no
  * node sends heartbeats.
  */
 

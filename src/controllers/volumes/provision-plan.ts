@@ -132,7 +132,7 @@ function planShare(claim: PersistentVolumeClaim, storageClass: StorageClass): Pr
 export type RemovalStep =
   | { readonly kind: 'none' }
   | { readonly kind: 'delete' }
-  /** Nothing blocks the deletion of the object any more. */
+  /** Nothing blocks the deletion of the object: the finalizer is removed. */
   | { readonly kind: 'lift' }
   /** The kubelet of that node must remove the folder. */
   | { readonly kind: 'assign'; readonly node: string }

@@ -213,7 +213,7 @@ async function requireProfile({ appArmor }: Pick<ContainerConfig, 'appArmor'>): 
 
 /**
  * Throws when the target container does not run: otherwise the container would see only its own processes,
- * and seem to see those of the target.
+ * although it seems to see the processes of the target.
  */
 async function requireTarget(
   wanted: Container & Pick<EphemeralContainer, 'targetContainerName'>,

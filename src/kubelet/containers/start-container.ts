@@ -131,7 +131,7 @@ function checked({ imageProviders }: StartContext, found: RuntimeImage): Runtime
   return found;
 }
 
-/** Emits two events for a failure, of which the second has the reason, as upstream. */
+/** Emits two events for a failure, as upstream; the second one has the reason. */
 async function ensured(
   { events }: StartContext,
   pod: Pod,

@@ -88,7 +88,7 @@ function watched(directory: string, onChange: () => void): FSWatcher | undefined
 }
 
 /**
- * Returns the devices. Of several names of one device the first is used, because a device cannot be given
+ * Returns the devices. If a device has several names, the first one is used, because a device cannot be given
  * twice.
  */
 async function devicesIn({ directory, name }: DeviceRule): Promise<readonly Device[]> {
@@ -110,7 +110,7 @@ async function devicesIn({ directory, name }: DeviceRule): Promise<readonly Devi
   return devices;
 }
 
-/** Returns the number of a device, for comparison; undefined for a file that is no device. */
+/** Returns the number of a device, for comparison; undefined for a file that is not a device. */
 export async function numberOf(path: string): Promise<string | undefined> {
   try {
     const found = await stat(await realpath(path));

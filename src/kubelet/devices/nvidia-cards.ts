@@ -43,7 +43,7 @@ export class NvidiaCards implements DeviceSource {
   readonly #options: NvidiaCardsOptions;
   #devices: readonly Device[] = [];
   #cards: readonly FoundCard[] = [];
-  /** The Xid for which a card is not given any more, by the card's address. */
+  /** The Xid because of which a card is no longer given to containers, by the card's address. */
   readonly #failed = new Map<string, number>();
   /** Serializes the checks. */
   #looking: Promise<void> = Promise.resolve();

@@ -162,7 +162,7 @@ export class EngineConnection {
     }
   }
 
-  /** Repairs the pod network: reloading a firewall removes our rules. */
+  /** Repairs the pod network, because reloading a firewall removes its rules. */
   async #mendNetwork(): Promise<void> {
     const { network, assigned, log } = this.#options;
     try {

@@ -1,6 +1,6 @@
 /**
- * Keeps a mirror pod in the API for each static pod, so that clients see what runs here, and writes the
- * static pod's status to it.
+ * Keeps a mirror pod in the API for each static pod, so that clients see the static pods of this node, and
+ * writes the static pod's status to it.
  */
 import type { Node } from '../../api/core/v1/node/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
@@ -187,7 +187,7 @@ export class MirrorPods implements Statuses {
   }
 }
 
-/** Returns a recorder that emits events of static pods for their mirrors, which are what clients see. */
+/** Returns a recorder that emits events of static pods for their mirrors, because clients see the mirrors. */
 export const mirroredEvents = (events: EventRecorder, mirrors: MirrorPods): EventRecorder => ({
   event: (about, type, reason, message) => {
     const shown = about.kind === 'Pod' ? (mirrors.inApi(about as Pod) ?? about) : about;

@@ -126,7 +126,7 @@ export class NodeReporter {
     const forgetDevices = this.#options.devices.onChange(() => this.#wake.call());
     const forget = this.#watchConditions();
     await keepDoing({ clock, signal, wake: this.#wake }, async () => {
-      // Also done while no API server answers, because pods must be evicted all the same.
+      // Pressure is also measured while no API server answers, because pods must still be evicted.
       await pressure.measure();
       try {
         await this.#beat();
@@ -175,7 +175,7 @@ export class NodeReporter {
     const annotations = { [localVolumesAnnotation]: this.#options.localVolumes };
     const existing = await nodes.get(nodeName).catch(unlessNotFound);
     if (existing) {
-      // The Node exists from an earlier run, or was created for us: fields of other writers stay.
+      // The Node exists from an earlier run, or another client created it: fields of other writers stay.
       const range = existing.spec?.podCIDR;
       if (podCIDR && range && range !== podCIDR) log.warn(`${otherRange(range, podCIDR)} (node ${nodeName})`);
       const own = { labels, annotations, taints: taints ?? [], podCIDR };

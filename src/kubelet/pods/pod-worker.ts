@@ -62,7 +62,7 @@ export class PodWorker {
   readonly #ended = Promise.withResolvers<void>();
   readonly #gone = Promise.withResolvers<void>();
   #pod: Pod | undefined;
-  /** Undefined until the first step, which reads it from disk if it is there. */
+  /** Undefined until the first step, which reads the allocation from disk if it is stored there. */
   #allocation: Allocation | undefined;
   /** Grace period of the last known pod's deletion, once the API server no longer has the pod. */
   #orphanGrace: number | undefined;
@@ -108,8 +108,8 @@ export class PodWorker {
   }
 
   /**
-   * The pod with its allocated resources, which may differ from what it requests and from what its containers
-   * have by now.
+   * The pod with its allocated resources, which may differ from its requests and from the current resources
+   * of its containers.
    */
   get allocated(): Pod | undefined {
     const { pod } = this;

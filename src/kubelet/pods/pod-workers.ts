@@ -57,7 +57,7 @@ export class PodWorkers {
     this.#context.localPods.wakeDeferred();
   }
 
-  /** Resolves when nothing is left here of a pod that the API server does not have (any more). */
+  /** Resolves when nothing is left on this node of a pod that the API server does not have (any more). */
   async gone(uid: string): Promise<void> {
     await this.#workers.get(uid)?.gone;
   }

@@ -1,9 +1,9 @@
 /**
- * Containers of which the kernel killed a process for memory. The engine's reports alone are incomplete:
- * containerd's shim reports the kill beside the process's exit, in either order. Docker 20.10 drops a kill
- * that is reported after the exit (`SetStopped` in its container/state.go), and on cgroup v1 the shim drops
- * one whose cgroup has been removed meanwhile (pkg/oom/v1/v1.go of containerd, 1.6 to 2.1). Measured on two
- * busy processors: 4 of 100 kills lost, half of them in each way.
+ * Finds the containers in which the kernel killed a process for memory. The engine's reports alone are
+ * incomplete: containerd's shim reports the kill beside the process's exit, in either order. Docker 20.10
+ * drops a kill that is reported after the exit (`SetStopped` in its container/state.go), and on cgroup v1 the
+ * shim drops one whose cgroup has been removed meanwhile (pkg/oom/v1/v1.go of containerd, 1.6 to 2.1).
+ * Measured on two busy processors: 4 of 100 kills lost, half of them in each way.
  */
 import { constants, open, read } from 'node:fs';
 import { readlink } from 'node:fs/promises';

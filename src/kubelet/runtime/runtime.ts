@@ -65,7 +65,7 @@ export interface ContainerState {
   readonly error: string;
   /** Path of the container's termination message on this machine; '' when there is none. */
   readonly terminationMessageFile: string;
-  /** Seconds between the request to stop and the kill, for a container whose pod is no longer known. */
+  /** Seconds between the stop signal and the kill, for a container whose pod is no longer known. */
   readonly gracePeriodSeconds: number;
   /** The limits that the engine enforces now; undefined when they are not known. */
   readonly resources?: ContainerResources;
@@ -178,8 +178,8 @@ export interface RuntimeHandler {
 export interface ContainerRuntime {
   version(): Promise<RuntimeVersion>;
   /**
-   * Prepares what sandboxes are made of; calls `readArchive` when the engine does not have the pause image
-   * yet.
+   * Prepares the parts from which sandboxes are made; calls `readArchive` when the engine does not have the
+   * pause image yet.
    */
   prepare(readArchive: () => Promise<Uint8Array>): Promise<void>;
   /** Returns everything that this agent made, running or not. */
@@ -223,8 +223,8 @@ export interface ContainerRuntime {
     onLine?: (line: ProgressLine) => void,
   ): Promise<void>;
   /**
-   * Returns the ids of images that are used by a container or mounted, across all containers of the engine:
-   * also stopped ones and those of other owners.
+   * Returns the ids of images that are used by a container or mounted, across all containers of the engine,
+   * including stopped containers and containers of other owners.
    */
   usedImages(): Promise<ReadonlySet<string>>;
   /**

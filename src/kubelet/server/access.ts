@@ -1,7 +1,7 @@
 /**
- * Access control of the agent's server. The API server identifies tokens (TokenReview) and decides what a
- * caller may do (SubjectAccessReview). Answers are cached for a while, as upstream. A request for which no
- * decision can be obtained is rejected.
+ * Access control of the agent's server. The API server identifies tokens (TokenReview) and authorizes callers
+ * (SubjectAccessReview). Answers are cached for a while, as upstream. A request for which no decision can be
+ * obtained is rejected.
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

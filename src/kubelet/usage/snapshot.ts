@@ -32,7 +32,7 @@ export interface ContainerReading {
   readonly memory: MemoryUsage;
   readonly devices: readonly DeviceUsage[];
   readonly processes: number | undefined;
-  /** Size of what it wrote outside of volumes. */
+  /** Size of the container's files outside of volumes. */
   readonly layer: DirectorySize | undefined;
   readonly log: DirectorySize | undefined;
 }

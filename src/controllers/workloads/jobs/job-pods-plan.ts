@@ -25,7 +25,7 @@ export const waitsForEnd = ({ spec }: Job) =>
 
 /**
  * Returns true if the pod has failed. A terminating pod counts as failed as well, unless the Job waits for
- * its end, because its node may not exist any more to report the end.
+ * its end, because its node may no longer exist and report the end.
  */
 export function hasFailed(pod: Pod, job: Job): boolean {
   const phase = pod.status?.phase;

@@ -43,7 +43,7 @@ interface Plan {
   /** Folder that the installation creates, and its path in the image. */
   readonly folder: string;
   readonly into: string;
-  /** Returns the list of what was installed. */
+  /** Returns the list of the installed libraries. */
   readonly readLock: (installed: Installed) => Promise<string>;
 }
 

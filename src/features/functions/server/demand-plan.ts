@@ -1,4 +1,4 @@
-/** Number of instances that a gateway requests. Pure, except for what the meter records. */
+/** Number of instances that a gateway requests. Pure, except for the records of the meter. */
 import type { Fn } from '../api/function.ts';
 import type { LoadMeter } from './load-meter.ts';
 

@@ -169,7 +169,7 @@ export class WatchedFolder {
     try {
       for (const change of changes) {
         signal.throwIfAborted();
-        // A request to the API server is not aborted: the event may be stored all the same.
+        // A request to the API server is not aborted, because the event may still be stored.
         const outcome = await this.#reportWatched(folder, change);
         if (outcome === 'full') return false;
         if (outcome === 'changed') continue;
@@ -192,7 +192,7 @@ export class WatchedFolder {
     const { watch, client, clock } = this.#options;
     const isRead = watch.spec.includeContent && change.type !== 'Deleted';
     const content = isRead ? await readContent(folder, change.path, change.mark) : undefined;
-    // The file is not at rest any more: the next pass reports it.
+    // The file has changed again: the next pass reports it.
     if (isRead && !content) return 'changed';
     const draft = fileEvent(watch, change, content, clock.now(), digest);
     try {

@@ -1,6 +1,6 @@
 /**
- * Decides which events of a Trigger are delivered now, what is sent, and the status after a failed delivery.
- * Pure.
+ * Decides which events of a Trigger are delivered now, and computes the sent body and the status after a
+ * failed delivery. Pure.
  */
 
 import { backoffMs } from '../../../base/backoff.ts';

@@ -81,8 +81,8 @@ function keyOf({ request }: RequestScope): string | undefined {
 }
 
 /**
- * Returns a digest of the parts of the request that the event contains. Of the headers only the content type
- * is included, because a client that repeats the request may send different headers.
+ * Returns a digest of the parts of the request that the event contains. Only one header is included, the
+ * content type, because a client that repeats the request may send different headers.
  */
 function digestOf({ request, info }: RequestScope, body: Buffer): string {
   const type = request.headers.get('content-type') ?? '';

@@ -121,7 +121,7 @@ class Runs {
     };
   }
 
-  /** Returns the keys of the run and of its parent, and after its deletion those of its children. */
+  /** Returns the keys of the run and of its parent, and after its deletion the keys of its children. */
   #keysOf(run: WorkflowRun): readonly ObjectKey[] {
     const { parent } = run.spec;
     const key = objectKey(run);

@@ -1,4 +1,4 @@
-/** The flag --devices: which files of this machine are devices, and of which resource. */
+/** The flag --devices, which states the files of this machine that are devices, and their resources. */
 import { isExtended, validateContainerResourceName } from '../../../api/core/v1/container/resource-names.ts';
 
 export interface DeviceRule {

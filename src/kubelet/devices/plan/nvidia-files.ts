@@ -7,7 +7,7 @@ export interface NvidiaCard {
   readonly minor: number;
 }
 
-/** Parses a card's file `information`; undefined for a card that the driver cannot use (any more). */
+/** Parses a card's file `information`; returns undefined for a card that the driver cannot use. */
 export function readCard(information: string): NvidiaCard | undefined {
   const fields = new Map(
     information.split('\n').flatMap((line) => {

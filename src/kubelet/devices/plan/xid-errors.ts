@@ -9,7 +9,7 @@ const loaded = 'NVRM: loading NVIDIA ';
 /** Information about cards in a line of the log. */
 export type CardNews =
   | { readonly kind: 'loaded' }
-  /** `address` is that of the card on its bus, in the form of busAddress. */
+  /** `address` is the card's address on its bus, in the form of busAddress. */
   | { readonly kind: 'error'; readonly address: string; readonly xid: number };
 
 /**

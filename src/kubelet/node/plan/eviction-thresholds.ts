@@ -111,7 +111,7 @@ function amountOf(text: string): number {
   throw new Error(`expected an amount such as 100Mi or 10%, not ${JSON.stringify(text)}`);
 }
 
-/** A resource of which less is available than its threshold. */
+/** A resource whose available amount is below its threshold. */
 export interface Shortage {
   readonly pressure: Pressure;
   readonly signal: Signal;

@@ -160,8 +160,8 @@ export function computeNodeStatus(input: NodeInput, previous: Node['status']): N
 }
 
 /**
- * Returns the engine's features. No supported engine has user namespaces per pod (decision 22), or groups
- * without those of the image.
+ * Returns the engine's features. No supported engine has user namespaces per pod (decision 22), or can leave
+ * out the groups of the image.
  */
 function runtimeFeatures(
   { runtimeHandlers = [] }: NodeInput,

@@ -1,5 +1,5 @@
 /**
- * Types that connect planning and execution: what is known of a pod on this node, and the actions that can be
+ * Types that connect planning and execution: the state of a pod on this node, and the actions that can be
  * taken for it.
  */
 
@@ -107,7 +107,7 @@ interface AnnouncedStop {
 }
 
 export type PodAction =
-  /** Does what is due for the pod's volumes. */
+  /** Runs the steps that are due for the pod's volumes. */
   | { readonly type: 'mountVolumes' }
   | { readonly type: 'createSandbox'; readonly attempt: number }
   | { readonly type: 'removeSandbox'; readonly id: string }

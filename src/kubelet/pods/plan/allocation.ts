@@ -18,7 +18,7 @@ export type Resources = Pick<Container['resources'], 'limits' | 'requests'>;
 /** Allocated resources by container name. */
 export type Allocation = ReadonlyMap<string, Resources>;
 
-/** Returns what the pod requests. */
+/** Returns the resources that the pod requests. */
 export const allocationOf = (pod: Pod): Allocation =>
   new Map(servingContainers(pod.spec).map(({ name, resources }) => [name, resources]));
 
@@ -44,8 +44,8 @@ const areAmounts = (value: unknown): value is Record<string, string> | undefined
   (isRecord(value) && Object.values(value).every((amount) => typeof amount === 'string'));
 
 /**
- * Returns the allocation recorded when the containers were made; where none was recorded, what the pod
- * requests.
+ * Returns the allocation that was recorded when the containers were made; for containers without a record,
+ * the pod's requests.
  */
 export function allocationFrom(pod: Pod, containers: readonly ContainerState[]): Allocation {
   const newest = containers.toSorted((a, b) => a.attempt - b.attempt);

@@ -78,7 +78,7 @@ function initialization({ pod, phase, containerStatuses, initStatuses }: Conditi
 
 function containerReadiness({ pod, phase, containerStatuses, initStatuses, end }: ConditionInput): Finding {
   if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
-  // A pod that the node ends counts as failed: it must not get traffic any more.
+  // A pod that the node ends counts as failed: it must no longer get traffic.
   if (end || phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
   const sidecars = new Set(sidecarsOf(pod.spec).map(({ name }) => name));
   const serving = [...initStatuses.filter(({ name }) => sidecars.has(name)), ...containerStatuses];

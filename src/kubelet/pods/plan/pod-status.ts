@@ -111,7 +111,7 @@ function ephemeralStatuses({ pod, observed }: PodStatusInput, inputOf: InputOf):
   return { ephemeralContainerStatuses: byName(withResources(added, pod, observed.containers)) };
 }
 
-/** Returns what the status of each container is computed from. */
+/** Returns the input from which the status of each container is computed. */
 function containerInputs(input: PodStatusInput): InputOf {
   const { pod, memory, observed, now, canMountRecursiveReadOnly } = input;
   const isLeaving =

@@ -55,13 +55,13 @@ export function planStop(
 ): void {
   const { id, name } = container;
   const announced = { id, name, why, ...(message !== undefined && { message }) };
-  const signalledAt = memory.stopping.get(id);
+  const signaledAt = memory.stopping.get(id);
   const began = stopBegan(memory, id);
   const end = (began ?? now) + graceSeconds * 1000;
   const hook = stopHook(container, memory);
-  const mustWait = signalledAt === undefined && (hook !== undefined || !isTurn);
+  const mustWait = signaledAt === undefined && (hook !== undefined || !isTurn);
   if (!mustWait || end <= now) {
-    planSignal(container, graceSeconds, end, { announced, signalledAt, now }, plan);
+    planSignal(container, graceSeconds, end, { announced, signaledAt, now }, plan);
     return;
   }
   if (began === undefined) plan.add({ type: 'beginStop', ...announced });
@@ -79,7 +79,7 @@ interface StopRequest {
     readonly message?: string;
   };
   /** Time of an earlier request to end, in milliseconds since the epoch. */
-  readonly signalledAt: number | undefined;
+  readonly signaledAt: number | undefined;
   readonly now: number;
 }
 
@@ -88,14 +88,14 @@ function planSignal(
   { id, name }: ContainerState,
   graceSeconds: number,
   end: number,
-  { announced, signalledAt, now }: StopRequest,
+  { announced, signaledAt, now }: StopRequest,
   plan: Draft,
 ): void {
-  const killAt = graceSeconds === 0 ? end : Math.max(end, (signalledAt ?? now) + minMs);
+  const killAt = graceSeconds === 0 ? end : Math.max(end, (signaledAt ?? now) + minMs);
   if (killAt <= now) {
     plan.add({ type: 'killContainer', id, name });
     return;
   }
-  if (signalledAt === undefined) plan.add({ type: 'terminateContainer', ...announced });
+  if (signaledAt === undefined) plan.add({ type: 'terminateContainer', ...announced });
   plan.wakeIn(killAt - now);
 }

@@ -57,7 +57,7 @@ export function execHandler(
 
 async function* noSizes(): AsyncGenerator<never> {}
 
-/** Keeps the first bytes of what is written, and accepts all of it. */
+/** Keeps the first bytes that are written, and accepts all of them. */
 class Head extends Writable {
   readonly #chunks: Buffer[] = [];
   #left = maxOutputBytes;

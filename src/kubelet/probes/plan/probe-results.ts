@@ -1,4 +1,4 @@
-/** Results of a container's probes, and what follows from them (pkg/kubelet/prober). */
+/** Results of a container's probes, and the states that follow from them (pkg/kubelet/prober). */
 import type { Container, Probe } from '../../../api/core/v1/types.gen.ts';
 import { timingOf } from './probe-timing.ts';
 

@@ -20,7 +20,7 @@ export function containersKilled(record: string): readonly string[] {
 
 /**
  * Returns the process that the kernel killed, from the record that it writes for every kill, also for those
- * beyond ten in five seconds, whose longer records it leaves out. The number is that of the machine's own
+ * beyond ten in five seconds, whose longer records it leaves out. The number belongs to the machine's own
  * process namespace. For example:
  *
  *     3,901,5001,-;Memory cgroup out of memory: Killed process 7 (dd) total-vm:207068kB, …

@@ -97,7 +97,7 @@ function portOf(text: string | undefined): number {
   throw new Error(`${JSON.stringify(text ?? '')} is not a port`);
 }
 
-/** Milliseconds during which a pod that has closed its side may still read what the client sent. */
+/** Milliseconds during which a pod that has closed its side may still read the client's data. */
 const lingerMs = 1000;
 
 /**

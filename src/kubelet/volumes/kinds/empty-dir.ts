@@ -28,7 +28,7 @@ async function setUp(tools: VolumeTools, { pod, volume, place: { path } }: PodVo
   // Content of a mounted volume belongs to the containers.
   if (await isMountPoint(path)) return;
   const size = memoryVolumeBytes(pod, sizeLimit, tools.allocatableMemory);
-  // The mode is that of a tmpfs mounted by the kernel: a user cannot remove another user's files.
+  // The mode is the same as for a tmpfs mounted by the kernel: a user cannot remove another user's files.
   const owned = fsGroup === undefined ? 'mode=1777' : `mode=3777,gid=${fsGroup}`;
   await tools.exec('mount', ['-t', 'tmpfs', '-o', `${owned},size=${size}`, 'tmpfs', path]);
 }

@@ -14,7 +14,7 @@ export interface VolumeState {
 
 /** The last attempt to make a volume, and its result. Times are in milliseconds since the epoch. */
 export interface VolumeAttempt {
-  /** Description of what the volume was made from. */
+  /** Description of the sources from which the volume was made. */
   readonly basis: string;
   readonly isMounted: boolean;
   /** Time at which its content must be renewed, for example a token. */
@@ -53,7 +53,7 @@ export function failedAttempt(
   };
 }
 
-/** Returns the volume's state. `basis` describes what the volume would be made from now. */
+/** Returns the volume's state. `basis` describes the sources from which the volume would be made now. */
 export function volumeState(
   name: string,
   attempt: VolumeAttempt | undefined,

@@ -89,7 +89,7 @@ export type PlaceOf = (volume: Volume) => {
 };
 
 /**
- * Returns the container's mounts except those of images; `env` is its environment. Throws
+ * Returns the container's mounts except mounts of images; `env` is its environment. Throws
  * ContainerConfigError for a mount of a volume that the pod does not have, and for an invalid subPath.
  */
 export function containerMounts(

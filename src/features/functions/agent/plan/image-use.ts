@@ -6,7 +6,7 @@ import type { FunctionVersion } from '../../api/function-version.ts';
 
 /**
  * Returns the reason why the pod may not use the function's image that it names; undefined when it may. Must
- * be called before every use: an image may contain what only its namespace may read.
+ * be called before every use: an image may contain data that only its namespace may read.
  */
 export function useProblem({ metadata }: Pod, image: string): string | undefined {
   const named = parseFunctionImage(image);

@@ -6,8 +6,8 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Variables that determine where packages come from and how they are reached. Variables that would change
- * what is installed, or where, are not included.
+ * Variables that determine where packages come from and how they are reached. Variables that would change the
+ * installed packages or their place are not included.
  */
 const passed = [
   /^PIP_(?:INDEX_URL|EXTRA_INDEX_URL|NO_INDEX|FIND_LINKS|TRUSTED_HOST|CERT|CLIENT_CERT|PROXY|DEFAULT_TIMEOUT|TIMEOUT|RETRIES|KEYRING_PROVIDER)$/,

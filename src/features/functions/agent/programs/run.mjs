@@ -340,7 +340,7 @@ function queryOf(target) {
 
 const pathOf = (target) => target.split('?', 1)[0];
 
-/** Returns the event for the handler: the JSON body, or for another type an object with what was sent. */
+/** Returns the event for the handler: the JSON body, or for another type an object with the request. */
 function eventOf(request, body) {
   if (body.length === 0) return {};
   const { headers, method, url } = request;
