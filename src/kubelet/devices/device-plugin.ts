@@ -19,7 +19,7 @@ import {
 } from './plan/plugin-messages.ts';
 
 export interface DevicePluginOptions {
-  /** Path of its socket. */
+  /** Path of the plugin's socket. */
   readonly path: string;
   readonly resource: string;
   readonly manager: Pick<DeviceManager, 'set' | 'away'>;

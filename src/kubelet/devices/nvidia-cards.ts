@@ -33,7 +33,7 @@ const lookMs = 30_000;
 
 interface FoundCard {
   readonly uuid: string;
-  /** Address on its bus; undefined where the driver's directory has no such name. */
+  /** Address of the card on its bus; undefined where the driver's directory has no such name. */
   readonly address: string | undefined;
   readonly file: string;
 }

@@ -251,7 +251,7 @@ class WatchedSource implements ReflectorSink<Source> {
   }
 
   #set(object: Source | undefined, before: string): void {
-    // managedFields are half of many objects' size, and of no use here.
+    // The managedFields make up half of the size of many objects and are not used here.
     if (object?.metadata.managedFields) delete object.metadata.managedFields;
     this.object = object;
     // An immutable object cannot change; a replacement is created under another name.

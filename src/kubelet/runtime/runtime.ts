@@ -71,7 +71,7 @@ export interface ContainerState {
   readonly resources?: ContainerResources;
   /** The allocation from the container's config; undefined for a container of an earlier version. */
   readonly allocation?: string;
-  /** The user with which its first program was started; undefined when that is not known. */
+  /** The user with which the container's first program was started; undefined when unknown. */
   readonly user?: LinuxUser;
   /**
    * The container's stop signal is sent once the containers of its pod with a lower turn have ended.

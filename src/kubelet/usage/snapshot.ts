@@ -40,7 +40,7 @@ export interface ContainerReading {
 export interface VolumeReading {
   readonly name: string;
   readonly claim: string | undefined;
-  /** True when it counts as ephemeral storage of the pod. */
+  /** True when the volume counts as ephemeral storage of the pod. */
   readonly isEphemeral: boolean;
   readonly size: DirectorySize;
   /** The file system of the volume. */

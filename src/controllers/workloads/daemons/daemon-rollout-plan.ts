@@ -79,7 +79,7 @@ function planSurge(
   };
 }
 
-/** How far the rollout is on a node. `pod` is the old pod. */
+/** State of the rollout on a node. `pod` is the old pod. */
 type SurgeOnNode = { readonly isAvailable: boolean } & (
   | { readonly step: 'done' | 'surging' | 'replace' }
   | { readonly step: 'remove' | 'leave'; readonly pod: Pod }

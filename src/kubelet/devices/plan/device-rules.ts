@@ -5,7 +5,7 @@ export interface DeviceRule {
   /** Name such as `example.com/gpu`. */
   readonly resource: string;
   readonly directory: string;
-  /** Pattern of the names of the devices' files there. */
+  /** Pattern of the names of the devices' files in the directory. */
   readonly name: RegExp;
   /** Shared files that a container gets along with each of these devices. */
   readonly shared: readonly string[];

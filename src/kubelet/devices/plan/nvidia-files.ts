@@ -3,7 +3,7 @@
 export interface NvidiaCard {
   /** UUID such as `GPU-6c5f…`. */
   readonly uuid: string;
-  /** Minor number of its file in /dev. */
+  /** Minor number of the card's file in /dev. */
   readonly minor: number;
 }
 

@@ -133,7 +133,7 @@ export function shortagesOf(usage: NodeUsage, thresholds: readonly Threshold[]):
   });
 }
 
-/** When each pressure was last seen, in milliseconds since the epoch. */
+/** Time at which each pressure was last seen, in milliseconds since the epoch. */
 export type PressureMemory = Readonly<Record<Pressure, number>>;
 
 export const neverUnderPressure: PressureMemory = {

@@ -55,7 +55,7 @@ export interface NodeInput extends NodeHealth {
   readonly kubeletPort: number | undefined;
   /** Version such as `docker://20.10.24`; '' while it is unknown. */
   readonly runtimeVersion: string;
-  /** Empty or absent while they are unknown. */
+  /** Empty or absent while the handlers are unknown. */
   readonly runtimeHandlers?: readonly RuntimeHandler[];
   readonly images: readonly NodeImage[];
   readonly systemReserved?: ReservedResources | undefined;

@@ -10,7 +10,7 @@ import { isCritical } from './eviction-order.ts';
 export interface ShutdownPeriods {
   /** Period of the whole shutdown, in milliseconds. */
   readonly totalMs: number;
-  /** Part of it that is reserved for critical pods, which end last. */
+  /** Part of the period that is reserved for critical pods, which end last. */
   readonly criticalMs: number;
 }
 
