@@ -47,7 +47,7 @@ export async function emptyFolder(
  * file systems.
  */
 export async function removeContent(path: string, exec: Exec, signal: AbortSignal): Promise<void> {
-  // find works by descriptors and never follows a link; it runs in a process of its own.
+  // The program find works with descriptors and never follows a link; it runs in a separate process.
   const args = [path, '-mindepth', '1', '-xdev', '-ignore_readdir_race', '-delete'];
   await exec('find', args, { lengthy: true, signal });
   await using entries = await opendir(path);

@@ -211,7 +211,7 @@ export class SshConnection {
     try {
       call((error, value) => (error ? reject(error) : resolve(value as T)));
     } catch (error) {
-      // ssh2 throws where the connection has ended, before `over` is handled here.
+      // The library ssh2 throws when the connection has ended, before `over` is handled here.
       reject(
         this.#ended ??
           new ConnectionError('HostAway', `the connection was lost: ${errorMessage(error)}`, error),
@@ -269,7 +269,7 @@ function connectionError(
       'AuthenticationFailed',
       `${at} rejects ${user} with the credentials in the Secret`,
     );
-  // ssh2's messages about a key contain no part of it.
+  // Messages of ssh2 about a key contain no part of the key.
   if (error.level === 'client-configuration' || /parse privateKey|passphrase/i.test(error.message))
     return new ConnectionError('InvalidSecret', `privateKey in the Secret cannot be used: ${error.message}`);
   if (/no matching host key/i.test(error.message))

@@ -1,4 +1,7 @@
-/** triggers/NAME/invoke: turns a request into an event. The request is answered when the event is stored. */
+/**
+ * Serves triggers/NAME/invoke: turns a request into an event. The request is answered when the event is
+ * stored.
+ */
 import { createHash } from 'node:crypto';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { newBadRequest, newNotFound, newStatusError } from '../../../apimachinery/status-error.ts';

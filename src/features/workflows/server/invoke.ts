@@ -1,4 +1,4 @@
-/** workflows/NAME/invoke: creates a run, waits for its end, and answers with its output. */
+/** Serves workflows/NAME/invoke: creates a run, waits for its end, and answers with its output. */
 import { createHash } from 'node:crypto';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';

@@ -1,6 +1,4 @@
-/**
- * port-forward in its three forms: SPDY/3.1, SPDY/3.1 inside a WebSocket, and pairs of WebSocket channels.
- */
+/** Forwards ports in three forms: SPDY/3.1, SPDY/3.1 inside a WebSocket, and pairs of WebSocket channels. */
 import type { Duplex } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Clock, Timer } from '../../../base/clock.ts';
@@ -79,7 +77,8 @@ async function forwardPair(
   try {
     await forward(portOf(data.headers.port), data, signal);
   } catch (cause) {
-    // kubectl ends all forwarding after an error; a local client of kubectl that hung up is not an error.
+    // The client kubectl ends all forwarding after an error; a local client of kubectl that hung up is not an
+    // error.
     if (!data.destroyed) error.write(errorMessage(cause));
     data.end();
   }

@@ -1,5 +1,6 @@
 /**
- * emptyDir: a directory that is empty when the pod starts, on disk or in memory, and is removed with the pod.
+ * Kind emptyDir: a directory that is empty when the pod starts, on disk or in memory, and is removed with the
+ * pod.
  */
 import { chmod, chown, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -591,7 +591,8 @@ function admit(headers) {
 }
 
 async function serve(handler, request, response, expects) {
-  // maySend is true once a client that waits for permission to send (100-continue) has it.
+  // The field maySend is true once a client that waits for permission to send (100-continue) has the
+  // permission.
   const state = { admitted: undefined, isRead: false, maySend: !expects };
   try {
     requireReadable(request.headers);
