@@ -1,4 +1,4 @@
-/** Verbs and logs of the features in ctl: one line each. */
+/** Verbs and logs of the features in ctl; each has one line here. */
 import type { CtlFeatures } from '../cli/verb.ts';
 
 export const ctlFeatures: CtlFeatures = {

@@ -9,15 +9,15 @@ import type { ServerPart, ServerPartContext } from '../kube-apiserver/server-par
 import type { PlacedCalls } from './functions/api/placed-calls.ts';
 import type { FeatureName } from './names.ts';
 
-/** `Settings`: what the feature reads of the settings of a master. */
+/** `Settings`: the settings of a master that the feature reads. */
 export interface Feature<Settings = object> {
   readonly name: FeatureName;
   readonly roles: FeatureRoles;
-  /** Metrics of its objects, for /metrics/objects. */
+  /** Metrics of the feature's objects, for /metrics/objects. */
   readonly objectMetrics?: readonly ObjectMetrics[];
-  /** Creates its part of the API server. */
+  /** Creates the feature's part of the API server. */
   server?(settings: Partial<Settings>, context: ServerPartContext): FeaturePart;
-  /** Its controllers, with the rights of their accounts. */
+  /** Controllers of the feature, with the rights of their accounts. */
   readonly controllers: readonly ControllerEntry<Settings>[];
 }
 

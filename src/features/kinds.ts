@@ -1,4 +1,4 @@
-/** All kinds of a server: Kubernetes' own and those of the features, and data derived from all of them. */
+/** All kinds of a server: the kinds of Kubernetes and of the features, and data derived from all of them. */
 import { fieldsOf, kubernetesKinds } from '../api/registry.ts';
 import type { FieldTable } from '../apimachinery/field-types.ts';
 import { storedOf } from '../apimachinery/kind-set.ts';

@@ -13,7 +13,7 @@ const needs: Partial<Record<FeatureName, readonly FeatureName[]>> = {
 
 /**
  * Reads names such as `functions,workflows`, or `none`; returns each once, in the order of `featureNames`.
- * Throws an Error that names an unknown feature, or one that is needed and missing.
+ * Throws an Error that names an unknown feature, or a feature that is needed and missing.
  */
 export function readFeatures(value: string): readonly FeatureName[] {
   if (value.trim() === 'none') return [];

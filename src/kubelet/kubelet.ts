@@ -94,8 +94,8 @@ class KubeletRun {
   }
 
   /**
-   * Starts the volume chores, and what features do as members, once this node belongs to the cluster: until
-   * then the agent may read no volume.
+   * Starts the volume chores and the features' work for members once this node belongs to the cluster: until
+   * then the agent may not read volumes.
    */
   async #tendVolumes(signal: AbortSignal): Promise<void> {
     const { assigned, chores, featureParts } = this.#parts;

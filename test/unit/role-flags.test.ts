@@ -18,7 +18,7 @@ const rows: Readonly<Record<string, object>> = {
   node: settingRows('node', 'join'),
 };
 
-/** Returns `ROLE --FLAG` for each flag of a command such as `minik8s up --port 1`, up to the end of the code. */
+/** Returns `ROLE --FLAG` for each flag of a command such as `minik8s up --port 1`, to the end of the code. */
 const flagsIn = (text: string): string[] =>
   [...text.matchAll(/minik8s (up|master|node)( [^`\n]*)/g)].flatMap(([, role, words = '']) =>
     [...words.matchAll(/ (--[a-z0-9-]+)/g)].map(([, flag]) => `${role} ${flag}`),

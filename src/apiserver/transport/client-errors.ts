@@ -4,6 +4,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../../base/clock.ts';
 
 type ClientSocket = TLSSocket & { readonly _httpMessage?: ServerResponse | null };
 
@@ -23,11 +24,12 @@ export function answerClientError(
   error: NodeJS.ErrnoException,
   socket: ClientSocket,
   mayWait: boolean,
+  clock: Pick<Clock, 'soon'>,
 ): void {
   const { code = '' } = error;
   if (code !== 'ERR_HTTP_REQUEST_TIMEOUT' || socket.bytesRead > 0) close(socket, code);
   else if (!mayWait)
-    setImmediate(() => {
+    clock.soon(() => {
       if (socket.bytesRead === 0) close(socket, code);
     });
 }

@@ -87,7 +87,7 @@ function endFailedAndStalled(
 ): void {
   const mayWait = (socket: TLSSocket) => socket.bytesRead === 0 && clients.peerOf(socket) !== undefined;
   server.on('clientError', (error, socket) =>
-    answerClientError(error, socket as TLSSocket, mayWait(socket as TLSSocket)),
+    answerClientError(error, socket as TLSSocket, mayWait(socket as TLSSocket), clock),
   );
   // Node restarts its own timer of a connection whenever a part of a write is flushed. A watch may be silent.
   server.timeout = stalledMs;

@@ -89,8 +89,8 @@ export function planAutoscaler(hpa: HorizontalPodAutoscaler, situation: Situatio
       'FailedGetScale',
       `the HPA controller was unable to get the target's current scale: ${target}`,
     );
-    const told: Said = { type: 'Warning', reason: 'FailedGetScale', message: target };
-    return { scaleTo: undefined, reason: '', status: draft.status(before), history, said: [told] };
+    const event: Said = { type: 'Warning', reason: 'FailedGetScale', message: target };
+    return { scaleTo: undefined, reason: '', status: draft.status(before), history, said: [event] };
   }
   draft.say(
     'AbleToScale',
@@ -265,7 +265,7 @@ export function* outcomesOf(hpa: HorizontalPodAutoscaler, measured: Measured): G
   };
   for (const [index, metric] of (hpa.spec.metrics ?? []).entries())
     yield index < maxMetrics
-      ? outcomeOf(metric, known, readings.get(index) ?? 'it was not asked for')
+      ? outcomeOf(metric, known, readings.get(index) ?? 'it was not queried')
       : troubleOf(metric, tooMany);
 }
 

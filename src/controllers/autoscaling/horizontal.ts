@@ -49,7 +49,7 @@ export const horizontalRights: AccountRights = {
     [read, 'external.metrics.k8s.io', '*'],
     writeEvents,
   ],
-  // The autoscaler reads its targets from a cache, and only changes the number of replicas.
+  // The autoscaler reads its targets from a cache and changes only the number of replicas.
   own: [
     ['patch', '*', '*/scale'],
     [read, 'apps', 'deployments replicasets statefulsets'],
@@ -137,7 +137,7 @@ class HorizontalController {
     if (!looked) return undefined;
     const { history, status } = looked;
     this.#memories.set(key, { uid: hpa.metadata.uid, spec: hpa.spec, period, history, due });
-    if (!deepEqual(status, hpa.status)) await this.#tell(hpa, status);
+    if (!deepEqual(status, hpa.status)) await this.#writeStatus(hpa, status);
     return { requeueAfter: Math.max(0, due - clock.monotonic()) };
   }
 
@@ -192,7 +192,7 @@ class HorizontalController {
     return { pods, rivals, metrics, readings, podLabel: this.#outside.podLabel };
   }
 
-  async #tell(hpa: HorizontalPodAutoscaler, status: AutoscalerStatus): Promise<void> {
+  async #writeStatus(hpa: HorizontalPodAutoscaler, status: AutoscalerStatus): Promise<void> {
     const { client } = this.#context;
     const resource = client.resource(horizontalPodAutoscalerResource);
     const { name, namespace, uid } = hpa.metadata;
@@ -208,18 +208,18 @@ class HorizontalController {
   /** Scales the target. Returns the reason of a failure, or undefined. */
   async #scale(hpa: HorizontalPodAutoscaler, replicas: number, why: string): Promise<string | undefined> {
     const { client, events } = this.#context;
-    const told = `New size: ${replicas}; reason: ${why}`;
+    const change = `New size: ${replicas}; reason: ${why}`;
     const kind = this.#targets.kindOf(hpa);
     if (!kind) return undefined;
     const { name } = hpa.spec.scaleTargetRef;
     const body = { spec: { replicas } };
     try {
       await client.resource(kind).patch(name, hpa.metadata.namespace ?? '', 'merge', body, 'scale');
-      events.event(hpa, 'Normal', 'SuccessfulRescale', told);
+      events.event(hpa, 'Normal', 'SuccessfulRescale', change);
       return undefined;
     } catch (error) {
       const message = errorMessage(error);
-      events.event(hpa, 'Warning', 'FailedRescale', `${told}; error: ${message}`);
+      events.event(hpa, 'Warning', 'FailedRescale', `${change}; error: ${message}`);
       return message;
     }
   }

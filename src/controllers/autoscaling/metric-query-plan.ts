@@ -33,7 +33,7 @@ export const usualQueries: MetricQueries = {
 
 const placeholder = '$selector';
 
-interface Asking {
+interface QueryContext {
   readonly namespace: string;
   /** Matcher of the target's pods, as `podsMatcher` returns it. */
   readonly pods: string;
@@ -52,17 +52,17 @@ export const isOutside = ({ type, pods, object, external }: MetricSpec): boolean
   (type === 'External' && external !== undefined);
 
 /** Returns the query of a metric for which `isOutside` is true. Throws MetricFailure. */
-export function queryOf(metric: MetricSpec, asking: Asking, queries: MetricQueries): string {
+export function queryOf(metric: MetricSpec, context: QueryContext, queries: MetricQueries): string {
   const { labels } = queries;
-  const here = equal(labels.namespace, asking.namespace);
+  const here = equal(labels.namespace, context.namespace);
   const { pods, object, external } = metric;
   if (metric.type === 'Pods' && pods) {
-    const where = [here, asking.pods];
+    const where = [here, context.pods];
     return written(pods.metric, where, queries.pods, (series) => `sum by (${labels.pod}) (${series})`);
   }
   if (metric.type === 'Object' && object) {
     const { kind, name } = object.describedObject;
-    const where = kind === 'Namespace' ? [here] : [here, equal(labelName(asking.singularOf(kind)), name)];
+    const where = kind === 'Namespace' ? [here] : [here, equal(labelName(context.singularOf(kind)), name)];
     return written(object.metric, where, queries.objects, (series) => `sum(${series})`);
   }
   if (metric.type === 'External' && external) {
@@ -70,7 +70,7 @@ export function queryOf(metric: MetricSpec, asking: Asking, queries: MetricQueri
     const where = own?.allNamespaces ? [] : [here];
     return written(external.metric, where, queries.external, (series) => `sum(${series})`);
   }
-  throw new MetricFailure(`metrics of type ${metric.type} are not asked for`);
+  throw new MetricFailure(`metrics of type ${metric.type} are not queried`);
 }
 
 /** Matcher that every series matches, because a missing label equals an empty one. */
@@ -82,8 +82,8 @@ function written(
   own: readonly OwnQuery[],
   usual: (series: string) => string,
 ): string {
-  const asked = selector ? selectorFromLabelSelector(selector).requirements.map(matcherOf) : [];
-  const matchers = [...where, ...asked];
+  const selected = selector ? selectorFromLabelSelector(selector).requirements.map(matcherOf) : [];
+  const matchers = [...where, ...selected];
   const query = own.find(({ metric }) => metric === name)?.query;
   if (query !== undefined) return query.replaceAll(placeholder, () => matchers.join(',') || everything);
   return usual(`{${[equal('__name__', name), ...matchers].join(',')}}`);

@@ -5,7 +5,7 @@ import type { Known, Proposal, Reading } from './proposal-plan.ts';
 import { MetricFailure } from './replicas-plan.ts';
 import { ofContainerResource, ofResource } from './resource-metrics-plan.ts';
 
-/** Maximum number of metrics of one autoscaler that are evaluated; each requires a pass over all pods. */
+/** Maximum number of metrics that are evaluated for one autoscaler; each requires a pass over all pods. */
 export const maxMetrics = 100;
 
 const maxReplicas = 2 ** 31 - 1;

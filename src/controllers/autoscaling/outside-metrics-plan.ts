@@ -71,10 +71,10 @@ export function ofExternal(
     throw new MetricFailure(
       'invalid external metric source: neither a value target nor an average value target was set',
     );
-  const told = isShare ? `failed to get ${name} external metric` : `failed to get external metric ${name}`;
-  return failing(told, () => {
-    const asked = `unable to get external metric ${known.namespace}/${name}/${selectorText(selector)}`;
-    const value = failing(asked, () => oneValue(seriesOf(reading, 'external'), 'external'));
+  const failure = isShare ? `failed to get ${name} external metric` : `failed to get external metric ${name}`;
+  return failing(failure, () => {
+    const doing = `unable to get external metric ${known.namespace}/${name}/${selectorText(selector)}`;
+    const value = failing(doing, () => oneValue(seriesOf(reading, 'external'), 'external'));
     const { replicas, current } = byTarget(value, target, isShare, known);
     return {
       replicas,

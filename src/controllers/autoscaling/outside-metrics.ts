@@ -57,12 +57,12 @@ export class OutsideMetrics {
     const readings = new Map<number, Reading>();
     const end = this.#clock.monotonic() + maxMs;
     const queries = this.#source?.queries ?? usualQueries;
-    const asking = { namespace, pods: podsMatcher(pods, queries), singularOf };
+    const queryContext = { namespace, pods: podsMatcher(pods, queries), singularOf };
     for (const [index, metric] of (spec.metrics ?? []).slice(0, maxMetrics).entries()) {
       if (!isOutside(metric)) continue;
       const isLate = this.#clock.monotonic() >= end;
       const why = isLate ? `the metrics before it took ${maxMs / 1000} s` : this.#silence();
-      readings.set(index, why ?? (await this.#read(() => queryOf(metric, asking, queries))));
+      readings.set(index, why ?? (await this.#read(() => queryOf(metric, queryContext, queries))));
     }
     return readings;
   }
@@ -75,14 +75,14 @@ export class OutsideMetrics {
 
   async #read(write: () => string): Promise<Reading> {
     try {
-      return await this.#ask(write());
+      return await this.#query(write());
     } catch (error) {
       if (error instanceof MetricFailure) return error.message;
       throw error;
     }
   }
 
-  async #ask(query: string): Promise<Reading> {
+  async #query(query: string): Promise<Reading> {
     try {
       return (await this.#source?.ask(query)) ?? notConfigured;
     } catch (error) {

@@ -11,7 +11,7 @@ const freshMs = 1_000;
 export class PodUses {
   readonly #client: Client;
   readonly #clock: Clock;
-  #asked: { readonly at: number; readonly known: Promise<Known> } | undefined;
+  #last: { readonly at: number; readonly known: Promise<Known> } | undefined;
 
   constructor(client: Client, clock: Clock) {
     this.#client = client;
@@ -21,11 +21,11 @@ export class PodUses {
   /** Returns the usage by `namespace/name`; a text is the reason why it is unavailable. */
   all(): Promise<Known> {
     const now = this.#clock.monotonic();
-    if (!this.#asked || now - this.#asked.at >= freshMs) this.#asked = { at: now, known: this.#ask() };
-    return this.#asked.known;
+    if (!this.#last || now - this.#last.at >= freshMs) this.#last = { at: now, known: this.#request() };
+    return this.#last.known;
   }
 
-  async #ask(): Promise<Known> {
+  async #request(): Promise<Known> {
     try {
       const { items } = await this.#client.resource(podMetricsResource).list();
       return new Map(items.map((one) => [`${one.metadata.namespace}/${one.metadata.name}`, one]));

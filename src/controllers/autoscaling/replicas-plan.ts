@@ -158,18 +158,18 @@ function replicasBy(question: Question, ratioOf: RatioOf, ifFewer: (pod: string)
   const { ready, unready, missing, uses } = groupsOf(question);
   if (uses.size === 0)
     throw new MetricFailure('did not receive metrics for targeted pods (pods might be unready)');
-  const { ratio, ...told } = ratioOf(uses);
+  const { ratio, ...averages } = ratioOf(uses);
   const countsUnready = unready.length > 0 && ratio > 1;
   if (!countsUnready && missing.length === 0) {
-    return { ...told, replicas: isWithin(ratio, tolerance) ? currentReplicas : Math.ceil(ratio * ready) };
+    return { ...averages, replicas: isWithin(ratio, tolerance) ? currentReplicas : Math.ceil(ratio * ready) };
   }
   const guessed = withGuesses({ uses, missing, unready: countsUnready ? unready : [] }, ratio, ifFewer);
-  return { ...told, replicas: carefulReplicas(question, ratio, ratioOf(guessed).ratio, guessed.size) };
+  return { ...averages, replicas: carefulReplicas(question, ratio, ratioOf(guessed).ratio, guessed.size) };
 }
 
 /**
- * Returns the replicas by the ratio `careful`, which counts assumed values. These must not turn a scale-up
- * into a scale-down or the reverse.
+ * Returns the replicas by the ratio `careful`, which includes assumed values. Assumed values must not turn a
+ * scale-up into a scale-down or the reverse.
  */
 function carefulReplicas(
   { currentReplicas, tolerance }: Question,

@@ -27,7 +27,7 @@ export class ScaleTargets {
   readonly #clock: Clock;
   readonly #autoscalers;
   readonly #pods;
-  /** Listers by group and kind. The version in which a target is named is ignored. */
+  /** Listers by group and kind. The version in the reference to a target is ignored. */
   readonly #listers: ReadonlyMap<string, { readonly kind: Scaled; readonly lister: Lister<KubeObject> }>;
   /** Selected pods by namespace. */
   readonly #selections = new Map<string, { readonly at: number; readonly pods: SelectedPods }>();

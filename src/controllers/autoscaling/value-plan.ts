@@ -31,8 +31,8 @@ export function replicasByValue(
 }
 
 /**
- * Returns the number of replicas at which each one's share equals the target. `current` is the number of
- * existing replicas.
+ * Returns the number of replicas at which the share of each replica equals the target. `current` is the
+ * number of existing replicas.
  */
 export function replicasByShare(
   { value, target, tolerance }: Question,

@@ -45,7 +45,7 @@ const deny = (reason: string, message: string): Decision => ({ type: 'deny', rea
 /** Requester: the holder of a bootstrap token, or a node for itself. */
 interface Maker {
   readonly joins: boolean;
-  /** Name of the node; undefined for the holder of a token, who may choose it. */
+  /** Name of the node; undefined for the holder of a token, which may choose the name. */
   readonly name: string | undefined;
   readonly title: string;
 }

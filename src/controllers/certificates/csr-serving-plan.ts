@@ -1,6 +1,6 @@
 /**
- * Decides under which names and addresses a node may serve: its own, but never those under which clients
- * reach the API server, nor those that the cluster reserves for Services and pods. The addresses in a Node
+ * Decides under which names and addresses a node may serve: under its own, but never under names or addresses
+ * of the API server or under those that the cluster reserves for Services and pods. The addresses in a Node
  * are reported by the node itself and prove nothing. Clients accept a certificate for every spelling of a
  * name or an address, so names and addresses are compared in canonical form.
  */
@@ -63,8 +63,8 @@ export function judgeServing(
 }
 
 /**
- * Returns the fault of a DNS name, or undefined. The name must be that of the Node, which is unique; a
- * machine can choose any host name.
+ * Returns the fault of a DNS name, or undefined. The name must be the name of the Node, which is unique; host
+ * names are not, because a machine can choose any host name.
  */
 function nameProblem(dnsName: string, { name, places, from }: ServingSituation): string | undefined {
   if (dnsName !== name) return `DNS name ${dnsName} does not belong to node ${name}: request ${name}`;

@@ -28,6 +28,6 @@ export function signerRefusal(
 
 /** Returns the terms of the certificate. `now` is in milliseconds since the epoch. */
 export function signingTerms({ spec }: CertificateSigningRequest, now: number): SigningTerms {
-  const asked = (spec.expirationSeconds ?? Number.POSITIVE_INFINITY) * 1000;
-  return { usages: spec.usages, notBefore: now - backdate, notAfter: now + Math.min(longest, asked) };
+  const requested = (spec.expirationSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+  return { usages: spec.usages, notBefore: now - backdate, notAfter: now + Math.min(longest, requested) };
 }

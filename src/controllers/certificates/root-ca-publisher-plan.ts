@@ -4,7 +4,7 @@ import { deepEqual } from '../../apimachinery/equality.ts';
 import { type Draft, isTerminating } from '../../apimachinery/meta.ts';
 import { areTooLong } from '../../apimachinery/validate-meta.ts';
 
-/** Name and key are those of Kubernetes, where pods expect the certificate. */
+/** Name and key are the same as in Kubernetes, because pods expect the certificate there. */
 export const rootCaName = 'kube-root-ca.crt';
 const rootCaKey = 'ca.crt';
 

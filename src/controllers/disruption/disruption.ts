@@ -67,8 +67,8 @@ export function disruptionController(context: ControllerContext): ControllerDefi
       .map(objectKey);
 
   /**
-   * Returns the scale of a controller. For a ReplicaSet that a Deployment controls it is the Deployment's
-   * scale, so that old and new pods count as pods of one controller.
+   * Returns the scale of a controller. For a ReplicaSet of a Deployment it returns the Deployment's scale, so
+   * that old and new pods count as pods of one controller.
    */
   const scaleOf: ScaleOf = (owner, namespace) => {
     const found = scaled.get(`${owner.apiVersion} ${owner.kind}`)?.get(`${namespace}/${owner.name}`);

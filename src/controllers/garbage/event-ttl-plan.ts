@@ -13,7 +13,7 @@ const skewMs = 300_000;
  */
 export function leftOf(event: Event, ttlMs: number, now: number): number {
   const { metadata, firstTimestamp, lastTimestamp, eventTime, series } = event;
-  const told = [firstTimestamp, lastTimestamp, eventTime, series?.lastObservedTime];
-  const times = [metadata.creationTimestamp, ...told].map((time) => Date.parse(time ?? ''));
+  const reported = [firstTimestamp, lastTimestamp, eventTime, series?.lastObservedTime];
+  const times = [metadata.creationTimestamp, ...reported].map((time) => Date.parse(time ?? ''));
   return Math.max(...times.filter((time) => time <= now + skewMs), 0) + ttlMs - now;
 }

@@ -154,18 +154,18 @@ class GarbageCollector {
   async #lookUp(dependent: KubeObject, reference: OwnerReference, lookups: Lookups): Promise<Owner> {
     const kind = this.#graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
     const { namespace } = dependent.metadata;
-    // An unknown kind, or an owner that cannot exist, is no proof that the owner is gone.
+    // An unknown kind, or an owner that cannot exist, does not prove that the owner is gone.
     if (!kind || (kind.ref.namespaced && !namespace)) return { reference, state: 'present' };
     const at = kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name;
     const cached = kind.lister.get(at);
     if (cached?.metadata.uid === reference.uid) return { reference, state: stateOf(cached) };
     const place = packKey(kindName(kind.ref), reference.uid, at);
-    const lookup = lookups.get(place) ?? this.#askServer(kind, reference, namespace);
+    const lookup = lookups.get(place) ?? this.#lookUpOnServer(kind, reference, namespace);
     lookups.set(place, lookup);
     return { reference, state: await lookup };
   }
 
-  async #askServer(
+  async #lookUpOnServer(
     kind: Kind,
     reference: OwnerReference,
     namespace: string | undefined,

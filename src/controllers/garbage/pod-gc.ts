@@ -2,7 +2,7 @@
  * Removes pods that have no kubelet to terminate them (k8s.io/kubernetes pkg/controller/podgc).
  *
  * - Pods bound to a node that no longer exists. The node must have been missing for a while and be unknown
- *   to the server too, so that neither a lagging cache nor a node that is recreated at once costs any pod
+ *   to the server too, so that no pod is lost to a lagging cache or to a node that is recreated at once
  *   (gcOrphaned).
  * - Terminating pods on a node that is not ready and that an administrator has tainted as out of service,
  *   which states that the machine is off (gcTerminating). No other sign distinguishes a dead machine from an

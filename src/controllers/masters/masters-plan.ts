@@ -21,8 +21,8 @@ export const identitiesOf = (leases: readonly Lease[]): ReadonlySet<string> =>
   new Set(leases.flatMap(({ spec }) => spec.holderIdentity ?? []));
 
 /**
- * Returns the sorted, distinct addresses of the masters. A master on loopback is no endpoint, because other
- * machines cannot reach it. Leases without a valid address are ignored.
+ * Returns the sorted, distinct addresses of the masters. A master on loopback is not an endpoint, because
+ * other machines cannot reach it. Leases without a valid address are ignored.
  */
 export function mastersOf(leases: readonly Lease[]): MasterAddress[] {
   const identities = new Set(leases.map(({ spec }) => spec.holderIdentity));

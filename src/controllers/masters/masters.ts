@@ -176,7 +176,7 @@ class Masters {
     const existing = informers.informerFor(endpointSliceResource, sliceScope).lister.list('default');
     const plan = planSlices(masters, existing);
     const slices = client.resource(endpointSliceResource);
-    // Another master may write the same at the same time; its write arrives as an event.
+    // Another master may write the same slice at the same time; its write arrives as an event.
     for (const slice of plan.create) {
       if (!(await tolerate(slices.create(slice), isAlreadyExists))) await this.#reclaim(slice);
     }

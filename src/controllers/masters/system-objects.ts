@@ -1,8 +1,9 @@
 /**
  * Recreates objects that every cluster has from the beginning: the system namespaces (of which only
  * kube-node-lease can be deleted) and the Services of the API and of cluster DNS. The Service of the API is
- * also restored after changes; that of cluster DNS belongs to the administrator. Runs on every master, not
- * only on the leader: all masters have the same desired state, so they never undo each other's writes.
+ * also restored after changes; the Service of cluster DNS may be changed by the administrator. Runs on every
+ * master, not only on the leader: all masters have the same desired state, so they never undo each other's
+ * writes.
  */
 import { namespaceResource } from '../../api/core/v1/namespace.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';

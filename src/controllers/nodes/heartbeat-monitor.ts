@@ -1,7 +1,8 @@
 /**
  * Tracks since when this process has been able to receive heartbeats of nodes. A missing heartbeat is
- * evidence about a node only for that time: not while this process was stopped, starved or just started, and
- * not while the store accepted no writes, because then the heartbeats of all nodes were missing.
+ * evidence against a node only if it could have been received. Time does not count while this process was
+ * stopped, starved or just started, or while the store accepted no writes, because then the heartbeats of all
+ * nodes were missing.
  *
  * A late tick shows that this process was stopped (or that the clock was set). If no heartbeat arrived since
  * the last tick, the store is probed, because a quiet cluster and a lost store cannot be distinguished

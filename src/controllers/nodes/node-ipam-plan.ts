@@ -25,7 +25,7 @@ export const hasReported = ({ status }: Node): boolean => status?.nodeInfo !== u
 /**
  * Returns the reason why no pod can run with the node's range, in one line that states the remedy, or
  * undefined if the range is usable. If two nodes have overlapping ranges, the older node keeps its range,
- * since its pods have these addresses.
+ * since its pods have addresses from it.
  */
 export function rangeProblem(node: Node, others: readonly Node[], cluster: IPv4Range): string | undefined {
   const advice = `delete the node and let it join again with another --pod-cidr, or without --pod-cidr to be assigned a range`;
@@ -46,20 +46,20 @@ export const nodePrefix = 24;
 
 /**
  * Returns the reason why a node may not choose its range itself, in one line, or undefined if it may. The
- * range must not be larger than an assigned one and must not overlap another node's: later nodes need ranges
- * too.
+ * range must not be larger than an assigned range, because later nodes need ranges too, and must not overlap
+ * another node's range.
  */
 export function claimProblem(node: Node, others: readonly Node[], cluster: IPv4Range): string | undefined {
   const texts = node.spec.podCIDRs ?? [];
   const [text, ...more] = texts;
   const range = text === undefined || more.length > 0 ? undefined : parseRange(text);
-  const asked = `the pod range ${JSON.stringify(texts.join(','))} of node ${node.metadata.name}`;
-  if (!range) return `${asked} is not one IPv4 range such as 10.244.7.0/24`;
+  const claimed = `the pod range ${JSON.stringify(texts.join(','))} of node ${node.metadata.name}`;
+  if (!range) return `${claimed} is not one IPv4 range such as 10.244.7.0/24`;
   if (range.prefix < Math.max(nodePrefix, cluster.prefix))
-    return `${asked} is wider than the /${Math.max(nodePrefix, cluster.prefix)} that a node may ask for; an administrator can set it in spec.podCIDR of the Node`;
-  if (!overlaps(range, cluster)) return `${asked} is not inside the cluster-cidr ${formatRange(cluster)}`;
+    return `${claimed} is wider than the /${Math.max(nodePrefix, cluster.prefix)} that a node may request; an administrator can set it in spec.podCIDR of the Node`;
+  if (!overlaps(range, cluster)) return `${claimed} is not inside the cluster-cidr ${formatRange(cluster)}`;
   const holder = others.find((other) => rangesOf(other).some((taken) => overlaps(taken, range)));
-  return holder && `${asked} overlaps that of node ${holder.metadata.name}`;
+  return holder && `${claimed} overlaps that of node ${holder.metadata.name}`;
 }
 
 const ageOf = ({ metadata }: Node) => `${metadata.creationTimestamp} ${metadata.name}`;

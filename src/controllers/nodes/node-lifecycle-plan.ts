@@ -132,8 +132,8 @@ function plannedTaints(input: TaintInput): Taint[] {
 }
 
 /**
- * Returns true if the taint evicts. Taints that already evict are kept unless no node sends heartbeats. A
- * silent node gets one after its grace period.
+ * Returns true if the node has the taint with effect NoExecute. An existing one is kept unless no node sends
+ * heartbeats; a silent node gets one after its grace period.
  */
 function evicts(key: string, { node, disruption, silent }: TaintInput): boolean {
   if (disruption === 'full') return false;

@@ -3,7 +3,7 @@
  * heartbeat is the renewal of the node's Lease. Each node has one timer, which a heartbeat does not touch:
  * when the timer fires, the last heartbeat determines the next timer. Timestamps of nodes are never compared
  * with the own clock, so their clocks do not matter. heartbeat-monitor.ts prevents that a pause of the
- * control plane looks like the failure of all nodes; node-lifecycle-plan.ts decides what is done while no
+ * control plane looks like the failure of all nodes; node-lifecycle-plan.ts decides about changes while no
  * node sends heartbeats.
  */
 
@@ -70,7 +70,7 @@ class NodeLifecycleController {
   readonly #pods: Lister<Pod>;
   readonly #leases: Lister<Lease>;
   /** Time at which the last heartbeat of each node arrived, or at which the node was first seen. */
-  readonly #heardAt = new Map<string, number>();
+  readonly #beatAt = new Map<string, number>();
   /** Nodes whose kubelet has ever reported the condition Ready, and nodes that are not ready. */
   readonly #speaking = new Set<string>();
   readonly #unready = new Set<string>();
@@ -98,12 +98,12 @@ class NodeLifecycleController {
       probeStore: () => client.resource(leaseResource).list({ namespace: nodeLeaseNamespace, limit: 1 }),
     });
     leaseInformer.addEventHandler({
-      onAdd: (lease) => this.#heard(lease.metadata.name),
+      onAdd: (lease) => this.#recordHeartbeat(lease.metadata.name),
       onUpdate: (lease, before) => {
-        if (lease.spec.renewTime !== before.spec.renewTime) this.#heard(lease.metadata.name);
+        if (lease.spec.renewTime !== before.spec.renewTime) this.#recordHeartbeat(lease.metadata.name);
       },
       onDelete: ({ metadata: { name } }) => {
-        if (!this.#nodes.get(name)) this.#heardAt.delete(name);
+        if (!this.#nodes.get(name)) this.#beatAt.delete(name);
       },
     });
     this.#began = clock.now();
@@ -114,7 +114,7 @@ class NodeLifecycleController {
       },
       onUpdate: (node, before) => this.#seen(node, before),
       onDelete: ({ metadata: { name, uid } }) => {
-        for (const known of [this.#heardAt, this.#speaking, this.#unready]) known.delete(name);
+        for (const known of [this.#beatAt, this.#speaking, this.#unready]) known.delete(name);
         this.#warned.delete(uid);
         this.#count();
       },
@@ -137,9 +137,9 @@ class NodeLifecycleController {
     };
   }
 
-  #heard(name: string): void {
+  #recordHeartbeat(name: string): void {
     const { clock } = this.#context;
-    this.#heardAt.set(name, clock.now());
+    this.#beatAt.set(name, clock.now());
     this.#heartbeats.record(() => Math.max(this.#gracePeriod, 2 * longestInterval(this.#leases.list())));
   }
 
@@ -152,9 +152,9 @@ class NodeLifecycleController {
   #seen(node: Node, before?: Node): void {
     const { clock } = this.#context;
     const { name } = node.metadata;
-    if (!this.#heardAt.has(name) || (before && isPending(before))) this.#heardAt.set(name, clock.now());
+    if (!this.#beatAt.has(name) || (before && isPending(before))) this.#beatAt.set(name, clock.now());
     const ready = readiness(node);
-    if (before && isNewsOfAgent(node, before)) this.#heard(name);
+    if (before && isNewsOfAgent(node, before)) this.#recordHeartbeat(name);
     if (ready !== undefined) this.#speaking.add(name);
     if (ready === undefined || ready === 'True') this.#unready.delete(name);
     else this.#unready.add(name);
@@ -180,27 +180,27 @@ class NodeLifecycleController {
     if (!node || isTerminating(node) || isPending(node)) return undefined;
     const lease = this.#leases.get(`${nodeLeaseNamespace}/${name}`);
     if (lease) this.#warnOfSlowHeartbeat(node, lease);
-    const silence = this.#heartbeats.silenceSince(this.#heardAt.get(name) ?? clock.now());
+    const silence = this.#heartbeats.silenceSince(this.#beatAt.get(name) ?? clock.now());
     const grace = lease ? this.#graceFor(lease) : Math.max(this.#gracePeriod, startupGrace);
-    const nobody = silence >= grace && this.#nobodyIsHeard();
+    const allSilent = silence >= grace && this.#isSilentEverywhere();
     const now = rfc3339(clock.now());
-    const plan = planNode({ node, silence, grace, disruption: nobody ? 'full' : this.#disruption, now });
+    const plan = planNode({ node, silence, grace, disruption: allSilent ? 'full' : this.#disruption, now });
     await this.#write(node, plan);
     if (plan.lost || (plan.lostIn === undefined && this.#speaking.size === 1)) await this.#markPods(name);
-    return this.#next(plan, nobody);
+    return this.#next(plan, allSilent);
   }
 
-  #next({ lostIn }: NodeLifecyclePlan, nobody: boolean): ReconcileResult | undefined {
+  #next({ lostIn }: NodeLifecyclePlan, allSilent: boolean): ReconcileResult | undefined {
     if (lostIn !== undefined) return { requeueAfter: Math.max(1, lostIn) };
-    // Either the other nodes are lost too, which arrives as an event, or their heartbeats arrive again.
-    return nobody && this.#disruption !== 'full' ? { requeueAfter: this.#gracePeriod / 8 } : undefined;
+    // Either the other nodes are lost too, which triggers an event, or their heartbeats arrive again.
+    return allSilent && this.#disruption !== 'full' ? { requeueAfter: this.#gracePeriod / 8 } : undefined;
   }
 
   /**
    * Returns true if no node sends heartbeats. If this process is cut off, nodes time out one after the other;
    * the first ones must not be evicted because of that.
    */
-  #nobodyIsHeard() {
+  #isSilentEverywhere() {
     return (
       this.#speaking.size > 1 && this.#heartbeats.quietFor() > 1.5 * longestInterval(this.#leases.list())
     );

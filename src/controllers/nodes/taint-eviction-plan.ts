@@ -10,8 +10,8 @@ export const evictingTaints = (taints: readonly Taint[] | undefined): readonly T
 
 /**
  * Returns the milliseconds that a pod may stay, counted from the first of these taints; 0: evict now;
- * undefined: no limit. All taints must be tolerated, and the shortest time applies. As upstream, the first
- * toleration that matches a taint is used.
+ * undefined: no limit. The pod must tolerate all taints, and the shortest time applies. As upstream, the
+ * first toleration that matches a taint is used.
  */
 export function minTolerationTime(
   tolerations: readonly Toleration[] | undefined,

@@ -142,10 +142,10 @@ export interface StatusPlan {
 
 /**
  * Milliseconds after which usage that was charged to a quota but has no object is released. A writer charges
- * first and stores afterwards; an observation between the two must not release what is about to be used.
- * While etcd is unavailable a write is retried for 15 s, and on a busy machine thousands of charged creates
- * wait seconds for their turn. A writer itself releases charges of objects that were certainly not stored
- * (kube-apiserver/admission/quota-charges.ts).
+ * first and stores afterwards; an observation between the two must not release usage that is about to be
+ * stored. While etcd is unavailable a write is retried for 15 s, and on a busy machine thousands of charged
+ * creates wait seconds for their turn. A writer itself releases charges of objects that were certainly not
+ * stored (kube-apiserver/admission/quota-charges.ts).
  */
 export const settleMs = 30_000;
 
@@ -159,12 +159,12 @@ export function planStatus(
   gone: Amounts,
   settled: boolean,
 ): StatusPlan {
-  const told = readAmounts(status?.used);
+  const reported = readAmounts(status?.used);
   const used = new Map<string, Quantity>();
   let unsettled = false;
   // Resources that cannot be counted here keep their last reported value.
   const amountOf = (name: string): Quantity | undefined => {
-    const [real, before] = [observed.get(name), told.get(name)];
+    const [real, before] = [observed.get(name), reported.get(name)];
     if (!real || !before || settled) return real ?? before;
     return atLeast(real, subtractQuantities(before, gone.get(name) ?? zeroQuantity));
   };
@@ -176,13 +176,13 @@ export function planStatus(
     if (real && compareQuantities(amount, real) > 0) unsettled = true;
   }
   const next = { hard, used: writeAmounts(used) };
-  return isTold(next, status) ? { unsettled } : { status: next, unsettled };
+  return isReported(next, status) ? { unsettled } : { status: next, unsettled };
 }
 
 const atLeast = (least: Quantity, quantity: Quantity) =>
   compareQuantities(quantity, least) > 0 ? quantity : least;
 
-const isTold = (
+const isReported = (
   next: { readonly hard: WrittenAmounts; readonly used: WrittenAmounts },
   status: ResourceQuota['status'],
 ) =>

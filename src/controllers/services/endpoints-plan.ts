@@ -156,8 +156,8 @@ function portOf({ name, protocol, port, appProtocol }: SlicePort): EndpointPort[
 }
 
 /**
- * Returns the same subsets if they have at most `max` addresses. Otherwise each subset keeps its share: of
- * the ready addresses, and of the others as long as there is room.
+ * Returns the same subsets if they have at most `max` addresses. Otherwise each subset keeps its share of the
+ * ready addresses, and of the other addresses as long as there is room.
  */
 function atMost(subsets: EndpointSubset[], max: number): EndpointSubset[] {
   const ready = subsets.map(({ addresses = [] }) => addresses.length);
@@ -171,7 +171,9 @@ function atMost(subsets: EndpointSubset[], max: number): EndpointSubset[] {
   });
 }
 
-/** Returns the share of `max` for each count, in proportion and rounded up as long as some is left. */
+/**
+ * Returns the share of `max` for each count, in proportion and rounded up as long as part of `max` is left.
+ */
 function shares(counts: readonly number[], max: number): readonly number[] {
   const total = sum(counts);
   if (total <= max) return counts;

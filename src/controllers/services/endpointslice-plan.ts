@@ -82,8 +82,8 @@ function lastChange(
   pods: readonly Pod[],
   existing: readonly EndpointSlice[],
 ): string | undefined {
-  const told = existing.map(({ metadata: { annotations } }) => annotations?.[lastChangeAnnotation] ?? '');
-  const since = told.toSorted().at(-1) ?? '';
+  const dates = existing.map(({ metadata: { annotations } }) => annotations?.[lastChangeAnnotation] ?? '');
+  const since = dates.toSorted().at(-1) ?? '';
   const served = new Map<string | undefined, boolean | undefined>(
     existing.flatMap(({ endpoints }) =>
       endpoints.map((endpoint) => [endpointKey(endpoint), endpoint.conditions.serving] as const),

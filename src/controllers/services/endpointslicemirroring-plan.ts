@@ -74,7 +74,7 @@ export function planMirror(
     if (slice) put(slice, group);
     else missing.push(group);
   }
-  // A slice with obsolete ports is rewritten as a missing one, so that there is always a slice.
+  // A slice with obsolete ports is rewritten for a group without a slice, so that a slice always exists.
   for (const group of missing) {
     const free = existing.find((one) => left.has(one) && one.addressType === group.addressType);
     if (free) put(free, group);

@@ -41,18 +41,18 @@ export function planExternalStatus(
   if (!first) return { conditions: others, changed: others.length < conditions.length, problem: undefined };
   const named = problems.slice(0, maxNamed).map(({ message }) => message);
   const rest = problems.length > maxNamed ? '; …' : '';
-  const said: Problem = {
+  const problem: Problem = {
     reason: first.reason,
     message: `nodes do not serve every external address: ${named.join('; ')}${rest}`,
   };
   const condition = timedCondition(
     conditions,
-    { type: externalAddressesServed, status: 'False', ...said },
+    { type: externalAddressesServed, status: 'False', ...problem },
     now,
   );
   const next = [...others, condition];
-  const isNew = findCondition(conditions, externalAddressesServed)?.message !== said.message;
-  return { conditions: next, changed: !deepEqual(next, conditions), problem: isNew ? said : undefined };
+  const isNew = findCondition(conditions, externalAddressesServed)?.message !== problem.message;
+  return { conditions: next, changed: !deepEqual(next, conditions), problem: isNew ? problem : undefined };
 }
 
 function problemsOf(service: Service, ports: Pick<ExternalPorts, 'reservedAs' | 'holder'>): Problem[] {

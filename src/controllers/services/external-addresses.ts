@@ -1,6 +1,6 @@
 /**
- * Reports on each Service which external addresses nodes do not serve for it, whenever nodes, masters or
- * Services change.
+ * Reports in the status of each Service which of its external addresses nodes do not serve, whenever nodes,
+ * masters or Services change.
  */
 
 import { nodeResource } from '../../api/core/v1/node/node.ts';

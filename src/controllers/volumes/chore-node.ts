@@ -34,7 +34,7 @@ function theOnly(nodes: readonly Node[]): Found {
   const [node, ...others] = names(nodes);
   if (node === undefined) return { why: 'no node matches its nodeAffinity' };
   if (others.length === 0) return { node };
-  return { why: 'its data is on one of several nodes; say on which by spec.nodeAffinity' };
+  return { why: 'its data is on one of several nodes; set spec.nodeAffinity to that node' };
 }
 
 const isReady = ({ status }: Node) =>

@@ -53,8 +53,7 @@ function planBound(claim: PersistentVolumeClaim, world: ClaimWorld): ClaimStep {
   if (!claim.spec.volumeName) return lost('reference to PersistentVolume');
   if (!named) return lost('its PersistentVolume');
   const { claimRef } = named.spec;
-  // A user may have written that the claim is bound; that must not give access to a volume that is not
-  // allowed anyway.
+  // A user may have set the status Bound; this must not give access to a volume that the claim may not use.
   const wasBound = claim.status?.phase === 'Bound' || claim.status?.phase === 'Lost';
   if (!claimRef && !wasBound) return planNamed(claim, world);
   if (!claimRef || claimRef.uid === claim.metadata.uid) return { kind: 'bind', volume: named };

@@ -34,7 +34,7 @@ export class LiveClaimUsers {
 
   #begin(namespace: string): Promise<ClaimUsers> {
     this.#next.delete(namespace);
-    const users = this.#ask(namespace);
+    const users = this.#list(namespace);
     const running = users
       .catch(() => undefined)
       .then(() => {
@@ -44,7 +44,7 @@ export class LiveClaimUsers {
     return users;
   }
 
-  async #ask(namespace: string): Promise<ClaimUsers> {
+  async #list(namespace: string): Promise<ClaimUsers> {
     const users = new Map<ObjectKey, Pod[]>();
     let token: string | undefined;
     do {

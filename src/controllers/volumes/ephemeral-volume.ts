@@ -57,7 +57,7 @@ export function ephemeralVolumeController({
       const draft = claimDraft(pod, name, template);
       await unlessNamespaceEnds(client.resource(persistentVolumeClaimResource).create(draft));
     } catch (error) {
-      // Most likely this controller just created it; the cache will show its owner.
+      // Most likely this controller has just created the claim; the cache will show its owner.
       if (isAlreadyExists(error)) return;
       const why = error instanceof Error ? error.message : String(error);
       const message = `ephemeral volume controller: create PVC ${name}: ${why}`;

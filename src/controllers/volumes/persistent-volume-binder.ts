@@ -154,7 +154,7 @@ class PersistentVolumeBinder {
     };
   }
 
-  #tell(about: PersistentVolume | PersistentVolumeClaim, told: Told | undefined) {
+  #emit(about: PersistentVolume | PersistentVolumeClaim, told: Told | undefined) {
     const { events } = this.#context;
     if (told) events.event(about, told.type, told.reason, told.message);
   }
@@ -227,12 +227,12 @@ class PersistentVolumeBinder {
       case 'lost':
         if (claim.status?.phase !== 'Lost') {
           await this.#setClaimPhase(claim, 'Lost', undefined);
-          this.#tell(claim, step.told);
+          this.#emit(claim, step.told);
         }
         return;
       case 'provision': {
         const { annotations } = claim.metadata;
-        this.#tell(claim, step.told);
+        this.#emit(claim, step.told);
         if (annotations?.[storageProvisioner] !== step.provisioner)
           await this.#claimsClient.update(
             annotated(claim, {
@@ -243,7 +243,7 @@ class PersistentVolumeBinder {
         return;
       }
       case 'pending':
-        this.#tell(claim, step.told);
+        this.#emit(claim, step.told);
         await this.#setClaimPhase(claim, 'Pending', undefined);
     }
   }
@@ -312,12 +312,12 @@ class PersistentVolumeBinder {
         return;
       case 'phase':
         await this.#setVolumePhase(volume, step.phase, step.message);
-        this.#tell(volume, step.told);
+        this.#emit(volume, step.told);
         return;
       case 'tell': {
-        this.#tell(volume, step.told);
+        this.#emit(volume, step.told);
         const claim = this.#claims.get(claimKeyOf(volume) ?? '');
-        if (claim) this.#tell(claim, step.toldClaim);
+        if (claim) this.#emit(claim, step.toldClaim);
       }
     }
   }

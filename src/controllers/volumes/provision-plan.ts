@@ -97,10 +97,12 @@ function planFolder(
     if (storageClass.volumeBindingMode === 'WaitForFirstConsumer') return { kind: 'none' };
     return { kind: 'fail', why: `no node was chosen for it; ${localNeedsNode}` };
   }
-  if (!node) return { kind: 'chooseAgain', why: `node ${JSON.stringify(chosen)} is not there` };
+  if (!node) return { kind: 'chooseAgain', why: `node ${JSON.stringify(chosen)} does not exist` };
   const folder = node.metadata.annotations?.[localVolumesAnnotation];
-  if (!folder)
-    return { kind: 'fail', why: `node ${JSON.stringify(chosen)} does not say where its local volumes are` };
+  if (!folder) {
+    const why = `node ${JSON.stringify(chosen)} does not report where its local volumes are`;
+    return { kind: 'fail', why };
+  }
   const hostname = node.metadata.labels?.['kubernetes.io/hostname'] ?? chosen;
   const here = { key: 'kubernetes.io/hostname', operator: 'In' as const, values: [hostname] };
   return draft(
@@ -130,7 +132,7 @@ function planShare(claim: PersistentVolumeClaim, storageClass: StorageClass): Pr
 export type RemovalStep =
   | { readonly kind: 'none' }
   | { readonly kind: 'delete' }
-  /** Nothing blocks the deletion of the object any more. */
+  /** Nothing blocks the deletion of the object: the finalizer is removed. */
   | { readonly kind: 'lift' }
   /** The kubelet of that node must remove the folder. */
   | { readonly kind: 'assign'; readonly node: string }

@@ -1,6 +1,6 @@
 /**
- * Keeps a terminating claim until no pod uses it any more (upstream: pkg/controller/volume/pvcprotection).
- * Keys are claims.
+ * Keeps a terminating claim until no pod uses it (upstream: pkg/controller/volume/pvcprotection). Keys are
+ * claims.
  */
 
 import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod/claims.ts';

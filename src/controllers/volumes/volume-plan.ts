@@ -12,7 +12,8 @@ export type VolumeStep =
   | { readonly kind: 'tell'; readonly told: Told; readonly toldClaim: Told };
 
 /**
- * Returns the step. `claim` is the claim of the volume's claimRef; undefined if there is none with that uid.
+ * Returns the step. `claim` is the claim of the volume's claimRef; undefined if no claim with that uid
+ * exists.
  */
 export function planVolume(volume: PersistentVolume, claim: PersistentVolumeClaim | undefined): VolumeStep {
   const { claimRef } = volume.spec;

@@ -1,6 +1,6 @@
 /**
- * Recycles volumes with reclaim policy Recycle: has them emptied after their claims are deleted, and makes
- * them available again (upstream uses pods for this). Keys are volumes.
+ * Recycles volumes with reclaim policy Recycle: assigns a node to empty them after their claims are deleted,
+ * and makes them available again (upstream uses pods for this). Keys are volumes.
  */
 
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';

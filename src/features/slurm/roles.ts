@@ -6,7 +6,7 @@ import { slurmClientRole } from './api/slurm-client-pod.ts';
 
 export const slurmRoles: FeatureRoles = {
   clusterRoles: {
-    // No Secrets: the Secret of the connection is mounted in the pod.
+    // Access to Secrets is not granted: the Secret of the connection is mounted in the pod.
     [slurmClientRole]: [
       ['get list watch patch', 'minik8s.io', 'slurmjobs'],
       ['patch', 'minik8s.io', 'slurmjobs/status'],

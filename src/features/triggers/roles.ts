@@ -7,7 +7,7 @@ export const triggerRoles: FeatureRoles = {
   view: [[read, 'minik8s.io', 'triggers triggers/status']],
   edit: [
     [write, 'minik8s.io', 'triggers'],
-    // Events contain copies of objects. The cluster creates them; changing one replays it.
+    // Events contain copies of objects. Only the cluster creates events; a change of an event replays it.
     ['get list watch update patch delete deletecollection', 'minik8s.io', 'triggerevents'],
     ['get', 'minik8s.io', 'triggerevents/status'],
     ['create', 'minik8s.io', 'triggers/invoke'],

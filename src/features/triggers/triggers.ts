@@ -1,4 +1,4 @@
-/** Triggers: call a function, or run a workflow, for what happens. */
+/** Triggers: call a function, or run a workflow, for each event of a source. */
 import type { Feature } from '../feature.ts';
 import { type TriggerOptions, triggerController, triggerRights } from './controller/trigger.ts';
 import { triggerRoles } from './roles.ts';

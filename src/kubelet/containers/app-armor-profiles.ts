@@ -5,7 +5,7 @@ export const loadedProfiles = '/sys/kernel/security/apparmor/profiles';
 
 /**
  * Resolves when `list` has a profile of exactly this name. The kernel also accepts other names, which the
- * engine would pass on: `unconfined` is no profile but the absence of one. Throws an Error that reveals
+ * engine would pass on: `unconfined` is not a profile but the absence of one. Throws an Error that reveals
  * nothing else about the machine.
  */
 export async function requireAppArmorProfile(list: string, name: string): Promise<void> {

@@ -57,8 +57,8 @@ export interface Starting {
 type Environment = ReadonlyMap<string, string>;
 
 /**
- * Returns the configuration. Throws a StartError if the pod asks for something that is not allowed or not
- * there. `signal` aborts the reading of ConfigMaps and Secrets.
+ * Returns the configuration. Throws a StartError if the pod requests something that is not allowed or does
+ * not exist. `signal` aborts the reading of ConfigMaps and Secrets.
  */
 export async function containerConfig(
   context: ConfigContext,
@@ -213,7 +213,7 @@ async function requireProfile({ appArmor }: Pick<ContainerConfig, 'appArmor'>): 
 
 /**
  * Throws when the target container does not run: otherwise the container would see only its own processes,
- * and seem to see those of the target.
+ * although it seems to see the processes of the target.
  */
 async function requireTarget(
   wanted: Container & Pick<EphemeralContainer, 'targetContainerName'>,

@@ -38,14 +38,14 @@ export async function startContainer(
   const wanted = findContainer(pod.spec, action.name);
   if (!wanted) throw new Error(`pod ${pod.metadata.name} has no container ${action.name}`);
   const images = await ensureImages(context, pod, wanted, signal);
-  const config = await telling(context, pod, () =>
+  const config = await withEvent(context, pod, () =>
     containerConfig(context, { pod, wanted, action, sandbox, images }, signal),
   );
   return context.startInTurn(() => createAndStart(context, pod, config));
 }
 
 /** Runs the work; a failure that the pod's status reports is also an event. */
-async function telling<T>({ events }: StartContext, pod: Pod, work: () => Promise<T>): Promise<T> {
+async function withEvent<T>({ events }: StartContext, pod: Pod, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -60,11 +60,11 @@ async function telling<T>({ events }: StartContext, pod: Pod, work: () => Promis
  */
 async function createAndStart(context: StartContext, pod: Pod, config: ContainerConfig): Promise<string> {
   const { runtime, events } = context;
-  const id = await telling(context, pod, () =>
+  const id = await withEvent(context, pod, () =>
     orFail('CreateContainerError', () => runtime.createContainer(config)),
   );
   events.event(pod, 'Normal', 'Created', `Created container: ${config.name}`);
-  const started = await telling(context, pod, () => startOrEnd(runtime, id));
+  const started = await withEvent(context, pod, () => startOrEnd(runtime, id));
   if (started) events.event(pod, 'Normal', 'Started', `Started container ${config.name}`);
   return id;
 }
@@ -131,7 +131,7 @@ function checked({ imageProviders }: StartContext, found: RuntimeImage): Runtime
   return found;
 }
 
-/** Emits two events for a failure, of which the second has the reason, as upstream. */
+/** Emits two events for a failure, as upstream; the second one has the reason. */
 async function ensured(
   { events }: StartContext,
   pod: Pod,

@@ -53,11 +53,11 @@ export class DeviceManager {
     this.#options = options;
   }
 
-  /** Loads the capacities of an earlier agent: their sources count as away until they are there again. */
+  /** Loads the capacities of an earlier agent: their sources count as away until they are set again. */
   async load(): Promise<void> {
     for (const [resource, capacity] of Object.entries(await this.#read()))
       if (typeof capacity === 'number') this.#setAway(resource, capacity);
-    this.#tell();
+    this.#publish();
   }
 
   /**
@@ -70,7 +70,7 @@ export class DeviceManager {
     this.#away.delete(resource);
     this.#gone.delete(resource);
     this.#sources.set(resource, source);
-    this.#tell();
+    this.#publish();
   }
 
   /** Marks a source as gone; it may come back. */
@@ -79,7 +79,7 @@ export class DeviceManager {
     if (this.#sources.get(resource) !== source) return;
     this.#sources.delete(resource);
     this.#setAway(resource, devices.length);
-    this.#tell();
+    this.#publish();
   }
 
   get(resource: string): DeviceSource | undefined {
@@ -169,12 +169,12 @@ export class DeviceManager {
       this.#away.delete(resource);
       this.#gone.add(resource);
       this.#options.log.info('the devices of a resource are gone for good', { resource });
-      this.#tell();
+      this.#publish();
     });
     this.#away.set(resource, { capacity, timer });
   }
 
-  #tell(): void {
+  #publish(): void {
     const counts: DeviceCounts = new Map([
       ...[...this.#gone].map((name) => [name, undefined] as const),
       ...[...this.#away].map(([name, { capacity }]) => [name, countAway(capacity)] as const),

@@ -19,7 +19,7 @@ import {
 } from './plan/plugin-messages.ts';
 
 export interface DevicePluginOptions {
-  /** Path of its socket. */
+  /** Path of the plugin's socket. */
   readonly path: string;
   readonly resource: string;
   readonly manager: Pick<DeviceManager, 'set' | 'away'>;
@@ -90,7 +90,7 @@ export class DevicePlugin implements DeviceSource {
         manager.set(this);
       }
     } catch (error) {
-      if (!this.#isReplaced) log.debug('a device plugin says no more', { error: errorMessage(error) });
+      if (!this.#isReplaced) log.debug('a device plugin sends no more', { error: errorMessage(error) });
     }
     this.#client.destroy();
     manager.away(this);

@@ -47,12 +47,12 @@ export class FileDevices implements DeviceSource {
     });
     const isSame = JSON.stringify(found) === JSON.stringify(this.#devices);
     this.#devices = found;
-    if (isSame && this.#isTold) return;
-    this.#isTold = true;
+    if (isSame && this.#isReported) return;
+    this.#isReported = true;
     manager.set(this);
   }
 
-  #isTold = false;
+  #isReported = false;
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock, rule } = this.#options;
@@ -88,7 +88,7 @@ function watched(directory: string, onChange: () => void): FSWatcher | undefined
 }
 
 /**
- * Returns the devices. Of several names of one device the first is used, because a device cannot be given
+ * Returns the devices. If a device has several names, the first one is used, because a device cannot be given
  * twice.
  */
 async function devicesIn({ directory, name }: DeviceRule): Promise<readonly Device[]> {
@@ -110,7 +110,7 @@ async function devicesIn({ directory, name }: DeviceRule): Promise<readonly Devi
   return devices;
 }
 
-/** Returns the number of a device, for comparison; undefined for a file that is no device. */
+/** Returns the number of a device, for comparison; undefined for a file that is not a device. */
 export async function numberOf(path: string): Promise<string | undefined> {
   try {
     const found = await stat(await realpath(path));

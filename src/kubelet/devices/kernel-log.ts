@@ -24,7 +24,7 @@ export interface KernelLogOptions {
 export async function followKernelLog(options: KernelLogOptions, signal: AbortSignal): Promise<void> {
   const { clock, log } = options;
   const backoff = new Backoff({ initialMs: 1000, maxMs: 600_000 });
-  let said: string | undefined;
+  let logged: string | undefined;
   let last = -1;
   const take = (line: string) => {
     const [, sequence] = /^\d+,(\d+),/.exec(line) ?? [];
@@ -32,17 +32,17 @@ export async function followKernelLog(options: KernelLogOptions, signal: AbortSi
     if (sequence === undefined || Number(sequence) <= last) return;
     last = Number(sequence);
     backoff.reset();
-    said = undefined;
+    logged = undefined;
     options.onRecord(line);
   };
   await keepDoing({ clock, signal }, async () => {
     const problem = await readOnce(options.path ?? '/dev/kmsg', take, signal);
     if (signal.aborted) return undefined;
-    if (problem !== said)
+    if (problem !== logged)
       log.warn('cannot read the log of the kernel; errors of cards are not noticed until it can be', {
         error: problem,
       });
-    said = problem;
+    logged = problem;
     return backoff.next();
   });
 }

@@ -33,7 +33,7 @@ const lookMs = 30_000;
 
 interface FoundCard {
   readonly uuid: string;
-  /** Address on its bus; undefined where the driver's directory has no such name. */
+  /** Address of the card on its bus; undefined where the driver's directory has no such name. */
   readonly address: string | undefined;
   readonly file: string;
 }
@@ -43,7 +43,7 @@ export class NvidiaCards implements DeviceSource {
   readonly #options: NvidiaCardsOptions;
   #devices: readonly Device[] = [];
   #cards: readonly FoundCard[] = [];
-  /** The Xid for which a card is not given any more, by the card's address. */
+  /** The Xid because of which a card is no longer given to containers, by the card's address. */
   readonly #failed = new Map<string, number>();
   /** Serializes the checks. */
   #looking: Promise<void> = Promise.resolve();
@@ -71,7 +71,7 @@ export class NvidiaCards implements DeviceSource {
   async #look(): Promise<void> {
     const { directory = '/proc/driver/nvidia/gpus', dev = '/dev', manager } = this.#options;
     const cards = await cardsIn(directory, dev);
-    // A card that the driver released is initialized anew when it is there again.
+    // A card that the driver released is initialized anew when the driver lists it again.
     const there = new Set(cards.map(({ address }) => address));
     for (const { address } of this.#cards)
       if (address !== undefined && !there.has(address)) this.#failed.delete(address);
@@ -98,7 +98,7 @@ export class NvidiaCards implements DeviceSource {
     this.#found.resolve();
   }
 
-  /** Watches the kernel's log; not read on a machine without cards. */
+  /** Watches the kernel's log. On a machine without cards the log is not read. */
   async #watchErrors(signal: AbortSignal): Promise<void> {
     const { kernelLog, clock, log } = this.#options;
     await this.#found.promise;

@@ -1,4 +1,4 @@
-/** Reads everything that a container's environment is made of. */
+/** Reads all sources of a container's environment. */
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { containerReferences } from '../../api/core/v1/pod/references.ts';
 import type { Container } from '../../api/core/v1/types.gen.ts';

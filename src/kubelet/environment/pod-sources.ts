@@ -43,10 +43,10 @@ const refs: Readonly<Record<SourceKind, ResourceRef<Source>>> = {
 const maxOfPod = 250;
 const maxOfAll = 1500;
 /**
- * Timeout of a read: a master that does not respond must not keep a pod from what it has on disk. The caller
- * retries.
+ * Timeout of a read: a pod must not wait for a master that does not respond when the pod's data is already on
+ * disk. The caller retries.
  */
-const patienceMs = 5000;
+const readTimeoutMs = 5000;
 /** Maximum number of reads at once, so that a pod with thousands of names does not block others. */
 const readsAtOnce = 8;
 
@@ -89,7 +89,7 @@ export class PodSources {
     for (const key of before) if (!needs.has(key)) this.#release(uid, key);
   }
 
-  /** Stops watching for a pod that needs nothing any more. */
+  /** Stops watching for a pod that no longer needs any object. */
   forget(uid: string): void {
     const needs = this.#needs.get(uid) ?? new Set();
     this.#needs.delete(uid);
@@ -133,11 +133,11 @@ export class PodSources {
     let source = this.#watched.get(key);
     if (!source && this.#watched.size >= maxOfAll) return undefined;
     if (!source) {
-      const told = () => {
+      const onChange = () => {
         for (const pod of this.#watched.get(key)?.pods ?? []) this.#onChange(pod);
       };
       const inTurn = <T>(work: () => Promise<T>): Promise<T> => this.#reads.add(work);
-      source = new WatchedSource({ ...this.#options, ref: refs[kind], namespace, name, told, inTurn });
+      source = new WatchedSource({ ...this.#options, ref: refs[kind], namespace, name, onChange, inTurn });
       this.#watched.set(key, source);
     }
     source.pods.add(uid);
@@ -155,7 +155,7 @@ export class PodSources {
 
   async #read(kind: SourceKind, namespace: string, name: string): Promise<Source | undefined> {
     const done = new AbortController();
-    const late = sleep(this.#options.clock, patienceMs, done.signal).then(() => {
+    const late = sleep(this.#options.clock, readTimeoutMs, done.signal).then(() => {
       // The message is upstream's.
       throw new Error(
         `failed to sync ${kind === 'claim' ? 'persistentvolumeclaim' : kind.toLowerCase()} cache: timed out waiting for the condition`,
@@ -187,21 +187,21 @@ interface WatchedSourceOptions extends PodSourcesOptions {
   readonly ref: ResourceRef<Source>;
   readonly namespace: string;
   readonly name: string;
-  readonly told: () => void;
+  readonly onChange: () => void;
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 class WatchedSource implements ReflectorSink<Source> {
   readonly pods = new Set<string>();
-  readonly #told: () => void;
+  readonly #onChange: () => void;
   readonly #stop = new AbortController();
   readonly #tried = Promise.withResolvers<void>();
   #isRead = false;
   object: Source | undefined;
 
   constructor(options: WatchedSourceOptions) {
-    const { client, clock, random, log, ref, namespace, name, told, inTurn } = options;
-    this.#told = told;
+    const { client, clock, random, log, ref, namespace, name, onChange, inTurn } = options;
+    this.#onChange = onChange;
     const { list, watch } = client.resource(ref);
     const resource: Pick<ReturnType<typeof client.resource<Source>>, 'list' | 'watch'> = {
       watch,
@@ -251,11 +251,11 @@ class WatchedSource implements ReflectorSink<Source> {
   }
 
   #set(object: Source | undefined, before: string): void {
-    // managedFields are half of many objects' size, and of no use here.
+    // The managedFields make up half of the size of many objects and are not used here.
     if (object?.metadata.managedFields) delete object.metadata.managedFields;
     this.object = object;
     // An immutable object cannot change; a replacement is created under another name.
     if (object && 'immutable' in object && object.immutable) this.#stop.abort();
-    if (this.version !== before) this.#told();
+    if (this.version !== before) this.#onChange();
   }
 }

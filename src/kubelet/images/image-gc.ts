@@ -55,7 +55,7 @@ export class ImageGc {
     } catch (error) {
       const problem = errorMessage(error);
       this.#options.log.warn('cannot free the disk of images', { error: problem });
-      if (this.#failedBefore) this.#tell('ImageGCFailed', problem);
+      if (this.#failedBefore) this.#emit('ImageGCFailed', problem);
       this.#failedBefore = true;
     }
   }
@@ -70,7 +70,7 @@ export class ImageGc {
     const freeable = await this.#freeable();
     const usage = await readUsage();
     if (usage.size <= 0) {
-      this.#tell('InvalidDiskCapacity', 'invalid capacity 0 on image filesystem');
+      this.#emit('InvalidDiskCapacity', 'invalid capacity 0 on image filesystem');
       throw new Error('the file system of images has no size');
     }
     const wanted = bytesToFree(usage, thresholds);
@@ -78,7 +78,7 @@ export class ImageGc {
     const freed = await this.#free(freeable, wanted);
     if (freed >= wanted) return;
     const message = `Failed to garbage collect required amount of images. Attempted to free ${wanted} bytes, but only found ${freed} bytes eligible to free.`;
-    this.#tell('FreeDiskSpaceFailed', message);
+    this.#emit('FreeDiskSpaceFailed', message);
     throw new Error(message);
   }
 
@@ -121,7 +121,7 @@ export class ImageGc {
     return turn;
   }
 
-  #tell(reason: string, message: string): void {
+  #emit(reason: string, message: string): void {
     const node = this.#options.node();
     if (node) this.#options.events.event(node, 'Warning', reason, message);
   }

@@ -3,7 +3,10 @@ import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { RuntimeImage } from '../runtime/runtime.ts';
 
 export interface ImageProvider {
-  /** Returns whether images of that name are this provider's; no registry is asked for them. */
+  /**
+   * Returns true when images of that name belong to this provider; such images are not requested from any
+   * registry.
+   */
   takes(image: string): boolean;
   /**
    * Resolves with the image, for a container of the pod. Throws ImageError; rejects with the signal's reason

@@ -119,12 +119,12 @@ export class ImagePuller {
     const { events, clock, record } = this.#options;
     const quoted = JSON.stringify(image);
     events.event(pod, 'Normal', 'Pulling', `Pulling image ${quoted}`);
-    const [asked, from] = [clock.monotonic(), clock.now()];
+    const [began, from] = [clock.monotonic(), clock.now()];
     try {
       if (!before) await record.pulling(image);
       const { pulled, tookMs } = await this.#queue.add(withinNow(() => this.#pullNow(pod, image, signal)));
       if (pulled.id !== before?.id) await record.pulled(image, pulled.id);
-      const times = `${goExactDuration(tookMs)} (${goExactDuration(clock.monotonic() - asked)} including waiting)`;
+      const times = `${goExactDuration(tookMs)} (${goExactDuration(clock.monotonic() - began)} including waiting)`;
       const message = `Successfully pulled image ${quoted} in ${times}. Image size: ${pulled.sizeBytes} bytes.`;
       events.event(pod, 'Normal', 'Pulled', message);
       this.#options.onPulled?.(pod.metadata.uid, { from, to: clock.now() });
@@ -132,9 +132,9 @@ export class ImagePuller {
     } catch (error) {
       if (!before) await record.gaveUp(image);
       if (signal.aborted) throw error;
-      const said = (error instanceof RuntimeError ? error.said : undefined) ?? errorMessage(error);
-      events.event(pod, 'Warning', 'Failed', `Failed to pull image ${quoted}: ${said}`);
-      throw new ImageError('ErrImagePull', said, { cause: error });
+      const reason = (error instanceof RuntimeError ? error.said : undefined) ?? errorMessage(error);
+      events.event(pod, 'Warning', 'Failed', `Failed to pull image ${quoted}: ${reason}`);
+      throw new ImageError('ErrImagePull', reason, { cause: error });
     }
   }
 

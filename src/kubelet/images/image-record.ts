@@ -99,15 +99,15 @@ export class ImageRecord {
       for (const [id, image] of Object.entries(images)) this.#images.set(id, image);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-      this.#options.log.warn('cannot read which images were pulled for pods: those stay on this machine', {
+      this.#options.log.warn('cannot read which images were pulled for pods: they stay on this machine', {
         error: errorMessage(error),
       });
     }
   }
 
   /**
-   * Saves the record. A failure is only logged: it keeps an image that could be removed, which is better than
-   * failing a pull.
+   * Saves the record. A failure is only logged: an image that could be removed then stays, which is better
+   * than a failed pull.
    */
   #save(): Promise<void> {
     const text = this.#text();
@@ -118,7 +118,7 @@ export class ImageRecord {
       .then(() => replaceFile(this.#path, text, { mode: 0o600 }))
       .catch((error) => {
         this.#saved = '';
-        this.#options.log.warn('cannot write down which images were pulled for pods', {
+        this.#options.log.warn('cannot save which images were pulled for pods', {
           error: errorMessage(error),
         });
       });

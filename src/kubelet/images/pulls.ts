@@ -1,6 +1,6 @@
 /**
- * The image pulls in progress with the engine's progress lines of their layers, in memory for clients that
- * ask.
+ * The image pulls in progress with the engine's progress lines of their layers, in memory, for clients that
+ * request them.
  */
 import { type LayerLine, type PullState, pullState } from './plan/pull-state.ts';
 

@@ -62,8 +62,8 @@ export class AssignedPods {
   }
 
   /**
-   * Passes pods to the workers until the signal aborts: those of the checkpoint until the API server has
-   * answered, from then on those of the API server.
+   * Passes pods to the workers until the signal aborts: first the pods of the checkpoint, then, once the API
+   * server has answered, the pods of the API server.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { informers, nodeName, workers, mirrors, node: agent, unknownPods } = this.#options;

@@ -1,6 +1,6 @@
 /**
- * Undoes what node agents did on this machine: for `reset`, and for tests. Must not be used while an agent
- * runs.
+ * Undoes the changes of node agents on this machine, for `reset` and for tests. Must not be used while an
+ * agent runs.
  */
 
 import { readdir, rm } from 'node:fs/promises';
@@ -10,10 +10,7 @@ import { sleep } from '../../base/clock.ts';
 import type { ContainerRuntime } from '../runtime/runtime.ts';
 import type { PodFiles } from '../volumes/pod-files.ts';
 
-/**
- * Removes every container of the runtime's owner, then the pods' files with what is mounted there.
- * Idempotent.
- */
+/** Removes every container of the runtime's owner, then the pods' files with their mounts. Idempotent. */
 export async function cleanupKubelet(
   runtime: ContainerRuntime,
   files: PodFiles,
@@ -29,8 +26,8 @@ export async function cleanupKubelet(
 }
 
 /**
- * Asks every container to stop, and resolves when all have ended or the longest grace period is over; the
- * caller removes the rest.
+ * Sends every container its stop signal; resolves when all have ended or the longest grace period is over;
+ * the caller removes the rest.
  */
 export async function stopContainers(runtime: ContainerRuntime, clock: Clock): Promise<void> {
   const running = new Set<string>();

@@ -30,7 +30,7 @@ export interface EngineConnectionOptions {
   readonly cache: RuntimeCache;
   readonly sandboxes: Sandboxes;
   readonly unknownPods: UnknownPods;
-  /** Receives what the engine reports of itself. */
+  /** Receives the facts that the engine reports about itself. */
   readonly engine: EngineState;
   readonly clock: Clock;
   readonly log: Logger;
@@ -164,7 +164,7 @@ export class EngineConnection {
     });
   }
 
-  /** Repairs the pod network: reloading a firewall removes our rules. */
+  /** Repairs the pod network, because reloading a firewall removes its rules. */
   async #mendNetwork(): Promise<void> {
     const { network, assigned, log } = this.#options;
     try {

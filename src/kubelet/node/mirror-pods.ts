@@ -1,6 +1,6 @@
 /**
- * Keeps a mirror pod in the API for each static pod, so that clients see what runs here, and writes the
- * static pod's status to it.
+ * Keeps a mirror pod in the API for each static pod, so that clients see the static pods of this node, and
+ * writes the static pod's status to it.
  */
 import type { Node } from '../../api/core/v1/node/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
@@ -42,7 +42,7 @@ export class MirrorPods implements Statuses {
   readonly #mirrors = new Map<string, Pod>();
   readonly #entries = new Map<string, Entry>();
   /** The last status of each static pod, by uid. */
-  readonly #told = new Map<string, PodStatus>();
+  readonly #lastStatuses = new Map<string, PodStatus>();
   #node: Node | undefined;
   /** False until the mirrors have been listed: before that it is not known which ones exist. */
   #isSynced = false;
@@ -71,8 +71,8 @@ export class MirrorPods implements Statuses {
     const pod = this.#wanted.get(name);
     const { statuses } = this.#options;
     statuses.observe(mirror);
-    const told = pod && isMirrorOf(mirror, pod) ? this.#told.get(pod.metadata.uid) : undefined;
-    if (told) statuses.set(mirror, told);
+    const last = pod && isMirrorOf(mirror, pod) ? this.#lastStatuses.get(pod.metadata.uid) : undefined;
+    if (last) statuses.set(mirror, last);
     this.#look(name);
   }
 
@@ -100,7 +100,7 @@ export class MirrorPods implements Statuses {
   }
 
   set(pod: Pod, status: PodStatus): void {
-    if (isStatic(pod)) this.#told.set(pod.metadata.uid, status);
+    if (isStatic(pod)) this.#lastStatuses.set(pod.metadata.uid, status);
     const shown = this.inApi(pod);
     if (shown) this.#options.statuses.set(shown, status);
   }
@@ -110,7 +110,7 @@ export class MirrorPods implements Statuses {
   }
 
   forget(uid: string): void {
-    this.#told.delete(uid);
+    this.#lastStatuses.delete(uid);
     this.#options.statuses.forget(uid);
   }
 
@@ -187,7 +187,7 @@ export class MirrorPods implements Statuses {
   }
 }
 
-/** Returns a recorder that emits events of static pods for their mirrors, which are what clients see. */
+/** Returns a recorder that emits events of static pods for their mirrors, because clients see the mirrors. */
 export const mirroredEvents = (events: EventRecorder, mirrors: MirrorPods): EventRecorder => ({
   event: (about, type, reason, message) => {
     const shown = about.kind === 'Pod' ? (mirrors.inApi(about as Pod) ?? about) : about;

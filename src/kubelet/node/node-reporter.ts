@@ -78,7 +78,7 @@ export class NodeReporter {
   readonly #state: NodeState;
   #registered = false;
   #removed = false;
-  #hasTold = false;
+  #hasEmittedStart = false;
   /** True when the node was last reported as unschedulable. */
   #closed = false;
   #lease: Lease | undefined;
@@ -126,7 +126,7 @@ export class NodeReporter {
     const forgetDevices = this.#options.devices.onChange(() => this.#wake.call());
     const forget = this.#watchConditions();
     await keepDoing({ clock, signal, wake: this.#wake }, async () => {
-      // Also done while no API server answers, because pods must be evicted all the same.
+      // Pressure is also measured while no API server answers, because pods must still be evicted.
       await pressure.measure();
       try {
         await this.#beat();
@@ -163,7 +163,7 @@ export class NodeReporter {
   async #beat(): Promise<void> {
     if (this.#removed) return;
     const node = this.#registered && this.#state.node ? this.#state.node : await this.#register();
-    this.#tellOfItself(node);
+    this.#emitOwnEvents(node);
     await this.#report(node);
     await this.#renew(node);
   }
@@ -175,7 +175,7 @@ export class NodeReporter {
     const annotations = { [localVolumesAnnotation]: this.#options.localVolumes };
     const existing = await nodes.get(nodeName).catch(unlessNotFound);
     if (existing) {
-      // The Node exists from an earlier run, or was created for us: fields of other writers stay.
+      // The Node exists from an earlier run, or another client created it: fields of other writers stay.
       const range = existing.spec?.podCIDR;
       if (podCIDR && range && range !== podCIDR) log.warn(`${otherRange(range, podCIDR)} (node ${nodeName})`);
       const own = { labels, annotations, taints: taints ?? [], podCIDR };
@@ -200,7 +200,7 @@ export class NodeReporter {
     const patch = nodeStatusPatch(status, node.status, devices.value);
     const body = { metadata: { uid: node.metadata.uid }, status: patch };
     this.#state.node = await client.resource(nodeResource).patch(nodeName, '', 'merge', body, 'status');
-    this.#tell(node, changeEvents(node.status?.conditions ?? [], status.conditions ?? []));
+    this.#emit(node, changeEvents(node.status?.conditions ?? [], status.conditions ?? []));
   }
 
   async #report(node: Node): Promise<void> {
@@ -239,7 +239,7 @@ export class NodeReporter {
     }
   }
 
-  #tell(node: Node, reasons: readonly string[]): void {
+  #emit(node: Node, reasons: readonly string[]): void {
     const { events, nodeName } = this.#options;
     for (const reason of reasons)
       events.event(node, 'Normal', reason, `Node ${nodeName} status is now: ${reason}`);
@@ -249,11 +249,11 @@ export class NodeReporter {
    * Emits the event Starting once per agent, and an event each time that the node becomes unschedulable or
    * schedulable.
    */
-  #tellOfItself(node: Node): void {
-    if (!this.#hasTold) this.#options.events.event(node, 'Normal', 'Starting', 'Starting kubelet.');
-    this.#hasTold = true;
+  #emitOwnEvents(node: Node): void {
+    if (!this.#hasEmittedStart) this.#options.events.event(node, 'Normal', 'Starting', 'Starting kubelet.');
+    this.#hasEmittedStart = true;
     const closed = node.spec?.unschedulable === true;
-    if (closed !== this.#closed) this.#tell(node, [closed ? 'NodeNotSchedulable' : 'NodeSchedulable']);
+    if (closed !== this.#closed) this.#emit(node, [closed ? 'NodeNotSchedulable' : 'NodeSchedulable']);
     this.#closed = closed;
   }
 
@@ -291,7 +291,7 @@ type Taints = NonNullable<NonNullable<Node['spec']>['taints']>;
 const otherRange = (has: string, wanted: string) =>
   `this node has the pod range ${has}, not pod-cidr ${wanted}; to change the range, delete the Node and restart minik8s node, or correct pod-cidr`;
 
-interface Told {
+interface OwnFields {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly taints: Taints;
@@ -303,7 +303,7 @@ interface Told {
  * reported before keeps the taints that administrators left. A podCIDR is set only on a Node without one:
  * pods may have addresses of the existing one.
  */
-function adoption(existing: Node, { labels, annotations, taints, podCIDR }: Told) {
+function adoption(existing: Node, { labels, annotations, taints, podCIDR }: OwnFields) {
   const present = existing.spec?.taints ?? [];
   const missing = taints.filter(
     ({ key, effect }) => !present.some((taint) => taint.key === key && taint.effect === effect),

@@ -42,7 +42,8 @@ async function readMemory(root: string): Promise<NodeUsage['memory']> {
 }
 
 /**
- * Reads the root cgroup that this process sees: inside a container that is the container's, and has a limit.
+ * Reads the root cgroup that this process sees. Inside a container it is the container's cgroup, which has a
+ * limit.
  */
 async function readLimitedMemory(root: string): Promise<NodeUsage['memory'] | undefined> {
   for (const { directory, limit } of [

@@ -18,8 +18,8 @@ export interface PodStorageOptions {
 }
 
 /**
- * Measures the running containers: what a dead one wrote is freed with it. What cannot be measured counts as
- * 0.
+ * Measures the running containers; the files of a dead container are freed with it. Usage that cannot be
+ * measured counts as zero.
  */
 export async function podStorage(options: PodStorageOptions, uid: string): Promise<StorageUse> {
   const engine = options.engineDirectory();

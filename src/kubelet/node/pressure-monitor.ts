@@ -40,7 +40,7 @@ export class PressureMonitor {
   }
 
   /**
-   * Never rejects: the conditions report what cannot be measured. Also resolves after a while when the kernel
+   * Never rejects: the conditions report a failed measurement. Also resolves after a while when the kernel
    * does not answer (a file system that hangs), so that heartbeats go on.
    */
   async measure(): Promise<void> {

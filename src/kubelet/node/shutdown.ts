@@ -12,10 +12,7 @@ export interface ShutdownOptions extends ShutdownPeriods {
   readonly log: Logger;
 }
 
-/**
- * Resolves when all pods have ended or the periods are over; a phase whose pods end early takes no longer
- * than they do.
- */
+/** Resolves when all pods have ended or the periods are over; a phase ends as soon as its pods have ended. */
 export async function endAllPods({ workers, clock, log, ...periods }: ShutdownOptions): Promise<void> {
   const pods = workers.pods().filter((pod) => !isPodTerminal(pod));
   for (const { pods: ending, periodMs } of shutdownPhases(pods, periods)) {

@@ -48,7 +48,7 @@ export class StaticPods {
   readonly #running = new Map<string, Pod>();
   #isRead = false;
   #isConnected = false;
-  readonly #told = new Map<string, string>();
+  readonly #logged = new Map<string, string>();
 
   constructor(options: StaticPodsOptions) {
     this.#options = options;
@@ -95,7 +95,7 @@ export class StaticPods {
       return (await readdir(directory)).filter((name) => !name.startsWith('.')).toSorted();
     } catch (error) {
       const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      this.#tell(
+      this.#logOnce(
         directory,
         isMissing
           ? 'the directory of static pods does not exist: make it, and put their manifests into it'
@@ -114,8 +114,9 @@ export class StaticPods {
       const file = await this.#readFile(path);
       if (file) files.set(path, file);
     }
-    for (const path of this.#told.keys()) if (path !== directory && !files.has(path)) this.#told.delete(path);
-    if (names.length > 0) this.#told.delete(directory);
+    for (const path of this.#logged.keys())
+      if (path !== directory && !files.has(path)) this.#logged.delete(path);
+    if (names.length > 0) this.#logged.delete(directory);
     this.#files = files;
     this.#isRead = true;
     this.#apply();
@@ -135,19 +136,19 @@ export class StaticPods {
       if (found.size > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`);
       const { nodeName } = this.#options;
       const pod = readStaticPod(await readFile(path, 'utf8'), { nodeName, path, hash });
-      this.#told.delete(path);
+      this.#logged.delete(path);
       return { state, pod };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      this.#tell(path, `the static pod in ${path} is not run: ${errorMessage(error)}`);
+      this.#logOnce(path, `the static pod in ${path} is not run: ${errorMessage(error)}`);
       return { state, pod: before?.pod };
     }
   }
 
   /** Logs each problem of a file once. */
-  #tell(path: string, problem: string): void {
-    if (this.#told.get(path) === problem) return;
-    this.#told.set(path, problem);
+  #logOnce(path: string, problem: string): void {
+    if (this.#logged.get(path) === problem) return;
+    this.#logged.set(path, problem);
     this.#options.log.warn(problem);
   }
 
@@ -200,7 +201,7 @@ export class StaticPods {
       if (!pod) continue;
       const name = fullName(pod);
       if (wanted.has(name))
-        this.#tell(path, `the static pod in ${path} is not run: another file has a pod ${name}`);
+        this.#logOnce(path, `the static pod in ${path} is not run: another file has a pod ${name}`);
       else wanted.set(name, pod);
     }
     return wanted;

@@ -142,7 +142,7 @@ const effects: Effects = {
 
   async beginStop(context, target, { id, name, why, message }) {
     target.memory.stopBegan.set(id, context.clock.now());
-    tellStop(context, target, message ?? stopping(name, why));
+    emitStop(context, target, message ?? stopping(name, why));
   },
 
   async terminateContainer(context, target, { id, name, why, message }) {
@@ -150,12 +150,12 @@ const effects: Effects = {
       await context.runtime.terminate(id);
     } catch (error) {
       if (!(error instanceof RuntimeError) || error.reason !== 'Failed') throw error;
-      // The container counts as asked to stop all the same: otherwise it would never be killed.
+      // The container still counts as stopping: otherwise it would never be killed.
       const failed = `error killing pod: failed to "KillContainer" for ${JSON.stringify(name)} with KillContainerError: ${JSON.stringify(error.message)}`;
       if (target.pod) context.events.event(target.pod, 'Warning', 'FailedKillPod', failed);
     }
     target.memory.stopping.set(id, context.clock.now());
-    if (!target.memory.stopBegan.has(id)) tellStop(context, target, message ?? stopping(name, why));
+    if (!target.memory.stopBegan.has(id)) emitStop(context, target, message ?? stopping(name, why));
   },
 
   async resizeContainer(context, target, { id, name, resources }) {
@@ -258,7 +258,7 @@ function hashOf({ spec }: Pod, name: string): string {
   return wanted ? specHash(wanted) : '';
 }
 
-function tellStop({ events }: ExecuteContext, { pod }: Target, message: string): void {
+function emitStop({ events }: ExecuteContext, { pod }: Target, message: string): void {
   if (pod) events.event(pod, 'Normal', 'Killing', message);
 }
 

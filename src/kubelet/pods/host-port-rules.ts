@@ -27,8 +27,8 @@ export class HostPortRules {
   }
 
   /**
-   * Rejects for a port on which a program of this machine listens: a rule would silently take the port away
-   * from it.
+   * Rejects for a port on which a program of this machine listens: a rule would silently divert the port's
+   * traffic from that program.
    */
   async requireFree(pod: Pod): Promise<void> {
     for (const port of wantedPortsOf(pod)) await this.#options.requireFreePort?.(port);

@@ -50,7 +50,7 @@ export class PodCounts {
       fromZero(total('started_pods_errors_total', 'Sandboxes that could not be made', this.#podErrors)),
       total('started_containers_total', 'Containers that were to be started', this.#containers),
       total('started_containers_errors_total', 'Containers that could not be started', this.#containerErrors),
-      total('evictions', 'Pods that were evicted, by what there was too little of', this.#evictions),
+      total('evictions', 'Pods that were evicted, by the resource that was short', this.#evictions),
       total('admission_rejections_total', 'Pods that this node rejected', this.#rejections),
       histogram(
         'kubelet_pod_worker_duration_seconds',

@@ -24,7 +24,7 @@ export interface HookContext {
 /** Delay before a hook is run again that was interrupted by the loss of the engine. */
 const lostMs = 1_000;
 
-const told = { postStart: 'FailedPostStartHook', preStop: 'FailedPreStopHook' } as const;
+const failureReasons = { postStart: 'FailedPostStartHook', preStop: 'FailedPreStopHook' } as const;
 
 export class PodHooks {
   readonly #context: HookContext;
@@ -108,7 +108,7 @@ export class PodHooks {
         return undefined;
       }
       // A program's output may contain secrets, and events are widely readable.
-      if (pod) events.event(pod, 'Warning', told[run.hook], `${capital(run.hook)}Hook failed`);
+      if (pod) events.event(pod, 'Warning', failureReasons[run.hook], `${capital(run.hook)}Hook failed`);
       return { at: 'failed', message: failureText(run, pod, error) };
     }
     await writeHookMark(this.#directory, hookKey(run.id, run.hook));

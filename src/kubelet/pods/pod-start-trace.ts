@@ -26,7 +26,7 @@ export class PodStartTrace {
     this.#clock = clock;
   }
 
-  /** Must be called for each version of the pod. A pod that was Ready before does not start. */
+  /** Must be called for each version of the pod. A pod that is Ready when it is first seen is not traced. */
   see(pod: Pod): void {
     if (this.#span || this.#isOver) return;
     const isStarting =

@@ -62,7 +62,7 @@ export class PodWorker {
   readonly #ended = Promise.withResolvers<void>();
   readonly #gone = Promise.withResolvers<void>();
   #pod: Pod | undefined;
-  /** Undefined until the first step, which reads it from disk if it is there. */
+  /** Undefined until the first step, which reads the allocation from disk if it is stored there. */
   #allocation: Allocation | undefined;
   /** Grace period of the last known pod's deletion, once the API server no longer has the pod. */
   #orphanGrace: number | undefined;
@@ -108,8 +108,8 @@ export class PodWorker {
   }
 
   /**
-   * The pod with its allocated resources, which may differ from what it requests and from what its containers
-   * have by now.
+   * The pod with its allocated resources, which may differ from its requests and from the current resources
+   * of its containers.
    */
   get allocated(): Pod | undefined {
     const { pod } = this;
@@ -287,24 +287,21 @@ export class PodWorker {
   async #allocate({ containers }: ObservedPod): Promise<void> {
     const { files, events } = this.#context;
     const directory = files.directory(this.uid);
-    const asking = this.#pod;
-    if (!asking) return;
-    this.#allocation ??= new Map([
-      ...allocationFrom(asking, containers),
-      ...(await readAllocation(directory)),
-    ]);
+    const pod = this.#pod;
+    if (!pod) return;
+    this.#allocation ??= new Map([...allocationFrom(pod, containers), ...(await readAllocation(directory))]);
     const memory = this.#memory;
-    if (!isResized(asking, this.#allocation)) {
+    if (!isResized(pod, this.#allocation)) {
       if (memory.resize?.pending) memory.resize = { ...memory.resize, pending: undefined };
       return;
     }
-    if (memory.end || this.#hasEnded || asking.metadata.deletionTimestamp !== undefined) return;
-    const pending = this.#context.resizeProblem(asking);
+    if (memory.end || this.#hasEnded || pod.metadata.deletionTimestamp !== undefined) return;
+    const pending = this.#context.resizeProblem(pod);
     if (pending && pending.message !== memory.resize?.pending?.message)
-      events.event(asking, 'Warning', `Resize${pending.reason}`, pending.message);
+      events.event(pod, 'Warning', `Resize${pending.reason}`, pending.message);
     memory.resize = { pending };
     if (pending) return;
-    const allocation = allocationOf(asking);
+    const allocation = allocationOf(pod);
     await writeAllocation(directory, allocation);
     this.#allocation = allocation;
     this.#context.onAllocated();
@@ -322,7 +319,7 @@ export class PodWorker {
     const memory = this.#memory;
     if (!memory.end && !this.#hasEnded && (deadlineIn(pod, now) ?? 1) <= 0) void this.end(deadlineExceeded);
     if (!memory.reportedGone) {
-      this.#tellHold(pod);
+      this.#emitHold(pod);
       this.#probes.observe(pod, observed);
       const canMountRecursiveReadOnly = this.#context.canMountRecursiveReadOnly();
       const status = computePodStatus({ pod, observed, memory, nodeIP, canMountRecursiveReadOnly, now });
@@ -349,7 +346,7 @@ export class PodWorker {
   }
 
   /** Emits an event for a held pod, once for each run of the agent and again when the reason changes. */
-  #tellHold(pod: Pod): void {
+  #emitHold(pod: Pod): void {
     const ending = pod.metadata.deletionTimestamp !== undefined || this.#memory.end !== undefined;
     const hold = ending ? undefined : holdOf(pod, this.#memory);
     if (hold && hold.message !== this.#toldHold) {
@@ -359,8 +356,8 @@ export class PodWorker {
   }
 
   /**
-   * Returns the pod with the status that was reported last, which counts also while the API server's copy
-   * lags behind.
+   * Returns the pod with the status that this node reported last; the API server's copy may still have an
+   * older one.
    */
   #withOwnStatus(pod: Pod): Pod {
     if (!this.#status) return pod;

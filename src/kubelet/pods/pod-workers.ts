@@ -51,13 +51,13 @@ export class PodWorkers {
     await this.#workers.get(uid)?.end(end);
   }
 
-  /** Stops what runs of a pod that the API server does not have (any more). */
+  /** Stops a pod that the API server does not have (any more). */
   orphan(uid: string): void {
     this.#worker(uid).orphan();
     this.#context.localPods.wakeDeferred();
   }
 
-  /** Resolves when nothing is left here of a pod that the API server does not have (any more). */
+  /** Resolves when nothing is left on this node of a pod that the API server does not have (any more). */
   async gone(uid: string): Promise<void> {
     await this.#workers.get(uid)?.gone;
   }

@@ -10,7 +10,7 @@ import type { RunHook } from './plan/hooks.ts';
 export interface HandlerContext {
   readonly runtime: Pick<ContainerRuntime, 'exec'>;
   readonly clock: Clock;
-  /** Address of the pod; that of the node for a pod in the host's network. */
+  /** Address of the pod; the node's address for a pod in the host's network. */
   readonly podIP: string;
   /** Called when an HTTPS hook got an HTTP response and the request was repeated without TLS. */
   onFallback(address: string): void;

@@ -27,7 +27,7 @@ interface Entry {
   written: PodStatus | undefined;
   /** The newest resourceVersion of the API server's copy that is known here. */
   version: string;
-  /** The pod as another writer changed it, when it set the opposite readiness during a write of ours. */
+  /** The pod as changed by another writer that set the opposite readiness during a write of this agent. */
   contradicted: Pod | undefined;
   writing: Promise<void> | undefined;
   timer: Timer | undefined;

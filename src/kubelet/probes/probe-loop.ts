@@ -61,7 +61,7 @@ export class ProbeLoop {
   async #run(): Promise<void> {
     const { clock, probeCounts } = this.#context;
     const from = clock.monotonic();
-    const outcome = await this.#ask();
+    const outcome = await this.#runHandler();
     if (this.#stop.signal.aborted) return;
     const { kind, container } = this.#wanted;
     const seconds = (clock.monotonic() - from) / 1000;
@@ -69,14 +69,14 @@ export class ProbeLoop {
     this.#take(outcome);
     // The next run does not begin while the previous one is still being ended.
     const problem = await outcome.rest;
-    if (problem !== undefined) this.#tell('unknown', problem);
+    if (problem !== undefined) this.#report('unknown', problem);
     if (this.#stop.signal.aborted) return;
     const now = clock.monotonic();
     this.#due = nextRun({ due: this.#due, periodMs: this.#timing.periodMs, now });
     this.#timer = clock.after(this.#due - now, () => void this.#run());
   }
 
-  async #ask(): Promise<Outcome> {
+  async #runHandler(): Promise<Outcome> {
     const { probe, container, containerId, podIP } = this.#wanted;
     const target = { container, containerId, podIP };
     for (let attempt = 1; ; attempt++) {
@@ -96,14 +96,14 @@ export class ProbeLoop {
     const isFree = this.#isFirst && !firstFailureCounts(this.#wanted);
     this.#isFirst = false;
     if (isFree && (result === 'failure' || result === 'unknown')) return;
-    this.#tell(result, output);
+    this.#report(result, output);
     if (result === 'unknown') return;
     const { series, decided } = count(this.#series, result !== 'failure', this.#wanted.probe);
     this.#series = series;
     if (decided !== undefined) this.#onDecided(decided);
   }
 
-  #tell(result: Outcome['result'], output: string): void {
+  #report(result: Outcome['result'], output: string): void {
     const { events } = this.#context;
     const title = titles[this.#wanted.kind];
     if (result === 'failure')

@@ -7,7 +7,7 @@ export interface PodReference {
   readonly namespace: string;
 }
 
-/** The hook that runs before a container is asked to stop. */
+/** The hook that runs before a container's stop signal is sent. */
 export interface PreStop {
   readonly handler: LifecycleHandler;
   /** Ports of the container that the handler may refer to by name. */
@@ -109,7 +109,7 @@ export interface ContainerConfig {
   readonly noNewPrivileges: boolean;
   readonly addCapabilities: readonly string[];
   readonly dropCapabilities: readonly string[];
-  /** Supplementary groups of its processes, in addition to the user's. */
+  /** Supplementary groups of the container's processes, in addition to the user's. */
   readonly groups: readonly number[];
   /** Sysctls of the sandbox's namespaces, by names with dots. */
   readonly sysctls: Readonly<Record<string, string>>;
@@ -120,7 +120,8 @@ export interface ContainerConfig {
   readonly seccomp: ConfinementProfile | OwnProfile | undefined;
   readonly appArmor: ConfinementProfile | OwnProfile | undefined;
   /**
-   * SELinux labels of its processes by their parts (user, role, type, level), for a machine that has SELinux.
+   * SELinux labels of the container's processes by their parts (user, role, type, level), for a machine that
+   * has SELinux.
    */
   readonly seLinux: Readonly<Record<string, string>>;
   /**
@@ -128,7 +129,7 @@ export interface ContainerConfig {
    * another container, given by its id.
    */
   readonly processes: 'own' | 'pod' | 'host' | { readonly container: string };
-  /** True when it shares memory and semaphores with the machine, not only with its pod. */
+  /** True when the container shares memory and semaphores with the machine, not only with its pod. */
   readonly hostIPC: boolean;
   readonly stdin: boolean;
   /** True when the program's input ends once the first attached client disconnects. */
@@ -140,7 +141,7 @@ export interface ContainerConfig {
   readonly gracePeriodSeconds: number;
   readonly stopTurn?: number | undefined;
   readonly preStop?: PreStop | undefined;
-  /** Signal that asks the container to stop; undefined for the image's stop signal. */
+  /** The container's stop signal; undefined for the image's stop signal. */
   readonly stopSignal?: string | undefined;
   /** Set when the sandbox does not already have the name: the container waits until it is named. */
   readonly hostname: string | undefined;

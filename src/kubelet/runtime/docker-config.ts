@@ -255,13 +255,13 @@ export function missingConfinement(
   { seccomp, appArmor }: Pick<ContainerConfig, 'seccomp' | 'appArmor'>,
   offered: readonly string[],
 ): string | undefined {
-  const asks = (wanted: ConfinementProfile | OwnProfile | undefined) =>
+  const isRequested = (wanted: ConfinementProfile | OwnProfile | undefined) =>
     wanted !== undefined && wanted !== 'Unconfined';
   const has = (name: string, isDefault: boolean) =>
     offered.some((option) => {
       const parts = option.split(',');
       return parts.includes(`name=${name}`) && !(isDefault && parts.includes('profile=unconfined'));
     });
-  if (asks(seccomp) && !has('seccomp', seccomp === 'RuntimeDefault')) return 'seccomp';
-  return asks(appArmor) && !has('apparmor', appArmor === 'RuntimeDefault') ? 'AppArmor' : undefined;
+  if (isRequested(seccomp) && !has('seccomp', seccomp === 'RuntimeDefault')) return 'seccomp';
+  return isRequested(appArmor) && !has('apparmor', appArmor === 'RuntimeDefault') ? 'AppArmor' : undefined;
 }

@@ -1,8 +1,8 @@
 /** Labels of the agent's containers and sandboxes in Docker. */
 
 /**
- * Label names; those of Kubernetes are the kubelet's own, so that cAdvisor and similar tools recognize the
- * containers.
+ * Label names. The labels of Kubernetes have the kubelet's names, so that cAdvisor and similar tools
+ * recognize the containers.
  */
 export const labels = {
   owner: 'minik8s.io/node',

@@ -65,8 +65,8 @@ async function* untilLeft<T>(chunks: AsyncIterable<T>, left: AbortController): A
 }
 
 /**
- * Throws when the log has ended and the container has not, as when the engine is stopped and leaves its
- * containers running.
+ * Throws when the log has ended and the container has not, for example because the engine was stopped and
+ * left its containers running.
  */
 async function* untilEnded<T>(
   entries: AsyncIterable<T>,

@@ -43,7 +43,7 @@ export function sandboxOptions(
       CapDrop: ['ALL'],
       CapAdd: ['SYS_ADMIN', 'SETUID', 'SETGID', 'SETPCAP'],
       // The engine compiles a seccomp filter anew for every container, which costs more than everything that
-      // pause does. The pause program is our own, takes no input, ends up without any capability and cannot
+      // pause does. The pause program is part of minik8s, takes no input, drops every capability and cannot
       // gain one. Containers that join the sandbox have their own filter.
       SecurityOpt: ['seccomp=unconfined'],
       OomScoreAdj: Math.max(-998, lowestOomScore),

@@ -58,7 +58,7 @@ export async function execIn(
  */
 const killTimeout = 10_000;
 
-/** Kills the program and what it started. Docker has no call for that. */
+/** Kills the program and the processes that it started. Docker has no call for that. */
 async function endProgram(docker: Docker, id: string, exec: Docker.Exec, clock: Clock): Promise<void> {
   const deadline = clock.monotonic() + killTimeout;
   for (;;) {
@@ -72,7 +72,10 @@ async function endProgram(docker: Docker, id: string, exec: Docker.Exec, clock: 
   }
 }
 
-/** Kills the program with that process id and what it started; does nothing if its container has ended. */
+/**
+ * Kills the program with that process id and the processes that it started; does nothing if its container has
+ * ended.
+ */
 async function killIn(docker: Docker, id: string, pid: number): Promise<void> {
   const container = await unlessGone(call('inspect', () => docker.getContainer(id).inspect()));
   if (container?.State.Running) await killSession(pid, container.State.Pid);

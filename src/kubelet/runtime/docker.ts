@@ -347,7 +347,7 @@ export class DockerRuntime implements ContainerRuntime {
 
   /**
    * Returns true when the container's sandbox has ended. Also checks with the kernel: Docker notices the end
-   * of each container separately, that of the sandbox perhaps last.
+   * of each container separately, and may notice the end of the sandbox last.
    */
   async #lostSandbox(containerId: string): Promise<boolean> {
     const container = await this.inspect(containerId);

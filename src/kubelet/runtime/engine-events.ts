@@ -42,7 +42,7 @@ export async function* engineEvents(
     return jsonLines(untilAborted(stream, signal)) as AsyncIterable<EngineEvent>;
   };
   const events = await open(watched, {});
-  // The oldest time that Docker does not take for none.
+  // Docker treats the time 0 as absent, so the oldest possible time is 1.
   const past = { since: 1, until: (clock.now() / 1000).toFixed(3) };
   for await (const { Actor } of await open(['oom'], past)) oomKills.add(Actor.ID);
   onReady();

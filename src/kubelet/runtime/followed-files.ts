@@ -1,8 +1,8 @@
 /**
- * A container's log followed in the engine's own files, as the kubelet does with those of other runtimes. The
- * engine's `follow` cannot be used: Docker before 23 reads a file again after a rotation, and skips the rest
- * of one that was rotated while the reader was behind. An open file keeps its content when it is renamed or
- * removed, so no line is lost as long as the reader is not behind all files that are kept.
+ * Follows a container's log in the engine's own files, as the kubelet does with the files of other runtimes.
+ * The engine's `follow` cannot be used: Docker before 23 reads a file again after a rotation, and skips the
+ * rest of one that was rotated while the reader was behind. An open file keeps its content when it is renamed
+ * or removed, so no line is lost as long as the reader is not behind all files that are kept.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';

@@ -51,16 +51,16 @@ interface Inspected {
 
 /**
  * Returns the part of an image that is missing, when that is why a container was not started. It is found in
- * Docker's message `said`, which names the directory on this machine. Returns undefined when there was
+ * Docker's message, which names the directory on this machine. Returns undefined when there was
  * another cause.
  */
-export function missingPart({ Mounts = [], HostConfig }: Inspected, said: string): string | undefined {
+export function missingPart({ Mounts = [], HostConfig }: Inspected, message: string): string | undefined {
   // The path of one mount may be a prefix of another's of the same image.
-  const [mount] = Mounts.filter(({ Type, Source }) => Type === 'image' && said.includes(Source)).toSorted(
+  const [mount] = Mounts.filter(({ Type, Source }) => Type === 'image' && message.includes(Source)).toSorted(
     (a, b) => b.Source.length - a.Source.length,
   );
-  const asked = HostConfig.Mounts?.find(({ Target }) => Target === mount?.Destination);
-  const subPath = asked?.ImageOptions?.Subpath;
+  const requested = HostConfig.Mounts?.find(({ Target }) => Target === mount?.Destination);
+  const subPath = requested?.ImageOptions?.Subpath;
   return mount && subPath !== undefined
     ? `${JSON.stringify(subPath)} of the image for ${mount.Destination}`
     : undefined;

@@ -1,7 +1,7 @@
 /**
  * The files of a log that the engine rotates: it writes `path`; once that is full it removes the last of
  * `path.1`, `path.2`, …, renames the others to the next number, the highest first, and begins a new `path`. A
- * file is known by its inode, which no other file gets as long as a handle of it is open.
+ * file is identified by its inode, which no other file gets as long as a handle of it is open.
  */
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';

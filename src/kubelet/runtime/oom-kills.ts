@@ -1,9 +1,9 @@
 /**
- * Containers of which the kernel killed a process for memory. The engine's own word is not enough:
- * containerd's shim reports the kill beside the process's exit, in either order. Docker 20.10 drops a kill
- * that is reported after the exit (`SetStopped` in its container/state.go), and on cgroup v1 the shim drops
- * one whose cgroup has been removed meanwhile (pkg/oom/v1/v1.go of containerd, 1.6 to 2.1). Measured on two
- * busy processors: 4 of 100 kills lost, half of them in each way.
+ * Finds the containers in which the kernel killed a process for memory. The engine's reports alone are
+ * incomplete: containerd's shim reports the kill beside the process's exit, in either order. Docker 20.10
+ * drops a kill that is reported after the exit (`SetStopped` in its container/state.go), and on cgroup v1 the
+ * shim drops one whose cgroup has been removed meanwhile (pkg/oom/v1/v1.go of containerd, 1.6 to 2.1).
+ * Measured on two busy processors: 4 of 100 kills lost, half of them in each way.
  */
 import { constants, open, read } from 'node:fs';
 import { readlink } from 'node:fs/promises';
@@ -62,9 +62,9 @@ export class OomKills {
   /**
    * Returns true when the engine has reported a kill in the container, or the kernel's log has one. The
    * kernel writes the record before it kills, so the answer is complete for a container that has ended. Where
-   * the log cannot be read, the engine's reports alone count. Of kills beyond ten in five seconds the log
-   * names the process alone: only a container whose first process was noted is found by them. Must be called
-   * only for a container that has ended.
+   * the log cannot be read, the engine's reports alone count. For kills beyond ten in five seconds the log
+   * names only the process: such a kill is found only if it hit the noted first process of a container. Must
+   * be called only for a container that has ended.
    */
   async has(containerId: string): Promise<boolean> {
     if (this.#containers.get(containerId)) return true;

@@ -1,4 +1,4 @@
-/** Acts on the running containers of some pods, before the agent decides what each step of a pod does. */
+/** Acts on the running containers of some pods, before the agent plans a step of the pod. */
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { ObservedPod } from './observed-pod.ts';
 

@@ -43,9 +43,9 @@ export async function connectPort(
   stream.pipe(child.stdin);
   child.stdout.pipe(stream);
   try {
-    const { code, said } = await ended;
+    const { code, line } = await ended;
     signal.throwIfAborted();
-    if (code !== 0 && !wasLeft()) throw new RuntimeError('Failed', said || `the connection failed: ${code}`);
+    if (code !== 0 && !wasLeft()) throw new RuntimeError('Failed', line || `the connection failed: ${code}`);
     stream.end();
   } finally {
     signal.removeEventListener('abort', kill);
@@ -55,11 +55,11 @@ export async function connectPort(
   }
 }
 
-async function endOf(child: ChildProcessWithoutNullStreams): Promise<{ code: number | null; said: string }> {
-  let said = '';
+async function endOf(child: ChildProcessWithoutNullStreams): Promise<{ code: number | null; line: string }> {
+  let line = '';
   child.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(0, maxLineLength);
+    line = (line + chunk.toString()).slice(0, maxLineLength);
   });
   const [code] = (await once(child, 'close')) as [number | null];
-  return { code, said: said.trim().split('\n', 1)[0] ?? '' };
+  return { code, line: line.trim().split('\n', 1)[0] ?? '' };
 }

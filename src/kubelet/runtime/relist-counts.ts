@@ -44,7 +44,7 @@ export class RelistCounts {
       ),
       gauge(
         'kubelet_pleg_last_seen_seconds',
-        'When the last comparison succeeded.',
+        'Time of the last successful comparison.',
         single(this.#seenAt === undefined ? undefined : this.#seenAt / 1000),
       ),
     ];

@@ -70,7 +70,7 @@ export class RuntimeCache {
     return taken;
   }
 
-  /** Compares the cache with the engine; resolves with the pods of which something had changed unnoticed. */
+  /** Compares the cache with the engine; resolves with the pods that had changed unnoticed. */
   relist(): Promise<ReadonlySet<string>> {
     return this.#counts ? this.#counts.time(() => this.#relist()) : this.#relist();
   }

@@ -20,11 +20,11 @@ export interface SandboxState {
   readonly state: RunState;
   /** Process id of the process that holds the namespaces; 0 unless it runs. */
   readonly pid: number;
-  /** The address that it was made for; undefined when it is in the host's network. */
+  /** Address that the sandbox was made for; undefined for a sandbox in the host's network. */
   readonly ip: string | undefined;
-  /** The host name that containers which join it get before the agent names them. */
+  /** Host name that containers get when they join the sandbox, before the agent names them. */
   readonly hostname: string;
-  /** Number of the sandbox among those of its pod. */
+  /** Number of the sandbox among its pod's sandboxes. */
   readonly attempt: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -56,23 +56,26 @@ export interface ContainerState {
   readonly startedAt: number | undefined;
   readonly finishedAt: number | undefined;
   readonly exitCode: number;
-  /** True when it has ended and the kernel killed a process of it for memory, be it its first or another. */
+  /**
+   * True when the container has ended and the kernel killed one of its processes for memory, the first or
+   * another.
+   */
   readonly oomKilled: boolean;
-  /** The reason why the engine could not run it; '' when it could. */
+  /** The reason why the engine could not run the container; '' when it could. */
   readonly error: string;
   /** Path of the container's termination message on this machine; '' when there is none. */
   readonly terminationMessageFile: string;
-  /** Seconds between the request to stop and the kill, for a container whose pod is no longer known. */
+  /** Seconds between the stop signal and the kill, for a container whose pod is no longer known. */
   readonly gracePeriodSeconds: number;
   /** The limits that the engine enforces now; undefined when they are not known. */
   readonly resources?: ContainerResources;
   /** The allocation from the container's config; undefined for a container of an earlier version. */
   readonly allocation?: string;
-  /** The user with which its first program was started; undefined when that is not known. */
+  /** The user with which the container's first program was started; undefined when unknown. */
   readonly user?: LinuxUser;
   /**
-   * The container is asked to stop once the containers of its pod with a lower turn have ended. Undefined: it
-   * is asked at once, and no container waits for its end.
+   * The container's stop signal is sent once the containers of its pod with a lower turn have ended.
+   * Undefined: the signal is sent at once, and no container waits for the container's end.
    */
   readonly stopTurn?: number | undefined;
   readonly preStop?: PreStop | undefined;
@@ -89,7 +92,7 @@ export interface RuntimeSummary {
 }
 
 export interface SandboxConfig {
-  /** The address that it will be given; undefined when it stays in the host's network. */
+  /** Address that the sandbox will get; undefined for a sandbox that stays in the host's network. */
   readonly ip: string | undefined;
   /** Set only when the sandbox is made for a particular pod. */
   readonly hostname: string | undefined;
@@ -175,8 +178,8 @@ export interface RuntimeHandler {
 export interface ContainerRuntime {
   version(): Promise<RuntimeVersion>;
   /**
-   * Prepares what sandboxes are made of; calls `readArchive` when the engine does not have the pause image
-   * yet.
+   * Prepares the parts from which sandboxes are made; calls `readArchive` when the engine does not have the
+   * pause image yet.
    */
   prepare(readArchive: () => Promise<Uint8Array>): Promise<void>;
   /** Returns everything that this agent made, running or not. */
@@ -220,8 +223,8 @@ export interface ContainerRuntime {
     onLine?: (line: ProgressLine) => void,
   ): Promise<void>;
   /**
-   * Returns the ids of images that are used by a container or mounted, across all containers of the engine:
-   * also stopped ones and those of other owners.
+   * Returns the ids of images that are used by a container or mounted, across all containers of the engine,
+   * including stopped containers and containers of other owners.
    */
   usedImages(): Promise<ReadonlySet<string>>;
   /**

@@ -97,7 +97,7 @@ export class Sandboxes {
     });
   }
 
-  /** Removes the ready sandboxes; those of pods stay. */
+  /** Removes the ready sandboxes; sandboxes of pods stay. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#refilling;

@@ -1,7 +1,7 @@
 /**
- * Access control of the agent's server. The API server identifies tokens (TokenReview) and decides what a
- * caller may do (SubjectAccessReview). Answers are cached for a while, as upstream. A request for which no
- * decision can be obtained is rejected.
+ * Access control of the agent's server. The API server identifies tokens (TokenReview) and authorizes callers
+ * (SubjectAccessReview). Answers are cached for a while, as upstream. A request for which no decision can be
+ * obtained is rejected.
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -41,10 +41,10 @@ const badTokenMs = 10_000;
 /** Maximum number of cached answers. */
 const maxKept = 4096;
 /**
- * Maximum number of reviews in progress, and of those that wait. Anyone who can reach the port can cause
+ * Maximum numbers of reviews in progress and of waiting reviews. Any client that can reach the port can cause
  * reviews.
  */
-const askedAtOnce = 8;
+const reviewsAtOnce = 8;
 const maxWaiting = 64;
 const maxTokenLength = 16_384;
 
@@ -58,7 +58,7 @@ export class Access {
   readonly #options: AccessOptions;
   readonly #tokens = new BoundedMap<Kept<Caller | undefined>>(maxKept);
   readonly #decisions = new BoundedMap<Kept<boolean>>(maxKept);
-  readonly #asking = new PQueue({ concurrency: askedAtOnce });
+  readonly #reviews = new PQueue({ concurrency: reviewsAtOnce });
 
   constructor(options: AccessOptions) {
     this.#options = options;
@@ -80,8 +80,8 @@ export class Access {
       request.headers.upgrade !== undefined,
     );
     for (const subresource of subresources) if (await this.#may(caller, verb, subresource)) return;
-    const asked = `user=${caller.name}, verb=${verb}, resource=nodes`;
-    throw new RequestError(403, `Forbidden (${asked}, subresource(s)=[${subresources.join(' ')}])`);
+    const attributes = `user=${caller.name}, verb=${verb}, resource=nodes`;
+    throw new RequestError(403, `Forbidden (${attributes}, subresource(s)=[${subresources.join(' ')}])`);
   }
 
   async #identify(request: IncomingMessage): Promise<Caller | undefined> {
@@ -101,7 +101,7 @@ export class Access {
       key,
       (caller) => (caller ? tokenMs : badTokenMs),
       async () => {
-        const review = await this.#ask('who a token is', () =>
+        const review = await this.#review('which user a token belongs to', () =>
           this.#options.client.resource(tokenReviewResource).create({
             apiVersion: 'authentication.k8s.io/v1',
             kind: 'TokenReview',
@@ -127,7 +127,7 @@ export class Access {
       key,
       (allowed) => (allowed ? allowedMs : deniedMs),
       async () => {
-        const review = await this.#ask(`whether ${user} may ${verb} nodes/${subresource}`, () =>
+        const review = await this.#review(`whether ${user} may ${verb} nodes/${subresource}`, () =>
           this.#options.client.resource(subjectAccessReviewResource).create({
             apiVersion: 'authorization.k8s.io/v1',
             kind: 'SubjectAccessReview',
@@ -163,14 +163,14 @@ export class Access {
     return kept.value;
   }
 
-  async #ask<T>(what: string, question: () => Promise<T>): Promise<T> {
-    if (this.#asking.size >= maxWaiting)
+  async #review<T>(what: string, review: () => Promise<T>): Promise<T> {
+    if (this.#reviews.size >= maxWaiting)
       throw new RequestError(429, 'too many requests wait for the API server');
     try {
-      return await this.#asking.add(question);
+      return await this.#reviews.add(review);
     } catch (error) {
-      this.#options.log.warn('the API server cannot be asked', { what, error: errorMessage(error) });
-      throw new RequestError(500, `Authorization error: the API server cannot be asked ${what}`);
+      this.#options.log.warn('the API server cannot answer a review', { what, error: errorMessage(error) });
+      throw new RequestError(500, `Authorization error: the API server cannot decide ${what}`);
     }
   }
 }

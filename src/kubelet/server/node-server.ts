@@ -35,7 +35,7 @@ export interface NodeServerParts
   readonly usage: UsageReader;
   readonly knownPodCIDR: () => string | undefined;
   readonly pauseImage?: string;
-  /** Client certificate of the agent, of which the end is reported. */
+  /** Client certificate of the agent, whose expiry is reported. */
   readonly identity?: Current<{ readonly certificate: string }>;
   readonly maxPods: number;
   readonly heartbeatMs: number;

@@ -1,5 +1,5 @@
 /**
- * Metrics of the time until all containers of a pod have run: from when this node first saw the pod, and from
+ * Metrics of the time until all containers of a pod have run: since this node first saw the pod, and since
  * the pod's creation, with and without the time for images and init containers.
  */
 import type { Pod } from '../../api/core/v1/pod/pod.ts';

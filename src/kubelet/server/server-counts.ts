@@ -42,7 +42,7 @@ export class ServerCounts {
         'Seconds that such a request took, with its answer.',
         this.#durations.samples(),
       ),
-      gauge('kubelet_http_inflight_requests', 'Such requests that are under way.', [
+      gauge('kubelet_http_inflight_requests', 'Such requests that are in progress.', [
         ...this.#inFlight.values(),
       ]),
     ];

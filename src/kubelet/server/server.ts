@@ -121,7 +121,7 @@ function agentServer(options: KubeletServerOptions, signal: AbortSignal): Server
     socket.on('error', () => undefined);
     socket.setKeepAlive(true, keepAliveMs);
     socket.once('close', begin(options, request));
-    log.debug('asked for a stream', nameOf(request));
+    log.debug('a stream was requested', nameOf(request));
     upgrade(options, { request, socket, head }, signal).catch((error) => refuse(request, socket, error, log));
   });
   return server;
@@ -169,12 +169,12 @@ async function answer(
   await sendLog(log, response, signal);
 }
 
-async function upgrade(options: KubeletServerOptions, asked: Upgrade, signal: AbortSignal): Promise<void> {
-  const url = urlOf(asked.request);
-  await options.access.require(asked.request, url);
+async function upgrade(options: KubeletServerOptions, received: Upgrade, signal: AbortSignal): Promise<void> {
+  const url = urlOf(received.request);
+  await options.access.require(received.request, url);
   const log = openLog(options, url);
-  if (log) await sendLogMessages(log, asked, signal);
-  else await serveStream(options, asked, signal);
+  if (log) await sendLogMessages(log, received, signal);
+  else await serveStream(options, received, signal);
 }
 
 /** Throws RequestError: 414 for a query with too many parameters, 400 for an invalid URL. */

@@ -1,4 +1,4 @@
-/** Records of pods' starts, of which those of pods that have gone are removed. */
+/** Records of pods' starts; the records of pods that have gone are removed. */
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { PodStatus } from '../../api/core/v1/types.gen.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -92,7 +92,7 @@ export class DirectorySizes {
       const { stdout } = await exec('du', args, { timeoutMs, lengthy: true, signal: this.#stop.signal });
       return countsIn(stdout);
     } catch (error) {
-      // du also fails when an entry was removed while it counted; its counts are printed all the same.
+      // The program du also fails when an entry was removed while it counted, but still prints its counts.
       if (error instanceof ExecError) return countsIn(error.failure.stdout);
       if (!this.#stop.signal.aborted) log.debug('cannot measure directories', { error: errorMessage(error) });
       return new Map();

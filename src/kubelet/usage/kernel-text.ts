@@ -1,4 +1,4 @@
-/** Reads files of the kernel, which exist only as long as the process or cgroup that they describe. */
+/** Reads files of the kernel. They exist only as long as the process or cgroup that they describe. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 

@@ -1,4 +1,4 @@
-/** The place on this machine of what a container writes. */
+/** The places on this machine where the files and the log of a container are stored. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfThere } from './kernel-text.ts';
@@ -13,7 +13,7 @@ export async function readWritableLayer(pid: number, root = '/'): Promise<string
 
 /**
  * Returns the bytes and the number of files of a container's log, including rotated ones; undefined when
- * there is none to see.
+ * there is no readable log.
  */
 export async function readLogSize(
   engineDirectory: string,

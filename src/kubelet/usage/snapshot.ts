@@ -32,7 +32,7 @@ export interface ContainerReading {
   readonly memory: MemoryUsage;
   readonly devices: readonly DeviceUsage[];
   readonly processes: number | undefined;
-  /** Size of what it wrote outside of volumes. */
+  /** Size of the container's files outside of volumes. */
   readonly layer: DirectorySize | undefined;
   readonly log: DirectorySize | undefined;
 }
@@ -40,7 +40,7 @@ export interface ContainerReading {
 export interface VolumeReading {
   readonly name: string;
   readonly claim: string | undefined;
-  /** True when it counts as ephemeral storage of the pod. */
+  /** True when the volume counts as ephemeral storage of the pod. */
   readonly isEphemeral: boolean;
   readonly size: DirectorySize;
   /** The file system of the volume. */

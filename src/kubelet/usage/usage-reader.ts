@@ -25,7 +25,9 @@ import type { ContainerReading, PodReading, UsageSnapshot, VolumeReading } from 
 export interface UsageReaderOptions {
   readonly pods: () => readonly Pod[];
   readonly observe: (uid: string) => ObservedPod;
-  /** Returns the path of a pod's volume; undefined for one that is not measured, or not there yet. */
+  /**
+   * Returns the path of a pod's volume; undefined for a volume that is not measured or does not exist yet.
+   */
   readonly volume: (pod: Pod, volume: Volume) => string | undefined;
   /** Directory of the engine; undefined while it is not known. */
   readonly engineDirectory: () => string | undefined;
@@ -40,7 +42,7 @@ export interface UsageReaderOptions {
 const freshMs = 1_000;
 export const everyMs = 10_000;
 /** Time after a request during which reading continues; Prometheus requests at least once a minute. */
-const askedForMs = 90_000;
+const readingPeriodMs = 90_000;
 /** Minimum interval of measuring logs, the same as for directories. */
 const logMs = 60_000;
 /** Number of pods read in one turn of the event loop, which blocks it for less than a millisecond. */
@@ -55,7 +57,7 @@ export class UsageReader {
   #reading: Promise<UsageSnapshot> | undefined;
   #last: UsageSnapshot | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
-  #askedAt = Number.NEGATIVE_INFINITY;
+  #requestedAt = Number.NEGATIVE_INFINITY;
   #timer: Timer | undefined;
   #known: ReadonlySet<string> = new Set();
   /** Writable directories of running containers, by container id; they do not change. */
@@ -76,7 +78,7 @@ export class UsageReader {
    */
   read(oldestMs = freshMs): Promise<UsageSnapshot> {
     const { clock } = this.#options;
-    this.#askedAt = clock.monotonic();
+    this.#requestedAt = clock.monotonic();
     this.#goOn();
     if (this.#last && clock.monotonic() - this.#lastAt < oldestMs) return Promise.resolve(this.#last);
     return this.#readNow();
@@ -93,7 +95,7 @@ export class UsageReader {
     if (this.#timer || this.#closed) return;
     this.#timer = clock.after(everyMs, () => {
       this.#timer = undefined;
-      if (this.#closed || clock.monotonic() - this.#askedAt > askedForMs) return;
+      if (this.#closed || clock.monotonic() - this.#requestedAt > readingPeriodMs) return;
       this.#goOn();
       this.#readNow().catch((error) =>
         log.debug('cannot read what pods use', { error: errorMessage(error) }),

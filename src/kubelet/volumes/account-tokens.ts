@@ -49,9 +49,9 @@ export class AccountTokens {
     const kept = tokens.get(key);
     if (kept && clock.now() < kept.renewAt) return kept;
     try {
-      const asked = await this.#ask(pod, projection);
-      tokens.set(key, asked);
-      return asked;
+      const requested = await this.#request(pod, projection);
+      tokens.set(key, requested);
+      return requested;
     } catch (error) {
       if (!kept || kept.expires <= clock.now()) throw error;
       log.warn('the token of a pod could not be replaced; trying again in a minute', {
@@ -67,7 +67,7 @@ export class AccountTokens {
     this.#kept.delete(uid);
   }
 
-  async #ask(
+  async #request(
     pod: Pod,
     { audience, expirationSeconds = usualSeconds }: ServiceAccountTokenProjection,
   ): Promise<Kept> {
@@ -88,7 +88,8 @@ export class AccountTokens {
     if (!token || Number.isNaN(expires))
       throw new Error(`the API server answered without a token of the service account ${account}`);
     const renewAt = renewalOf(expires, expirationSeconds * 1000, random.next());
-    // Each token would be due at once on a machine whose clock is far ahead of the master's.
+    // Without this minimum, each token would be due at once on a machine whose clock is far ahead of the
+    // master's.
     return { token, expires, renewAt: Math.max(renewAt, clock.now() + retryMs) };
   }
 }

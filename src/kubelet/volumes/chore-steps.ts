@@ -23,14 +23,14 @@ export const choreSteps = (tools: ChoreTools): VolumeChoresOptions['run'] => ({
     const { localVolumes, shares } = tools;
     if (localVolumes.isOwn(volume)) await localVolumes.remove(volume, signal);
     else if (volume.spec.nfs) await shares.removeFolder(volume, signal);
-    else throw new Error('its path is not one that this node has made');
+    else throw new Error('its path was not created by this node');
   },
 
   async empty(volume, signal) {
     const { dataDir, engineDirectory, exec, shares, claims } = tools;
     const { name } = volume.metadata;
     // The PersistentVolume may have been deleted while a pod of this node still ends.
-    if (claims.isShared(name, '')) throw new Error('a pod of this node has it still');
+    if (claims.isShared(name, '')) throw new Error('a pod of this node still uses it');
     const { hostPath } = volume.spec;
     if (!hostPath) return shares.within(volume, (root) => removeContent(root, exec, signal));
     const engine = engineDirectory();

@@ -29,14 +29,14 @@ export class ClaimedVolumes {
   }
 
   /**
-   * Returns the volume as it was last found; reads it where it is not known. Rejects with VolumeError while
-   * the pod cannot have one.
+   * Returns the volume as it was last found; reads it when it has not been found before. Rejects with
+   * VolumeError while the pod cannot have one.
    */
   async of(pod: Pod, volume: Volume): Promise<PersistentVolume> {
     return this.known(pod, volume) ?? this.find(pod, volume);
   }
 
-  /** Returns the volume as it was last found; undefined when it was not. */
+  /** Returns the volume as it was last found; undefined when it has not been found. */
   known(pod: Pod, volume: Volume): PersistentVolume | undefined {
     return this.#found.get(pod.metadata.uid)?.get(volume.name);
   }

@@ -19,7 +19,7 @@ export async function directoryUsage(
     const { stdout } = await exec('du', ['--summarize', '--one-file-system', unit, directory], { timeoutMs });
     return countOf(stdout);
   } catch (error) {
-    // du also fails when a file was removed while it counted; its sum is printed all the same.
+    // The program du also fails when a file was removed while it counted, but still prints its sum.
     const counted = error instanceof ExecError ? countOf(error.failure.stdout) : undefined;
     if (counted !== undefined) return counted;
     log.debug('cannot measure a directory', { directory, error: errorMessage(error) });

@@ -14,7 +14,9 @@ export interface FolderToEmpty {
   readonly path: string;
   /** A mount point that is created for this purpose. */
   readonly target: string;
-  /** Directories that must not be emptied, and neither may any directory that contains one of them. */
+  /**
+   * Directories that must not be emptied. A directory that contains one of them must not be emptied either.
+   */
   readonly kept: readonly string[];
 }
 
@@ -45,7 +47,7 @@ export async function emptyFolder(
  * file systems.
  */
 export async function removeContent(path: string, exec: Exec, signal: AbortSignal): Promise<void> {
-  // find works by descriptors and never follows a link; it runs in a process of its own.
+  // The program find works with descriptors and never follows a link; it runs in a separate process.
   const args = [path, '-mindepth', '1', '-xdev', '-ignore_readdir_race', '-delete'];
   await exec('find', args, { lengthy: true, signal });
   await using entries = await opendir(path);
@@ -62,8 +64,8 @@ async function bindAlone(folder: FileHandle, target: string, exec: Exec): Promis
 }
 
 /**
- * Directories of the system, which are never volumes. These are not emptied whatever a volume specifies, and
- * for those in `system` neither is anything inside them.
+ * Directories of the system, which are never volumes. They are not emptied, whatever a volume specifies.
+ * Directories inside the ones in `system` are not emptied either.
  */
 const system = ['bin', 'boot', 'dev', 'etc', 'lib', 'lib32', 'lib64', 'proc', 'sbin', 'sys', 'usr'];
 const shared = ['', 'home', 'media', 'mnt', 'opt', 'root', 'run', 'srv', 'tmp', 'var', 'var/lib', 'var/run'];

@@ -12,7 +12,8 @@ export const found = (path: string) =>
   });
 
 /**
- * Removes an entry with its content, after unmounting everything below it; of a link only the link itself.
+ * Removes an entry with its content, after unmounting everything below it. A link is removed without its
+ * target.
  */
 export async function removeEntry(path: string, exec: Exec, signal: AbortSignal): Promise<void> {
   const entry = await found(path);

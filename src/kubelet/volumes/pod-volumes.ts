@@ -1,7 +1,7 @@
 /**
- * The volumes of the pods on this node: each time that a pod's worker looks, each wanted volume is compared
- * with what was made. Mounted volumes therefore follow their sources while the pod runs, and a failed volume
- * is retried.
+ * The volumes of the pods on this node. At each step of a pod's worker, each wanted volume is compared with
+ * the volume that was made. Mounted volumes therefore follow their sources while the pod runs, and a failed
+ * volume is retried.
  */
 import { join } from 'node:path';
 import PQueue from 'p-queue';

@@ -75,7 +75,7 @@ export class Shares {
   /** Mounts the volume's share, or its directory of the share, separately for as long as `use` takes. */
   async within<T>(volume: PersistentVolume, use: (root: string) => Promise<T>): Promise<T> {
     const { nfs } = volume.spec;
-    if (!nfs) throw new Error('it is no share');
+    if (!nfs) throw new Error('it is not a share');
     return this.#within(volume, { server: nfs.server, path: nfs.path }, use);
   }
 
@@ -110,8 +110,8 @@ const isMissing = (error: unknown) =>
   /No such file or directory/.test(error.cause.failure.stderr);
 
 /**
- * Returns what this machine lacks for NFS; undefined for nothing. Must be called only after a failure,
- * because a mount makes the kernel load its module.
+ * Returns the reason why this machine cannot mount NFS; undefined when it can. Must be called only after a
+ * failure, because a mount makes the kernel load its module.
  */
 async function lacking(): Promise<string | undefined> {
   const helper = await access('/sbin/mount.nfs').then(

@@ -102,9 +102,9 @@ export class VolumeChores implements ReflectorSink<PersistentVolume> {
     const { clock } = this.#options;
     await Promise.resolve();
     const backoff = new Backoff({ initialMs: 1000, maxMs: 300_000 });
-    let said = '';
+    let written = '';
     const onError = async (error: unknown) => {
-      said = await this.#failed(name, errorMessage(error), said);
+      written = await this.#failed(name, errorMessage(error), written);
     };
     while (!this.#signal.aborted) {
       const wanted = this.#wanted.get(name);
@@ -123,15 +123,15 @@ export class VolumeChores implements ReflectorSink<PersistentVolume> {
   }
 
   /**
-   * Writes the failure into the status and returns the message that the status has. Each message is written
-   * once: the status may have been changed since.
+   * Writes the failure into the status; returns the message that was written last. The same message is not
+   * written twice in succession, because another client may have changed the status since.
    */
-  #failed(name: string, message: string, said: string): Promise<string> {
+  #failed(name: string, message: string, written: string): Promise<string> {
     this.#options.log.warn('the cleanup of a volume failed; retrying', { volume: name, error: message });
-    if (message === said) return Promise.resolve(said);
-    return this.#tell(name, { phase: 'Failed', reason: stuckReason, message }).then(
+    if (message === written) return Promise.resolve(written);
+    return this.#writeStatus(name, { phase: 'Failed', reason: stuckReason, message }).then(
       () => message,
-      () => said,
+      () => written,
     );
   }
 
@@ -142,15 +142,15 @@ export class VolumeChores implements ReflectorSink<PersistentVolume> {
     const chore = volume && choreOf(volume, nodeName);
     if (!chore) return;
     await run[chore](volume, signal);
-    await this.#tell(name, { phase: 'Released', reason: doneReason[chore] });
+    await this.#writeStatus(name, { phase: 'Released', reason: doneReason[chore] });
   }
 
-  async #tell(name: string, said: Readonly<Record<string, string>>): Promise<void> {
+  async #writeStatus(name: string, fields: Readonly<Record<string, string>>): Promise<void> {
     const resource = this.#options.client.resource(persistentVolumeResource);
     const volume = await ifPresent(resource.get(name));
     if (!volume || !choreOf(volume, this.#options.nodeName)) return;
     const { reason: _, message: __, ...others } = { ...volume.status };
-    const status = { ...others, phase: '', ...said };
+    const status = { ...others, phase: '', ...fields };
     if (deepEqual(status, volume.status)) return;
     await ifPresent(tolerate(resource.updateStatus({ ...volume, status }), isConflict));
   }

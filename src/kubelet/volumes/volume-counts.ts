@@ -40,10 +40,10 @@ export class VolumeCounts {
     return [
       histogram(
         'storage_operation_duration_seconds',
-        'Seconds that making a volume took, by how it ended.',
+        'Duration of making a volume in seconds, by outcome.',
         this.#durations.samples(),
       ),
-      counter('storage_operation_errors_total', 'How often making a volume failed.', this.#errors.samples()),
+      counter('storage_operation_errors_total', 'Failed operations of volumes.', this.#errors.samples()),
       gauge(
         'volume_manager_total_volumes',
         'Number of volumes, by plugin and state: required by pods, or present.',

@@ -1,6 +1,6 @@
 /**
- * Wires the agent, room by room: each room gets what the rooms before it have made, and nothing is used
- * before it exists. The order is that of the imports between the rooms.
+ * Wires the agent, room by room: each room gets the parts that the rooms before it have made, so that no part
+ * is used before it exists. The order follows the imports between the rooms.
  */
 import { wireDevices } from './devices.ts';
 import { wireEnvironment, wireNames } from './environment.ts';

@@ -45,7 +45,7 @@ export function wireNode(before: Before) {
   return { node, staticPods, assigned, engineConnection };
 }
 
-/** Returns the monitor, which lets pods be ended that use too much. */
+/** Returns the monitor, which triggers evictions and the limits of disk space. */
 function pressureMonitor(before: Before): PressureMonitor {
   const { workers, cache, imageCollector, files, usage, exec, events, clock, log, engine } = before;
   const { groups } = usage;

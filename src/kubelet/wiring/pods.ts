@@ -1,4 +1,4 @@
-/** Wires the rooms `containers`, `probes` and `pods`: the workers of pods, and what they need. */
+/** Wires the rooms `containers`, `probes` and `pods`: the workers of pods and their dependencies. */
 import { join } from 'node:path';
 import { isTerminalPhase } from '../../api/core/v1/pod/conditions.ts';
 import { HostPortRules } from '../pods/host-port-rules.ts';
@@ -71,7 +71,7 @@ function given(before: Before) {
   };
 }
 
-/** Returns what happens in other parts when a worker has changed something. */
+/** Returns the callbacks by which other parts react to a worker's changes. */
 function reactions({ localPods, startRecords, featureParts }: Before, hostPorts: HostPortRules) {
   const wakeDeferred = () => localPods.wakeDeferred();
   return {

@@ -6,7 +6,7 @@
  * - `nodeState`: written by the node's agent (node), read by images, volumes and pods;
  * - `localPods`: written by the pods' workers (pods), read by devices, usage, node and server;
  * - `startRecords`: written by images and pods, read by the server;
- * - `statuses`, `mirrors` and `events`: what the agent reports to the API server, used by every room.
+ * - `statuses`, `mirrors` and `events`: the reports of the agent to the API server, used by every room.
  */
 
 import { MirrorPods, mirroredEvents } from '../node/mirror-pods.ts';

@@ -1,4 +1,4 @@
-/** Wires the room `usage`: the only reader of what pods and the node use. */
+/** Wires the room `usage`: the only reader of the usage of pods and the node. */
 import { UsageReader } from '../usage/usage-reader.ts';
 import type { RuntimeRoom } from './runtime.ts';
 import type { Shared } from './shared.ts';

@@ -188,7 +188,7 @@ describe('node agent server', () => {
     try {
       const { status, text } = await get('/metrics/resource', holding('late'));
       assert.equal(status, 500);
-      assert.match(text, /cannot be asked who a token is/);
+      assert.match(text, /cannot decide which user a token belongs to/);
       assert.equal((await get('/healthz')).status, 200);
     } finally {
       api.comeBack();

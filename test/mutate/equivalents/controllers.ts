@@ -277,8 +277,8 @@ export const controllers: readonly Equivalent[] = [
   })),
   ...[
     [
-      'const silence = this.#heartbeats.silenceSince(this.#heardAt.get(name) ?? clock.now());',
-      'this.#heardAt.get(name) ?? clock.now() → (this.#heardAt.get(name))',
+      'const silence = this.#heartbeats.silenceSince(this.#beatAt.get(name) ?? clock.now());',
+      'this.#beatAt.get(name) ?? clock.now() → (this.#beatAt.get(name))',
     ],
   ].map(([line = '', change = '']) => ({
     file: 'src/controllers/nodes/node-lifecycle.ts',

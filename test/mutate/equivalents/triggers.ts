@@ -96,9 +96,9 @@ export const triggers: readonly Equivalent[] = [
     'features/triggers/controller/object-source.ts',
     'a bookmark is no change, of which nothing is told',
     [
-      ["if (event.type !== 'BOOKMARK') await this.#tell(event, rfc3339(clock.now()));", "'BOOKMARK' → ''"],
+      ["if (event.type !== 'BOOKMARK') await this.#report(event, rfc3339(clock.now()));", "'BOOKMARK' → ''"],
       [
-        "if (event.type !== 'BOOKMARK') await this.#tell(event, rfc3339(clock.now()));",
+        "if (event.type !== 'BOOKMARK') await this.#report(event, rfc3339(clock.now()));",
         "event.type !== 'BOOKMARK' → true",
       ],
     ],

@@ -89,7 +89,7 @@ function newsOfJob(job: Job, isListed: boolean): News[] {
   return [warning('UnexpectedJob', `Saw a job that the controller did not create or forgot: ${name}`)];
 }
 
-/** Returns the later of two times in RFC 3339, of which either may be absent. */
+/** Returns the later of two times in RFC 3339; either may be absent. */
 const laterOf = (known: string | undefined, time: string | undefined) =>
   time === undefined || Date.parse(time) <= Date.parse(known ?? '') ? known : time;
 
@@ -140,7 +140,7 @@ function planDue(cronJob: CronJob, schedule: Schedule, status: CronJobPlan['stat
   const next = nextTime(schedule, latest ?? Math.max(anchor, schedule.type === 'every' ? 0 : now), zone);
   const again = next === undefined ? undefined : next + padding - now;
   if (latest === undefined) return again === undefined ? neverDue(cronJob) : idle(again);
-  // A due time before the deadline is not started any more.
+  // A Job is no longer started for a due time before the deadline.
   if (latest < oldest) return { ...idle(again, ...newsOfMissed(latest, toldMissed)), missed: latest };
   const missed = () => missedMany(schedule, Math.max(anchor, oldest), now, zone);
   return { ...idle(again), ...startOrWait(cronJob, latest, status.active ?? [], missed) };

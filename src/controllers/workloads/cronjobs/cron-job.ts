@@ -1,4 +1,4 @@
-/** Creates Jobs by a schedule, and keeps a limited number of those that have ended. */
+/** Creates Jobs by a schedule, and keeps a limited number of ended Jobs. */
 
 import { type CronJob, cronJobResource } from '../../../api/batch/v1/cron-job.ts';
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
@@ -151,8 +151,8 @@ class CronJobController {
   }
 
   /**
-   * Creates the Job, or returns the one that was created before and not listed. Returns undefined if its name
-   * is taken by an object of another owner.
+   * Creates the Job, or returns a Job that was created before and is not in the status yet. Returns undefined
+   * if its name is taken by an object of another owner.
    */
   async #create(cronJob: CronJob, at: number): Promise<Job | undefined> {
     const { client, clock, events } = this.#context;

@@ -55,8 +55,8 @@ const toleration = (key: string, effect: 'NoExecute' | 'NoSchedule'): Toleration
 });
 
 /**
- * Tolerations that every daemon gets. A failing node keeps its daemons, and gets new ones: they may repair
- * it.
+ * Tolerations that every daemon gets. A failing node keeps its daemon pods and gets new ones, because they
+ * may repair the node.
  */
 const always: readonly Toleration[] = [
   toleration(taintKeys.notReady, 'NoExecute'),

@@ -35,8 +35,8 @@ export function planRollout(daemons: Daemons): DaemonChanges {
 }
 
 /**
- * Plans a rollout that deletes the old pod first. Deleting an unavailable pod does not count against the
- * limit.
+ * Plans a rollout that deletes the old pod first. The deletion of an unavailable pod does not count against
+ * the limit.
  */
 function planReplacement(daemons: Daemons, nodes: readonly string[], maxUnavailable: number): DaemonChanges {
   const states = nodes.map((node) => replacementOn(daemons, node));
@@ -68,7 +68,7 @@ function planSurge(
   const surging = states.filter(({ step }) => step === 'surging').length;
   const available = states.filter(({ isAvailable: isUp }) => isUp).length;
   const maySurge = Math.max(0, maxSurge - surging);
-  // Pods on nodes that should have none any more are deleted when enough others are available.
+  // Pods on nodes that should no longer have a pod are deleted when enough other pods are available.
   const mayLeave = Math.max(0, available - wanted);
   return {
     create: [
@@ -79,7 +79,7 @@ function planSurge(
   };
 }
 
-/** How far the rollout is on a node. `pod` is the old pod. */
+/** State of the rollout on a node. `pod` is the old pod. */
 type SurgeOnNode = { readonly isAvailable: boolean } & (
   | { readonly step: 'done' | 'surging' | 'replace' }
   | { readonly step: 'remove' | 'leave'; readonly pod: Pod }

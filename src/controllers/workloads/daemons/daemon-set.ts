@@ -140,7 +140,7 @@ class DaemonSetController {
     );
     const plan = planDaemons(daemons, (node) => this.#failures.waitFor(set, node, clock.now()));
     const remove = plan.remove.slice(0, burst);
-    this.#tell(set, plan.failed, plan.succeeded, new Set(remove));
+    this.#emitEvents(set, plan.failed, plan.succeeded, new Set(remove));
     const missing = plan.create.length + plan.remove.length > 0;
     const failure = await this.#carryOut(set, hash, missing ? { ...plan, remove } : planRollout(daemons));
     if (!failure) await this.#revisions.removeAll(set, surplus(set, history, owned));
@@ -161,7 +161,7 @@ class DaemonSetController {
     return notMade ?? notRemoved;
   }
 
-  #tell(
+  #emitEvents(
     set: DaemonSet,
     failed: readonly EndedPod[],
     succeeded: readonly EndedPod[],
@@ -223,7 +223,8 @@ const noPods: DaemonSetStatus = {
 };
 
 /**
- * Milliseconds before duplicates are merged: the process that created one of them may be working with both.
+ * Milliseconds before duplicate revisions are merged: the process that created one of them may still work
+ * with both.
  */
 const mergeAfter = 5_000;
 

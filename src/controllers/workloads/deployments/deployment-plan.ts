@@ -40,7 +40,7 @@ const ownAnnotations = new Set([
 ]);
 
 export type DeploymentAction =
-  /** `message` is set if the size changes (a new set's from 0), and is then recorded as an event. */
+  /** `message` is set if the size changes (for a new set from 0); it is recorded as an event. */
   | {
       readonly type: 'createReplicaSet';
       readonly draft: Draft<ReplicaSet>;

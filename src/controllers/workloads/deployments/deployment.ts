@@ -188,7 +188,7 @@ class DeploymentController {
   }
 
   /**
-   * Resolves a name collision. The controller's own set that the cache did not show yet is no collision; a
+   * Resolves a name collision. The controller's own set that the cache did not show yet is not a collision; a
    * set of another owner requires another name.
    */
   async #settleCollision(key: ObjectKey, deployment: Deployment, draft: Draft<ReplicaSet>): Promise<'stop'> {

@@ -64,8 +64,8 @@ export function jobOrphans({ client, informers }: ControllerContext): Controller
     name: 'job-orphans',
     watches: [
       watched(podResource, (pod) => (isTracked(pod) ? [objectKey(pod)] : [])),
-      // While a Job runs its pods are its own. They are checked only once it has ended or is no longer in the
-      // cache.
+      // Pods of a running Job are not orphans. They are checked only once the Job has ended or is no longer
+      // in the cache.
       watched(jobResource, (job) => {
         const current = jobs.get(objectKey(job));
         if (current?.metadata.uid === job.metadata.uid && !isFinished(current)) return [];

@@ -5,7 +5,7 @@ import { isPodTerminal, podCondition } from '../../../api/core/v1/pod/conditions
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 
-/** Finalizer of pods that are not counted yet; it keeps the pod until it is. */
+/** Finalizer of pods that are not counted yet; it keeps a pod until the pod is counted. */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 export const indexKey = 'batch.kubernetes.io/job-completion-index';
 export const failureCountKey = 'batch.kubernetes.io/job-index-failure-count';
@@ -25,7 +25,7 @@ export const waitsForEnd = ({ spec }: Job) =>
 
 /**
  * Returns true if the pod has failed. A terminating pod counts as failed as well, unless the Job waits for
- * its end, because its node may not exist any more to report the end.
+ * its end, because its node may no longer exist and report the end.
  */
 export function hasFailed(pod: Pod, job: Job): boolean {
   const phase = pod.status?.phase;

@@ -37,7 +37,7 @@ export function planPods(view: JobView, now: number): PodsWanted {
 
 function wantedActive({ job, active, succeeded }: JobView): number {
   const { completions, parallelism = 1 } = job.spec;
-  // One success completes a Job without a number of completions: running pods continue, and no new ones are
+  // One success completes a Job without a number of completions: running pods continue, and no new pods are
   // created.
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
   return Math.max(0, Math.min(parallelism, completions - succeeded));

@@ -29,7 +29,7 @@ export interface Tracking {
   /** Pods whose finalizers may be removed after that. */
   readonly release: readonly Pod[];
   readonly end: Ending | undefined;
-  /** True if there are more pods to count than fit. */
+  /** True if more pods must be counted than fit into the status. */
   readonly more: boolean;
   /** Suspension or resumption in this reconcile. */
   readonly turned: 'Suspended' | 'Resumed' | undefined;

@@ -124,11 +124,11 @@ class JobController {
     const failed = results.find((result) => result.status === 'rejected');
     const last = failed ? undefined : finished(counted, tracking, clock.now());
     const written = await this.#write(job, last ?? counted);
-    if (written && last && tracking.end) this.#tellEnd(written, tracking.end);
+    if (written && last && tracking.end) this.#emitEnd(written, tracking.end);
     if (failed) throw failed.reason;
   }
 
-  #tellEnd(job: Job, { type, reason, message }: NonNullable<Tracking['end']>): void {
+  #emitEnd(job: Job, { type, reason, message }: NonNullable<Tracking['end']>): void {
     const { events } = this.#context;
     if (type === 'Failed') {
       events.event(job, 'Warning', reason, message);

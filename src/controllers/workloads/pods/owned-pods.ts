@@ -61,7 +61,7 @@ export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
     return this.makeAll(drafts, (draft) => this.create(owner, draft));
   }
 
-  /** Works like `createAll` for creations of more than a pod. */
+  /** Works like `createAll`, for creations that consist of more than a pod. */
   async makeAll<D>(
     wanted: readonly D[],
     make: (one: D) => Promise<unknown>,

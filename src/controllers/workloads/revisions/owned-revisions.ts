@@ -112,7 +112,9 @@ export class OwnedRevisions<T extends Revised> extends OwnedObjects<T, Controlle
     }
   }
 
-  /** Resolves a name collision. The owner's own revision that the cache did not show yet is no collision. */
+  /**
+   * Resolves a name collision. The owner's own revision that the cache did not show yet is not a collision.
+   */
   async #settleCollision(owner: T, name: string, data: JsonObject): Promise<'later' | 'collision'> {
     const { client, clock, log } = this.context;
     const taken = await ifPresent(

@@ -53,8 +53,8 @@ function wantedOwners(set: StatefulSet, { pod, surplus }: ClaimUser): OwnerRefer
 }
 
 /**
- * Returns true if a claim is about to be deleted with an earlier pod of the name; the next pod must not start
- * with it.
+ * Returns true if a claim is about to be deleted with an earlier pod of the same name; the next pod must not
+ * use that claim.
  */
 export const goesWithPod = (owners: readonly OwnerReference[], set: StatefulSet, pod: string) =>
   set.spec.persistentVolumeClaimRetentionPolicy.whenScaled === 'Delete' &&

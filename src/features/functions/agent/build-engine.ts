@@ -12,7 +12,7 @@ import { givenSignal, type ImageConfig, imageLabels } from './plan/image-content
 export interface BuildEngineOptions {
   /** Path of the engine's socket; default: DOCKER_HOST, else Docker's standard path. */
   readonly socketPath?: string;
-  /** Part of the containers' names: those of another agent are not changed. */
+  /** Part of the containers' names, so that containers of other agents are not changed. */
   readonly owner: string;
 }
 
@@ -93,7 +93,7 @@ export class BuildEngine {
   async removeAll(): Promise<void> {
     await this.removeLeft();
     for (const { image } of await this.images()) await unlessGone(removeImage(this.#docker, image));
-    // An image loses its name, and stays, while the engine still removes the last container of it.
+    // While the engine still removes the last container of an image, the image only loses its name and stays.
     for (const { Id, RepoTags } of await this.#built())
       if (!RepoTags?.some((name) => !name.startsWith('<none>')))
         await unlessGone(removeImage(this.#docker, Id));
@@ -101,8 +101,8 @@ export class BuildEngine {
 
   /** Resolves with true when a container has the file. */
   async hasFile(id: string, path: string): Promise<boolean> {
-    const asked = call(`look for ${path}`, () => this.#docker.getContainer(id).infoArchive({ path }));
-    const answer: Readable | undefined = await unlessGone(asked);
+    const found = call(`look for ${path}`, () => this.#docker.getContainer(id).infoArchive({ path }));
+    const answer: Readable | undefined = await unlessGone(found);
     // The answer has no body, but its connection is released only after it has been read.
     answer?.resume();
     return answer !== undefined;
@@ -112,7 +112,7 @@ export class BuildEngine {
   async give(id: string, archive?: Uint8Array): Promise<void> {
     const container = this.#docker.getContainer(id);
     if (archive) await this.#put(container, archive, '/');
-    await call('tell an instance to go on', () => container.kill({ signal: givenSignal }));
+    await call('signal an instance to continue', () => container.kill({ signal: givenSignal }));
   }
 
   /** Returns the images that were built here. */
@@ -175,7 +175,7 @@ export class BuildEngine {
     }
   }
 
-  /** Makes the image, with a folder of an installation where there is one. No program of it runs here. */
+  /** Makes the image, with the folder of an installation if there is one. No program of the image is run. */
   async commit(
     { baseImage, archive, config, image }: Commit,
     libraries?: { readonly from: Installed; readonly folder: string; readonly into: string },
@@ -228,7 +228,7 @@ export class BuildEngine {
     return {
       async folder(path) {
         const archive = await archiveOf(path);
-        return archive?.pipe(bounded(maxLibraries, `what is installed has more than ${maxLibraries} bytes`));
+        return archive?.pipe(bounded(maxLibraries, `the libraries have more than ${maxLibraries} bytes`));
       },
       async file(path) {
         const archive = await archiveOf(path);

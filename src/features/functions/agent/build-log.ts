@@ -9,7 +9,7 @@ const maxBytes = 1024 * 1024;
 const endBytes = 64 * 1024;
 const maxLineLength = 4096;
 
-/** Returns the path of the log of an image's newest build; throws for an image that is no function's. */
+/** Returns the path of the log of an image's newest build; throws for an image that is not of a function. */
 export function logPath(dataDir: string, image: string): string {
   const { namespace, name, hash } = parseFunctionImage(image) ?? {};
   if (namespace === undefined) throw new Error(`${image} is no image of a function`);

@@ -43,7 +43,7 @@ interface Plan {
   /** Folder that the installation creates, and its path in the image. */
   readonly folder: string;
   readonly into: string;
-  /** Returns the list of what was installed. */
+  /** Returns the list of the installed libraries. */
   readonly readLock: (installed: Installed) => Promise<string>;
 }
 
@@ -90,7 +90,7 @@ export class FunctionBuilder {
         return undefined;
       });
       if (theirs === undefined) return;
-      log.say('another node has written which libraries these are: installing those');
+      log.say('another node has recorded the libraries: installing those');
       lock = theirs;
     }
   }
@@ -120,7 +120,7 @@ export class FunctionBuilder {
       }
       const lock = await readLock(installed);
       const fault = version.spec.runtime && lockFault(version.spec.runtime, lock);
-      if (fault !== undefined) throw new BuildError(`what was installed cannot be written down: ${fault}`);
+      if (fault !== undefined) throw new BuildError(`the installed libraries cannot be recorded: ${fault}`);
       return use(installed, lock);
     });
   }
@@ -147,7 +147,7 @@ function installPlan(
   if (fault !== undefined) {
     const { name } = version.metadata;
     throw new BuildError(
-      `status.lock of FunctionVersion ${name} is not what a build writes: ${fault}. Delete that version: it is made and built anew`,
+      `status.lock of FunctionVersion ${name} is not valid: ${fault}. Delete that version: it is created and built again`,
     );
   }
   return runtime === 'python' ? pythonPlan(wanted, lock) : nodePlan(wanted, version, lock);

@@ -1,5 +1,5 @@
 /**
- * Looks after what builds left on this machine: removes containers of an agent that was killed and images of
+ * Cleans up after builds on this machine: removes containers of an agent that was killed and images of
  * functions that no longer exist, and reports images whose build could not be reported.
  */
 import { rm } from 'node:fs/promises';

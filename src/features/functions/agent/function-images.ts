@@ -1,6 +1,6 @@
 /**
- * Makes sure of a function's image for a container of one of its pods. There is no registry, so the image is
- * built on this node.
+ * Provides a function's image for a container of one of its pods. There is no registry, so the image is built
+ * on this node.
  */
 import PQueue from 'p-queue';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
@@ -41,7 +41,7 @@ export interface FunctionImagesOptions {
   readonly dataDir: string;
 }
 
-/** Maximum number of builds at once; each may use all of the machine's bandwidth. */
+/** Maximum number of builds at once; one build may already use all of the machine's bandwidth. */
 const atOnce = 2;
 const timeLimitMs = 600_000;
 
@@ -65,7 +65,10 @@ export class FunctionImages implements ImageProvider {
     return isFunctionImage(image);
   }
 
-  /** Refuses an image of a function: by its id it could be used without a check of the function's owner. */
+  /**
+   * Rejects an image of a function that is named by its id, which would avoid the check of the function's
+   * owner.
+   */
   checkOther({ names }: RuntimeImage): void {
     if (functionNames(names).length === 0) return;
     const message = `it is the image of a function: only containers of the function's pods have it, by its name`;
@@ -164,7 +167,7 @@ export class FunctionImages implements ImageProvider {
       const took = goExactDuration(clock.monotonic() - began);
       log.say(`built in ${took}`);
       events.event(pod, 'Normal', 'Built', `Successfully built image ${JSON.stringify(image)} in ${took}`);
-      await this.#tell(version, log, { isBuilt: true, reason: 'Built', message: `built in ${took}` });
+      await this.#report(version, log, { isBuilt: true, reason: 'Built', message: `built in ${took}` });
       return built;
     } catch (error) {
       await record.gaveUp(image);
@@ -182,7 +185,7 @@ export class FunctionImages implements ImageProvider {
     log.say(failure instanceof BuildError ? failure.message : errorMessage(failure));
     const what = `Failed to build image ${JSON.stringify(image)}: ${message}`;
     this.#options.events.event(pod, 'Warning', 'Failed', what);
-    await this.#tell(version, log, { isBuilt: false, reason: reasonOf(failure), message });
+    await this.#report(version, log, { isBuilt: false, reason: reasonOf(failure), message });
     if (failure instanceof ImageError) return failure;
     return new ImageError('FunctionBuildFailed', message, { cause: failure });
   }
@@ -229,7 +232,7 @@ export class FunctionImages implements ImageProvider {
    * Reports the result for users and for the controller. A failure here does not change whether the image
    * exists.
    */
-  async #tell(
+  async #report(
     version: FunctionVersion,
     log: BuildLog,
     result: { readonly isBuilt: boolean; readonly reason: string; readonly message: string },
@@ -241,7 +244,7 @@ export class FunctionImages implements ImageProvider {
     await log.save(logPath(dataDir, version.spec.image)).catch(warn('cannot write the log of a build'));
     const build = { ...result, log: log.tail, nodeName, at: rfc3339(clock.now()) };
     await changeStatus(client, version, (status) => withBuild(status, build)).catch(
-      warn('cannot write what came of a build'),
+      warn('cannot write the result of a build'),
     );
   }
 }
@@ -256,7 +259,7 @@ function reasonOf(failure: unknown): string {
 
 /** Returns the error's message, with the last lines of the installation's output. */
 function failureMessage(failure: unknown, log: BuildLog): string {
-  const said = (failure instanceof RuntimeError ? failure.said : undefined) ?? errorMessage(failure);
+  const reason = (failure instanceof RuntimeError ? failure.said : undefined) ?? errorMessage(failure);
   const lines = failure instanceof BuildError ? log.message : '';
-  return lines.includes('\n') ? `${said}:\n${lines}` : said;
+  return lines.includes('\n') ? `${reason}:\n${lines}` : reason;
 }

@@ -8,8 +8,8 @@ export interface MachineSettings {
 }
 
 /**
- * Returns the settings. Paths with a colon and missing files are left out; pip and npm then report what is
- * missing.
+ * Returns the settings. Paths with a colon and missing files are left out; pip and npm then report the
+ * missing files.
  */
 export async function machineSettings(
   environment: Readonly<Record<string, string | undefined>>,

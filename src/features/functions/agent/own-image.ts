@@ -51,7 +51,7 @@ export class OwnImage implements ImageProvider {
     return unlessAborted(signal, this.#making);
   }
 
-  /** Resolves when nothing is being made any more. */
+  /** Resolves when no image is being made any more. */
   async close(): Promise<void> {
     await this.#making?.catch(() => undefined);
   }
@@ -60,7 +60,7 @@ export class OwnImage implements ImageProvider {
     const { program, engine, runtime, events } = this.#options;
     if (!engine) throw failed('this node makes no images');
     if (program === undefined)
-      throw failed('only the one file makes an image of itself: build it, and run that');
+      throw failed('only the single-file program can make an image of itself: build and run it');
     try {
       const { size, mtimeMs } = await stat(program);
       const hash = createHash('sha256').update([engine.owner, version(), size, mtimeMs].join('\n'));
@@ -83,7 +83,10 @@ export class OwnImage implements ImageProvider {
     }
   }
 
-  /** Returns the program and its libraries. The loader lists what it would load, and runs nothing. */
+  /**
+   * Returns the program and its libraries. The loader lists the libraries that it would load, and runs
+   * nothing.
+   */
   async #files(program: string): Promise<readonly OwnFile[]> {
     const { stdout } = await this.#options.exec(program, [], { env: { LD_TRACE_LOADED_OBJECTS: '1' } });
     const files = ownFiles(program, ownProgram, linkedLibraries(stdout));

@@ -9,8 +9,8 @@ import type { VersionStatus } from './plan/build-status.ts';
 const attempts = 8;
 
 /**
- * Sets the status that `change` returns for the newest one, with retries after a conflict; returns the
- * resulting version. Rejects when the version has been replaced by another of its name, or is gone.
+ * Sets the status that `change` returns for the newest status, with retries after a conflict; returns the
+ * resulting version. Rejects when the version has been replaced by another of its name or no longer exists.
  */
 export async function changeStatus(
   client: Client,

@@ -1,7 +1,7 @@
 /**
- * Turns a warm instance into one of the version that its label names: the version's files are copied into the
- * running container, and its program is signaled. The files are copied once per container; after a restart of
- * the agent only the signal is repeated.
+ * Turns a warm instance into an instance of the version that its label names: the version's files are copied
+ * into the running container, and its program is signaled. The files are copied once per container; after a
+ * restart of the agent only the signal is repeated.
  */
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
@@ -27,7 +27,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 export class WarmInstances {
   readonly #options: WarmInstancesOptions;
   /** Pods by uid, with the container that has been signaled. */
-  readonly #told = new Map<string, string>();
+  readonly #signaled = new Map<string, string>();
   /** Uids of pods that were seen waiting: their containers have no files yet. */
   readonly #waiting = new Set<string>();
 
@@ -45,10 +45,10 @@ export class WarmInstances {
     if (name === undefined && isWarm(pod)) this.#waiting.add(uid);
     if (name === undefined || deletionTimestamp !== undefined) return undefined;
     const container = containers.find(({ state }) => state === 'running');
-    if (!container || this.#told.get(uid) === container.id) return undefined;
+    if (!container || this.#signaled.get(uid) === container.id) return undefined;
     const problem = await this.#give(pod, container.id, name).catch(problemOf);
     if (problem !== undefined) return problem;
-    this.#told.set(uid, container.id);
+    this.#signaled.set(uid, container.id);
     this.#waiting.delete(uid);
     return undefined;
   }
@@ -71,7 +71,7 @@ export class WarmInstances {
   }
 
   forget(uid: string): void {
-    this.#told.delete(uid);
+    this.#signaled.delete(uid);
     this.#waiting.delete(uid);
   }
 }

@@ -15,22 +15,22 @@ export const programFields: Fields = {
   'files:{}string':
     'The text of each file, by its path. requirements.txt or package.json name the libraries that are ' +
     'installed when the function is built.',
-  'binaryFiles:{}string': 'Files that are no UTF-8 text, by their paths, in base64.',
+  'binaryFiles:{}string': 'Files that are not UTF-8 text, by their paths, in base64.',
 };
 
 /** Returns the fields of an instance, in the spec of the kind. */
 export const instanceFields = (kind: string): Fields => ({
   [`env:[]${kind}SpecEnv`]: 'Variables of the environment of each instance.',
   [`resources:${kind}SpecResources`]: 'Compute resources of each instance, as of a container.',
-  'timeoutSeconds:int32': 'How long a call may take, from 1 to 3600 seconds. Defaults to 30.',
-  'concurrency:int32': 'How many calls an instance answers at once, from 1 to 1000. Defaults to 10.',
+  'timeoutSeconds:int32': 'Timeout of a call in seconds, from 1 to 3600. Defaults to 30.',
+  'concurrency:int32': 'Maximum number of concurrent calls of an instance, from 1 to 1000. Defaults to 10.',
 });
 
 export const instanceDefaults = { timeoutSeconds: 30, concurrency: 10 } as const;
 
 const keySelector: Fields = {
   'name:string': 'Name of the object, in the namespace of the function.',
-  'key!:string': 'The key whose value is taken.',
+  'key!:string': 'The key whose value is used.',
   'optional:bool': 'Whether the object or the key may be absent.',
 };
 
@@ -39,7 +39,7 @@ export const instanceTypes = (kind: string): DescribedTypes => ({
   [`${kind}SpecEnv`]: {
     'name!:string': 'Name of the variable.',
     'value:string': 'Its value.',
-    [`valueFrom:${kind}SpecEnvValueFrom`]: 'Where its value is read from when an instance starts.',
+    [`valueFrom:${kind}SpecEnvValueFrom`]: 'The source from which the value is read when an instance starts.',
   },
   [`${kind}SpecEnvValueFrom`]: {
     [`configMapKeyRef:${kind}SpecEnvValueFromConfigMapKeyRef`]: 'A key of a ConfigMap.',
@@ -48,8 +48,8 @@ export const instanceTypes = (kind: string): DescribedTypes => ({
   [`${kind}SpecEnvValueFromConfigMapKeyRef`]: keySelector,
   [`${kind}SpecEnvValueFromSecretKeyRef`]: keySelector,
   [`${kind}SpecResources`]: {
-    'requests:{}quantity': 'What is reserved for each instance.',
-    'limits:{}quantity': 'What an instance may use at most.',
+    'requests:{}quantity': 'Resources that are reserved for each instance.',
+    'limits:{}quantity': 'Maximum resources that an instance may use.',
   },
 });
 

@@ -18,7 +18,7 @@ export const instancePort = 8080;
 
 /**
  * Returns true if the instance's node is gone. Instances have no readiness probe, so a started instance is
- * only unready when its node was marked unreachable (src/controllers/nodes).
+ * unready only when its node was marked unreachable (src/controllers/nodes).
  */
 export const isInstanceLost = (pod: Pod): boolean =>
   podCondition(pod, 'Ready')?.status === 'False' &&

@@ -113,7 +113,7 @@ function packageFault(path: string, entry: Table, packages: Table): string | und
   if (!below.test(path)) return 'is no folder below node_modules';
   if (entry.name !== undefined && !(typeof entry.name === 'string' && isPackageName(entry.name)))
     return 'has a name that is none of a package';
-  // npm would download from an address in place of the version.
+  // Otherwise npm would download from an address in place of the version.
   if (!isShort(entry.version, 256) || !exact.test(entry.version)) return 'has no exact version';
   if (isShort(entry.integrity, 1000) && integrity.test(entry.integrity)) return undefined;
   const isBundled = entry.inBundle === true && entry.integrity === undefined && isBelowBundle(path, packages);

@@ -6,46 +6,45 @@ import { instanceFields, instanceTypes, programFields } from './function-fields.
 export const functionTypes: DescribedTypes = {
   Function: {
     '':
-      'Function is a program that is called by HTTP. It has as many instances as its calls need, and ' +
-      'none when there are none.',
+      'Function is a program that is called by HTTP. The number of its instances follows its calls, down ' +
+      'to zero.',
     ...headFields('Function'),
-    'spec!:FunctionSpec': 'The program, how an instance of it runs, and how many there are.',
+    'spec!:FunctionSpec': 'The program, the settings of its instances, and the limits of their number.',
     'status:FunctionStatus': 'The status of the function, written by the cluster.',
   },
   FunctionSpec: {
     ...programFields,
     'image:string':
-      'An image that answers HTTP on the port of the variable PORT, instead of a runtime and files. A ' +
-      'call is a POST to /.',
+      'An image that serves HTTP on the port of the variable PORT, instead of a runtime and files. A call ' +
+      'is a POST to /.',
     ...instanceFields('Function'),
-    'minScale:int32': 'The least number of instances. Defaults to 0.',
-    'maxScale:int32': 'The greatest number of instances, at most 1000. Defaults to 10.',
+    'minScale:int32': 'Minimum number of instances. Defaults to 0.',
+    'maxScale:int32': 'Maximum number of instances, at most 1000. Defaults to 10.',
     'metric:string':
-      'What the number of instances follows: Concurrency, the calls under way, or Requests, the calls ' +
-      'that came in windowSeconds. Defaults to Concurrency.',
+      'The metric by which the number of instances is scaled: Concurrency, the calls in progress, or ' +
+      'Requests, the calls that arrived within windowSeconds. Defaults to Concurrency.',
     'target:int32':
-      'How much of the metric an instance should have. Defaults to 70 % of concurrency, or 5 calls a ' +
-      'window.',
+      'Target value of the metric per instance. Defaults to 70 % of concurrency, or 5 calls per window.',
     'windowSeconds:int32':
-      'Over how many seconds the metric is looked at before instances are taken away, from 1 to 3600. ' +
-      'Defaults to 30.',
+      'Seconds over which the metric is evaluated before instances are removed, from 1 to 3600. Defaults ' +
+      'to 30.',
     'idleSeconds:int32':
-      'After how many seconds without a call the last instance goes, from 1 to 86400. Defaults to 60.',
+      'Seconds without a call after which the last instance is removed, from 1 to 86400. Defaults to 60.',
     'public:bool':
-      'Whether everybody may call it. Otherwise callers need the verb create on functions/invoke. ' +
-      'Defaults to false.',
+      'Whether any client may call the function, even without credentials. Otherwise callers need the ' +
+      'verb create on functions/invoke. Defaults to false.',
   },
   ...instanceTypes('Function'),
   FunctionStatus: {
     'observedGeneration:int64': 'The metadata.generation that this status was computed from.',
-    'latestVersion:string': 'Name of the FunctionVersion that was made of the spec.',
-    'activeVersion:string': 'Name of the FunctionVersion that is called: the newest one that was ready.',
-    'demand:{}int32': 'How many instances each gateway asks for, by the name of its master.',
-    'replicas:int32': 'How many instances there are.',
-    'readyReplicas:int32': 'How many of them can be called.',
+    'latestVersion:string': 'Name of the FunctionVersion of the current spec.',
+    'activeVersion:string': 'Name of the FunctionVersion that is called: the newest version that was ready.',
+    'demand:{}int32': 'Number of instances that each gateway requests, by the name of its master.',
+    'replicas:int32': 'Number of instances.',
+    'readyReplicas:int32': 'Number of instances that can be called.',
     'conditions:[]FunctionStatusConditions':
-      'The state of the function. The condition of type Ready says whether what the spec says is what ' +
-      'is called, and if not, why.',
+      'The state of the function. The condition Ready is True when the version of the current spec is ' +
+      'called; otherwise it has the reason.',
   },
   FunctionStatusConditions: conditionFields,
 };

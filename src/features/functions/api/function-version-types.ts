@@ -5,10 +5,12 @@ import { instanceFields, instanceTypes, programFields } from './function-fields.
 
 export const functionVersionTypes: DescribedTypes = {
   FunctionVersion: {
-    '': 'FunctionVersion is what one spec of a Function says of its instances. It cannot be changed.',
+    '':
+      'FunctionVersion is an immutable copy of the program and the instance settings of one spec of a ' +
+      'Function.',
     ...headFields('FunctionVersion'),
-    'spec!:FunctionVersionSpec': 'What an instance is made of. It cannot be changed.',
-    'status:FunctionVersionStatus': 'What came of building the image, written by the nodes.',
+    'spec!:FunctionVersionSpec': 'The program and the settings of an instance. Immutable.',
+    'status:FunctionVersionStatus': 'The result of building the image, written by the nodes.',
   },
   FunctionVersionSpec: {
     'function!:string': 'Name of the Function.',
@@ -17,17 +19,17 @@ export const functionVersionTypes: DescribedTypes = {
       'The image of an instance. minik8s.function/NAMESPACE/NAME:HASH is built from the files by the ' +
       'nodes that need it.',
     ...instanceFields('FunctionVersion'),
-    'baseImage:string': 'The image of the runtime, that the files are added to.',
+    'baseImage:string': 'The image of the runtime, to which the files are added.',
   },
   ...instanceTypes('FunctionVersion'),
   FunctionVersionStatus: {
     'lock:string':
-      'The libraries that the first build installed, with their hashes: what every other build ' +
-      'installs. Of python lines of a requirements.txt, of nodejs a package-lock.json.',
+      'The libraries that the first build installed, with their hashes; every other build installs the ' +
+      'same. Lines of a requirements.txt for python, a package-lock.json for nodejs.',
     'log:string': 'The last lines of the log of the newest build.',
     'nodeName:string': 'The node of the newest build.',
     'conditions:[]FunctionVersionStatusConditions':
-      'The condition of type Built says whether the newest build succeeded.',
+      'The condition Built is True when the newest build has succeeded.',
   },
   FunctionVersionStatusConditions: conditionFields,
 };

@@ -54,7 +54,7 @@ export const functionVersionResource: ResourceDefinition<FunctionVersion> = {
     {
       name: 'Function',
       type: 'string',
-      description: 'The Function it is of.',
+      description: 'The Function of this version.',
       cell: ({ spec }) => spec.function,
     },
     {

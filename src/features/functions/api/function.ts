@@ -54,7 +54,7 @@ export const functionResource: ResourceDefinition<Fn> = {
     {
       name: 'Ready',
       type: 'string',
-      description: 'Whether what the spec says is what is called.',
+      description: 'Whether the version of the current spec is called.',
       cell: ({ status }) => status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'Unknown',
     },
     {

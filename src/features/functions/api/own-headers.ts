@@ -1,6 +1,6 @@
 /**
- * Headers between the cluster and the programs of functions. If others send them, only an id is accepted.
- * Pure.
+ * Headers between the cluster and the programs of functions. From other clients only an id is accepted in
+ * these headers. Pure.
  */
 import { serviceAccountUserName } from '../../../apimachinery/account-user.ts';
 

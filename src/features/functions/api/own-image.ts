@@ -1,6 +1,6 @@
 /**
- * The image with the minik8s executable: each node builds it from the file that it runs itself, so that it is
- * never pulled. Pure.
+ * The image with the minik8s executable. Each node builds it from its own executable, so it is never pulled.
+ * Pure.
  */
 
 const registry = 'minik8s.own';
@@ -12,6 +12,7 @@ export const ownProgram = '/minik8s';
 export const isOwnImage = (image: string) => image.startsWith(`${registry}/`);
 
 /**
- * Returns the name of the image in a container engine, which nodes with different files or owners may share.
+ * Returns the name of the image in a container engine. Nodes with different files or owners may share an
+ * engine, so the name contains a hash.
  */
 export const ownImageOf = (hash: string) => `${registry}/minik8s:${hash}`;

@@ -45,7 +45,7 @@ export function planFunction(fn: Fn, facts: FunctionFacts): FunctionPlan {
   const counts = new Map<string, number>();
   const isNew = active !== latest;
   const rest = isNew ? undefined : restsIn(fn, now);
-  // An instance that was just tried out is kept for the calls for which it was created.
+  // An instance that was just used to try the version is kept for the calls for which it was created.
   counts.set(active ?? latest, rest === undefined ? wanted : Math.max(wanted, 1));
   if (isNew) counts.set(latest, triedInstances(facts, wanted));
   const create: { version: string; count: number }[] = [];
@@ -88,19 +88,19 @@ const readyOf = ({ pods }: FunctionFacts, version: string) =>
   pods.filter((pod) => isPodActive(pod) && versionOfPod(pod) === version && podReady(pod)).length;
 
 /**
- * Returns 1 until an instance has shown that the version can be built and started; then the number needed to
- * take over.
+ * Returns 1 until an instance has shown that the version can be built and started; afterwards the number of
+ * instances that the version needs before it becomes active.
  */
 const triedInstances = (facts: FunctionFacts, wanted: number) =>
   readyOf(facts, facts.latest) > 0 ? Math.max(1, wanted) : 1;
 
 /** Returns the sum of the demand of all live masters' gateways, within the bounds of the spec. */
 export function wantedInstances({ spec, status }: Fn, { masters }: Pick<FunctionFacts, 'masters'>): number {
-  const asked = Object.entries(status?.demand ?? {}).reduce(
+  const demanded = Object.entries(status?.demand ?? {}).reduce(
     (sum, [master, count]) => sum + (masters.has(master) ? Math.max(0, count) : 0),
     0,
   );
-  return Math.min(spec.maxScale, Math.max(spec.minScale, asked));
+  return Math.min(spec.maxScale, Math.max(spec.minScale, demanded));
 }
 
 /**
@@ -140,8 +140,8 @@ function planStatus(fn: Fn, facts: FunctionFacts, active: string | undefined) {
     readyReplicas: alive.filter((pod) => versionOfPod(pod) === active && podReady(pod)).length,
     conditions,
   };
-  const said = findCondition(before, 'Ready');
-  const isNews = said?.message !== ready.message || said.reason !== ready.reason;
+  const previous = findCondition(before, 'Ready');
+  const isNews = previous?.message !== ready.message || previous.reason !== ready.reason;
   return { status, problem: problem && isNews ? problem : undefined };
 }
 
@@ -151,7 +151,7 @@ function readyCondition(
   problem: { readonly reason: string; readonly message: string } | undefined,
 ) {
   if (isLatest) {
-    return { status: 'True', reason: 'Callable', message: 'what the spec says is what is called' } as const;
+    return { status: 'True', reason: 'Callable', message: 'the current version is called' } as const;
   }
   const serves = active === undefined ? 'no version can be called' : `${active} is called meanwhile`;
   if (problem) {

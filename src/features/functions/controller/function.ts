@@ -216,7 +216,7 @@ class OwnedVersions extends OwnedObjects<Fn, FunctionVersion> {
       const there = await ifPresent(client.resource(functionVersionResource).get(name, namespace));
       // The answer to an earlier create was lost, and the cache does not show the version yet.
       if (there && controllerOf(there)?.uid === owner.metadata.uid) return this.wrote(owner, there);
-      const message = `FunctionVersion ${name} is there already, and is not this function's: delete it`;
+      const message = `FunctionVersion ${name} exists already, and not for this function: delete it`;
       if (there) events.event(owner, 'Warning', 'FailedCreate', message);
       throw error;
     }

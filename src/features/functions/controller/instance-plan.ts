@@ -24,7 +24,8 @@ export function instanceOf(owner: Fn, version: FunctionVersion): Draft<Pod> {
     ownerReferences: [controllerReference(functionResource, owner)],
     env: instanceVariables(version),
     resources: spec.resources ?? {},
-    // The pod is ready when it listens. The gateway does not wait for the probe; it detects this itself.
+    // The pod is ready when it listens. The gateway does not wait for the probe; it detects itself that the
+    // pod listens.
     startupProbe: { periodSeconds: 1, failureThreshold: startSeconds },
   });
 }
@@ -80,7 +81,7 @@ function podOf({ metadata, spec }: FunctionVersion, parts: InstanceParts): Draft
       ...(ownerReferences && { ownerReferences }),
     },
     spec: {
-      // A function that needs the API brings its own credentials.
+      // A function that uses the API must contain its own credentials.
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       // The kernel ignores signals that process 1 sends to itself, even SIGKILL (pid_namespaces(7)), with

@@ -37,9 +37,9 @@ function containerProblem({ state, lastState }: ContainerStatus): InstanceProble
 }
 
 function startFailure(exitCode: number, message = ''): InstanceProblem {
-  const said = message.trim() || `it ended with code ${exitCode}`;
+  const output = message.trim() || `it ended with code ${exitCode}`;
   // The runtimes write file, line and cause first (src/features/functions/agent/programs); an image's
   // output has any form.
-  if (/^[^\s:]+:\d+: /.test(said)) return { reason: 'StartFailed', message: said.slice(0, longest) };
-  return { reason: 'StartFailed', message: `the program cannot be started: ${said.slice(-longest)}` };
+  if (/^[^\s:]+:\d+: /.test(output)) return { reason: 'StartFailed', message: output.slice(0, longest) };
+  return { reason: 'StartFailed', message: `the program cannot be started: ${output.slice(-longest)}` };
 }

@@ -47,7 +47,7 @@ export function versionOf(
   };
 }
 
-/** Returns the library lock of another version with the same image; both stand for the same content. */
+/** Returns the library lock of another version with the same image; both versions have the same content. */
 export function sharedLock(
   { metadata, spec, status }: FunctionVersion,
   versions: readonly FunctionVersion[],

@@ -162,7 +162,7 @@ class WarmPools {
     await ifPresent(this.#client.resource(functionVersionResource).delete(name, namespace));
   }
 
-  /** Creates the version, or returns the one that is there and that the cache does not show yet. */
+  /** Creates the version, or returns the existing one that the cache does not show yet. */
   async #made(draft: ReturnType<typeof warmVersion>): Promise<FunctionVersion> {
     const { name = '', namespace = '' } = draft.metadata;
     const versions = this.#client.resource(functionVersionResource);

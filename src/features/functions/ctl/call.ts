@@ -32,8 +32,8 @@ function callFailure(name: string, error: unknown): unknown {
 }
 
 /**
- * Returns the message of `{"error": "KeyError: 'name'"}`, the answer of the runtimes for a handler that
- * throws.
+ * Returns the message in an answer such as `{"error": "KeyError: 'name'"}`, which the runtimes give for a
+ * handler that throws.
  */
 function causeIn(text: string): string | undefined {
   try {

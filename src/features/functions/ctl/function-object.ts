@@ -111,7 +111,7 @@ function variable(text: string): { name: string; value: string } {
   return { name: text.slice(0, at), value: text.slice(at + 1) };
 }
 
-/** Returns the changed spec. A function with a new program or image keeps nothing of the old one. */
+/** Returns the changed spec. A function with a new program or image keeps no field of the old one. */
 export function changed(spec: JsonObject, changes: JsonObject): JsonObject {
   const { files, binaryFiles, image, runtime, handler, ...rest } = spec;
   const own = image === undefined ? { runtime, handler, files, binaryFiles } : { image };

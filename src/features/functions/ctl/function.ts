@@ -112,7 +112,7 @@ async function waitUntilReady(
     if (isCallable(ready)) return io.out(`function/${target.name} can be called\n`);
     work.say(textAt(ready, 'message'));
   }
-  throw new Error(`function/${target.name} cannot be called yet, and the time to wait is over`);
+  throw new Error(`function/${target.name} cannot be called yet: timed out waiting for it`);
 }
 
 /** Returns true if the condition Ready is True. Throws its message if the function cannot become ready. */
@@ -147,7 +147,7 @@ const logs: Verb = {
   async run(context) {
     const { flags } = context;
     const name = oneWord(context, 'logs');
-    if (name.includes('/')) throw new UsageError('ctl function logs: the namespace is said by -n');
+    if (name.includes('/')) throw new UsageError('ctl function logs: set the namespace with -n');
     const target = await functionTarget(context, name);
     const object = await context.cluster().get(targetPath(target));
     if (flags.on('build')) return printBuild(context, target, object);

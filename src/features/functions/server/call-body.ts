@@ -1,7 +1,7 @@
 /**
- * Reads the body of a call. A small body is buffered and no instance gets the call before it is complete, so
- * that a caller who sends slowly, or breaks off, occupies no instance. Of a larger body only the beginning is
- * buffered.
+ * Reads the body of a call. A small body is buffered, and no instance gets the call before the body is
+ * complete, so that a slow or disconnected client occupies no instance. A larger body is buffered only at its
+ * beginning.
  */
 import type { Readable } from 'node:stream';
 import { newBadRequest, newStatusError } from '../../../apimachinery/status-error.ts';
@@ -14,11 +14,11 @@ import type { Clock } from '../../../base/clock.ts';
 export const maxKept = 256 * 1024;
 
 /** Timeout in milliseconds for that many bytes. */
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 /**
  * Returns the whole body, or the same stream with nothing consumed if the body is larger than `maxKept`.
- * Rejects with a Status for a caller who has disconnected, or takes too long.
+ * Rejects with a Status for a client that has disconnected or takes too long.
  */
 export function beginningOf<Body extends Readable>(
   body: Body,
@@ -33,9 +33,9 @@ export function beginningOf<Body extends Readable>(
       gone.removeEventListener('abort', leave);
       body.off('data', take).off('end', end).off('error', leave).off('close', leave);
     };
-    const timer = clock.after(patienceMs, () => {
+    const timer = clock.after(timeoutMs, () => {
       over();
-      reject(newStatusError('Timeout', `the request body did not arrive within ${patienceMs / 1000} s`));
+      reject(newStatusError('Timeout', `the request body did not arrive within ${timeoutMs / 1000} s`));
     });
     const leave = () => {
       over();

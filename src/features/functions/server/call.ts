@@ -51,21 +51,21 @@ export interface CallAnswer {
 export async function callFunction(
   server: CallServer,
   calls: FunctionCalls,
-  asked: AskedCall,
+  request: AskedCall,
 ): Promise<CallAnswer> {
-  const told = server.gateway.metrics.begin(calls);
+  const report = server.gateway.metrics.begin(calls);
   try {
-    const answer = await answered(server, calls, asked);
-    told(answer.status);
+    const answer = await answered(server, calls, request);
+    report(answer.status);
     return answer;
   } catch (error) {
-    told(codeOf(error));
+    report(codeOf(error));
     throw error;
   }
 }
 
-async function answered(server: CallServer, calls: FunctionCalls, asked: AskedCall): Promise<CallAnswer> {
-  const { method, signal: gone } = asked;
+async function answered(server: CallServer, calls: FunctionCalls, request: AskedCall): Promise<CallAnswer> {
+  const { method, signal: gone } = request;
   const call = calls.begin();
   const over = new AbortController();
   const end = (reason: unknown) => {
@@ -83,7 +83,7 @@ async function answered(server: CallServer, calls: FunctionCalls, asked: AskedCa
     call.end();
   };
   try {
-    const answer = await made(server, calls, call, asked, over.signal, () => {
+    const answer = await made(server, calls, call, request, over.signal, () => {
       late ??= server.clock.after(timeoutSeconds * 1000, () => end(tooLate(timeoutSeconds)));
     });
     answer.once('close', finish);
@@ -110,12 +110,12 @@ async function made(
   server: CallServer,
   calls: FunctionCalls,
   call: Call,
-  asked: AskedCall,
+  request: AskedCall,
   signal: AbortSignal,
   onTaken: () => void,
 ): Promise<IncomingMessage> {
-  const { method, target: path, body } = asked;
-  const headers = headersOf(server, calls, asked);
+  const { method, target: path, body } = request;
+  const headers = headersOf(server, calls, request);
   for (;;) {
     const instance = await call.place();
     onTaken();
@@ -129,8 +129,8 @@ async function made(
   }
 }
 
-function headersOf({ random }: CallServer, calls: FunctionCalls, asked: AskedCall): readonly string[] {
-  const { headers, method, body, isDelivery } = asked;
+function headersOf({ random }: CallServer, calls: FunctionCalls, request: AskedCall): readonly string[] {
+  const { headers, method, body, isDelivery } = request;
   const { name, namespace = '' } = calls.function.metadata;
   const isWhole = body === undefined || Buffer.isBuffer(body);
   const own: Record<string, string> = {
@@ -140,7 +140,7 @@ function headersOf({ random }: CallServer, calls: FunctionCalls, asked: AskedCal
     ...traceHeaders(),
   };
   const given: Record<string, string> = {
-    ...requestHeaders({ ...asked, upgrade: false }),
+    ...requestHeaders({ ...request, upgrade: false }),
     connection: 'keep-alive',
     ...own,
   };
@@ -155,13 +155,15 @@ function headersOf({ random }: CallServer, calls: FunctionCalls, asked: AskedCal
   return fields;
 }
 
-/** Returns the trace: a recorded call continues in its own span, any other in its caller's trace. */
+/**
+ * Returns the trace headers: a recorded call continues in its own span, any other call in its caller's trace.
+ */
 function traceHeaders(): Record<string, string> {
   const span = currentSpan();
   return span?.context.sampled ? { [traceparentHeader]: formatTraceparent(span.context) } : {};
 }
 
-/** Returns the length of a buffered body; undefined for a stream, and where none is to be sent. */
+/** Returns the length of a buffered body; undefined for a stream, and for a request without a length. */
 function lengthOf(body: AskedCall['body'], method: string): number | undefined {
   if (Buffer.isBuffer(body)) return body.length;
   return body === undefined && !withoutRequestBody.includes(method) ? 0 : undefined;
@@ -169,7 +171,9 @@ function lengthOf(body: AskedCall['body'], method: string): number | undefined {
 
 const isOfBody = (field: string) => field === 'content-length' || field === 'transfer-encoding';
 
-/** Returns true for a header of the cluster; a delivery may set all but the one of calls made once. */
+/**
+ * Returns true for a header that only the cluster may set. A delivery may set all of them but Function-Once.
+ */
 const isForged = (field: string, isDelivery: boolean) =>
   isOwnHeader(field) && !(isDelivery && field !== onceHeader);
 

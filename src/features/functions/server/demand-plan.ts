@@ -1,4 +1,4 @@
-/** Number of instances that a gateway requests. Pure, except for what the meter records. */
+/** Number of instances that a gateway requests. Pure, except for the records of the meter. */
 import type { Fn } from '../api/function.ts';
 import type { LoadMeter } from './load-meter.ts';
 
@@ -14,9 +14,9 @@ const minEarlyMs = 1000;
 const lookMs = 1000;
 
 /**
- * Returns the demand. Calls without room do not wait for an average: there are at once as many instances as
- * all calls in progress need. In addition the metric decides. A demand is held for a window, and the last
- * instance is removed when nothing was called for the idle time.
+ * Returns the demand: at least as many instances as all calls in progress need, and at least as many as the
+ * metric requires. A demand is held for a window, and the last instance is removed when nothing was called
+ * for the idle time.
  */
 export function demandOf(spec: Fn['spec'], load: LoadMeter, now: number): Demand {
   const { windowSeconds = 30, idleSeconds = 60, target = 1, concurrency, metric, maxScale } = spec;

@@ -1,6 +1,6 @@
 /**
- * Serves calls at the gateway's port without a Request and a Response in between, which cost more than the
- * rest of a call. Every check is the app's own (`ApiServer.admit`). Any unusual request is left to the app,
+ * Serves calls at the gateway's port without creating a Request and a Response, which cost more than the rest
+ * of a call. All checks are those of the app (`ApiServer.admit`). Unusual requests are passed to the app,
  * which serves calls too.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -43,7 +43,7 @@ export const directCalls =
     const at = url.indexOf('?');
     const path = at < 0 ? url : url.slice(0, at);
     const address = callPath(path);
-    if (address === undefined || hasToTell(options, address)) return false;
+    if (address === undefined || hasListeners(options, address)) return false;
     const search = at < 0 ? '' : url.slice(at);
     const gone = new AbortController();
     outgoing.once('close', () => {
@@ -52,22 +52,22 @@ export const directCalls =
     outgoing.on('error', () => undefined);
     const fields = new IncomingFields(incoming);
     const query = new URLSearchParams(search);
-    const asked = { method, url, headers: fields, signal: gone.signal, address, query };
-    void serve(options, { ...asked, path, search, fields }, incoming, outgoing, way);
+    const request = { method, url, headers: fields, signal: gone.signal, address, query };
+    void serve(options, { ...request, path, search, fields }, incoming, outgoing, way);
     return true;
   };
 
 /**
  * Returns true if the result must be reported to listeners, which only the app does. Names with
- * percent-encoding are left to the app, too.
+ * percent-encoding are passed to the app, too.
  */
-function hasToTell({ results }: DirectCallsOptions, address: string): boolean {
+function hasListeners({ results }: DirectCallsOptions, address: string): boolean {
   const [, , , , , namespace = '', , name = ''] = address.split('/');
   const isPlain = !namespace.includes('%') && !name.includes('%');
   return !isPlain || results.listens(namespace, name);
 }
 
-interface Asked extends DirectRequest {
+interface DirectCall extends DirectRequest {
   readonly path: string;
   readonly search: string;
   readonly fields: RequestHeaders;
@@ -76,25 +76,25 @@ interface Asked extends DirectRequest {
 /** Serves the call; never rejects. */
 async function serve(
   options: DirectCallsOptions,
-  asked: Asked,
+  request: DirectCall,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   { env, settle }: DirectWay,
 ): Promise<void> {
   const { server, gateway } = options;
   try {
-    const answer = await server.admit(asked, { ...env, mayBeAnonymous: true }, async (info) => {
+    const answer = await server.admit(request, { ...env, mayBeAnonymous: true }, async (info) => {
       const calls = gateway.callsOf(info.namespace, info.name);
       return callFunction(options, calls, {
-        method: asked.method,
-        headers: asked.fields,
-        path: asked.path,
-        target: `${info.rest || '/'}${asked.search}`,
+        method: request.method,
+        headers: request.fields,
+        path: request.path,
+        target: `${info.rest || '/'}${request.search}`,
         host: incoming.headers.host ?? '',
         remoteAddress: env.remoteAddress,
         isDelivery: false,
-        body: await bodyOf(incoming, options.clock, asked.signal),
-        signal: asked.signal,
+        body: await bodyOf(incoming, options.clock, request.signal),
+        signal: request.signal,
       });
     });
     const { status, fields, body } = answer;
@@ -107,7 +107,7 @@ async function serve(
     else outgoing.writeHead(status, fields as string[]).end();
   } catch (error) {
     if (outgoing.destroyed || outgoing.headersSent) return void outgoing.destroy();
-    const refused = server.refuse(asked, error);
+    const refused = server.refuse(request, error);
     settle(refused.status);
     sendRefused(refused, incoming, outgoing);
   }
@@ -124,8 +124,8 @@ function sendRefused(refused: Refused, incoming: IncomingMessage, outgoing: Serv
 type Refused = ReturnType<DirectCallsOptions['server']['refuse']>;
 
 /**
- * Returns whether there are several Authorization headers: Node takes the first one, but joined headers match
- * none.
+ * Returns whether there are several Authorization headers: Node uses the first one, but the joined text
+ * matches no credentials.
  */
 function hasSeveralCredentials(raw: readonly string[]): boolean {
   let found = 0;

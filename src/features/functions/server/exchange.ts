@@ -25,7 +25,7 @@ export interface Exchange {
   readonly signal: AbortSignal;
 }
 
-/** Result: an answer, or the certainty that the instance did not get the call. */
+/** Result of an exchange: an answer, or the reason why the instance certainly did not get the call. */
 export type Outcome = { readonly answer: IncomingMessage } | { readonly notTaken: string };
 
 /** Header by which an instance guarantees that it has not called the handler. */
@@ -70,7 +70,7 @@ export function exchange({ agent, method, path, headers, body, signal }: Exchang
       answer.resume();
       settle({ notTaken: String(answer.headers[notCalledHeader]) });
     });
-    // Bytes may reach the instance from here on: the socket is only assigned when there is a connection.
+    // From here on bytes may reach the instance: the socket is assigned only when there is a connection.
     sent.on('socket', () => {
       isSent = true;
       if (body === undefined || Buffer.isBuffer(body)) return void sent.end(body);

@@ -166,7 +166,7 @@ export class FunctionCalls {
     }
   }
 
-  /** Rejects all waiting calls, because no place will be free, or not soon. */
+  /** Rejects all waiting calls, because no place will be free soon. */
   refuseAll(error: StatusError): void {
     for (const { reject, timer } of this.#waiting.splice(0)) {
       timer.cancel();

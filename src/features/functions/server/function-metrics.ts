@@ -8,7 +8,7 @@ import type { FunctionCalls } from './function-calls.ts';
 /** Bounds in seconds: a warm call takes a millisecond, a cold one hundreds, and a long one minutes. */
 const bounds = [...[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]];
 
-interface Told {
+interface CallSeries {
   readonly labels: Labels;
   /** Number of calls by the code of the answer. */
   readonly codes: Map<string, number>;
@@ -18,7 +18,7 @@ interface Told {
 
 export class FunctionMetrics {
   readonly #clock: Clock;
-  readonly #functions = new Map<string, Told>();
+  readonly #functions = new Map<string, CallSeries>();
 
   constructor(registry: Registry, clock: Clock, called: () => readonly FunctionCalls[]) {
     this.#clock = clock;
@@ -26,18 +26,18 @@ export class FunctionMetrics {
   }
 
   /**
-   * Records the begin of a call. The returned function must be called with the code when the answer begins,
-   * or when the call fails.
+   * Records the beginning of a call. The returned function must be called with the code when the answer
+   * begins, or when the call fails.
    */
   begin(calls: FunctionCalls): (code: number) => void {
     const { namespace = '', name } = calls.function.metadata;
-    const told = this.#of(namespace, name);
+    const series = this.#of(namespace, name);
     const begun = this.#clock.monotonic();
-    if (calls.instances.size === 0) told.coldStarts++;
+    if (calls.instances.size === 0) series.coldStarts++;
     return (code) => {
       const key = String(code);
-      told.codes.set(key, (told.codes.get(key) ?? 0) + 1);
-      told.seconds.observe((this.#clock.monotonic() - begun) / 1000);
+      series.codes.set(key, (series.codes.get(key) ?? 0) + 1);
+      series.seconds.observe((this.#clock.monotonic() - begun) / 1000);
     };
   }
 
@@ -46,7 +46,7 @@ export class FunctionMetrics {
     this.#functions.delete(`${namespace}/${name}`);
   }
 
-  #of(namespace: string, name: string): Told {
+  #of(namespace: string, name: string): CallSeries {
     return this.#functions.getOrInsertComputed(`${namespace}/${name}`, () => ({
       labels: { namespace, function: name },
       codes: new Map(),
@@ -101,7 +101,7 @@ function lookedUp(called: readonly FunctionCalls[]): readonly Family[] {
     ]),
     family(
       'instances',
-      'Instances that calls can be given to, by whether they have some.',
+      'Instances that accept calls, by whether they have calls.',
       ({ instances }, labels) => [
         { labels: { ...labels, state: 'busy' }, value: instances.busy },
         { labels: { ...labels, state: 'free' }, value: instances.size - instances.busy },

@@ -17,7 +17,7 @@ export interface FunctionCallOptions {
   /** Name of this master. */
   readonly master: string;
   readonly writeDemand: WriteDemand;
-  /** Returns whether this machine has a route to the pod, so that no kubelet is needed for the connection. */
+  /** Returns true if this machine has a route to the pod; other pods are reached through their kubelet. */
   readonly reachesPod: ReachesPod;
 }
 
@@ -40,7 +40,8 @@ export function functionsServer(
 }
 
 /**
- * Timeout in milliseconds. A running instance is connected to at once; an instance on a dead node never is.
+ * Timeout in milliseconds. A running instance accepts a connection at once, an instance on a dead node never
+ * does.
  */
 const maxDialMs = 5000;
 

@@ -27,7 +27,7 @@ const wrongPath =
   'functions are called at /function/NAME and /function/NAMESPACE/NAME, workflows at /workflow/NAME and /workflow/NAMESPACE/NAME, ' +
   'triggers at /trigger/NAMESPACE and their path\n';
 
-/** Serves unauthenticated clients too; authorization decides who may call what, as everywhere. */
+/** Serves unauthenticated clients too; as everywhere, authorization decides which calls a client may make. */
 export const gatewayApp = (app: App, triggerPath: (path: string) => string | undefined): App => ({
   fetch(request, env) {
     const path = URL.parse(request.url)?.pathname ?? '';

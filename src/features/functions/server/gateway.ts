@@ -197,8 +197,8 @@ export class Gateway {
   }
 
   /**
-   * Requests the number of instances that is needed now, and sets a timer if the number may change by time
-   * alone.
+   * Requests the number of instances that is needed now, and sets a timer if that number may change without a
+   * further call.
    */
   #look(called: Called): void {
     const { clock } = this.#options;
@@ -226,7 +226,7 @@ export class Gateway {
         this.#reread(called);
         return;
       }
-      log.warn('the gateway cannot say how many instances a function needs', {
+      log.warn('the gateway cannot report how many instances a function needs', {
         function: called.key,
         error: errorMessage(error),
       });
@@ -237,8 +237,8 @@ export class Gateway {
 }
 
 /**
- * Returns the error for a function without a ready version whose latest version failed: waiting would not
- * help.
+ * Returns the error for a function that has no ready version and whose latest version failed, so that waiting
+ * is useless.
  */
 export function whyNotCallable({ metadata, status }: Fn): StatusError | undefined {
   if (status?.activeVersion !== undefined) return undefined;

@@ -33,7 +33,7 @@ export class InstanceConnections {
 
   /**
    * Returns the agent of an instance. A request of this agent gets a socket once the connection is open, and
-   * none if it cannot be opened.
+   * no socket if the connection cannot be opened.
    */
   agentOf(instance: Instance): Agent {
     const address = instance.pod.status?.podIP ?? '';

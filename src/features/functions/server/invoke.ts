@@ -33,7 +33,7 @@ export const invokeFunction =
   };
 
 async function bodyOf({ request, remoteAddress, server, signal }: RequestScope): Promise<CallBody> {
-  // The whole body of a caller in this process is available at once.
+  // The whole body of a client in this process is available at once.
   if (remoteAddress === undefined) return Buffer.from(await request.arrayBuffer());
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
   if (length > maxBodyBytes) throw tooLarge();

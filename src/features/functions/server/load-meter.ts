@@ -16,7 +16,7 @@ interface Step {
 export class LoadMeter {
   readonly #windowMs: number;
   readonly #stepMs: number;
-  /** Steps that the window has a part of, oldest first. */
+  /** Steps that overlap the window, oldest first. */
   #steps: Step[] = [];
   #underWay = 0;
   #upTo: number;

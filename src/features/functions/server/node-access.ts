@@ -32,8 +32,8 @@ export const functionNodeAccess = (server: Pick<ServerContext, 'cache' | 'store'
 });
 
 /**
- * Returns the version that the pod is an instance of, if a container has the image of a function: the label
- * alone is not sufficient.
+ * Returns the version that the pod's label names, if a container has the image of a function: the label alone
+ * is not sufficient.
  */
 function versionOf({ metadata, spec }: Pod): string | undefined {
   const isInstance = spec.containers.some(

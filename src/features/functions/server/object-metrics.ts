@@ -13,14 +13,14 @@ export const functions = objectMetrics<Fn>({
   ref: functionResource,
   labelsOf: namespaced('function'),
   families: [
-    info('minik8s_function_info', 'The language of the Function, and which version is called.', (fn) => ({
+    info('minik8s_function_info', 'The language of the Function, and the version that is called.', (fn) => ({
       runtime: fn.spec.runtime ?? '',
       active_version: fn.status?.activeVersion ?? '',
       latest_version: fn.status?.latestVersion ?? '',
     })),
     created('minik8s_function'),
     generation('minik8s_function'),
-    gauge('minik8s_function_spec_min_scale', 'The least number of instances.', ({ spec }) => spec.minScale),
+    gauge('minik8s_function_spec_min_scale', 'Minimum number of instances.', ({ spec }) => spec.minScale),
     gauge('minik8s_function_spec_max_scale', 'Maximum number of instances.', ({ spec }) => spec.maxScale),
     gauge(
       'minik8s_function_status_replicas',

@@ -85,7 +85,7 @@ const remembersNone = 'the function has an image of its own, whose instances rem
 
 /** Returns the outcome of a call that an instance did not take. */
 function outcomeOfRefusal(why: string, isFirst: boolean): CallOutcome {
-  // An instance that ends takes no more calls, and so none that may still be on its way.
+  // An instance that ends takes no more calls, including calls that are still in transit.
   const isNever = isFirst || ['stopping', 'stuck'].includes(why);
   return { type: isNever ? 'notMade' : 'unclear', why };
 }
@@ -123,7 +123,7 @@ async function sendTo(
   signal: AbortSignal,
 ): Promise<CallOutcome> {
   const isFirst = sent.place !== undefined;
-  const told = gateway.metrics.begin(calls);
+  const report = gateway.metrics.begin(calls);
   const { timeoutSeconds } = calls.function.spec;
   const over = new AbortController();
   const late = clock.after(timeoutSeconds * 1000, () => over.abort(tooLate(timeoutSeconds)));
@@ -138,7 +138,7 @@ async function sendTo(
     });
     if ('answer' in outcome) {
       held.call.taken();
-      told(outcome.answer.statusCode ?? 0);
+      report(outcome.answer.statusCode ?? 0);
       return await answerOf(outcome.answer);
     }
     if (isFirst) held.call.notTaken();

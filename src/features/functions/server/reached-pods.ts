@@ -1,6 +1,6 @@
 /**
- * Decides to which pods a master with a route to them connects itself: a node reports the addresses of its
- * pods, and might report any address.
+ * Decides to which pods the master itself connects, if it has a route to them. This is restricted because
+ * nodes report the addresses of their pods and could report any address.
  */
 import { type Node, nodeResource } from '../../../api/core/v1/node/node.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';

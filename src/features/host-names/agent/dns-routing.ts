@@ -34,7 +34,7 @@ export interface DnsRoutingOptions {
    */
   readonly writesHosts: boolean;
   readonly nodeName: string;
-  /** Cluster DNS keeps the names of this domain, whatever host a Dns object names. */
+  /** Cluster DNS keeps resolving the names of this domain, whatever hosts Dns objects have. */
   readonly clusterDomain: string;
   /** Called with the state after every round, even if nothing has changed. */
   readonly onState: (state: DnsServed) => void;

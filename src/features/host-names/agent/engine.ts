@@ -45,7 +45,7 @@ export function dockerEngine(docker: Docker): Engine {
   const limited = (ms = callMs) => ({ abortSignal: AbortSignal.timeout(ms) });
 
   async function requireImage(image: string): Promise<void> {
-    // This call of dockerode accepts no signal.
+    // The inspect call of dockerode accepts no signal.
     if (await unlessAborted(AbortSignal.timeout(callMs), inspectImage(docker, image))) return;
     await pullImage(docker, image, { signal: AbortSignal.timeout(pullMs) });
   }

@@ -99,15 +99,15 @@ export class Nginx {
     const deadline = clock.now() + limitMs;
     while ((await this.#generation()) !== generation) {
       if (clock.now() >= deadline) {
-        const said = firstProblem(await engine.logs(container));
-        const what = `nginx does not apply its configuration${said && `: ${said}`}`;
+        const problem = firstProblem(await engine.logs(container));
+        const what = `nginx does not apply its configuration${problem && `: ${problem}`}`;
         throw new NotServedError('ConfigurationRefused', what);
       }
       await sleep(clock, lookMs);
     }
   }
 
-  /** Resolves to the generation of the running server; undefined if none answers. */
+  /** Resolves to the generation of the running server; undefined if no server answers. */
   #generation(): Promise<string | undefined> {
     const { port } = this.#options;
     return new Promise((resolve) => {

@@ -17,7 +17,7 @@ export function renderHostsFile(
   return all.length === 0 ? '' : `${all.join('\n')}\n`;
 }
 
-/** Returns the lines outside of the block. Of a block without an end, only the marker is removed. */
+/** Returns the lines outside of the block. If a block has no end, only its marker is removed. */
 function outsideOf(lines: readonly string[], begin: string, end: string): string[] {
   let inside = false;
   return lines.filter((line) => {

@@ -1,7 +1,7 @@
 /**
- * The namespace that holds a host of Dns objects: that of the oldest object for the host. All pods resolve a
- * host to the same web server, so a second namespace could otherwise serve paths of the first one's host.
- * Pure.
+ * The namespace that holds a host of Dns objects, which is the namespace of the oldest object for the host.
+ * All pods resolve a host to the same web server, so a second namespace could otherwise serve paths of the
+ * first one's host. Pure.
  */
 import type { Dns } from './dns.ts';
 

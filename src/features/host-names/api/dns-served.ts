@@ -42,8 +42,8 @@ export function notServed(
   const ready = nodes.filter((node) => conditionOf(node, 'Ready')?.status === 'True');
   if (ready.length === 0) return { reason: 'NoNodes', message: 'no node is ready to serve Dns objects' };
   const failing = ready.flatMap((node) => {
-    const said = conditionOf(node, dnsServedType);
-    return said?.status === 'True' ? [] : [{ name: node.metadata.name, ...problemOf(said) }];
+    const condition = conditionOf(node, dnsServedType);
+    return condition?.status === 'True' ? [] : [{ name: node.metadata.name, ...problemOf(condition) }];
   });
   // A failure takes precedence over nodes that have not started serving yet.
   const first = failing.find(({ reason }) => reason !== 'NotServedYet') ?? failing[0];
@@ -59,9 +59,9 @@ export function notServed(
 
 const maxNamed = 3;
 
-function problemOf(said: Condition | undefined): { reason: NotServedReason; message: string } {
-  if (!said) return { reason: 'NotServedYet', message: 'not yet' };
-  const { reason = 'RoutingFailed', message = reason } = said;
+function problemOf(condition: Condition | undefined): { reason: NotServedReason; message: string } {
+  if (!condition) return { reason: 'NotServedYet', message: 'not yet' };
+  const { reason = 'RoutingFailed', message = reason } = condition;
   return { reason: reason as NotServedReason, message };
 }
 
@@ -70,6 +70,6 @@ const conditionOf = ({ status }: Node, type: string) =>
 
 /** Returns a text of the parts of a Node that the status of Dns objects depends on. */
 export function servingFingerprint(node: Node): string {
-  const said = conditionOf(node, dnsServedType);
-  return JSON.stringify([conditionOf(node, 'Ready')?.status, said?.status, said?.reason, said?.message]);
+  const own = conditionOf(node, dnsServedType);
+  return JSON.stringify([conditionOf(node, 'Ready')?.status, own?.status, own?.reason, own?.message]);
 }

@@ -6,7 +6,7 @@ export const dnsTypes: DescribedTypes = {
   Dns: {
     '': 'Dns gives a host name to HTTP paths that lead to Services of its namespace, on every node.',
     ...headFields('Dns'),
-    'spec!:DnsSpec': 'The host name and where its paths lead.',
+    'spec!:DnsSpec': 'The host name, and the Services of its paths.',
     'status:DnsStatus': 'The status of the object, written by the cluster.',
   },
   DnsSpec: {
@@ -28,7 +28,7 @@ export const dnsTypes: DescribedTypes = {
   DnsStatus: {
     'observedGeneration:int64': 'The metadata.generation that this status was computed from.',
     'conditions:[]DnsStatusConditions':
-      'The state of the object. The condition of type Ready says whether its paths are served.',
+      'The state of the object. The condition Ready is True when its paths are served.',
   },
   DnsStatusConditions: conditionFields,
 };

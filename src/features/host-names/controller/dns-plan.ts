@@ -67,7 +67,7 @@ export function planDnsStatus(dns: Dns, facts: DnsFacts): DnsStatusPlan {
   const { now } = facts;
   const problems = problemsOf(dns, facts);
   const [first] = problems;
-  const said = first
+  const result = first
     ? { reason: first.reason, message: problems.map(({ message }) => message).join('; ') }
     : { reason: 'Routed', message: 'every path leads to a Service, and every node serves it' };
   const current = findCondition(dns.status?.conditions, 'Ready');
@@ -75,7 +75,7 @@ export function planDnsStatus(dns: Dns, facts: DnsFacts): DnsStatusPlan {
   const condition: Condition = {
     type: 'Ready',
     status,
-    ...said,
+    ...result,
     lastTransitionTime: transitionTime(current, status, now),
   };
   const others = (dns.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
@@ -83,12 +83,12 @@ export function planDnsStatus(dns: Dns, facts: DnsFacts): DnsStatusPlan {
     observedGeneration: dns.metadata.generation,
     conditions: [...others, condition],
   };
-  const unchanged = current?.status === status && current.message === said.message;
+  const unchanged = current?.status === status && current.message === result.message;
   // A node that has not started serving yet is not reported as a warning.
   const isProblem = first && first.reason !== 'NotServedYet';
   return {
     status: next,
     changed: !deepEqual(next, dns.status),
-    problem: isProblem && !unchanged ? said : undefined,
+    problem: isProblem && !unchanged ? result : undefined,
   };
 }

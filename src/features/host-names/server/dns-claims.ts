@@ -1,6 +1,6 @@
 /**
- * Claims of Dns objects: a path of a host belongs to one Dns. Each is a claim in the store, so that two
- * servers can never both accept it.
+ * Claims of Dns objects: a path of a host belongs to one Dns. Each claim is stored, so that two servers can
+ * never both accept the same path.
  */
 
 import { invalidCause } from '../../../apimachinery/field-error.ts';

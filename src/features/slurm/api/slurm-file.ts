@@ -19,7 +19,7 @@ export const maxSlurmChunk = 512 * 1024;
 function validate({ spec }: SlurmFile): StatusCause[] {
   const { job, path, offset, length, data } = spec;
   const causes = nameCauses('spec.job', job, checkDns1123Label);
-  // The file is written below a directory of the client that fetches it.
+  // The file is written below a directory on the machine of the client that fetches it.
   const isBelow = path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
   if (!isBelow || path.includes('\0') || path.length > 4096)
     causes.push(
@@ -59,19 +59,19 @@ export const slurmFileResource: ResourceDefinition<SlurmFile> = {
   hasStatus: false,
   columns: [
     nameColumn,
-    { name: 'Job', type: 'string', description: 'The SlurmJob it is of.', cell: ({ spec }) => spec.job },
-    { name: 'Kind', type: 'string', description: 'What the file is.', cell: ({ spec }) => spec.kind },
+    { name: 'Job', type: 'string', description: 'The SlurmJob of the file.', cell: ({ spec }) => spec.job },
+    { name: 'Kind', type: 'string', description: 'Kind of the file.', cell: ({ spec }) => spec.kind },
     { name: 'Path', type: 'string', description: 'The path of the file.', cell: ({ spec }) => spec.path },
     {
       name: 'Offset',
       type: 'integer',
-      description: 'How many bytes of the file are before these.',
+      description: 'Offset of the piece in the file, in bytes.',
       cell: ({ spec }) => spec.offset,
     },
     {
       name: 'Bytes',
       type: 'integer',
-      description: 'How many bytes these are.',
+      description: 'Length of the piece in bytes.',
       cell: ({ spec }) => spec.length,
     },
     ageColumn,

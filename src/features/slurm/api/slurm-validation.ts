@@ -47,7 +47,7 @@ export function validateSlurmJob({ metadata, spec }: SlurmJob): StatusCause[] {
     ...nameCauses('spec.connection.secretName', spec.connection.secretName, checkDns1123Subdomain),
     ...validateProgram(spec),
     ...validateFiles(spec),
-    ...validateAsked(spec),
+    ...validateRequest(spec),
     ...validateEnvironment(spec),
     ...validateResults(spec),
     ...validateEnd(spec),
@@ -65,7 +65,7 @@ export function validateSlurmJobUpdate({ spec }: SlurmJob, { spec: old }: SlurmJ
       : [forbiddenCause(`spec.${field}`, `of a job nothing but ${changeable.join(', ')} can be changed`)],
   );
   if (old.cancel && !spec.cancel)
-    causes.push(forbiddenCause('spec.cancel', 'a job that is canceled cannot go on: make another one'));
+    causes.push(forbiddenCause('spec.cancel', 'a canceled job cannot continue: create a new one'));
   return causes;
 }
 
@@ -166,7 +166,7 @@ function pathCauses(at: string, path: string): StatusCause[] {
 
 const isBase64 = (text: string) => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0;
 
-function validateAsked(spec: Spec): StatusCause[] {
+function validateRequest(spec: Spec): StatusCause[] {
   const causes = (['partition', 'account', 'qos', 'gpuType'] as const).flatMap((field) =>
     shaped(
       `spec.${field}`,
@@ -184,8 +184,8 @@ function validateAsked(spec: Spec): StatusCause[] {
     causes.push(invalidCause('spec.memory', spec.memory, 'must be at least 1Mi'));
   return [
     ...causes,
-    ...told('spec.time', spec.time, timeProblem),
-    ...told('spec.array', spec.array, arrayProblem),
+    ...checked('spec.time', spec.time, timeProblem),
+    ...checked('spec.array', spec.array, arrayProblem),
     ...validateOptions(spec),
     ...validateWorkDir(spec.workDir),
   ];
@@ -196,7 +196,7 @@ function validateOptions({ arguments: options = [], modules = [] }: Spec): Statu
   if (options.length > maxItems) causes.push(tooManyCause('spec.arguments', options.length, maxItems));
   else
     for (const [i, option] of options.entries())
-      causes.push(...told(`spec.arguments[${i}]`, option, argumentProblem));
+      causes.push(...checked(`spec.arguments[${i}]`, option, argumentProblem));
   if (modules.length > maxItems) causes.push(tooManyCause('spec.modules', modules.length, maxItems));
   const rule = 'must be the name of a module, such as cuda/12.4';
   for (const [i, name] of modules.entries())
@@ -250,7 +250,11 @@ const validateEnd = ({ activeDeadlineSeconds, ttlSecondsAfterFinished }: Spec): 
 const shaped = (at: string, value: string | undefined, shape: RegExp, rule: string): StatusCause[] =>
   value === undefined || shape.test(value) ? [] : [invalidCause(at, value, rule)];
 
-function told<T>(at: string, value: T | undefined, problem: (value: T) => string | undefined): StatusCause[] {
+function checked<T>(
+  at: string,
+  value: T | undefined,
+  problem: (value: T) => string | undefined,
+): StatusCause[] {
   const why = value === undefined ? undefined : problem(value);
   return why === undefined ? [] : [invalidCause(at, value, why)];
 }

@@ -18,8 +18,8 @@ export class UnusableSpec extends Error {
 export const commentOf = (uid: string): string => `minik8s:${uid}`;
 
 /**
- * Returns the options, each one word for sbatch. On the command line they take precedence over those of the
- * script.
+ * Returns the options, each one word for sbatch. On the command line they take precedence over the options of
+ * the script.
  */
 export function sbatchOptions({ name, uid, spec }: SlurmJob): string[] {
   for (const word of spec.arguments ?? []) {

@@ -61,13 +61,13 @@ export class Follower {
   async run(): Promise<void> {
     const { clock, log, signal } = this.#options;
     const onError = (error: unknown) =>
-      log.warn('cannot ask the host after its jobs', { why: errorMessage(error) });
+      log.warn('cannot query the jobs on the host', { why: errorMessage(error) });
     await keepDoing({ clock, signal, wake: this.#wake, restMs: lookMs, onError }, async () => {
       const followed = this.#followed();
       this.#isIdle = followed.length === 0;
       if (this.#isIdle) return Number.POSITIVE_INFINITY;
       await this.#look(followed);
-      if (this.#isQueueDue()) await this.#ask(followed);
+      if (this.#isQueueDue()) await this.#query(followed);
       return lookMs;
     });
   }
@@ -93,7 +93,7 @@ export class Follower {
     }
   }
 
-  async #ask(followed: readonly JobEntry[]): Promise<void> {
+  async #query(followed: readonly JobEntry[]): Promise<void> {
     const { host, clock, onNews } = this.#options;
     this.#lastQueue = clock.monotonic();
     this.#hurry = false;
@@ -152,8 +152,8 @@ function countMissing(entry: JobEntry, isDisabled: boolean, now: number): void {
 function isMissing(entry: JobEntry): boolean {
   const numbers = arrayTasks(entry.job.spec.array);
   if (numbers === undefined) return entry.tasks.length === 0;
-  const told = new Set(entry.tasks.flatMap(({ tasks }) => tasks ?? []));
-  return numbers.some((number) => !told.has(number));
+  const listed = new Set(entry.tasks.flatMap(({ tasks }) => tasks ?? []));
+  return numbers.some((number) => !listed.has(number));
 }
 
 const grew = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): boolean =>

@@ -82,8 +82,9 @@ const lock = `exec 9>${controlFolder}/lock; flock -w 60 9 || { echo 'the work fo
 /**
  * Submits at most once, even if others submit the same job at the same time: under a lock, after looking for
  * a recorded number and for the job's comment in the queue. After an attempt without an answer the next one
- * waits `settleSeconds`, after which Slurm's controller has the request or never will; then accounting is
- * queried as well. Prints `id NUMBER`, `canceled`, `unsettled`, or `refused` with the message of sbatch.
+ * waits `settleSeconds`, after which Slurm's controller either has the request or will never get it; then
+ * accounting is queried as well. Prints `id NUMBER`, `canceled`, `unsettled`, or `refused` with the message
+ * of sbatch.
  */
 export function submitScript(job: SlurmJob, folder: string, settleSeconds: number): string {
   const options = sbatchOptions(job).map(quoted).join(' ');

@@ -34,8 +34,8 @@ export class JobFiles {
   }
 
   /**
-   * Copies new output and error. Returns the files without room and the unreadable files, which are known
-   * only after the end of the job.
+   * Copies new output and error. Returns the files that were dropped for lack of space and the unreadable
+   * files, which are known only after the end of the job.
    */
   async copyOutput(entry: JobEntry, atEnd: boolean): Promise<readonly DroppedFile[]> {
     const { sizes } = entry.looked;

@@ -74,8 +74,8 @@ const maxMessageLength = 8192;
  * Returns the status with the condition. The transition time changes only with the condition's status. An
  * unchanged condition leaves the status as it is.
  */
-export function withCondition(status: SlurmJobStatus, said: NewCondition, now: number): SlurmJobStatus {
-  const condition = { ...said, message: said.message.slice(0, maxMessageLength) };
+export function withCondition(status: SlurmJobStatus, added: NewCondition, now: number): SlurmJobStatus {
+  const condition = { ...added, message: added.message.slice(0, maxMessageLength) };
   const before = conditionOf(status, condition.type);
   if (
     before &&
@@ -167,7 +167,7 @@ const outputSizes = ({ outputBytes = 0, errorBytes = 0 }: SlurmJobStatus, looked
   errorBytes: Math.max(errorBytes, sizeOf(looked, 'stderr')),
 });
 
-/** Returns the known times; a task that waits may have an estimated start, which does not count. */
+/** Returns the known times. The estimated start of a waiting task is not used. */
 function timesOf(tasks: Observed['tasks'], over: boolean) {
   const submitTime = earliest(tasks.map((task) => task.submitTime));
   const startTime = earliest(tasks.filter((task) => task.state !== 'PENDING').map((task) => task.startTime));
@@ -227,8 +227,8 @@ interface TaskState {
 }
 
 /**
- * Returns the tasks by number, `-` for a job without an array. Of several lines for a task, one that reports
- * its end takes precedence.
+ * Returns the tasks by number, `-` for a job without an array. If a task has several lines, a line that
+ * reports its end takes precedence.
  */
 function tasksByNumber(tasks: readonly SlurmTask[]): ReadonlyMap<number | '-', SlurmTask> {
   const found = new Map<number | '-', SlurmTask>();
@@ -277,7 +277,7 @@ function verdictOf(
     return {
       type: 'Failed',
       reason: 'JobLost',
-      message: 'Slurm does not know the job any more, and it left no word of its end',
+      message: 'Slurm no longer lists the job, and the job left no exit status',
     };
   const several =
     Object.keys(counts).length > 1
@@ -286,7 +286,7 @@ function verdictOf(
           .join(', ')})`
       : '';
   const status = exitCode === undefined ? '' : `, exit status ${exitCode}`;
-  return { type: 'Failed', reason: state, message: `Slurm says ${state}${status}${several}` };
+  return { type: 'Failed', reason: state, message: `Slurm reports ${state}${status}${several}` };
 }
 
 const times = (list: readonly (string | undefined)[]) => list.filter((time) => time !== undefined).sort();

@@ -84,7 +84,7 @@ export class JobSteps {
       }
       if (!(error instanceof FolderGone)) throw error;
       // Nothing was submitted from the folder, so it is created again.
-      const message = 'the work folder is gone; it is made again';
+      const message = 'the work folder is gone; it is recreated';
       await this.write(entry, {
         ...this.#with(entry, { type: 'Uploaded', status: 'False', reason: 'WorkFolderGone', message }),
         workDir: undefined,
@@ -128,7 +128,7 @@ export class JobSteps {
       .split('\n')
       .findLast((line) => line.startsWith('/') && line.length <= maxPathLength);
     if (folder === undefined)
-      throw new NotNow('Uploaded', 'WorkFolderFailed', 'the host does not say where the work folder is');
+      throw new NotNow('Uploaded', 'WorkFolderFailed', 'the host did not print the path of the work folder');
     await this.write(entry, { ...entry.status, phase: 'Uploading', workDir: folder });
     return true;
   }
@@ -173,7 +173,7 @@ export class JobSteps {
 
   async #build(entry: JobEntry): Promise<boolean> {
     const answer = await this.#run('build', buildingScript(entry.status.workDir ?? ''), 'Built');
-    const [code = '', ...said] = answer.split('\n');
+    const [code = '', ...output] = answer.split('\n');
     if (code.trim() === '0') {
       await this.write(
         entry,
@@ -186,7 +186,7 @@ export class JobSteps {
       );
       return true;
     }
-    const message = `the build has failed with status ${code.trim()}: ${said.join('\n').trim()}`;
+    const message = `the build has failed with status ${code.trim()}: ${output.join('\n').trim()}`;
     await this.#end(
       entry,
       { type: 'Failed', reason: 'BuildFailed', message },
@@ -231,7 +231,7 @@ export class JobSteps {
       throw new NotNow(
         'Submitted',
         /limit/i.test(message) ? 'QueueFull' : 'SlurmAway',
-        message || 'sbatch has failed and says nothing',
+        message || 'sbatch has failed without a message',
       );
     await this.#end(
       entry,
@@ -318,11 +318,11 @@ export class JobSteps {
     const fault = kept ? undefined : await this.#remove(entry);
     // The state of the connection may have been written in the meantime.
     const fetched = conditionOf(entry.status, 'ResultsFetched');
-    const told =
+    const updated =
       fault === undefined || fetched === undefined
         ? entry.status
         : this.#with(entry, { ...fetched, message: `${fetched.message}; ${fault}` });
-    await this.write(entry, finished(told, this.#options.clock.now()));
+    await this.write(entry, finished(updated, this.#options.clock.now()));
     return false;
   }
 
@@ -350,12 +350,12 @@ export class JobSteps {
   async #run(lane: LaneName, script: string, condition: SlurmJobConditionType): Promise<string> {
     const { code, stdout, stderr } = await this.#options.host.run(lane, script);
     if (code === 0) return stdout;
-    const said = stderr.trim().slice(0, 2000);
-    if (code === folderGone) throw new FolderGone(said);
+    const reason = stderr.trim().slice(0, 2000);
+    if (code === folderGone) throw new FolderGone(reason);
     throw new NotNow(
       condition,
       code === tryAgain ? 'TryingAgain' : 'HostFailed',
-      said || `the host's shell ended with ${code ?? 'a signal'}`,
+      reason || `the host's shell ended with ${code ?? 'a signal'}`,
     );
   }
 

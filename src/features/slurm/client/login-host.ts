@@ -60,7 +60,7 @@ export class LoginHost {
   constructor(options: LoginHostOptions) {
     this.#options = options;
     this.#away = new Backoff({ initialMs: 500, maxMs: 60_000 }, options.random);
-    // Many hosts lock out clients that often retry a wrong password.
+    // Many hosts block clients that often retry a wrong password.
     this.#refused = new Backoff({ initialMs: 30_000, maxMs: 600_000 }, options.random);
     onAbort(
       options.signal,

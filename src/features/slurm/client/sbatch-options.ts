@@ -26,8 +26,8 @@ export function directiveFaults(script: string): string[] {
 }
 
 /**
- * Returns the text after #SBATCH in the lines before the first command. sbatch reads them in the same way,
- * except that its own options take precedence.
+ * Returns the text after #SBATCH in the lines before the first command. The program sbatch reads them in the
+ * same way, except that the options of its command line take precedence.
  */
 export function directives(script: string): string[] {
   const found: string[] = [];

@@ -27,7 +27,10 @@ export interface SlurmClientOptions {
   readonly log: Logger;
   /** Ends the client. Jobs on the cluster continue, and the next client takes them over. */
   readonly signal: AbortSignal;
-  /** Seconds after which Slurm's controller has an unanswered request or never will. Default 120. */
+  /**
+   * Seconds after which Slurm's controller either has an unanswered request or will never get it. Default
+   * 120.
+   */
   readonly settleSeconds?: number | undefined;
   /** Opens a connection to the host; default over SSH. */
   readonly open?: LoginHostOptions['open'];
@@ -60,7 +63,7 @@ class SlurmClient {
       log,
       signal,
       open,
-      onState: (state) => this.#tell(state),
+      onState: (state) => this.#report(state),
     });
     const files = new JobFiles(this.#host, store);
     this.#steps = new JobSteps({ host: this.#host, store, files, clock, settleSeconds });
@@ -124,7 +127,7 @@ class SlurmClient {
     entry.deadline = clock.after(Math.max(0, left) + 50, () => this.#drive(entry));
   }
 
-  /** Runs the steps of a job sequentially, and those of different jobs concurrently. */
+  /** Runs the steps of a job sequentially, and the steps of different jobs concurrently. */
   #drive(entry: JobEntry): void {
     if (entry.driving) {
       entry.again = true;
@@ -171,10 +174,10 @@ class SlurmClient {
       why: errorMessage(error),
       againInMs: Math.round(delay),
     });
-    const told = problemOf(entry.step, error);
+    const fault = problemOf(entry.step, error);
     // If the cluster is unreachable as well, the failure is in the log.
-    if (told)
-      await this.#steps.write(entry, withCondition(entry.status, told, clock.now())).catch(() => undefined);
+    if (fault)
+      await this.#steps.write(entry, withCondition(entry.status, fault, clock.now())).catch(() => undefined);
     this.#again(entry, delay);
   }
 
@@ -203,14 +206,14 @@ class SlurmClient {
     this.#running.add(stopping);
   }
 
-  #tell(state: HostState): void {
+  #report(state: HostState): void {
     this.#state = state;
     for (const entry of this.#entries.values()) {
       if (isFinished(entry.status)) continue;
-      const telling = this.#connected(entry, state)
+      const reporting = this.#connected(entry, state)
         .catch(() => undefined)
-        .finally(() => this.#running.delete(telling));
-      this.#running.add(telling);
+        .finally(() => this.#running.delete(reporting));
+      this.#running.add(reporting);
     }
   }
 

@@ -220,7 +220,7 @@ export class SshConnection {
     try {
       call(answered);
     } catch (error) {
-      // ssh2 throws where the connection has ended, before it reports the end.
+      // The library ssh2 throws when the connection has ended, before it reports the end.
       const why = `the connection was lost: ${errorMessage(error)}`;
       answered(this.#ended ?? new ConnectionError('HostAway', why, error));
     }
@@ -276,7 +276,7 @@ function connectionError(
       'AuthenticationFailed',
       `${at} rejects ${user} with the credentials in the Secret`,
     );
-  // ssh2's messages about a key contain no part of it.
+  // Messages of ssh2 about a key contain no part of the key.
   if (error.level === 'client-configuration' || /parse privateKey|passphrase/i.test(error.message))
     return new ConnectionError('InvalidSecret', `privateKey in the Secret cannot be used: ${error.message}`);
   if (/no matching host key/i.test(error.message))

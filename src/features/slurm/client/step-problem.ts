@@ -35,10 +35,10 @@ const conditions: Readonly<Partial<Record<Step, SlurmJobConditionType>>> = {
  */
 export function problemOf(step: Step, error: unknown): NewCondition | undefined {
   if (error instanceof ConnectionError || error instanceof NotWritten) return undefined;
-  const said = error instanceof NotNow ? error : undefined;
-  const type = said?.condition ?? conditions[step];
+  const known = error instanceof NotNow ? error : undefined;
+  const type = known?.condition ?? conditions[step];
   // Failed exists while Slurm cancels the job, and states the reason.
   if (type === undefined || type === 'Failed' || type === 'Connected') return undefined;
   const status = type === 'ResultsFetched' ? 'Unknown' : 'False';
-  return { type, status, reason: said?.reason ?? 'TryingAgain', message: errorMessage(error) };
+  return { type, status, reason: known?.reason ?? 'TryingAgain', message: errorMessage(error) };
 }

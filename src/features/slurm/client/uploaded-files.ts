@@ -1,4 +1,4 @@
-/** Files of a job's work folder: the job's own and those of the client. Pure. */
+/** Files of a job's work folder: the job's own files and the client's files. Pure. */
 import { batchScript, buildScript, controlFolder, jobProgram, UnusableSpec } from './batch-script.ts';
 import type { SourceFile } from './job-store.ts';
 import type { SlurmJob } from './slurm-job.ts';

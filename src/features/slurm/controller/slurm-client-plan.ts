@@ -73,7 +73,7 @@ export function planConnection(state: ConnectionState): ConnectionPlan {
   };
 }
 
-/** Returns the release of a job that no client must, or can, handle any more. */
+/** Returns the release of a job that no client has to handle, or can handle, any more. */
 function releaseOf(job: SlurmJob, hasClient: boolean, state: ConnectionState): Release | undefined {
   if (!isTerminating(job) || !isHeld(job)) return undefined;
   // A client records a job in its status before it does anything for the job.

@@ -33,8 +33,8 @@ import { planConnection } from './slurm-client-plan.ts';
 import { clientAccount, clientBinding, clientPod } from './slurm-pod.ts';
 
 export const slurmRights: AccountRights = {
-  // The controller checks that the Secret of a connection exists, and binds clients to the clients' role,
-  // and to no other.
+  // The controller checks that the Secret of a connection exists, and binds clients only to the clients'
+  // role.
   own: [
     ['get list watch patch delete', 'minik8s.io', 'slurmjobs'],
     ['get list watch create delete', 'core', 'pods'],
@@ -95,8 +95,8 @@ class SlurmClients {
   }
 
   /**
-   * Returns the connections of the namespace: objects that all its clients need are restored for each of
-   * them.
+   * Returns the connections of the namespace, because a deleted object that all clients need is restored with
+   * each of them.
    */
   connectionsBeside({ metadata }: KubeObject): readonly ObjectKey[] {
     return [...new Set(this.#jobs.list(metadata.namespace).flatMap(connectionOfJob))];
@@ -159,7 +159,7 @@ class SlurmClients {
   async #release(job: SlurmJob, left: string | undefined): Promise<void> {
     const { name, namespace = '', uid, resourceVersion, finalizers = [] } = job.metadata;
     if (left !== undefined && job.status?.jobID !== undefined) {
-      const message = `job ${job.status.jobID} may go on in Slurm: ${left}`;
+      const message = `job ${job.status.jobID} may continue in Slurm: ${left}`;
       this.#context.events.event(job, 'Warning', 'NotCanceled', message);
     }
     const rest = finalizers.filter((finalizer) => finalizer !== slurmFinalizer);

@@ -42,7 +42,7 @@ export function clientPod(namespace: string, secretName: string, leaving: readon
         fsGroup: user,
         seccompProfile: { type: 'RuntimeDefault' },
       },
-      // Another node takes over the jobs on the cluster soon after this node is lost.
+      // After this node is lost, a pod on another node soon takes over the jobs on the cluster.
       tolerations: ['not-ready', 'unreachable'].map((what) => ({
         key: `node.kubernetes.io/${what}`,
         operator: 'Exists',

@@ -90,7 +90,7 @@ export async function printSlurmLog(
   if (following) {
     const over = new AbortController();
     const watching = watchEnd(io, cluster, target, job).finally(() => over.abort());
-    // The promise is awaited below, and may reject earlier.
+    // The promise is awaited below, but may reject earlier.
     watching.catch(() => undefined);
     const options = { clock: io.clock, timeoutMs: undefined, signal: over.signal };
     try {

@@ -13,7 +13,7 @@ export const slurmJobs = objectMetrics<SlurmJob>({
   ref: slurmJobResource,
   labelsOf: namespaced('slurm_job'),
   families: [
-    info('minik8s_slurm_job_info', 'The number that Slurm gave the job.', ({ status }) => ({
+    info('minik8s_slurm_job_info', 'The number of the job in Slurm.', ({ status }) => ({
       job_id: status?.jobID ?? '',
     })),
     created('minik8s_slurm_job'),

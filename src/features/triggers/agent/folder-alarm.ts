@@ -12,7 +12,7 @@ import { openDirectory, pathOf } from '../../../kubelet/volumes/sub-paths.ts';
 const nearest = '/';
 
 interface Watched {
-  /** Device and inode: identifies the folder even if its path leads elsewhere by now. */
+  /** Device and inode, which identify the folder even if its path leads elsewhere by now. */
   readonly id: string;
   readonly watcher: FSWatcher;
 }

@@ -49,9 +49,9 @@ export class FolderMemory {
     return new Map(files.map(([file, size, written]) => [file, { size, written }]));
   }
 
-  async write(watch: FolderWatch, told: Marks): Promise<void> {
+  async write(watch: FolderWatch, reported: Marks): Promise<void> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
-    const files = Array.from(told, ([path, { size, written }]) => [path, size, written]);
+    const files = Array.from(reported, ([path, { size, written }]) => [path, size, written]);
     const name = fileName(watch);
     this.#writing.add(name);
     try {

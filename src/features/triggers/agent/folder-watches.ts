@@ -68,7 +68,7 @@ export class FolderWatches implements ReflectorSink<FolderWatch> {
     if (this.#running.has(uid)) return;
     const end = new AbortController();
     const folder = new WatchedFolder({ ...this.#options, watch, memory: this.#memory });
-    // A deleted watch of the same name has to end first, and its memory must be removed.
+    // A deleted watch of the same name must end first, and its memory must be removed.
     const done = this.#tidied.then(() => folder.run(AbortSignal.any([this.#signal, end.signal])));
     this.#running.set(uid, { watch, end, done });
   }
@@ -82,7 +82,7 @@ export class FolderWatches implements ReflectorSink<FolderWatch> {
     this.#tidied = Promise.all([this.#tidied, ...gone.map(({ done }) => done)])
       .then(work)
       .catch((error) =>
-        this.#options.log.warn('cannot remove what was remembered of folders', {
+        this.#options.log.warn('cannot remove the memory of folders', {
           error: errorMessage(error),
         }),
       );

@@ -1,8 +1,8 @@
 /**
- * Opens and lists a folder into which other programs write. A path is resolved first and compared with what
- * the node allows. Then each part of it is opened from the one before without following links, so that the
- * checked folder is the one that is opened. Within the folder, links do not count as files, and no path leads
- * through one.
+ * Opens and lists a folder into which other programs write. A path is resolved first and compared with the
+ * folders that the node allows. Then each part of it is opened from the one before without following links,
+ * so that the checked folder is the one that is opened. Within the folder, links do not count as files, and
+ * no path leads through one.
  */
 import { constants, type FileHandle, lstat, open, opendir, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -143,7 +143,7 @@ async function entriesOf(
   counts: Counts,
 ): Promise<{ readonly names: string[]; readonly folders: string[] }> {
   const [names, folders]: [string[], string[]] = [[], []];
-  // The directory is closed when all has been read.
+  // The directory is closed when all entries have been read.
   for await (const entry of await opendir(pathOf(folder))) {
     countEntry(counts);
     if (entry.isDirectory()) folders.push(entry.name);

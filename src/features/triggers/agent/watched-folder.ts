@@ -59,9 +59,9 @@ const lookEvery = 60_000;
 const quietMs = 50;
 /** Reading the folder takes at most this part (1/n) of the time. */
 const restOfLook = 5;
-/** Interval of the attempts while too many events wait for delivery. */
+/** Interval between attempts while too many events wait for delivery. */
 const roomEvery = 2000;
-const toldBetweenWrites = 200;
+const changesBetweenWrites = 200;
 const maxMessageLength = 1000;
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -71,17 +71,17 @@ export class WatchedFolder {
   readonly #isMeant: (name: string) => boolean;
   readonly #alarm = new FolderAlarm(() => this.#wake.call());
   readonly #wake = new Wake();
-  #told: Map<string, Mark> | undefined;
+  #reported: Map<string, Mark> | undefined;
   #resting: Resting = new Map();
   /** Number of changes that were reported and are not on disk yet. */
   #unsaved = 0;
-  #said: Status;
+  #written: Status;
 
   constructor(options: WatchedFolderOptions) {
     this.#options = options;
     const { pattern } = options.watch.spec;
     this.#isMeant = pattern === undefined ? () => true : nameMatcher(pattern);
-    this.#said = options.watch.status ?? {};
+    this.#written = options.watch.status ?? {};
   }
 
   /** Watches until the signal aborts; never rejects. */
@@ -91,7 +91,7 @@ export class WatchedFolder {
     let lookMs = 0;
     const settleMs = () => Math.max(quietMs, restOfLook * lookMs);
     const onError = (error: unknown) =>
-      log.warn('cannot tell what has changed in a folder; trying again', {
+      log.warn('cannot find the changes in a folder; trying again', {
         name: watch.metadata.name,
         error: errorMessage(error),
       });
@@ -102,7 +102,7 @@ export class WatchedFolder {
         return Math.min(lookEvery, (await this.#look(signal)) ?? lookEvery);
       } catch (error) {
         if (signal.aborted || !(error instanceof FolderProblem)) throw error;
-        await this.#say({ reason: error.reason, message: error.message });
+        await this.#writeStatus({ reason: error.reason, message: error.message });
         return lookEvery;
       } finally {
         lookMs = clock.monotonic() - begun;
@@ -125,11 +125,11 @@ export class WatchedFolder {
         onFolder: (path, inner) => this.#alarm.add(path, inner),
       });
       const look = { begun, ended: clock.monotonic() };
-      this.#told ??= await this.#remembered(listing);
-      const plan = planChanges(this.#told, listing.files, this.#resting, look);
+      this.#reported ??= await this.#remembered(listing);
+      const plan = planChanges(this.#reported, listing.files, this.#resting, look);
       this.#resting = plan.resting;
-      const isWhole = await this.#tellAll(folder, plan.changes, this.#told, signal);
-      await this.#say({
+      const isWhole = await this.#reportAll(folder, plan.changes, this.#reported, signal);
+      await this.#writeStatus({
         reason: watchingReason,
         message: this.#notes(listing),
         ...(!isWhole && { waiting: true }),
@@ -147,59 +147,59 @@ export class WatchedFolder {
   async #remembered(listing: Listing): Promise<Map<string, Mark>> {
     const { watch, memory, log } = this.#options;
     try {
-      const told = await memory.read(watch);
-      if (told) return told;
+      const reported = await memory.read(watch);
+      if (reported) return reported;
     } catch (error) {
-      log.warn('cannot read what was told of a folder; some of it is told again', {
+      log.warn('cannot read which changes of a folder were reported; some are reported again', {
         error: errorMessage(error),
       });
     }
-    const told = toldBefore(listing.files, Date.parse(watch.spec.since));
-    await memory.write(watch, told);
-    return told;
+    const reported = toldBefore(listing.files, Date.parse(watch.spec.since));
+    await memory.write(watch, reported);
+    return reported;
   }
 
   /** Reports the changes. Returns false when no more events can be stored now. */
-  async #tellAll(
+  async #reportAll(
     folder: FileHandle,
     changes: readonly FolderChange[],
-    told: Map<string, Mark>,
+    reported: Map<string, Mark>,
     signal: AbortSignal,
   ): Promise<boolean> {
     try {
       for (const change of changes) {
         signal.throwIfAborted();
-        // A request to the API server is not aborted: the event may be stored all the same.
-        const outcome = await this.#tellWatched(folder, change);
+        // A request to the API server is not aborted, because the event may still be stored.
+        const outcome = await this.#reportWatched(folder, change);
         if (outcome === 'full') return false;
         if (outcome === 'changed') continue;
-        remember(told, change);
-        if (++this.#unsaved >= toldBetweenWrites) await this.#save(told);
+        remember(reported, change);
+        if (++this.#unsaved >= changesBetweenWrites) await this.#save(reported);
       }
       return true;
     } finally {
-      // Includes what an earlier pass could not save.
-      if (this.#unsaved > 0) await this.#save(told);
+      // Includes changes that an earlier pass could not save.
+      if (this.#unsaved > 0) await this.#save(reported);
     }
   }
 
-  async #save(told: Map<string, Mark>): Promise<void> {
-    await this.#options.memory.write(this.#options.watch, told);
+  async #save(reported: Map<string, Mark>): Promise<void> {
+    await this.#options.memory.write(this.#options.watch, reported);
     this.#unsaved = 0;
   }
 
-  async #tell(folder: FileHandle, change: FolderChange): Promise<'told' | 'full' | 'changed'> {
+  async #report(folder: FileHandle, change: FolderChange): Promise<'reported' | 'full' | 'changed'> {
     const { watch, client, clock } = this.#options;
     const isRead = watch.spec.includeContent && change.type !== 'Deleted';
     const content = isRead ? await readContent(folder, change.path, change.mark) : undefined;
-    // The file is not at rest any more: the next pass reports it.
+    // The file has changed again: the next pass reports it.
     if (isRead && !content) return 'changed';
     const draft = fileEvent(watch, change, content, clock.now(), digest);
     try {
       // The event would not be delivered in a namespace that is being deleted.
       const created = client.resource(triggerEventResource).create(draft);
       await tolerate(created, isAlreadyExists, isNamespaceTerminating, isNotFound);
-      return 'told';
+      return 'reported';
     } catch (error) {
       if (error instanceof StatusError && error.status.reason === 'TooManyRequests') return 'full';
       throw error;
@@ -207,37 +207,37 @@ export class WatchedFolder {
   }
 
   /** Reports a change of a type that the trigger watches; other changes are only remembered. */
-  async #tellWatched(folder: FileHandle, change: FolderChange) {
+  async #reportWatched(folder: FileHandle, change: FolderChange) {
     const isWatched = this.#options.watch.spec.types.includes(change.type);
-    return isWatched ? this.#tell(folder, change) : undefined;
+    return isWatched ? this.#report(folder, change) : undefined;
   }
 
   #notes({ unnamed }: Listing): string {
     const notes: string[] = [];
-    if (unnamed > 0) notes.push(`${unnamed} files have names that are no UTF-8, and are not told`);
+    if (unnamed > 0) notes.push(`${unnamed} files have names that are not UTF-8 and are not reported`);
     if (this.#alarm.fault !== undefined)
-      notes.push(`it is looked at once a minute only, because it cannot be watched: ${this.#alarm.fault}`);
+      notes.push(`it is read only once a minute, because it cannot be watched: ${this.#alarm.fault}`);
     return notes.join('; ');
   }
 
-  /** Writes a status once; after a failure it is written again with the next pass. */
-  async #say({ reason, message, waiting = false }: Status): Promise<void> {
+  /** Writes a status once; a write that failed is repeated in the next pass. */
+  async #writeStatus({ reason, message, waiting = false }: Status): Promise<void> {
     const { watch, client, log } = this.#options;
     const { name, namespace = '' } = watch.metadata;
     const status = { reason, message: message?.slice(0, maxMessageLength), waiting };
-    if (deepEqual(status, this.#said)) return;
+    if (deepEqual(status, this.#written)) return;
     try {
       await ifPresent(
         client.resource(folderWatchResource).patch(name, namespace, 'merge', { status }, 'status'),
       );
-      this.#said = status;
+      this.#written = status;
     } catch (error) {
-      log.warn('cannot say how a folder is watched', { name, error: errorMessage(error) });
+      log.warn('cannot write the status of a watched folder', { name, error: errorMessage(error) });
     }
   }
 }
 
-function remember(told: Map<string, Mark>, change: FolderChange): void {
-  if (change.type === 'Deleted') told.delete(change.path);
-  else told.set(change.path, change.mark);
+function remember(reported: Map<string, Mark>, change: FolderChange): void {
+  if (change.type === 'Deleted') reported.delete(change.path);
+  else reported.set(change.path, change.mark);
 }

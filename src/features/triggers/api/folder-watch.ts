@@ -60,7 +60,7 @@ export const folderWatchResource: ResourceDefinition<FolderWatch> = {
     {
       name: 'Trigger',
       type: 'string',
-      description: 'The Trigger it is for.',
+      description: 'The Trigger of this watch.',
       cell: ({ spec }) => spec.trigger,
     },
     {
@@ -72,14 +72,14 @@ export const folderWatchResource: ResourceDefinition<FolderWatch> = {
     {
       name: 'State',
       type: 'string',
-      description: 'Watching, or why not.',
+      description: 'Watching, or the reason why the folder is not watched.',
       cell: ({ status }) => status?.reason ?? 'Unknown',
     },
     {
       name: 'Folder',
       type: 'string',
       priority: 1,
-      description: 'The folder of the node, and what of it.',
+      description: 'The watched folder of the node.',
       cell: ({ spec }) => (spec.path === '' ? spec.folder : `${spec.folder}/${spec.path}`),
     },
     ageColumn,

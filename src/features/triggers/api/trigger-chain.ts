@@ -14,7 +14,7 @@ export const chainHeader = 'function-trigger-chain';
 export type TriggerChain = readonly string[];
 
 const one = /^[a-z0-9-]{1,63}\/[a-z0-9-]{1,63}$/;
-/** Maximum length: one more than are delivered. */
+/** Maximum length of a chain: one more than the maximum that is delivered. */
 export const maxChainLength = 17;
 
 export const chainText = (chain: TriggerChain): string => chain.join(',');

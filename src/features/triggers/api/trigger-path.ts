@@ -2,7 +2,7 @@
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import type { Trigger } from './trigger.ts';
 
-/** Returns the oldest trigger with the path, among those of one namespace; undefined for none. */
+/** Returns the oldest trigger with the path among the triggers of one namespace; undefined for none. */
 export function triggerAt(triggers: Iterable<Trigger>, path: string): Trigger | undefined {
   let first: Trigger | undefined;
   for (const trigger of triggers) {

@@ -124,7 +124,7 @@ function validateFile(file: FileSource): StatusCause[] {
   // A source that could not be decoded has no defaults.
   const causes = someOf('spec.file.types', file.types ?? changeTypes);
   if (claimName === undefined && folder === undefined)
-    causes.push(requiredCause('spec.file', 'one of claimName and folder says what is watched'));
+    causes.push(requiredCause('spec.file', 'one of claimName and folder is required'));
   if (claimName !== undefined && folder !== undefined)
     causes.push(forbiddenCause('spec.file.folder', 'it has no meaning beside claimName'));
   causes.push(...validateClaim(file), ...validateFolder(file));

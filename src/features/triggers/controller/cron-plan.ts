@@ -8,7 +8,7 @@ import type { Happening } from '../api/trigger-event-draft.ts';
 type Position = NonNullable<NonNullable<Trigger['status']>['position']>;
 
 export interface CronPlan {
-  /** Due time to report, in milliseconds. Of several missed times it is the last one. */
+  /** Due time to report, in milliseconds; the last one if several were missed. */
   readonly due: number | undefined;
   /** Last due time whose starting deadline has passed. */
   readonly missed: number | undefined;

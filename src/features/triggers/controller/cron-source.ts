@@ -23,7 +23,7 @@ export class CronSource implements Source {
     if (!cron) return { position };
     const { due, missed, again } = planCron(cron, position, now);
     if (missed !== undefined) {
-      const message = `it is too late for what was due at ${rfc3339(missed)}`;
+      const message = `the deadline has passed for ${rfc3339(missed)}`;
       this.#events.event(trigger, 'Warning', 'MissSchedule', message);
     }
     const last = due ?? missed;

@@ -137,7 +137,7 @@ export class Deliveries {
     const backoff = new Backoff({ initialMs: 200, maxMs: 10_000 }, random);
     // Writing is retried, so that the outcome is not lost if it cannot be written at once.
     const onError = (error: unknown) =>
-      log.warn('what came of a delivery cannot be written; trying again', {
+      log.warn('the outcome of a delivery cannot be written; trying again', {
         event: objectKey(event),
         error: errorMessage(error),
       });

@@ -1,6 +1,6 @@
 /**
- * Decides which events of a Trigger are delivered now, what is sent, and the status after a failed delivery.
- * Pure.
+ * Decides which events of a Trigger are delivered now, and computes the sent body and the status after a
+ * failed delivery. Pure.
  */
 
 import { backoffMs } from '../../../base/backoff.ts';
@@ -114,7 +114,7 @@ export function eventBody({ metadata, spec }: Trigger, event: TriggerEvent): Rec
 /** Returns the reason why the event is not delivered at all, or undefined if it is. */
 export const whyNotTried = ({ spec }: TriggerEvent): string | undefined =>
   spec.depth > deepestEvent
-    ? `it is the end of a chain of more than ${deepestEvent} triggers, each of what the one before called`
+    ? `it is the end of a chain of more than ${deepestEvent} triggers, each caused by the one before`
     : undefined;
 
 export interface Failure {

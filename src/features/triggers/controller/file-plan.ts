@@ -25,7 +25,7 @@ export interface FilePlan {
   readonly make: readonly Draft<FolderWatch>[];
   readonly remove: readonly FolderWatch[];
   readonly problem: Problem | undefined;
-  /** Summary of the nodes that watch, and of those that do not. */
+  /** Summary of the nodes that watch the folder and of the nodes that do not. */
   readonly detail: string | undefined;
   /** True if files wait because there are too many pending events. */
   readonly waits: boolean;
@@ -91,7 +91,7 @@ function placeOfClaim(
   }
   const folder = volume.spec.local?.path ?? volume.spec.hostPath?.path;
   if (folder === undefined || volumeModeOf(volume) === 'Block') {
-    const message = `${of}: its volume is no folder of a node: those of local and hostPath can be watched`;
+    const message = `${of}: its volume is not a folder of a node: use a local or hostPath volume`;
     return { reason: 'VolumeNotWatchable', message };
   }
   const found = choreNode(volume, nodes);
@@ -167,6 +167,6 @@ function stateOn(name: string, watches: readonly FolderWatch[], nodes: readonly 
   if (!isReady) return { name, reason: 'NodeNotReady', message: 'the node is not ready' };
   const status = watches.find(({ spec }) => spec.nodeName === name)?.status;
   if (status?.reason === undefined)
-    return { name, reason: 'NotWatchedYet', message: 'the node has not said yet that it watches' };
+    return { name, reason: 'NotWatchedYet', message: 'the node has not reported yet that it watches' };
   return { name, reason: status.reason, message: status.message ?? '' };
 }

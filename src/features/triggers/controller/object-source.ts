@@ -53,7 +53,7 @@ export class ObjectSource implements Progress {
   readonly #options: ObjectSourceOptions;
   readonly #stop = new AbortController();
   readonly #query: ClientListOptions;
-  /** Version up to which every change has been reported. */
+  /** The resourceVersion up to which every change has been reported. */
   resourceVersion: string;
   at: number;
   /** True if a change was reported since this was set to false. */
@@ -87,15 +87,15 @@ export class ObjectSource implements Progress {
     const backoff = new Backoff({ initialMs: 500, maxMs: 30_000 }, random);
     /** True if the history was lost and no event has arrived since. */
     let isLost = false;
-    const onHeard = () => {
+    const onEvent = () => {
       isLost = false;
       backoff.reset();
     };
-    const onError = (error: unknown) => this.#say(problemOf(error));
+    const onError = (error: unknown) => this.#setProblem(problemOf(error));
     const turns = { restMs: 0, backoff, keepsBackoff: true, onError };
     await keepDoing({ clock, signal, ...turns }, async () => {
       try {
-        await this.#follow(signal, onHeard);
+        await this.#follow(signal, onEvent);
       } catch (error) {
         if (signal.aborted || !isExpired(error)) throw error;
         if (isLost) await sleep(clock, backoff.next(), signal);
@@ -106,7 +106,7 @@ export class ObjectSource implements Progress {
   }
 
   /** Runs one watch until it ends or there is no room for further events. */
-  async #follow(signal: AbortSignal, onHeard: () => void): Promise<void> {
+  async #follow(signal: AbortSignal, onEvent: () => void): Promise<void> {
     const { client, definition, clock } = this.#options;
     await this.#whenRoom(signal);
     const ended = new AbortController();
@@ -117,12 +117,12 @@ export class ObjectSource implements Progress {
       signal: AbortSignal.any([signal, ended.signal]),
     });
     // A watch that is rejected, or cannot continue from that version, ends before.
-    const begun = clock.after(begunMs, () => this.#say(undefined));
+    const begun = clock.after(begunMs, () => this.#setProblem(undefined));
     try {
       for await (const event of stream) {
-        onHeard();
-        if (event.type !== 'BOOKMARK') await this.#tell(event, rfc3339(clock.now()));
-        this.#toldUpTo(event.object.metadata.resourceVersion);
+        onEvent();
+        if (event.type !== 'BOOKMARK') await this.#report(event, rfc3339(clock.now()));
+        this.#recordedUpTo(event.object.metadata.resourceVersion);
         if (this.#options.isFull()) return;
       }
     } finally {
@@ -131,7 +131,7 @@ export class ObjectSource implements Progress {
     }
   }
 
-  async #tell(event: Exclude<WatchEvent<KubeObject>, { type: 'BOOKMARK' }>, time: string): Promise<void> {
+  async #report(event: Exclude<WatchEvent<KubeObject>, { type: 'BOOKMARK' }>, time: string): Promise<void> {
     const { store, definition, trigger } = this.#options;
     if (isOwn(trigger, this.#source, event.object)) return;
     const happening = toldChange(this.#source, definition.plural, event.type, event.object, time);
@@ -159,8 +159,8 @@ export class ObjectSource implements Progress {
     }
     const others = objects.filter((object) => !isOwn(trigger, this.#source, object));
     this.missed =
-      `the history of changes from ${rfc3339(since)} to ${time} is lost: objects deleted then are not told, and of each other ` +
-      'changed one only its last state';
+      `the history of changes from ${rfc3339(since)} to ${time} is lost: deleted objects are not reported, ` +
+      'and each other changed object is reported only in its last state';
     for (const { resourceVersion, happening } of changedSince(this.#source, definition.plural, others, {
       from,
       since,
@@ -171,7 +171,7 @@ export class ObjectSource implements Progress {
       // `at` remains the time of the last complete state, so that new objects are recognized as new.
       this.resourceVersion = resourceVersion;
     }
-    this.#toldUpTo(page.metadata.resourceVersion);
+    this.#recordedUpTo(page.metadata.resourceVersion);
     onChange();
   }
 
@@ -184,14 +184,14 @@ export class ObjectSource implements Progress {
     onChange();
   }
 
-  #toldUpTo(resourceVersion: string | undefined): void {
+  #recordedUpTo(resourceVersion: string | undefined): void {
     if (!resourceVersion || notAfter(resourceVersion, this.resourceVersion)) return;
     this.resourceVersion = resourceVersion;
     this.at = this.#options.clock.now();
     this.#options.onChange();
   }
 
-  #say(problem: Problem | undefined): void {
+  #setProblem(problem: Problem | undefined): void {
     if (this.problem?.message === problem?.message) return;
     this.problem = problem;
     this.#options.onChange();

@@ -17,8 +17,8 @@ const isOf = ({ apiVersion, kind }: Source, ref: ResourceRef) =>
   kind === ref.kind && apiVersion === apiVersionOf(ref);
 
 /**
- * Returns the triggers that led to the object. On other kinds the annotation is not set by the cluster and is
- * ignored.
+ * Returns the triggers that led to the object. The annotation counts only on kinds on which the cluster sets
+ * it.
  */
 export const chainOfTold = (source: Source, { metadata }: KubeObject): TriggerChain =>
   isOf(source, workflowRunResource) || isOf(source, jobResource) ? chainOfObject(metadata) : [];

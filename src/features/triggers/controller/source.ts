@@ -17,7 +17,7 @@ export interface Told {
   readonly progress?: Progress | undefined;
 }
 
-/** Progress of a source in a history, most of which does not concern its trigger. */
+/** Progress of a source in a history of changes, most of which do not concern its trigger. */
 export interface Progress {
   /** True if an occurrence was reported since this was set to false. */
   hasTold: boolean;
@@ -32,13 +32,15 @@ export interface Reading {
   readonly position: Position;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Aborts what the source does after the reading. */
+  /** Aborts the work of the source that continues after the reading. */
   readonly signal: AbortSignal;
 }
 
 export interface Source {
-  /** Records the trigger's occurrences, now or as they come, and returns its position and problems. */
+  /**
+   * Records the trigger's occurrences, at once or when they happen, and returns its position and problems.
+   */
   tell(reading: Reading): Told | Promise<Told>;
-  /** Ends what an earlier reading of the trigger began; left out by sources that begin nothing. */
+  /** Ends the work that an earlier reading of the trigger began; sources without such work omit it. */
   stop?(key: ObjectKey): void | Promise<void>;
 }

@@ -29,7 +29,7 @@ export class Sources {
       if (other !== name || !position) await source.stop?.(key);
     if (!position) {
       return {
-        problem: { reason: 'Suspended', message: 'spec.suspend is true: nothing is told or delivered' },
+        problem: { reason: 'Suspended', message: 'spec.suspend is true: no event is recorded or delivered' },
       };
     }
     return name === undefined ? { position } : await this.#byName[name].tell({ ...reading, position });

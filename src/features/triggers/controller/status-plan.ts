@@ -81,12 +81,12 @@ export function planStatus({ metadata, status = {} }: Trigger, facts: StatusFact
 }
 
 const activeMessage = (detail: string | undefined) =>
-  `events are taken and delivered${detail === undefined ? '' : `; ${detail}`}`;
+  `events are recorded and delivered${detail === undefined ? '' : `; ${detail}`}`;
 
 const backlogged = {
   status: 'True',
   reason: 'TooManyPending',
-  message: `${maxPending} events wait to be delivered, and more are taken when there is room`,
+  message: `${maxPending} events wait to be delivered; more are recorded when there is room`,
 } as const;
 
 /**
@@ -120,8 +120,8 @@ const markEvery = 120_000;
 
 /**
  * Returns the minimum milliseconds between the last write of the status and a write of `after`. `hasTold` is
- * false for a source that follows a history and has reported nothing since the last write; undefined for one
- * that follows none.
+ * false for a source that follows a history and has reported nothing since the last write; undefined for a
+ * source that does not follow a history.
  */
 export function writeInterval(
   before: TriggerStatus | undefined,

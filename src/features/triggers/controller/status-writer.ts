@@ -1,4 +1,4 @@
-/** Writes the status of Triggers, no more often than needed, and records their troubles as Events. */
+/** Writes the status of Triggers, no more often than needed, and records their problems as Events. */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import type { ObjectKey } from '../../../apimachinery/meta.ts';
 import { rfc3339 } from '../../../base/time.ts';

@@ -1,4 +1,6 @@
-/** Records the occurrences that Triggers watch for as TriggerEvents, and delivers these to their targets. */
+/**
+ * Records the occurrences that Triggers watch for as TriggerEvents, and delivers the events to their targets.
+ */
 import { createHash } from 'node:crypto';
 import { nodeResource } from '../../../api/core/v1/node/node.ts';
 import { serviceAccountResource } from '../../../api/core/v1/service-account/service-account.ts';
@@ -42,7 +44,7 @@ import { positionOf } from './status-plan.ts';
 import { StatusWriter } from './status-writer.ts';
 import { type CallFunction, Targets } from './targets.ts';
 
-/** Objects are watched as the accounts of the triggers, and need no rights of the controller. */
+/** Objects are watched with the accounts of the triggers, which requires no rights of the controller. */
 export const triggerRights: AccountRights = {
   own: [
     [read, 'minik8s.io', 'functions triggers workflows'],
@@ -201,9 +203,9 @@ class TriggerController {
     );
     const plan = this.#deliver(key, trigger, signal, now);
     for (const dead of plan.discard) await this.#deliveries.discard(trigger, dead);
-    const told = await this.#sources.tell({ key, trigger, position, signal, now });
-    const again = await this.#statuses.write(key, trigger, plan, told, now);
-    const times = [plan.again, told.again, again].filter((ms) => ms !== undefined);
+    const report = await this.#sources.tell({ key, trigger, position, signal, now });
+    const again = await this.#statuses.write(key, trigger, plan, report, now);
+    const times = [plan.again, report.again, again].filter((ms) => ms !== undefined);
     return times.length === 0 ? undefined : { requeueAfter: Math.min(...times) };
   }
 

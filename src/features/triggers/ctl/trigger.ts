@@ -38,8 +38,8 @@ function oneWord({ flags }: VerbContext, verb: string): string {
 }
 
 /**
- * Returns what has to be true before files are watched, and where their state is shown; empty for a trigger
- * of anything else. The nodes report it only after the trigger is created.
+ * Returns a text about the conditions under which files are watched and the place where their state is shown;
+ * empty for a trigger with another source. Nodes report that state only after the trigger is created.
  */
 function watchedWhere(flags: Flags, name: string): string {
   const [folder, claim] = [flags.text('file-folder'), flags.text('file-claim')];
@@ -113,16 +113,16 @@ const fire: Verb = {
       headers,
       body,
     });
-    let said = '';
+    let printed = '';
     await printBody(
       {
         out: (part) => {
-          said += part;
+          printed += part;
         },
       },
       answer.body,
     );
-    io.out(`event ${textAt(JSON.parse(said) as JsonObject, 'id')} of trigger/${name} is stored\n`);
+    io.out(`event ${textAt(JSON.parse(printed) as JsonObject, 'id')} of trigger/${name} is stored\n`);
   },
 };
 
@@ -155,7 +155,7 @@ async function replayOne(context: VerbContext, event: JsonObject): Promise<void>
 }
 
 const replay: Verb = {
-  about: 'deliver dead letters again: those named, or all of a trigger',
+  about: 'deliver dead letters again: the named ones, or all of a trigger',
   words: 'TRIGGER [EVENT...]',
   flags: replayFlags,
   async run(context) {
@@ -197,7 +197,7 @@ async function setGoing(context: VerbContext, event: JsonObject): Promise<void> 
 const ofTriggers = (verb: Verb): Verb => ({ ...verb, words: 'NAME', firstWords: ['triggers.minik8s.io'] });
 
 export const triggers: VerbGroup = {
-  about: 'calls of functions for what happens: times, requests, changes of objects, results',
+  about: 'manage triggers, which call functions or run workflows on events',
   verbs: {
     create,
     get: ofTriggers(get),

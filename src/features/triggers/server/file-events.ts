@@ -1,6 +1,6 @@
 /**
- * Access of nodes to the watches of their folders: they list and watch their own, report their status, and
- * create events of changed files.
+ * Access of nodes to the watches of their folders: a node lists and watches its own FolderWatches, reports
+ * their status, and creates events of changed files.
  */
 
 import { deepEqual, isRecord } from '../../../apimachinery/equality.ts';
@@ -43,7 +43,10 @@ export const fileNodeAccess = (server: Parts): NodeAccess => ({
   },
 });
 
-/** Returns whether the watch is the node's. A deleted one is authorized and answered with 404. */
+/**
+ * Returns true if the watch belongs to the node. A request for a deleted watch is authorized and answered
+ * with 404.
+ */
 const isOwnWatch =
   (server: Parts): NodeCondition =>
   async ({ namespace, name }, node) => {
@@ -65,8 +68,8 @@ const key = (node: string, namespace: string, trigger: string) => `${node} ${nam
 const id = /^[0-9a-f]{32}$/;
 
 /**
- * Returns why the event is rejected; undefined if it is allowed. The node must watch a folder for the
- * trigger, and the event must have no other fields than an event of a file.
+ * Returns the reason why the event is rejected; undefined if it is allowed. The node must watch a folder for
+ * the trigger, and the event must have only the fields of an event of a file.
  */
 async function restrictTriggerEvent(
   server: Parts,
@@ -119,7 +122,10 @@ async function watchesOf(server: Parts, node: string, namespace: string, trigger
   return index.get(of).map(({ object }) => object as FolderWatch);
 }
 
-/** Returns why a write to a FolderWatch is rejected; a node may only write the status of its own watches. */
+/**
+ * Returns the reason why a write to a FolderWatch is rejected: a node may only write the status of its own
+ * watches.
+ */
 function restrictFolderWatch(node: string, { subresource, object, old }: Admission): string | undefined {
   const before = old as FolderWatch | undefined;
   if (subresource !== 'status' || !object || !before)

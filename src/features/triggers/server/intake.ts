@@ -11,7 +11,7 @@ import { fullMessage, isFull } from './waiting-events.ts';
 
 /** Triggers by `NAMESPACE/NAME` of the function. */
 const triggersByFunction: IndexDeclaration = {
-  name: 'triggers by the function whose results they tell',
+  name: 'triggers by the function whose results they report',
   prefix: storagePrefix(triggerResource),
   keysOf: (object) => {
     const name = (object as Trigger).spec.result?.function;
@@ -58,7 +58,9 @@ export class Intake {
     return this.#store(trigger, happening);
   }
 
-  /** Stores an event that cannot happen again later: as a dead letter if too many events wait. */
+  /**
+   * Stores an event that cannot be sent again later; if too many events wait, it is stored as a dead letter.
+   */
   async takeAnyway(trigger: Trigger, happening: Happening, time: string): Promise<void> {
     const isFull = this.#isFull(trigger);
     const { name } = await this.#store(trigger, happening);

@@ -15,7 +15,7 @@ export const triggers = objectMetrics<Trigger>({
   ref: triggerResource,
   labelsOf: namespaced('trigger'),
   families: [
-    info('minik8s_trigger_info', 'What the Trigger watches, and what it calls.', ({ spec }) => ({
+    info('minik8s_trigger_info', 'Source and target of the Trigger.', ({ spec }) => ({
       source: sourceNames.find((name) => spec[name] !== undefined) ?? '',
       target_kind: spec.target.kind ?? '',
       target_name: spec.target.name,

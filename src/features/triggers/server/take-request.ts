@@ -1,4 +1,7 @@
-/** triggers/NAME/invoke: turns a request into an event. The request is answered when the event is stored. */
+/**
+ * Serves triggers/NAME/invoke: turns a request into an event. The request is answered when the event is
+ * stored.
+ */
 import { createHash } from 'node:crypto';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { newBadRequest, newNotFound, newStatusError } from '../../../apimachinery/status-error.ts';
@@ -27,12 +30,12 @@ import { checkRequestsOfStrangers } from './strangers-requests.ts';
  */
 const keyHeader = 'idempotency-key';
 const maxKeyLength = 128;
-/** Headers that events do not contain, because they carry no information, or are secrets of the sender. */
-const unsaid = new Set(['cookie', 'connection', 'content-length', 'transfer-encoding', keyHeader]);
+/** Headers that are left out of events, because they carry no information or are secrets of the sender. */
+const omittedHeaders = new Set(['cookie', 'connection', 'content-length', 'transfer-encoding', keyHeader]);
 /** Maximum size of a body in bytes, so that its data fit into an event. */
 const maxBody = maxEventData / 2;
 
-/** Throws if the trigger takes no events by this method now. */
+/** Throws if the trigger does not accept requests with this method now. */
 function requireOpen({ spec: { http, suspend } }: Trigger, method: string): void {
   const methods: readonly string[] = http?.methods ?? ['POST'];
   if (!methods.includes(method)) throw methodNotAllowed();
@@ -81,8 +84,8 @@ function keyOf({ request }: RequestScope): string | undefined {
 }
 
 /**
- * Digest of everything that the event contains of the request, except headers other than the content type: a
- * client that repeats the request may send different ones.
+ * Returns a digest of the parts of the request that the event contains. Only one header is included, the
+ * content type, because a client that repeats the request may send different headers.
  */
 function digestOf({ request, info }: RequestScope, body: Buffer): string {
   const type = request.headers.get('content-type') ?? '';
@@ -96,16 +99,16 @@ function dataOf(scope: RequestScope, body: Buffer): Pick<Happening, 'data' | 'le
   const path = scope.info.rest || '/';
   const { headers } = request;
   const passed = Object.entries(requestHeaders({ headers, path, host, remoteAddress, upgrade: false }));
-  const told = bodyData(headers.get('content-type') ?? '', body);
+  const converted = bodyData(headers.get('content-type') ?? '', body);
   const about = { method: request.method, query: queryOf(search) };
   return {
     data: {
       ...about,
-      headers: Object.fromEntries(passed.filter(([name]) => !unsaid.has(name) && !isOwnHeader(name))),
-      ...told,
+      headers: Object.fromEntries(passed.filter(([name]) => !omittedHeaders.has(name) && !isOwnHeader(name))),
+      ...converted,
     },
     // Headers are limited by the server, and the body is limited above.
-    lessData: { ...about, headers: {}, truncated: true, ...told },
+    lessData: { ...about, headers: {}, truncated: true, ...converted },
   };
 }
 

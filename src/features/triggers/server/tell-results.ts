@@ -22,8 +22,8 @@ interface Result {
 }
 
 /**
- * Wraps `call`, which calls a function. Without triggers it costs a lookup. A caller that has disconnected
- * gets no result, and no trigger does.
+ * Wraps `call`, which calls a function. Without triggers it costs only a lookup. The result of a call whose
+ * client has disconnected is not reported to triggers either.
  */
 export const tellResults =
   (intake: Intake, call: Handler): Handler =>
@@ -31,7 +31,7 @@ export const tellResults =
     const { namespace, name } = scope.info;
     const triggers = intake.triggersOfResults(namespace, name);
     if (triggers.length === 0) return call(scope);
-    const report = (result: Result) => tell(intake, triggers, scope, result);
+    const report = (result: Result) => reportResult(intake, triggers, scope, result);
     let answer: Response;
     try {
       answer = await call(scope);
@@ -60,7 +60,7 @@ async function passOn(
     await passed.body?.cancel();
     throw error;
   }
-  // Disconnecting is the only way to show that the answer is incomplete.
+  // Only closing the connection shows the client that the answer is incomplete.
   if (beginning.isCut) scope.hangUp?.();
   return passed;
 }
@@ -78,7 +78,7 @@ function resultOf({ status, headers }: Response, { bytes, isWhole, isCut }: Begi
   return { outcome: status >= 200 && status < 300 ? 'Success' : 'Failure', status, more: { ...more } };
 }
 
-async function tell(
+async function reportResult(
   intake: Intake,
   triggers: readonly Trigger[],
   { info, request, server, user }: RequestScope,
@@ -102,8 +102,8 @@ async function tell(
     depth: isDelivery ? depthOf(request) + 1 : 1,
     chain: isDelivery ? chainOf(request.headers.get(chainHeader)) : [],
   };
-  const told = triggers.filter(({ spec }) => spec.result?.outcomes.includes(outcome));
-  await Promise.all(told.map((trigger) => intake.takeAnyway(trigger, happening, time)));
+  const selected = triggers.filter(({ spec }) => spec.result?.outcomes.includes(outcome));
+  await Promise.all(selected.map((trigger) => intake.takeAnyway(trigger, happening, time)));
 }
 
 /** Returns the depth of a call that a trigger delivered. */
@@ -142,8 +142,8 @@ async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<Beg
 }
 
 /**
- * Returns the rest of the answer as a stream. Cancelling it releases the answer, even if nothing of it was
- * read.
+ * Returns the rest of the answer as a stream. Cancelling the stream releases the answer, even if nothing of
+ * it was read.
  */
 function rest(
   chunks: readonly Uint8Array[],

@@ -1,4 +1,4 @@
-/** Triggers on one master: events that requests and results of functions become. */
+/** Triggers on one master: the events of requests and of results of functions. */
 
 import { publicCalls } from '../../../kube-apiserver/forwarding/public-calls.ts';
 import type { ServerPart } from '../../../kube-apiserver/server-part.ts';

@@ -16,7 +16,7 @@ const eventsByTrigger: IndexDeclaration = {
 export const fullMessage = `${maxPending} events of the trigger wait to be delivered already`;
 
 /**
- * Returns whether too many events wait. `key` is `NAMESPACE/NAME` of a trigger; `storing` is the number of
+ * Returns true if too many events wait. `key` is `NAMESPACE/NAME` of a trigger; `storing` is the number of
  * events that are not in the cache yet.
  */
 export function isFull(cache: Cache, key: string, storing = 0): boolean {

@@ -5,9 +5,9 @@ import { historyEntryFields } from './workflow-history-entry.ts';
 
 export const workflowHistoryTypes: DescribedTypes = {
   WorkflowHistory: {
-    '': 'WorkflowHistory is a part of the history of a WorkflowRun, NAME-0001 the oldest.',
+    '': 'WorkflowHistory is a part of the history of a WorkflowRun; NAME-0001 is the oldest part.',
     ...headFields('WorkflowHistory'),
-    'spec!:WorkflowHistorySpec': 'A part of the history of a run. It cannot be changed.',
+    'spec!:WorkflowHistorySpec': 'A part of the history of a run. Immutable.',
   },
   WorkflowHistorySpec: {
     'run!:string': 'Name of the WorkflowRun.',

@@ -31,11 +31,11 @@ export const workflowHistoryResource: ResourceDefinition<WorkflowHistory> = {
   hasStatus: false,
   columns: [
     nameColumn,
-    { name: 'Run', type: 'string', description: 'The WorkflowRun it is of.', cell: ({ spec }) => spec.run },
+    { name: 'Run', type: 'string', description: 'The WorkflowRun.', cell: ({ spec }) => spec.run },
     {
       name: 'Entries',
       type: 'integer',
-      description: 'How many entries it has.',
+      description: 'Number of entries.',
       cell: ({ spec }) => spec.entries.length,
     },
     ageColumn,

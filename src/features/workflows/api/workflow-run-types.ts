@@ -7,54 +7,53 @@ export const workflowRunTypes: DescribedTypes = {
   WorkflowRun: {
     '': 'WorkflowRun is one run of a Workflow.',
     ...headFields('WorkflowRun'),
-    'spec!:WorkflowRunSpec': 'What is run. Nothing but stop can be changed.',
-    'status:WorkflowRunStatus': 'How far the run is and what came of it, written by the cluster.',
+    'spec!:WorkflowRunSpec': 'The workflow and the input. Only stop can be changed.',
+    'status:WorkflowRunStatus': 'The progress and the result of the run, written by the cluster.',
   },
   WorkflowRunSpec: {
     'workflow!:string': 'Name of the Workflow, in the namespace of the run.',
     'input:any': 'The input, any JSON of at most 256 KiB. Defaults to an empty object.',
     'stop:WorkflowRunSpecStop':
-      'Ends the run, which becomes Aborted: its tasks are cancelled. It can be set at any time, and not ' +
+      'Ends the run, which becomes Aborted; its tasks are cancelled. It can be set at any time and cannot ' +
       'be changed or removed.',
-    'parent:WorkflowRunSpecParent': 'The run that this one is a task of. Set by the cluster.',
+    'parent:WorkflowRunSpecParent': 'The parent run, of which this run is a task. Set by the cluster.',
   },
   WorkflowRunSpecStop: {
-    'error:string': 'The error with which it ends, at most 256 characters.',
-    'cause:string': 'Why, for people, at most 32768 characters.',
+    'error:string': 'Name of the error with which the run ends, at most 256 characters.',
+    'cause:string': 'Human-readable reason, at most 32768 characters.',
   },
   WorkflowRunSpecParent: {
     'namespace!:string': 'Namespace of the run.',
     'name!:string': 'Name of the run.',
     'uid!:string': 'Uid of the run.',
-    'task!:string': 'Id of the task that this run is.',
-    'depth!:int32': 'How many runs are above this one, from 1 to 10.',
+    'task!:string': 'Id of the task of the parent that this run executes.',
+    'depth!:int32': 'Number of runs above this one, from 1 to 10.',
   },
   WorkflowRunStatus: {
     'phase:string':
       'Pending before it has begun, then Running, and at the end Succeeded, Failed, Aborted or ' +
       'TimedOut.',
-    'startTime:string': 'When it began.',
-    'completionTime:string': 'When it ended.',
-    'output:any': 'What it gave, any JSON. Of a run that has succeeded.',
-    'error:string': 'The name of the error with which it ended, such as States.Timeout.',
-    'cause:string': 'Why it ended with that error.',
-    'definition:string': 'Name of the ControllerRevision that holds the definition with which it began.',
-    'state:string':
-      'How far it is: the JSON with which it goes on. It is for the cluster, its form may change.',
-    'currentStates:[]string': 'The names of the states that it is in, at most 20.',
+    'startTime:string': 'Time at which the run began.',
+    'completionTime:string': 'Time at which the run ended.',
+    'output:any': 'Output of a run that has succeeded, any JSON.',
+    'error:string': 'Name of the error with which the run ended, such as States.Timeout.',
+    'cause:string': 'Cause of the error.',
+    'definition:string': 'Name of the ControllerRevision with the definition with which the run began.',
+    'state:string': 'Internal state of the run as JSON, from which it continues. Its form may change.',
+    'currentStates:[]string': 'Names of the current states, at most 20.',
     'calls:[]WorkflowRunStatusCalls':
       'The calls of functions that may have been sent and have not been answered.',
     'history:[]WorkflowRunStatusHistory':
-      'The newest entries of the history. Those before are in WorkflowHistory objects NAME-0001 and so ' +
-      'on.',
-    'historyCount:int32': 'How many entries the whole history has.',
+      'The newest entries of the history. Older entries are in the WorkflowHistory objects NAME-0001 and ' +
+      'so on.',
+    'historyCount:int32': 'Number of entries of the whole history.',
     'conditions:[]WorkflowRunStatusConditions':
-      'The condition of type Started says whether the run could begin, and if not, why.',
+      'The condition Started is True when the run has begun; otherwise it has the reason.',
   },
   WorkflowRunStatusCalls: {
-    'id!:string': 'The id of the task: the way to it through the states.',
-    'instance!:string': 'Uid of the pod that the call may have been sent to.',
-    'time!:string': 'When this was written. The call was sent after that.',
+    'id!:string': 'Id of the task: its path through the states.',
+    'instance!:string': 'Uid of the pod to which the call may have been sent.',
+    'time!:string': 'Time of this entry. The call was sent after it.',
   },
   WorkflowRunStatusHistory: historyEntryFields,
   WorkflowRunStatusConditions: conditionFields,

@@ -76,20 +76,20 @@ export const workflowResource: ResourceDefinition<Workflow> = {
     {
       name: 'States',
       type: 'integer',
-      description: 'How many states its definition has, those in other states not counted.',
+      description: 'Number of top-level states of the definition.',
       cell: ({ spec }) => statesOf(spec),
     },
     {
       name: 'Active',
       type: 'integer',
-      description: 'How many of its runs have not ended.',
+      description: 'Number of runs that have not ended.',
       cell: ({ status }) => status?.active ?? 0,
     },
     {
       name: 'Definition',
       type: 'string',
       priority: 1,
-      description: 'The ControllerRevision that holds the definition with which runs begin now.',
+      description: 'The ControllerRevision with the definition with which runs begin now.',
       cell: ({ status }) => status?.definition ?? none,
     },
     ageColumn,

@@ -68,6 +68,6 @@ function messageOf(text: string, error: string): string {
   } catch {
     // The text is not JSON and is used as it is.
   }
-  const told = typeof message === 'string' ? message : text;
-  return (told.startsWith(`${error}: `) ? told.slice(error.length + 2) : told).slice(0, maxCause);
+  const cause = typeof message === 'string' ? message : text;
+  return (cause.startsWith(`${error}: `) ? cause.slice(error.length + 2) : cause).slice(0, maxCause);
 }

@@ -21,7 +21,7 @@ export type Task = Extract<Command, { type: 'startTask' }>;
 export const tasksOf = (commands: readonly Command[]): Task[] =>
   commands.flatMap((one) => (one.type === 'startTask' ? [one] : []));
 
-/** Returns the ids of the tasks for which a state waits. */
+/** Returns the ids of the tasks for which the run with this state waits. */
 export const waitedOf = (state: RunState): ReadonlySet<string> =>
   new Set(tasksOf(pending(state)).map(({ id }) => id));
 
@@ -43,7 +43,7 @@ const backoff = { initialMs: 100, maxMs: 10_000 };
 /** Age in milliseconds that exceeds the age of any instance. */
 const maxAge = 100 * 365 * 24 * 3_600_000;
 /** Milliseconds that a call waits for a function that has no instance or cannot be built. */
-const patienceMs = 5 * 60_000;
+const timeoutMs = 5 * 60_000;
 
 type Phase = 'waiting' | 'placed' | 'sent' | 'ended';
 
@@ -87,7 +87,7 @@ export class FunctionTasks {
     return own.flatMap(({ phase, mark }) => (phase === 'placed' && mark ? [mark] : []));
   }
 
-  /** Places a task that is about to be stored, if an instance is available at once. */
+  /** Places the call of a task that is about to be stored, if an instance is available at once. */
   async placeAtOnce(run: string, namespace: string, task: Task): Promise<void> {
     const { calls } = this.#options;
     if (this.#find(run, task.id) || !calls || !this.#slots.isFree(namespace)) return;
@@ -220,7 +220,7 @@ export class FunctionTasks {
       this.#end(one, failed(id, callErrors.notFound, why));
       return;
     }
-    if (this.#options.clock.monotonic() - one.since > patienceMs) {
+    if (this.#options.clock.monotonic() - one.since > timeoutMs) {
       this.#end(one, failed(id, callErrors.unavailable, why));
       return;
     }

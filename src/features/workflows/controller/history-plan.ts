@@ -6,8 +6,8 @@ import type { HistoryEntry } from '../../../states-language/run/turn.ts';
 import { entriesOfChunk, type WorkflowHistoryEntry } from '../api/workflow-history-entry.ts';
 
 /**
- * Maximum characters of JSON that one entry repeats, that all entries of a status repeat, and minimum of an
- * entry.
+ * Limits in characters of JSON: the maximum of one entry, the maximum of all entries of a status, and the
+ * minimum of an entry.
  */
 const maxOfEntry = 4096;
 const maxOfAll = 128 * 1024;

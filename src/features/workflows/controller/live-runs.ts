@@ -54,9 +54,7 @@ export class LiveRuns {
     return this.#keys.get(uid);
   }
 
-  /**
-   * Returns the newest version of the run if its key is known, or undefined once another run has its name.
-   */
+  /** Returns the newest version of the run if its key is known; undefined once another run has its name. */
   runOf(uid: string): WorkflowRun | undefined {
     const key = this.#keys.get(uid);
     const run = key === undefined ? undefined : this.newest(key).run;

@@ -26,7 +26,7 @@ export const executionOf = ({ metadata, spec }: WorkflowRun): Execution => ({
   workflow: { id: `${metadata.namespace}/${spec.workflow}`, name: spec.workflow },
 });
 
-/** Returns the state, or undefined for a run that has not begun, or has ended and left no state. */
+/** Returns the state; undefined for a run that has not begun, or that has ended without a stored state. */
 export function stateOf(run: WorkflowRun): RunState | undefined {
   const text = run.status?.state;
   return text === undefined ? undefined : { ...JSON.parse(text), input: inputOf(run) };

@@ -50,7 +50,7 @@ export class RunTasks {
     return undefined;
   }
 
-  /** Discards what is known about the tasks of a run. */
+  /** Discards the records about the tasks of a run. */
   forget(uid: string): void {
     this.#allowed.delete(uid);
   }

@@ -90,7 +90,7 @@ export class RunWriter {
   /**
    * Stores a run. Calls of functions of its own namespace are placed first, so that they are stored with the
    * state that makes them. Calls with a stored mark are not placed again: they may have been made at that
-   * instance, and after a restart only the mark records it.
+   * instance, and after a restart only the mark records the instance.
    */
   async store(key: ObjectKey, run: WorkflowRun, { state, definition, history }: Next): Promise<WorkflowRun> {
     const { uid, namespace = '' } = run.metadata;
@@ -120,7 +120,7 @@ export class RunWriter {
     return written;
   }
 
-  /** Moves only stored history: what was never stored may happen differently after a restart. */
+  /** Moves only stored history: steps that were never stored may be executed differently after a restart. */
   async #moveHistory(
     run: WorkflowRun,
     history: readonly WorkflowHistoryEntry[],

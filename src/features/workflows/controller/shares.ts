@@ -17,7 +17,9 @@ export class Shares<T> {
     this.#all = all;
   }
 
-  /** Returns true if the namespace could get a unit now and has no waiting members. Takes nothing. */
+  /**
+   * Returns true if the namespace could get a unit now and has no waiting members. Does not take the unit.
+   */
   isFree(namespace: string): boolean {
     return !this.#lines.has(namespace) && this.#hasRoom(namespace);
   }

@@ -167,7 +167,7 @@ export class TaskObjects {
     const { name, namespace = '', uid } = child.metadata;
     const body = {
       metadata: { uid },
-      spec: { stop: { cause: 'the run whose task it was has ended or was stopped' } },
+      spec: { stop: { cause: 'its parent run has ended or was stopped' } },
     };
     await ifPresent(this.#context.client.resource(workflowRunResource).patch(name, namespace, 'merge', body));
   }
@@ -187,7 +187,7 @@ export class TaskObjects {
     const { namespace = home, type, name } = task.resource;
     if (namespace === home) return true;
     const account = workflow?.spec.serviceAccountName ?? 'default';
-    const asked = accessOf[type].map(([verb, group, resource, subresource]) => ({
+    const checks = accessOf[type].map(([verb, group, resource, subresource]) => ({
       namespace,
       verb,
       group,
@@ -196,7 +196,7 @@ export class TaskObjects {
       ...(resource !== 'jobs' && resource !== 'workflowruns' && { name }),
     }));
     const reviews = this.#context.client.resource(subjectAccessReviewResource);
-    for (const resourceAttributes of asked) {
+    for (const resourceAttributes of checks) {
       const { status } = await reviews.create({
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'SubjectAccessReview',
@@ -226,7 +226,7 @@ const accessOf: Readonly<
 };
 
 const taken = ({ task, namespace, name }: TaskOf): RunEvent =>
-  failed(task.id, taskErrors.nameTaken, `${namespace}/${name} is there already, and is not this task's`);
+  failed(task.id, taskErrors.nameTaken, `${namespace}/${name} exists already, and not for this task`);
 
 export const isGone = (run: WorkflowRun | undefined, uid: string): boolean =>
   run === undefined || run.metadata.uid !== uid || (isTerminating(run) && hasEnded(run));

@@ -121,7 +121,7 @@ class Runs {
     };
   }
 
-  /** Returns the keys of the run and of its parent, and after its deletion those of its children. */
+  /** Returns the keys of the run and of its parent, and after its deletion the keys of its children. */
   #keysOf(run: WorkflowRun): readonly ObjectKey[] {
     const { parent } = run.spec;
     const key = objectKey(run);
@@ -138,7 +138,7 @@ class Runs {
     return own.filter(({ status }) => status?.startTime === undefined).map(objectKey);
   }
 
-  /** Starts a term. No state of a term outlives it. */
+  /** Starts a term of leadership. State in memory is not kept beyond a term. */
   #begins(signal: AbortSignal): void {
     if (this.#term === signal) return;
     this.#term = signal;
@@ -200,7 +200,10 @@ class Runs {
     if (run?.metadata.uid === metadata.uid) this.#live.set(key, run);
   }
 
-  /** Discards a state that was not stored: it may happen differently, with other tasks than those placed. */
+  /**
+   * Discards a state that was not stored: the next attempt may lead to another state, with tasks other than
+   * the placed ones.
+   */
   #forgetUnstored(key: ObjectKey): void {
     const run = this.#newest(key);
     if (!run) return;
@@ -275,16 +278,16 @@ class Runs {
       state = advanced.state;
       history.push(...advanced.history);
     }
-    const told = run.status?.history ?? [];
+    const stored = run.status?.history ?? [];
     const next = {
       state,
       definition: run.status?.definition ?? '',
-      history: [...told, ...entriesOf(history, told)],
+      history: [...stored, ...entriesOf(history, stored)],
     };
     const excess = excessOfRun(run, statusOf(run, { ...next, calls: [], now: ports.now }));
     if (excess === undefined || state.root === undefined) return next;
     const ended = await advance(definition, before, { type: 'Excess', cause: excess }, ports);
-    return { ...next, state: ended.state, history: [...told, ...entriesOf(ended.history, told)] };
+    return { ...next, state: ended.state, history: [...stored, ...entriesOf(ended.history, stored)] };
   }
 
   async #eventsOf(run: WorkflowRun, state: RunState): Promise<RunEvent[]> {
@@ -325,7 +328,7 @@ class Runs {
     if (stop) return { type: 'Stop', ...stop };
     if (isTerminating(run)) return { type: 'Stop', cause: 'the run was deleted' };
     if (parent && isGone(this.#runs.get(`${parent.namespace}/${parent.name}`), parent.uid))
-      return { type: 'Stop', cause: 'the run whose task it was is gone' };
+      return { type: 'Stop', cause: 'its parent run is gone' };
     return undefined;
   }
 
@@ -336,7 +339,7 @@ class Runs {
     // The cache may not show the revision yet.
     const workflow = this.#workflows.get(`${metadata.namespace}/${spec.workflow}`);
     if (workflow && revisionName(workflow) === name) return workflow.spec.definition as Definition;
-    throw new Error(`ControllerRevision ${name}, with which the run began, is not there`);
+    throw new Error(`ControllerRevision ${name}, with which the run began, does not exist`);
   }
 
   #ports({ metadata: { namespace = '' } }: WorkflowRun): Ports {

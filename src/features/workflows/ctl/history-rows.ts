@@ -34,7 +34,7 @@ export const historyRows = (entries: readonly Entry[], begun: number): string[][
 const after = (ms: number) => (ms < 1000 ? `${Math.max(0, Math.round(ms))}ms` : goDuration(ms));
 
 function detailOf({ detail, input, output }: Entry): string {
-  const told = isRecord(detail)
+  const shown = isRecord(detail)
     ? Object.entries(detail).map(([name, value]) => `${name}=${short(value)}`)
     : detail === undefined
       ? []
@@ -43,7 +43,7 @@ function detailOf({ detail, input, output }: Entry): string {
     ...(input === undefined ? [] : [`input=${short(input)}`]),
     ...(output === undefined ? [] : [`output=${short(output)}`]),
   ];
-  return [...told, ...data].join(' ');
+  return [...shown, ...data].join(' ');
 }
 
 /** Maximum number of characters of a value; -o json prints it whole. */

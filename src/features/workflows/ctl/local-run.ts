@@ -37,7 +37,7 @@ export interface LocalRunOptions {
  */
 export function readAnswers(value: unknown): Answers {
   if (!isRecord(value))
-    throw new Error('expected an object with names of states and what their tasks answer');
+    throw new Error('expected an object from names of states to the results of their tasks');
   return new Map(
     Object.entries(value).map(([name, given]) => {
       const list = Array.isArray(given) ? given : [given];
@@ -63,19 +63,19 @@ export async function runLocally(options: LocalRunOptions): Promise<RunState> {
   let { now } = options;
   const given = new Map<string, number>();
   const ports = () => ({ now, random, evaluate });
-  const told = ({ state, history }: Advanced): RunState => {
+  const recorded = ({ state, history }: Advanced): RunState => {
     onHistory(history);
     return state;
   };
   const execution = { id: `local/${name}`, name, workflow: { id: `workflows/${name}`, name } };
-  let state = told(await startRun(definition, input, execution, ports()));
+  let state = recorded(await startRun(definition, input, execution, ports()));
   while (state.status === 'Running') {
     signal.throwIfAborted();
     const commands = pending(state);
     const due = commands.find(({ type }) => type === 'setTimer') as { readonly due: number } | undefined;
     const event = eventOf(commands, answers, given);
     if (event.type === 'Time' && due) now = Math.max(now, due.due);
-    state = told(await advance(definition, state, event, ports()));
+    state = recorded(await advance(definition, state, event, ports()));
   }
   return state;
 }
@@ -103,7 +103,7 @@ function answerTo({ state, resource }: Task, answers: Answers, given: Map<string
   const count = given.get(key ?? '') ?? 0;
   const answer = list[Math.min(count, list.length - 1)];
   if (key === undefined || answer === undefined) {
-    throw new Error(`--answers says nothing of the state ${state}, nor of ${called}`);
+    throw new Error(`--answers has no entry for the state ${state} or for ${called}`);
   }
   given.set(key, count + 1);
   return answer;

@@ -160,7 +160,7 @@ async function printEnd({ io, flags, cluster }: VerbContext, target: ObjectTarge
       throw new Error(`workflowrun/${target.name} ${ends[phase] ?? phase}${why && `: ${why}`}`);
     }
   }
-  throw new Error(`workflowrun/${target.name} has not ended, and the time to wait is over; it goes on`);
+  throw new Error(`workflowrun/${target.name} has not ended within the timeout; it continues`);
 }
 
 const isOver = (phase: string) => !['', 'Pending', 'Running'].includes(phase);
@@ -178,7 +178,7 @@ const stop: Verb = {
   words: 'RUN',
   flags: {
     error: { type: 'string', hint: 'NAME', about: 'error name of the stopped run' },
-    cause: { type: 'string', hint: 'TEXT', about: 'cause, as text for people' },
+    cause: { type: 'string', hint: 'TEXT', about: 'human-readable cause' },
   },
   async run(context) {
     const { flags, io, cluster } = context;

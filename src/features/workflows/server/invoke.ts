@@ -1,4 +1,4 @@
-/** workflows/NAME/invoke: creates a run, waits for its end, and answers with its output. */
+/** Serves workflows/NAME/invoke: creates a run, waits for its end, and answers with its output. */
 import { createHash } from 'node:crypto';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
@@ -35,7 +35,7 @@ export type RunDraft = Omit<WorkflowRun, 'metadata' | 'status'> & {
 /** Headers with the name of the run: in every answer, and as requested by the caller. */
 const runHeader = 'workflow-run';
 const wishedHeader = 'workflow-run-name';
-/** Minimum number of characters of a name that cannot be guessed: those of a UUID without its dashes. */
+/** Minimum number of characters of a name that cannot be guessed: the length of a UUID without dashes. */
 const minOfStrangers = 32;
 const usualSeconds = 60;
 const maxSeconds = 3600;
@@ -46,12 +46,12 @@ export const invokeWorkflow =
     const { info, server, request } = scope;
     const { namespace, name } = info;
     const workflow = workflowOf(scope);
-    const patience = patienceOf(scope) * 1000;
+    const timeout = timeoutOf(scope) * 1000;
     const input = await inputOfRequest(scope);
     if (scope.user.name === anonymousUser) checkRunsOfStrangers(server.cache, namespace, name);
     const run = await begin(scope, runs, workflow, input);
     if (hasEnded(run)) return answerOf(run);
-    const ended = isAsync(request) ? undefined : await ends.of(run, patience, scope.signal);
+    const ended = isAsync(request) ? undefined : await ends.of(run, timeout, scope.signal);
     return ended ? answerOf(ended) : goesOn(run);
   };
 
@@ -69,7 +69,7 @@ type Scope = Parameters<Handler>[0];
 const isAsync = ({ headers }: Request) =>
   /(^|[\s,;])respond-async($|[\s,;=])/i.test(headers.get('prefer') ?? '');
 
-function patienceOf({ query }: RequestScope): number {
+function timeoutOf({ query }: RequestScope): number {
   const text = query.get('timeoutSeconds');
   if (text === null) return usualSeconds;
   const seconds = Number(text);
@@ -107,7 +107,7 @@ function nameFor({ request, user }: RequestScope, { name, uid }: Workflow['metad
   if (wished === undefined || user.name !== anonymousUser) return wished;
   if (wished.length < minOfStrangers)
     throw newBadRequest(
-      `without credentials, Workflow-Run-Name is what nobody else may guess: at least ${minOfStrangers} characters, such as a UUID`,
+      `without credentials, Workflow-Run-Name must be impossible to guess: at least ${minOfStrangers} characters, such as a UUID`,
     );
   const digest = createHash('sha256').update(`${uid} ${wished}`).digest('hex');
   return `${name}-${digest.slice(0, 32)}`;

@@ -20,7 +20,7 @@ export const runParents: AdmissionPlugin = {
     if (operation === 'create' && user.name !== controller && spec.parent !== undefined)
       throw newForbidden(definition, name, 'spec.parent is set by the cluster: leave it out');
     const [next, before] = [object, old].map((one) => one?.metadata.annotations?.[callerAnnotation]);
-    // Members of this group are the server itself, and administrators who restore a cluster.
+    // The members of this group are the server itself and administrators who restore a cluster.
     if (!user.groups.includes(mastersGroup) && next !== before)
       throw newForbidden(
         definition,

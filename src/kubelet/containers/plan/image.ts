@@ -25,8 +25,8 @@ const realTime = /^RT(MIN(\+([1-9]|1[0-5]))?|MAX(-([1-9]|1[0-4]))?)$/;
 const lastSignal = 64;
 
 /**
- * Returns the signal that asks a container to end; undefined for the image's. An image may name a signal that
- * does not exist: with it the engine would create containers that it cannot stop, so SIGTERM is used instead.
+ * Returns the container's stop signal; undefined for the image's. An image may name a signal that does not
+ * exist, with which the engine would create containers that it cannot stop; SIGTERM is used instead.
  */
 export function stopSignalOf(
   wanted: string | undefined,

@@ -55,7 +55,7 @@ export function containerResources(
   };
 }
 
-/** The oom_score_adj of processes that the kernel kills last. */
+/** Value of oom_score_adj for the processes that the kernel kills last. */
 const lastToGo = -997;
 
 /**

@@ -8,8 +8,8 @@ export interface StartContainer {
   readonly attempt: number;
   readonly crashes: number;
   /**
-   * Id of the target container, whose processes this one sees; set only if the pod names a target and the
-   * target runs.
+   * Id of the target container, whose processes the started container sees; set only if the pod names a
+   * target and the target runs.
    */
   readonly processesOf?: string;
 }

@@ -26,7 +26,10 @@ export function deviceRequests(
 }
 
 export interface Choice {
-  /** Devices that it must get: what it had before, and what ended containers of the pod had. */
+  /**
+   * Devices that the container must get: its own earlier devices, and the devices of the pod's ended
+   * containers.
+   */
   readonly first: readonly string[];
   /** Other devices that are free and healthy. */
   readonly free: readonly string[];

@@ -1,11 +1,11 @@
-/** The flag --devices: which files of this machine are devices, and of which resource. */
+/** The flag --devices, which states the files of this machine that are devices, and their resources. */
 import { isExtended, validateContainerResourceName } from '../../../api/core/v1/container/resource-names.ts';
 
 export interface DeviceRule {
   /** Name such as `example.com/gpu`. */
   readonly resource: string;
   readonly directory: string;
-  /** Pattern of the names of the devices' files there. */
+  /** Pattern of the names of the devices' files in the directory. */
   readonly name: RegExp;
   /** Shared files that a container gets along with each of these devices. */
   readonly shared: readonly string[];

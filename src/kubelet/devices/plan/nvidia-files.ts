@@ -3,11 +3,11 @@
 export interface NvidiaCard {
   /** UUID such as `GPU-6c5f…`. */
   readonly uuid: string;
-  /** Minor number of its file in /dev. */
+  /** Minor number of the card's file in /dev. */
   readonly minor: number;
 }
 
-/** Parses a card's file `information`; undefined for a card that the driver cannot use (any more). */
+/** Parses a card's file `information`; returns undefined for a card that the driver cannot use. */
 export function readCard(information: string): NvidiaCard | undefined {
   const fields = new Map(
     information.split('\n').flatMap((line) => {

@@ -1,12 +1,15 @@
 /** Errors of NVIDIA cards in the kernel's log, written by their driver ("NVRM: Xid"). Pure. */
 
-/** The record of the driver's loading: earlier errors are of cards that have been initialized anew since. */
+/**
+ * Beginning of the record that the driver writes when it is loaded. Earlier errors are obsolete, because the
+ * cards have been initialized anew since.
+ */
 const loaded = 'NVRM: loading NVIDIA ';
 
 /** Information about cards in a line of the log. */
 export type CardNews =
   | { readonly kind: 'loaded' }
-  /** `address` is that of the card on its bus, in the form of busAddress. */
+  /** `address` is the card's address on its bus, in the form of busAddress. */
   | { readonly kind: 'error'; readonly address: string; readonly xid: number };
 
 /**
@@ -19,8 +22,8 @@ const causedByPrograms: ReadonlySet<number> = new Set([13, 31, 43, 45, 68, 109])
 
 /**
  * Parses one line of /dev/kmsg: PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT
- * (Documentation/ABI/testing/dev-kmsg). Undefined for a line that is not about cards, and for one that a
- * program wrote: the kernel's own have the facility 0.
+ * (Documentation/ABI/testing/dev-kmsg). Returns undefined for a line that is not about cards, and for a line
+ * that a program wrote: only the kernel's own lines have the facility 0.
  */
 export function readCardNews(line: string): CardNews | undefined {
   const [, priority, text = ''] = /^(\d{1,9}),\d+,\d+,[^;]*;(.*)$/.exec(line) ?? [];
@@ -34,9 +37,9 @@ export function readCardNews(line: string): CardNews | undefined {
 }
 
 /**
- * Returns DOMAIN:BUS:DEVICE in lower case, with at least four digits for the domain. The driver's directory
- * of a card also has a function (0000:3b:00.0), its errors have none; a domain may have four or eight digits.
- * Undefined for an invalid address.
+ * Returns DOMAIN:BUS:DEVICE in lower case, with at least four digits for the domain. The name of a card's
+ * directory also contains a function (0000:3b:00.0), the driver's errors do not; a domain may have four or
+ * eight digits. Undefined for an invalid address.
  */
 export function busAddress(text: string): string | undefined {
   const [, domain, rest] =

@@ -24,9 +24,9 @@ export interface PodFacts {
 
 /**
  * Returns the environment: envFrom in order, then env in order, where later values win. Each value can refer
- * to earlier variables, and to those of Services that no variable of the container hides. Throws
- * ContainerConfigError for a missing object or key that is not optional, and for more than a program can be
- * given.
+ * to earlier variables, and to variables of Services that no variable of the container hides. Throws
+ * ContainerConfigError for a missing object or key that is not optional, and for variables that are too long
+ * for a program.
  */
 export function resolveEnv(
   pod: Pod,

@@ -28,8 +28,8 @@ export function expand(text: string, lookUp: LookUp): string {
       throw tooLong(`a text with its variables has more than ${maxTextLength} bytes`);
     return found;
   };
-  // Nothing is closed after the last parenthesis: without this, each opening one would be searched for to the
-  // end.
+  // No variable is closed after the last parenthesis. Without this bound, the search from each opening
+  // parenthesis would run to the end of the text.
   const end = text.lastIndexOf(')') + 1;
   const [head, tail] = [text.slice(0, end), text.slice(end)];
   return `${head.replaceAll(/\$(?:\$|\(([^)]*)\))/g, value)}${tail.replaceAll('$$', () => '$')}`;
@@ -48,7 +48,7 @@ export function expandEach(words: readonly string[], lookUp: LookUp): readonly s
   });
 }
 
-/** The room for everything that a program is given. */
+/** The remaining length for a program's arguments and environment. */
 export class Room {
   #left = maxTogetherLength;
 

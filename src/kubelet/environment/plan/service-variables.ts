@@ -1,6 +1,6 @@
 /**
- * Environment variables of Services (upstream: pkg/kubelet/envvars, getServiceEnvVarMap): those of the pod's
- * namespace, and always the API server's, without which no client in a pod finds it.
+ * Environment variables of Services (upstream: pkg/kubelet/envvars, getServiceEnvVarMap): the Services of the
+ * pod's namespace, and always the API server's, because clients in pods need its variables to find it.
  */
 import type { Service } from '../../../api/core/v1/service/service.ts';
 

@@ -5,10 +5,10 @@
 
 /** An image that came to this machine for a pod. Times in milliseconds since the epoch. */
 export interface RecordedImage {
-  /** Names under which pods pulled it. */
+  /** Names under which pods pulled the image. */
   readonly names: readonly string[];
   readonly since: number;
-  /** Time at which it was last seen in use. */
+  /** Time at which the image was last seen in use. */
   readonly usedAt: number;
 }
 

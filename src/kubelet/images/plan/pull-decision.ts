@@ -1,7 +1,7 @@
 /** Image names, and the decision whether an image is pulled. */
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 
-// github.com/distribution/reference: [domain[:port]/]path[:tag][@digest], lower case in the path.
+// Format of github.com/distribution/reference: [domain[:port]/]path[:tag][@digest], lower case in the path.
 const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
 const host = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
 const domain = `(?:${host}(?:\\.${host})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`;

@@ -2,7 +2,7 @@
 
 /** A line of the engine's progress stream. */
 export interface LayerLine {
-  /** Id of the layer; in the first line it is the tag, which is no layer. */
+  /** Id of the layer. In the first line it is the image's tag instead. */
   readonly id?: string;
   readonly status?: string;
   readonly progressDetail?: { readonly current?: number; readonly total?: number };

@@ -20,8 +20,8 @@ export interface RenderedResolvConf {
 }
 
 /**
- * Returns the policy's servers, search domains and options, with the pod's own added, all cut to what
- * resolvers support.
+ * Returns the policy's servers, search domains and options, together with the pod's own, all cut to the
+ * limits of resolvers.
  */
 export function renderResolvConf(pod: Pod, facts: DnsFacts): RenderedResolvConf {
   const { conf, warnings } = withinLimits(withPodConfig(pod, ofPolicy(pod, facts)));

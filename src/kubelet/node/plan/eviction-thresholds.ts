@@ -39,7 +39,9 @@ export type Threshold = { readonly signal: Signal } & (
 
 export type Pressure = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
-/** The kubelet's defaults, with the same for the container engine's file system and for processes. */
+/**
+ * The kubelet's defaults, extended by thresholds for the container engine's file system and for processes.
+ */
 export const defaultEvictionHard =
   'memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<10%,imagefs.inodesFree<5%,pid.available<5%';
 
@@ -109,7 +111,7 @@ function amountOf(text: string): number {
   throw new Error(`expected an amount such as 100Mi or 10%, not ${JSON.stringify(text)}`);
 }
 
-/** A resource of which less is available than its threshold. */
+/** A resource whose available amount is below its threshold. */
 export interface Shortage {
   readonly pressure: Pressure;
   readonly signal: Signal;
@@ -131,7 +133,7 @@ export function shortagesOf(usage: NodeUsage, thresholds: readonly Threshold[]):
   });
 }
 
-/** When each pressure was last seen, in milliseconds since the epoch. */
+/** Time at which each pressure was last seen, in milliseconds since the epoch. */
 export type PressureMemory = Readonly<Record<Pressure, number>>;
 
 export const neverUnderPressure: PressureMemory = {

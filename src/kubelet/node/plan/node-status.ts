@@ -55,7 +55,7 @@ export interface NodeInput extends NodeHealth {
   readonly kubeletPort: number | undefined;
   /** Version such as `docker://20.10.24`; '' while it is unknown. */
   readonly runtimeVersion: string;
-  /** Empty or absent while they are unknown. */
+  /** Empty or absent while the handlers are unknown. */
   readonly runtimeHandlers?: readonly RuntimeHandler[];
   readonly images: readonly NodeImage[];
   readonly systemReserved?: ReservedResources | undefined;
@@ -160,16 +160,16 @@ export function computeNodeStatus(input: NodeInput, previous: Node['status']): N
 }
 
 /**
- * Returns the engine's features. No supported engine has user namespaces per pod (decision 22), or groups
- * without those of the image.
+ * Returns the engine's features. No supported engine has user namespaces per pod (decision 22), or can leave
+ * out the groups of the image.
  */
 function runtimeFeatures(
   { runtimeHandlers = [] }: NodeInput,
   previous: Node['status'],
 ): Pick<NodeStatus, 'features' | 'runtimeHandlers'> {
-  const { features, runtimeHandlers: told } = previous ?? {};
+  const { features, runtimeHandlers: previousHandlers } = previous ?? {};
   if (runtimeHandlers.length === 0)
-    return { ...(features && { features }), ...(told && { runtimeHandlers: told }) };
+    return { ...(features && { features }), ...(previousHandlers && { runtimeHandlers: previousHandlers }) };
   return {
     features: { supplementalGroupsPolicy: false },
     runtimeHandlers: runtimeHandlers.map(({ name, recursiveReadOnlyMounts }) => ({

@@ -10,7 +10,7 @@ import { isCritical } from './eviction-order.ts';
 export interface ShutdownPeriods {
   /** Period of the whole shutdown, in milliseconds. */
   readonly totalMs: number;
-  /** Part of it that is reserved for critical pods, which end last. */
+  /** Part of the period that is reserved for critical pods, which end last. */
   readonly criticalMs: number;
 }
 
@@ -20,8 +20,8 @@ export interface ShutdownPhase {
 }
 
 /**
- * Maximum time to kill the containers that did not end by themselves and to report that. It is part of a
- * phase's period; in a short phase it is half of it.
+ * Maximum time to kill the containers that did not end by themselves and to report that. This time is part of
+ * a phase's period, and at most half of it.
  */
 const reportMs = 2_000;
 

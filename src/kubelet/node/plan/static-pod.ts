@@ -37,8 +37,8 @@ export function readStaticPod(text: string, { nodeName, path, hash }: StaticPodS
   const { object: pod } = convertObject(podFields, podResource, parseYaml(text).value, 'Ignore');
   const { metadata, spec } = pod;
   if (!metadata.name) throw newInvalid(podResource, '', [requiredCause('metadata.name')]);
-  // The uid in the file counts only as text: a uid is the name of a directory, and no two pods may have the
-  // same.
+  // A uid in the file is only hashed with the rest of the pod, not used itself: directories are named after
+  // uids, and no two pods may have the same uid.
   const uid = hash(JSON.stringify([pod, nodeName, path]));
   const name = `${metadata.name}-${nodeName.toLowerCase()}`;
   pod.metadata = {

@@ -1,5 +1,5 @@
 /**
- * Types that connect planning and execution: what is known of a pod on this node, and the actions that can be
+ * Types that connect planning and execution: the state of a pod on this node, and the actions that can be
  * taken for it.
  */
 
@@ -57,9 +57,12 @@ export interface PodMemory extends EngineAbilities, HookMemory {
   readonly sandboxFailure: Failure | undefined;
   /** State of each volume that the pod's containers mount. */
   readonly volumes: readonly VolumeState[];
-  /** Time from which a container is to stop that must wait before it is asked, by container id. */
+  /**
+   * Time at which the stop of a container began that must wait before its stop signal is sent, by container
+   * id.
+   */
   readonly stopBegan: ReadonlyMap<string, number>;
-  /** Time at which a container was asked to stop, by container id. */
+  /** Time at which a container's stop signal was sent, by container id. */
   readonly stopping: ReadonlyMap<string, number>;
   /** Results of each container's probes. */
   readonly probes: PodProbeResults;
@@ -67,7 +70,10 @@ export interface PodMemory extends EngineAbilities, HookMemory {
   readonly terminationMessages: ReadonlyMap<string, string>;
   /** True when nothing is left of a deleted pod and the API server has been informed, if it had the pod. */
   readonly reportedGone: boolean;
-  /** True when the API server has the pod's end: from here on nothing of the pod is needed to report it. */
+  /**
+   * True when the API server has the pod's final status: from then on nothing of the pod on this node is
+   * needed to report its end.
+   */
   readonly endIsKnown: boolean;
   /** True when the pod's volumes have been removed. */
   readonly volumesRemoved: boolean;
@@ -90,7 +96,7 @@ export interface ResizeMemory {
 }
 
 /** A stop of a container; the first one emits an event. */
-interface ToldStop {
+interface AnnouncedStop {
   readonly id: string;
   readonly name: string;
   readonly why: string;
@@ -99,17 +105,17 @@ interface ToldStop {
 }
 
 export type PodAction =
-  /** Does what is due for the pod's volumes. */
+  /** Runs the steps that are due for the pod's volumes. */
   | { readonly type: 'mountVolumes' }
   | { readonly type: 'createSandbox'; readonly attempt: number }
   | { readonly type: 'removeSandbox'; readonly id: string }
   | StartContainer
   /** Starts the hook; a later plan sees its result. */
   | RunHook
-  /** Starts the grace period: a later plan asks the container to stop. */
-  | ({ readonly type: 'beginStop' } & ToldStop)
-  /** Asks the container to stop; a later plan kills it when it has not stopped. */
-  | ({ readonly type: 'terminateContainer' } & ToldStop)
+  /** Starts the grace period; a later plan sends the stop signal. */
+  | ({ readonly type: 'beginStop' } & AnnouncedStop)
+  /** Sends the container's stop signal; a later plan kills the container when it has not stopped. */
+  | ({ readonly type: 'terminateContainer' } & AnnouncedStop)
   | {
       readonly type: 'resizeContainer';
       readonly id: string;

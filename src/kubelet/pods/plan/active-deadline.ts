@@ -1,7 +1,4 @@
-/**
- * spec.activeDeadlineSeconds: how long a pod may be active on its node (upstream:
- * pkg/kubelet/active_deadline.go).
- */
+/** Deadline of a pod on its node (spec.activeDeadlineSeconds; upstream: pkg/kubelet/active_deadline.go). */
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { PodEnd } from './actions.ts';
 

@@ -18,7 +18,7 @@ export type Resources = Pick<Container['resources'], 'limits' | 'requests'>;
 /** Allocated resources by container name. */
 export type Allocation = ReadonlyMap<string, Resources>;
 
-/** Returns what the pod requests. */
+/** Returns the resources that the pod requests. */
 export const allocationOf = (pod: Pod): Allocation =>
   new Map(servingContainers(pod.spec).map(({ name, resources }) => [name, resources]));
 
@@ -44,13 +44,13 @@ const areAmounts = (value: unknown): value is Record<string, string> | undefined
   (isRecord(value) && Object.values(value).every((amount) => typeof amount === 'string'));
 
 /**
- * Returns the allocation recorded when the containers were made; where none was recorded, what the pod
- * requests.
+ * Returns the allocation that was recorded when the containers were made; for containers without a record,
+ * the pod's requests.
  */
 export function allocationFrom(pod: Pod, containers: readonly ContainerState[]): Allocation {
   const newest = containers.toSorted((a, b) => a.attempt - b.attempt);
   const noted = new Map(newest.map(({ name, allocation }) => [name, readResources(allocation)]));
-  return new Map([...allocationOf(pod)].map(([name, asked]) => [name, noted.get(name) ?? asked]));
+  return new Map([...allocationOf(pod)].map(([name, requested]) => [name, noted.get(name) ?? requested]));
 }
 
 /** Returns the pod with its allocated resources: the same object where nothing differs. */
@@ -88,14 +88,14 @@ export function resizeProblem(
   others: readonly Pod[],
   allocatable: ReadonlyMap<string, number>,
 ): PendingResize | undefined {
-  const { status: _, ...asked } = pod;
-  const requests = podRequests(asked as Pod);
+  const { status: _, ...withoutStatus } = pod;
+  const requests = podRequests(withoutStatus as Pod);
   for (const name of ['memory', 'cpu']) {
     const [requested = 0, capacity = 0] = [requests.get(name), allocatable.get(name)];
     if (requested <= capacity) continue;
     const what = `${name}, requested: ${requested}, capacity: ${capacity}`;
     return { reason: 'Infeasible', message: `Node didn't have enough capacity: ${what}` };
   }
-  const lack = lackOf(asked as Pod, others, allocatable);
+  const lack = lackOf(withoutStatus as Pod, others, allocatable);
   return lack && { reason: 'Deferred', message: lack.message };
 }

@@ -33,10 +33,10 @@ export function volumeMounts(
   wanted: Pick<Container, 'volumeMounts'>,
   canBeRecursive = false,
 ): Pick<ContainerStatus, 'volumeMounts'> {
-  const told = (wanted.volumeMounts ?? []).map(({ name, mountPath, readOnly, recursiveReadOnly }) => {
-    const asks = recursiveReadOnly === 'Enabled' || recursiveReadOnly === 'IfPossible';
-    const mode = { readOnly, recursiveReadOnly: asks && canBeRecursive ? 'Enabled' : 'Disabled' };
+  const mounts = (wanted.volumeMounts ?? []).map(({ name, mountPath, readOnly, recursiveReadOnly }) => {
+    const isRequested = recursiveReadOnly === 'Enabled' || recursiveReadOnly === 'IfPossible';
+    const mode = { readOnly, recursiveReadOnly: isRequested && canBeRecursive ? 'Enabled' : 'Disabled' };
     return { name, mountPath, ...(readOnly && mode) };
   });
-  return told.length > 0 ? { volumeMounts: told } : {};
+  return mounts.length > 0 ? { volumeMounts: mounts } : {};
 }

@@ -1,4 +1,4 @@
-/** Computes one container's status from its newest containers, its failures and what was reported before. */
+/** Computes one container's status from its newest containers, its failures and its earlier status. */
 
 import { initContainersOf, isSidecar } from '../../../api/core/v1/container/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
@@ -194,8 +194,8 @@ function whyNotStarted({ pod, wanted, memory }: ContainerInput): NonNullable<Rep
 }
 
 /**
- * After the first failed pull the reason is that of the failure, afterwards that of the back-off until the
- * pull fails again.
+ * Returns the failure's own reason after the first failed pull; after later ones, the reason of the back-off
+ * until the next attempt is due.
  */
 function waitingAfter(failure: StartFailure, { image: own }: Container, now: number) {
   const { image = own } = failure;

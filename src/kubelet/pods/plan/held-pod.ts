@@ -24,8 +24,8 @@ interface Known extends EngineAbilities {
 }
 
 /**
- * Results by the metadata object of each version of a pod: a step asks for every container, and a pod has
- * many fields.
+ * Results by the metadata object of each version of a pod. A step needs the result once per container, and
+ * computing it reads many fields.
  */
 const known = new WeakMap<Pod['metadata'], Known>();
 

@@ -80,8 +80,8 @@ export function dueStartHook(
 }
 
 /**
- * Returns the hook that runs before a container is asked to stop, or `running` while it has not finished;
- * undefined when there is none or it has ended.
+ * Returns the hook that runs before a container's stop signal is sent, or `running` while it has not
+ * finished; undefined when there is none or it has ended.
  */
 export function stopHook(
   { id, name, preStop }: ContainerState,

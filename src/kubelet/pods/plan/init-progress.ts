@@ -28,8 +28,8 @@ export function initProgress(
     const container = latest.get(name);
     return container?.sandboxId === sandboxId && container?.state !== 'created' ? container : undefined;
   };
-  // Containers before the last one that was started have had their turn, even if what was left of them has
-  // been removed.
+  // Containers before the last one that was started have had their turn, even if they have been removed
+  // since.
   const last = list.findLastIndex((wanted) => here(wanted) !== undefined);
   const begun = list[last];
   const container = begun && here(begun);

@@ -39,7 +39,7 @@ const ownConditions: ReadonlySet<string> = new Set([
 export const isOwnCondition = ({ type, reason }: Pick<Condition, 'type' | 'reason'>): boolean =>
   ownConditions.has(type) && (type !== 'DisruptionTarget' || reason === 'TerminationByKubelet');
 
-type Said = Omit<Condition, 'type'>;
+type Finding = Omit<Condition, 'type'>;
 
 /** Returns the conditions without their times. */
 export function podConditions(input: ConditionInput): readonly Condition[] {
@@ -58,12 +58,12 @@ export function podConditions(input: ConditionInput): readonly Condition[] {
 }
 
 /** True while there is a sandbox with its network, as upstream's condition of this name. */
-function sandboxReadiness({ pod, phase, observed, memory }: ConditionInput): Said {
+function sandboxReadiness({ pod, phase, observed, memory }: ConditionInput): Finding {
   if (observed.sandboxes.some(({ state }) => state === 'running')) return { status: 'True' };
   return { status: 'False', ...(phase === 'Pending' && holdOf(pod, memory)) };
 }
 
-function initialization({ pod, phase, containerStatuses, initStatuses }: ConditionInput): Said {
+function initialization({ pod, phase, containerStatuses, initStatuses }: ConditionInput): Finding {
   if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' };
   // Once the pod's own containers have run, a restart of a sidecar does not make the condition false again.
   if (containerStatuses.some(({ state }) => state?.running ?? state?.terminated)) return { status: 'True' };
@@ -76,9 +76,9 @@ function initialization({ pod, phase, containerStatuses, initStatuses }: Conditi
   return { status: 'False', reason: 'ContainersNotInitialized', message };
 }
 
-function containerReadiness({ pod, phase, containerStatuses, initStatuses, end }: ConditionInput): Said {
+function containerReadiness({ pod, phase, containerStatuses, initStatuses, end }: ConditionInput): Finding {
   if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
-  // A pod that the node ends counts as failed: it must not get traffic any more.
+  // A pod that the node ends counts as failed: it must no longer get traffic.
   if (end || phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
   const sidecars = new Set(sidecarsOf(pod.spec).map(({ name }) => name));
   const serving = [...initStatuses.filter(({ name }) => sidecars.has(name)), ...containerStatuses];
@@ -92,7 +92,7 @@ function containerReadiness({ pod, phase, containerStatuses, initStatuses, end }
 const namesOf = (statuses: readonly ContainerStatus[]) => `[${statuses.map(({ name }) => name).join(' ')}]`;
 
 /** Returns the condition Ready from the readiness gates: False while one is not true. */
-function gates(pod: Pod): Said {
+function gates(pod: Pod): Finding {
   const missing = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const gate = `pod readiness gate "${conditionType}"`;
     const status = podCondition(pod, conditionType)?.status;

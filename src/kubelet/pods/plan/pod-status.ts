@@ -54,7 +54,8 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   const { resize, conditions: resizing } = isTerminalPhase(phase)
     ? noResize
     : resizeState(pod, observed.containers, memory);
-  const told = (statuses: readonly ContainerStatus[]) => withResources(statuses, pod, observed.containers);
+  const reported = (statuses: readonly ContainerStatus[]) =>
+    withResources(statuses, pod, observed.containers);
   const conditions = [
     ...podConditions({ pod, phase, containerStatuses, initStatuses, end, observed, memory }),
     ...resizing,
@@ -75,8 +76,8 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
       now,
     ),
     ...(!isWithoutContainers(input, phase) && {
-      ...listed(told(initStatuses)),
-      containerStatuses: byName(told(containerStatuses)),
+      ...listed(reported(initStatuses)),
+      containerStatuses: byName(reported(containerStatuses)),
       ...ephemeralStatuses(input, inputOf),
     }),
   };
@@ -110,7 +111,7 @@ function ephemeralStatuses({ pod, observed }: PodStatusInput, inputOf: InputOf):
   return { ephemeralContainerStatuses: byName(withResources(added, pod, observed.containers)) };
 }
 
-/** Returns what the status of each container is computed from. */
+/** Returns the input from which the status of each container is computed. */
 function containerInputs(input: PodStatusInput): InputOf {
   const { pod, memory, observed, now, canMountRecursiveReadOnly } = input;
   const isLeaving =

@@ -27,7 +27,10 @@ export function withResources(
   });
 }
 
-/** Returns the allocated and the actual resources; a container that does not run has those of its spec. */
+/**
+ * Returns the allocated and the actual resources; for a container that does not run, the resources of its
+ * spec.
+ */
 function reportedResources(
   allocated: ResourceRequirements,
   container: ContainerState,

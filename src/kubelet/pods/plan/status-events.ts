@@ -58,8 +58,8 @@ function failedStarts(before: PodStatus | undefined, status: PodStatus): StatusE
     const ended = state?.terminated ?? lastState?.terminated;
     if (ended?.reason !== 'ContainerCannotRun') return [];
     const known = allStatuses(before).find((other) => other.name === name);
-    const told = [known?.state?.terminated, known?.lastState?.terminated];
-    if (told.some((other) => other?.containerID === ended.containerID)) return [];
+    const reported = [known?.state?.terminated, known?.lastState?.terminated];
+    if (reported.some((other) => other?.containerID === ended.containerID)) return [];
     const message = `Error: failed to start container ${name}: ${ended.message}`;
     return [{ type: 'Warning', reason: 'Failed', message }];
   });

@@ -1,7 +1,7 @@
 /**
- * The order of stopping containers: the preStop hook runs, the container is asked to stop, and it is killed
- * when its grace period is over. Sidecars are asked once the containers that may need them have ended, the
- * last sidecar first (upstream: killContainer, terminationOrdering).
+ * The order of stopping containers: the preStop hook runs, the stop signal is sent, and the container is
+ * killed when its grace period is over. Sidecars are stopped once the containers that may need them have
+ * ended, the last sidecar first (upstream: killContainer, terminationOrdering).
  */
 import type { ContainerState } from '../../runtime/runtime.ts';
 import type { PodMemory } from './actions.ts';
@@ -54,17 +54,17 @@ export function planStop(
   plan: Draft,
 ): void {
   const { id, name } = container;
-  const told = { id, name, why, ...(message !== undefined && { message }) };
-  const askedAt = memory.stopping.get(id);
+  const announced = { id, name, why, ...(message !== undefined && { message }) };
+  const signaledAt = memory.stopping.get(id);
   const began = stopBegan(memory, id);
   const end = (began ?? now) + graceSeconds * 1000;
   const hook = stopHook(container, memory);
-  const mustWait = askedAt === undefined && (hook !== undefined || !isTurn);
+  const mustWait = signaledAt === undefined && (hook !== undefined || !isTurn);
   if (!mustWait || end <= now) {
-    planSignal(container, graceSeconds, end, { told, askedAt, now }, plan);
+    planSignal(container, graceSeconds, end, { announced, signaledAt, now }, plan);
     return;
   }
-  if (began === undefined) plan.add({ type: 'beginStop', ...told });
+  if (began === undefined) plan.add({ type: 'beginStop', ...announced });
   if (hook && hook !== 'running') plan.add(hook);
   plan.wakeIn(end - now);
 }
@@ -73,13 +73,13 @@ const stopBegan = ({ stopBegan: began, stopping }: PodMemory, id: string) =>
   began.get(id) ?? stopping.get(id);
 
 interface StopRequest {
-  readonly told: Pick<Stop, 'why'> & {
+  readonly announced: Pick<Stop, 'why'> & {
     readonly id: string;
     readonly name: string;
     readonly message?: string;
   };
   /** Time of an earlier request to end, in milliseconds since the epoch. */
-  readonly askedAt: number | undefined;
+  readonly signaledAt: number | undefined;
   readonly now: number;
 }
 
@@ -88,14 +88,14 @@ function planSignal(
   { id, name }: ContainerState,
   graceSeconds: number,
   end: number,
-  { told, askedAt, now }: StopRequest,
+  { announced, signaledAt, now }: StopRequest,
   plan: Draft,
 ): void {
-  const killAt = graceSeconds === 0 ? end : Math.max(end, (askedAt ?? now) + minMs);
+  const killAt = graceSeconds === 0 ? end : Math.max(end, (signaledAt ?? now) + minMs);
   if (killAt <= now) {
     plan.add({ type: 'killContainer', id, name });
     return;
   }
-  if (askedAt === undefined) plan.add({ type: 'terminateContainer', ...told });
+  if (signaledAt === undefined) plan.add({ type: 'terminateContainer', ...announced });
   plan.wakeIn(killAt - now);
 }

@@ -48,7 +48,7 @@ export function execHandler(
     const outcome = await Promise.race([ended, aborted(ending)]);
     if (outcome && !ending.aborted) return outcome;
     const rest = ended.then(() => problem);
-    if (!(ending.reason instanceof TimeOver)) return { ...unknown('it is not wanted any more'), rest };
+    if (!(ending.reason instanceof TimeOver)) return { ...unknown('the program was stopped'), rest };
     const took = goDuration(timeoutMs ?? 0);
     const text = `command timed out: ${JSON.stringify(command.join(' '))} timed out after ${took}`;
     return { ...failure(text), rest };
@@ -57,7 +57,7 @@ export function execHandler(
 
 async function* noSizes(): AsyncGenerator<never> {}
 
-/** Keeps the first bytes of what is written, and accepts all of it. */
+/** Keeps the first bytes that are written, and accepts all of them. */
 class Head extends Writable {
   readonly #chunks: Buffer[] = [];
   #left = maxOutputBytes;

@@ -36,7 +36,7 @@ export async function grpcHandler(
   const end = clock.monotonic() + timeoutMs;
   for (;;) {
     const left = end - clock.monotonic();
-    const outcome = await ask(clock, target, left, within, signal);
+    const outcome = await check(clock, target, left, within, signal);
     if (outcome) return outcome;
     const next = Math.min(retryMs, end - clock.monotonic());
     await pause(clock, next, signal);
@@ -48,7 +48,7 @@ export async function grpcHandler(
 }
 
 /** Sends one request; undefined when no connection could be made. */
-async function ask(
+async function check(
   clock: Clock,
   { host, port, service, tls }: GrpcTarget,
   leftMs: number,

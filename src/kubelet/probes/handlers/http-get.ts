@@ -30,7 +30,7 @@ function requireFewer(count: number): void {
 }
 
 /** Created once, and without the platform's certificate authorities, which take long to load. */
-let trustingNobody: SecureContext | undefined;
+let emptyTrustStore: SecureContext | undefined;
 
 export interface HttpAnswer {
   readonly status: number;
@@ -110,7 +110,7 @@ async function answer(request: HttpRequest, signal: AbortSignal): Promise<Incomi
     const sent = send(request, host);
     const forget = onAbort(signal, () => sent.destroy(signal.reason));
     sent.once('response', resolve);
-    // The request did not ask for an upgrade, so this is treated as an ordinary response.
+    // The request did not contain an upgrade, so this is treated as an ordinary response.
     sent.once('upgrade', (response, socket) => {
       socket.destroy();
       resolve(response);
@@ -128,8 +128,8 @@ function send({ scheme, host: name, port, path, headers }: HttpRequest, host: st
   // An agent is not used: it would only look for a kept connection, and there is none.
   if (scheme === 'http') return requestHttp({ ...options, createConnection: () => connect({ host, port }) });
   const servername = isAddress(name) ? '' : name;
-  trustingNobody ??= createSecureContext({ ca: [] });
-  const tls = { host, port, rejectUnauthorized: false, servername, secureContext: trustingNobody };
+  emptyTrustStore ??= createSecureContext({ ca: [] });
+  const tls = { host, port, rejectUnauthorized: false, servername, secureContext: emptyTrustStore };
   return requestHttp({ ...options, createConnection: () => secureConnect(tls) });
 }
 

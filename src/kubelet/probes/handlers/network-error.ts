@@ -10,7 +10,7 @@ const connecting: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'cannot assign requested address',
 };
 
-/** Returns the text of an error. `address` is that of the server, with its port. */
+/** Returns the text of an error. `address` is the server's address with its port. */
 export function networkError(error: unknown, address: string): string {
   const { code: given, syscall, message } = error as NodeJS.ErrnoException;
   // The code of an abort is a number.

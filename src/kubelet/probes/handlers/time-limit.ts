@@ -7,7 +7,7 @@ export class TimeOver extends Error {
   override readonly name = 'TimeOver';
 }
 
-/** Runs `work` with a signal that aborts after `ms`, undefined for never, or with `signal`. */
+/** Runs `work` with a signal that aborts after `ms` (undefined: never) or when `signal` aborts. */
 export async function limited<T>(
   clock: Clock,
   ms: number | undefined,

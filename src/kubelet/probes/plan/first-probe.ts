@@ -19,9 +19,10 @@ export function firstDelayMs(
   { now, since, share }: Situation,
 ): number {
   const { initialDelayMs, periodMs } = timingOf(probe);
-  // A liveness probe, which restarts its container, leaves it one period; the other kinds are run at once.
+  // A liveness probe, which restarts its container, first runs after one period; the other kinds run at once.
   const delay = Math.max(initialDelayMs, kind === 'liveness' ? periodMs : 0);
-  // The machine's clock may have been changed: the delay is limited to that of a container that starts now.
+  // The machine's clock may have been changed: the delay is limited to the delay of a container that starts
+  // now.
   const left = Math.min(Math.max(startedAt + delay - now, 0), delay);
   return startedAt < since ? left + share * periodMs : left;
 }

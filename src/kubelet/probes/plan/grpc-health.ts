@@ -39,7 +39,7 @@ export function healthFailure(error: GrpcError, within: string): Outcome {
   return failure(`error: health rpc probe failed: rpc error: code = ${code} desc = ${error.details}`);
 }
 
-/** Returns the status as Go writes it, such as `NotFound`; `OK` is no failure. */
+/** Returns the status as Go writes it, such as `NotFound`; `OK` is not a failure. */
 const codeOf = (status: string) =>
   status === 'CANCELLED'
     ? 'Canceled'

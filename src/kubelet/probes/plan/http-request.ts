@@ -42,7 +42,7 @@ export function httpRequest(
   return { scheme, host, port, path: requestPath(action.path ?? ''), headers };
 }
 
-/** Returns the headers that Go's client would send for those of the action. */
+/** Returns the headers that Go's client would send for the action's headers. */
 function requestHeaders(
   wanted: Headers,
   address: string,

@@ -4,7 +4,7 @@ export type Result =
   /** A success with information that should be reported. */
   | 'warning'
   | 'failure'
-  /** The handler could not be run, which is no failure of the container. */
+  /** The handler could not be run; this is not a failure of the container. */
   | 'unknown';
 
 export interface Outcome {

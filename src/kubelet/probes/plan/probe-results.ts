@@ -1,4 +1,4 @@
-/** Results of a container's probes, and what follows from them (pkg/kubelet/prober). */
+/** Results of a container's probes, and the states that follow from them (pkg/kubelet/prober). */
 import type { Container, Probe } from '../../../api/core/v1/types.gen.ts';
 import { timingOf } from './probe-timing.ts';
 
@@ -12,11 +12,13 @@ export type PodProbeResults = ReadonlyMap<string, ProbeResults>;
 
 type Probes = Pick<Container, 'startupProbe' | 'livenessProbe' | 'readinessProbe'>;
 
-/** Returns true when a running container has started, which it has without a startup probe. */
+/**
+ * Returns true when a running container has started; a container without a startup probe has always started.
+ */
 export const hasStarted = ({ startupProbe }: Probes, { startup = false }: ProbeResults = {}): boolean =>
   startupProbe === undefined || startup;
 
-/** Returns true when a started container is ready, which it is without a readiness probe. */
+/** Returns true when a started container is ready; a container without a readiness probe is always ready. */
 export const isReady = ({ readinessProbe }: Probes, { readiness = false }: ProbeResults = {}): boolean =>
   readinessProbe === undefined || readiness;
 

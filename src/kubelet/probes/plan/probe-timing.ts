@@ -35,8 +35,8 @@ export const timingOf = ({
 export const momentMs = 50;
 
 /**
- * Returns the monotonic time of the next run. `due` is that of the run that has just ended, which may have
- * taken longer than a period.
+ * Returns the monotonic time of the next run. `due` is the time of the run that has just ended, which may
+ * have taken longer than a period.
  */
 export const nextRun = ({ due, periodMs, now }: { due: number; periodMs: number; now: number }): number =>
   Math.ceil(Math.max(due + periodMs, now) / momentMs) * momentMs;

@@ -8,8 +8,8 @@
  *
  *     6,900,5000,-;oom-kill:constraint=CONSTRAINT_MEMCG,…,task_memcg=/docker/ID,task=dd,pid=7,uid=0
  *
- * A container in a container counts for both. Empty for other records, and for those that a program wrote:
- * only the kernel's own have the facility 0.
+ * A kill in a nested container counts for both containers. Returns nothing for other records and for records
+ * that a program wrote: only the kernel's own records have the facility 0.
  */
 export function containersKilled(record: string): readonly string[] {
   const [, priority, group] =
@@ -20,7 +20,7 @@ export function containersKilled(record: string): readonly string[] {
 
 /**
  * Returns the process that the kernel killed, from the record that it writes for every kill, also for those
- * beyond ten in five seconds, whose longer records it leaves out. The number is that of the machine's own
+ * beyond ten in five seconds, whose longer records it leaves out. The number belongs to the machine's own
  * process namespace. For example:
  *
  *     3,901,5001,-;Memory cgroup out of memory: Killed process 7 (dd) total-vm:207068kB, …

@@ -18,10 +18,10 @@ const longRunning: ReadonlySet<string> = new Set(['attach', 'connect', 'exec', '
 /** Returns the labels: the path's first part, and two parts for metrics. */
 export function requestKind(method: string, path: string): RequestKind {
   const [first = '', second = ''] = path.slice(1).split('/', 3);
-  const asked = first === 'metrics' && second !== '' ? `${first}/${second}` : first;
+  const endpoint = first === 'metrics' && second !== '' ? `${first}/${second}` : first;
   return {
-    long_running: String(longRunning.has(asked)),
+    long_running: String(longRunning.has(endpoint)),
     method: methods.has(method) ? method : 'other',
-    path: paths.has(asked) ? asked : 'other',
+    path: paths.has(endpoint) ? endpoint : 'other',
   };
 }

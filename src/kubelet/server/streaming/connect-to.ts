@@ -6,13 +6,13 @@ import { errorMessage } from '../../../base/log.ts';
 import { RequestError } from '../plan/log-request.ts';
 
 /** Timeout in milliseconds; an unused address does not respond at all. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 /** Throws RequestError (502) with the reason why the connection failed. */
 export async function connectTo(host: string, port: number, clock: Clock): Promise<Socket> {
   const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
-  const timer = clock.after(patienceMs, () =>
-    socket.destroy(new Error(`no connection within ${patienceMs} ms`)),
+  const timer = clock.after(timeoutMs, () =>
+    socket.destroy(new Error(`no connection within ${timeoutMs} ms`)),
   );
   try {
     await once(socket, 'connect');

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type Clock, sleep } from '../../../base/clock.ts';
 
 /** Timeout for the client to close its side, in milliseconds. */
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 /**
  * Ends the connection and waits until the client has closed its side: a client whose connection is reset
@@ -15,11 +15,11 @@ export async function hangUp(connection: Duplex, clock: Clock): Promise<void> {
   const closed = once(connection, 'close').catch(() => undefined);
   connection.end();
   const done = new AbortController();
-  const impatient = sleep(clock, patienceMs, done.signal).then(
+  const timedOut = sleep(clock, timeoutMs, done.signal).then(
     () => connection.destroy(),
     () => undefined,
   );
   await closed;
   done.abort();
-  await impatient;
+  await timedOut;
 }

@@ -1,6 +1,4 @@
-/**
- * port-forward in its three forms: SPDY/3.1, SPDY/3.1 inside a WebSocket, and pairs of WebSocket channels.
- */
+/** Forwards ports in three forms: SPDY/3.1, SPDY/3.1 inside a WebSocket, and pairs of WebSocket channels. */
 import type { Duplex } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Clock, Timer } from '../../../base/clock.ts';
@@ -79,7 +77,8 @@ async function forwardPair(
   try {
     await forward(portOf(data.headers.port), data, signal);
   } catch (cause) {
-    // kubectl ends all forwarding after an error; a local client of kubectl that hung up is not an error.
+    // The client kubectl ends all forwarding after an error; a local client of kubectl that hung up is not an
+    // error.
     if (!data.destroyed) error.write(errorMessage(cause));
     data.end();
   }
@@ -97,7 +96,7 @@ function portOf(text: string | undefined): number {
   throw new Error(`${JSON.stringify(text ?? '')} is not a port`);
 }
 
-/** Milliseconds during which a pod that has closed its side may still read what the client sent. */
+/** Milliseconds during which a pod that has closed its side may still read the client's data. */
 const lingerMs = 1000;
 
 /**
@@ -128,7 +127,7 @@ export async function forwardChannels(
     socket.send(2 * index + 1, name);
     const over = new AbortController();
     let linger: Timer | undefined;
-    // The pod's side has ended, and what it sent is on its way: the client's side ends too.
+    // The pod's side has ended and its data has been sent: the client's side ends too.
     stream.once('finish', () => {
       stream.deliver(undefined);
       linger = clock.after(lingerMs, () => over.abort());

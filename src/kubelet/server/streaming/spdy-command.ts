@@ -1,4 +1,6 @@
-/** exec and attach over SPDY/3.1, with one stream each for errors, input, outputs and terminal sizes. */
+/**
+ * Serves exec and attach over SPDY/3.1, with one stream each for errors, input, outputs and terminal sizes.
+ */
 import type { Duplex } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { type Clock, sleep } from '../../../base/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * exec, attach and portForward requests as the API server sends them to a node agent (pkg/kubelet/server),
- * and minik8s' own request for a connection to a port. Pure.
+ * Parses exec, attach and portForward requests of the API server to a node agent (pkg/kubelet/server), and
+ * minik8s' own request for a connection to a port. Pure.
  */
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';

@@ -15,7 +15,8 @@ export class TerminalSizes implements AsyncIterable<TerminalSize> {
   #line = '';
 
   /**
-   * Adds text of the client; objects end with a line break or with `flush`. Text that is no size is ignored.
+   * Adds text of the client; objects end with a line break or with `flush`. Text that is not a size is
+   * ignored.
    */
   push(text: string): void {
     const lines = (this.#line + text).split('\n');

@@ -1,5 +1,6 @@
 /**
- * exec and attach over a WebSocket, with one channel each for input, outputs, the outcome and terminal sizes.
+ * Serves exec and attach over a WebSocket, with one channel each for input, outputs, the outcome and terminal
+ * sizes.
  */
 import { finished } from 'node:stream/promises';
 import { ChannelStream, commandChannels as channels } from '../../../streams/channels.ts';

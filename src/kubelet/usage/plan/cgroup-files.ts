@@ -56,8 +56,8 @@ export interface GroupDirectories {
 /**
  * Parses /proc/PID/cgroup and returns the cgroup of the container with that id. Both drivers name its cgroup
  * by the id (`/docker/ID`, `/system.slice/docker-ID.scope`), and a program inside may have created cgroups
- * below it, which are counted in it. Undefined when the process is in no cgroup of that name: the container
- * has ended, and its pid belongs to another process.
+ * below it, which count as parts of the container's cgroup. Undefined when the process is in no cgroup of
+ * that name: the container has ended, and its pid belongs to another process.
  */
 export function groupDirectories(text: string, id: string): GroupDirectories | undefined {
   const paths = groupPaths(text, id);
@@ -151,12 +151,12 @@ export interface MemoryFiles {
   readonly stat: string;
   readonly limit: string | undefined;
   readonly most?: string | undefined;
-  /** v1: memory.failcnt; v2: memory.events. */
+  /** Text of memory.failcnt (v1) or memory.events (v2). */
   readonly failures?: string | undefined;
-  /** v1: memory.oom_control, v2: memory.events. */
+  /** Text of memory.oom_control (v1) or memory.events (v2). */
   readonly oom?: string | undefined;
   readonly kernel?: string | undefined;
-  /** v2 only. */
+  /** Only in v2. */
   readonly swap?: string | undefined;
 }
 
@@ -167,7 +167,7 @@ export function memoryUsage(version: 1 | 2, files: MemoryFiles): MemoryUsage | u
   const usage = numberIn(files.usage);
   if (usage === undefined) return undefined;
   const found = counters(files.stat);
-  // v1 has names of its own for values that include the cgroups below.
+  // The files of v1 have other names for values that include the cgroups below.
   const of = (name: string) =>
     (version === 1 ? found.get(`total_${name}`) : undefined) ?? found.get(name) ?? 0;
   const inactiveFile = of('inactive_file');

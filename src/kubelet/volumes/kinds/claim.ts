@@ -1,4 +1,4 @@
-/** persistentVolumeClaim and ephemeral: the volume that a claim is bound to, whatever its storage is. */
+/** Kinds persistentVolumeClaim and ephemeral: the volume to which a claim is bound, with any storage. */
 import { claimNameOf } from '../../../api/core/v1/pod/claims.ts';
 import { measuredPathOfSource, placeOfSource, prepareSource } from './persistent-source.ts';
 import type { PodVolume, VolumeKind, VolumeTools } from './volume-kind.ts';

@@ -1,5 +1,6 @@
 /**
- * emptyDir: a directory that is empty when the pod starts, on disk or in memory, and is removed with the pod.
+ * Kind emptyDir: a directory that is empty when the pod starts, on disk or in memory, and is removed with the
+ * pod.
  */
 import { chmod, chown, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -28,7 +29,7 @@ async function setUp(tools: VolumeTools, { pod, volume, place: { path } }: PodVo
   // Content of a mounted volume belongs to the containers.
   if (await isMountPoint(path)) return;
   const size = memoryVolumeBytes(pod, sizeLimit, tools.allocatableMemory);
-  // The mode is that of a tmpfs mounted by the kernel: a user cannot remove another user's files.
+  // The mode is the same as for a tmpfs mounted by the kernel: a user cannot remove another user's files.
   const owned = fsGroup === undefined ? 'mode=1777' : `mode=3777,gid=${fsGroup}`;
   await tools.exec('mount', ['-t', 'tmpfs', '-o', `${owned},size=${size}`, 'tmpfs', path]);
 }

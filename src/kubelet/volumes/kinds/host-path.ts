@@ -1,4 +1,4 @@
-/** hostPath: a path of the machine, checked and, for some types, created before a container gets it. */
+/** Kind hostPath: a path of the machine, checked and, for some types, created before a container gets it. */
 import type { Stats } from 'node:fs';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';

@@ -1,4 +1,4 @@
-/** nfs: a directory of another machine, mounted separately for each pod. */
+/** Kind nfs: a directory of another machine, mounted separately for each pod. */
 import { join } from 'node:path';
 import type { PodVolume, VolumeKind, VolumePlace, VolumeTools } from './volume-kind.ts';
 

@@ -35,7 +35,7 @@ export async function placeOfSource(
   return knownPlaceOfSource(tools, of, found);
 }
 
-/** Returns the same from what is already known, without reading the disk. */
+/** Returns the same place from the facts that are already known, without reading the disk. */
 function knownPlaceOfSource(tools: VolumeTools, of: PodVolume, found: PersistentVolume): VolumePlace {
   const { hostPath, local, nfs } = found.spec;
   if (hostPath) return lies(hostPath.path);

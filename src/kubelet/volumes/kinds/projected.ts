@@ -1,5 +1,6 @@
 /**
- * configMap, secret, downwardAPI and projected: files from the API, which follow changes of their sources.
+ * Kinds configMap, secret, downwardAPI and projected: files from the API, which follow changes of their
+ * sources.
  */
 import { chmod, mkdir } from 'node:fs/promises';
 import type { ServiceAccountTokenProjection } from '../../../api/core/v1/types.gen.ts';

@@ -1,7 +1,7 @@
 /**
- * The contract of a kind of volume. One file here and one line in index.ts add a kind: which volumes belong
- * to it, where they are on disk, what they are made from and which steps make them. A kind whose volumes are
- * attached, staged and published has a step for each.
+ * The contract of a kind of volume. One file here and one line in index.ts add a kind. The file defines which
+ * volumes belong to the kind, their places on disk, their sources and the steps that make them. A kind whose
+ * volumes are attached, staged and published has a step for each.
  */
 
 import type { Node } from '../../../api/core/v1/node/node.ts';
@@ -24,7 +24,7 @@ export interface VolumeTools {
   readonly claims: Pick<ClaimedVolumes, 'find' | 'isShared' | 'known' | 'of'>;
   readonly localVolumes: Pick<LocalVolumes, 'isOwn' | 'make'>;
   readonly shares: Pick<Shares, 'mount' | 'mountVolume'>;
-  /** Directory of a pod's mounts: nothing below it is ever removed but mount points. */
+  /** Directory of a pod's mounts; only mount points are ever removed below it. */
   readonly mountsOf: (uid: string) => string;
   /** This node's Node object as it was last read; undefined before the first read. */
   readonly node: () => Node | undefined;
@@ -71,12 +71,12 @@ export interface VolumeKind {
    */
   locate?(tools: VolumeTools, of: PodVolume): Promise<VolumePlace>;
   /**
-   * Returns the path whose size is reported, from what is known without reading the disk; undefined for paths
-   * of the machine, for devices, and for a volume that does not exist yet. Default: the path of `place`.
+   * Returns the path whose size is reported, without reading the disk; undefined for paths of the machine,
+   * for devices, and for a volume that does not exist yet. Default: the path of `place`.
    */
   measured?(tools: VolumeTools, of: PodVolume): string | undefined;
   /**
-   * Returns a text that describes what the volume is made from, where that can change while the pod runs: a
+   * Returns a text that describes the sources of the volume, where they can change while the pod runs: a
    * different text means that the volume must be made again.
    */
   basis?(tools: VolumeTools, of: PodVolume): string;

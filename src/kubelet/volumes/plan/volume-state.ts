@@ -14,7 +14,7 @@ export interface VolumeState {
 
 /** The last attempt to make a volume, and its result. Times are in milliseconds since the epoch. */
 export interface VolumeAttempt {
-  /** Description of what the volume was made from. */
+  /** Description of the sources from which the volume was made. */
   readonly basis: string;
   readonly isMounted: boolean;
   /** Time at which its content must be renewed, for example a token. */
@@ -29,8 +29,8 @@ export interface VolumeFailure {
 }
 
 /**
- * Back-off as upstream's util/goroutinemap/exponentialbackoff; what a volume needs is often present a moment
- * later.
+ * Back-off as upstream's util/goroutinemap/exponentialbackoff. The first delay is short because missing
+ * sources often appear a moment later.
  */
 const backoff = { initialMs: 500, maxMs: 122_000 };
 
@@ -53,7 +53,7 @@ export function failedAttempt(
   };
 }
 
-/** Returns the volume's state. `basis` describes what the volume would be made from now. */
+/** Returns the volume's state. `basis` describes the sources from which the volume would be made now. */
 export function volumeState(
   name: string,
   attempt: VolumeAttempt | undefined,
@@ -67,7 +67,7 @@ export function volumeState(
   return { name, isMounted, isDue, dueAt: isDue ? undefined : dueAt };
 }
 
-/** Maximum wait, so that a machine that was suspended, or whose clock was changed, notices it. */
+/** Maximum wait; it limits the delay after the machine was suspended or its clock was changed. */
 const maxWaitMs = 60_000;
 
 export interface VolumesPlan {

@@ -89,7 +89,7 @@ export type PlaceOf = (volume: Volume) => {
 };
 
 /**
- * Returns the container's mounts except those of images; `env` is its environment. Throws
+ * Returns the container's mounts except mounts of images; `env` is its environment. Throws
  * ContainerConfigError for a mount of a volume that the pod does not have, and for an invalid subPath.
  */
 export function containerMounts(
@@ -123,8 +123,8 @@ export function containerMounts(
 }
 
 /**
- * Returns the container's mounts of images, which are given by the volume's name. Throws ContainerConfigError
- * as `containerMounts`.
+ * Returns the container's mounts of images; `images` has the images by the name of their volume. Throws
+ * ContainerConfigError as `containerMounts`.
  */
 export function containerImageMounts(
   { volumeMounts = [] }: Pick<Container, 'volumeMounts'>,

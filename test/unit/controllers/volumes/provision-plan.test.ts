@@ -151,14 +151,14 @@ describe('no volume is made', () => {
   it('on a node that is not there: another has to be chosen', () => {
     assert.deepEqual(plan(of(wanting), { node: undefined }), {
       kind: 'chooseAgain',
-      why: 'node "n1" is not there',
+      why: 'node "n1" does not exist',
     });
   });
 
   it('on a node without a place for it, which an event reports', () => {
     assert.deepEqual(plan(of(wanting), { node: machine({}) }), {
       kind: 'fail',
-      why: 'node "n1" does not say where its local volumes are',
+      why: 'node "n1" does not report where its local volumes are',
     });
   });
 });

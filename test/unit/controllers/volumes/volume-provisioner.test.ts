@@ -101,7 +101,7 @@ describe('the provisioner', () => {
     assert.equal(found?.metadata.annotations?.[chosen], undefined);
     assert.equal(found?.spec.storageClassName, 'local');
     assert.deepEqual(volumes(), []);
-    assert.match(world.told.join(), /^Warning ProvisioningFailed c: .*node "n1" is not there$/);
+    assert.match(world.told.join(), /^Warning ProvisioningFailed c: .*node "n1" does not exist$/);
     // The scheduler chose another node before the provisioner could write the failure.
     world.refuse = (_, name) =>
       name === 'c' ? newConflict(persistentVolumeClaimResource, 'c', 'it') : undefined;

@@ -96,7 +96,7 @@ describe('the recycler', () => {
   });
 
   for (const [what, spec, why] of [
-    ['does not know on which', {}, 'its data is on one of several nodes; say on which by spec.nodeAffinity'],
+    ['does not know on which', {}, 'its data is on one of several nodes; set spec.nodeAffinity to that node'],
     ['has none that fits', { nodeAffinity: affinity('n3') }, 'no node matches its nodeAffinity'],
   ] as const)
     it(`reports once that it ${what}, until there is a node`, async () => {

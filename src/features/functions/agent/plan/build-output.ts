@@ -6,7 +6,7 @@ export function cleanLine(line: string): string {
     line
       .replaceAll(/(\/\/)[^/\s@]+@/g, '$1****@')
       .replaceAll(/((?:_authToken|_auth|_password|authorization)\s*[=:]\s*)\S.*$/gi, '$1****')
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
       .replaceAll(/\u001b\[[0-9;]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f]/g, '')
   );
 }

@@ -23,9 +23,9 @@ export function withBuild(status: VersionStatus | undefined, result: BuildResult
   const { isBuilt, reason, message, log, nodeName, at } = result;
   const conditions = status?.conditions ?? [];
   const before = findCondition(conditions, builtCondition);
-  const said = isBuilt ? 'True' : 'False';
-  const lastTransitionTime = transitionTime(before, said, at);
-  const condition = { type: builtCondition, status: said, reason, message, lastTransitionTime } as const;
+  const value = isBuilt ? 'True' : 'False';
+  const lastTransitionTime = transitionTime(before, value, at);
+  const condition = { type: builtCondition, status: value, reason, message, lastTransitionTime } as const;
   return {
     ...status,
     log,
@@ -35,8 +35,8 @@ export function withBuild(status: VersionStatus | undefined, result: BuildResult
 }
 
 /**
- * Returns the status for an image that is present on the node: unchanged if it is Built, or if the newest
- * build was another node's, which may still fail there.
+ * Returns the status for an image that is present on the node. It is unchanged if it is Built already, or if
+ * the newest build was another node's, which may still fail there.
  */
 export function withPresent(
   status: VersionStatus | undefined,

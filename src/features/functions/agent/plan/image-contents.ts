@@ -20,20 +20,19 @@ export const runPrograms = {
 } as const;
 
 /**
- * Signal that reports to an instance which waits for a function that its files are there. SIGURG does nothing
- * by default (signal(7)): an instance that has not installed its handler yet must not end.
+ * Signal to a waiting instance that the files of its function are complete. SIGURG does nothing by default
+ * (signal(7)), so an instance that has not installed its handler yet does not end.
  */
 export const givenSignal = 'SIGURG';
 
 /**
- * Labels of the images. Containers inherit them, so none of these is a label by which an agent finds its
- * containers.
+ * Labels of the images. Containers inherit them, so an agent must not use any of them to find its containers.
  */
 export const imageLabels = {
   of: 'minik8s.io/function-image',
   version: 'minik8s.io/built-for',
   hash: 'minik8s.io/content-hash',
-  /** The agent that built the image, and that may remove it. */
+  /** The agent that built the image; only that agent may remove it. */
   by: 'minik8s.io/built-by',
 } as const;
 

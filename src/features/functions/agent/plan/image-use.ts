@@ -6,7 +6,7 @@ import type { FunctionVersion } from '../../api/function-version.ts';
 
 /**
  * Returns the reason why the pod may not use the function's image that it names; undefined when it may. Must
- * be called before every use: an image may contain what only its namespace may read.
+ * be called before every use: an image may contain data that only its namespace may read.
  */
 export function useProblem({ metadata }: Pod, image: string): string | undefined {
   const named = parseFunctionImage(image);
@@ -34,7 +34,7 @@ export function versionProblem(version: FunctionVersion, image: string): string 
 }
 
 /**
- * Returns the names that an image has as a function's image. By its id it could be used without naming its
- * namespace.
+ * Returns the names that an image has as a function's image. An image that is referred to by its id would
+ * otherwise be used without naming its namespace.
  */
 export const functionNames = (names: readonly string[]) => names.filter(isFunctionImage);

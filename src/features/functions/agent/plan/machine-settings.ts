@@ -6,8 +6,8 @@
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Variables that determine where packages come from and how they are reached. Variables that would change
- * what is installed, or where, are not included.
+ * Variables that determine where packages come from and how they are reached. Variables that would change the
+ * installed packages or their place are not included.
  */
 const passed = [
   /^PIP_(?:INDEX_URL|EXTRA_INDEX_URL|NO_INDEX|FIND_LINKS|TRUSTED_HOST|CERT|CLIENT_CERT|PROXY|DEFAULT_TIMEOUT|TIMEOUT|RETRIES|KEYRING_PROVIDER)$/,
@@ -31,8 +31,8 @@ export interface SettingsFile {
 export const buildHome = '/minik8s/home';
 
 /**
- * Returns the files in the order in which the programs read them: pip reads all, npm the user's and the
- * global one.
+ * Returns the files in the order in which the programs read them: pip reads all, npm reads the user's file
+ * and the global file.
  */
 export function settingsFiles(environment: Environment): readonly SettingsFile[] {
   const home = environment.HOME || '/root';

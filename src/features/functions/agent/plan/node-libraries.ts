@@ -74,8 +74,8 @@ function requireNames(overrides: unknown, where: string, depth: number): void {
 }
 
 /**
- * Returns the lock without the addresses of its registry, because another machine may use another one: a hash
- * identifies each package's content. Throws BuildError for a package that is not from a registry.
+ * Returns the lock without the addresses of its registry, because another machine may use another registry; a
+ * hash identifies each package's content. Throws BuildError for a package that is not from a registry.
  */
 export function portableLock(text: string): string {
   const lock = parsed(text, 'package-lock.json');

@@ -14,8 +14,8 @@ export interface OwnFile {
  * Returns the paths of a program's libraries and of its loader, from the loader's output with
  * LD_TRACE_LOADED_OBJECTS (ld.so(8)). Throws for a library that was not found.
  */
-export function linkedLibraries(said: string): readonly string[] {
-  return said.split('\n').flatMap((line) => {
+export function linkedLibraries(loaderOutput: string): readonly string[] {
+  return loaderOutput.split('\n').flatMap((line) => {
     const [, name = '', found = ''] = /^\s*(\S+) => (.*?)(?: \(0x[0-9a-f]+\))?$/.exec(line) ?? [];
     if (found === 'not found') throw new Error(`library ${name} was not found`);
     if (found.startsWith('/')) return [found];

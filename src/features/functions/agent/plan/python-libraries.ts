@@ -61,7 +61,7 @@ export function requirementLines(text: string): readonly string[] {
   });
 }
 
-/** Returns what `pip install --report` installed, as lines that install exactly that. */
+/** Returns lines that install exactly the packages that a report of `pip install --report` lists. */
 export function lockOfReport(text: string): string {
   const installed = installedOf(text);
   const lines = installed.map((one) => {
@@ -71,7 +71,7 @@ export function lockOfReport(text: string): string {
     };
     const sha256 = download.archive_info?.hashes?.sha256;
     if (sha256 === undefined)
-      throw new BuildError(`pip does not say which archive it took of ${metadata.name}`);
+      throw new BuildError(`pip does not report which archive it used for ${metadata.name}`);
     return `${metadata.name}==${metadata.version} --hash=sha256:${sha256}`;
   });
   return `${lines.toSorted().join('\n')}\n`;
@@ -87,7 +87,7 @@ function installedOf(text: string): readonly unknown[] {
   }
   if (isRecord(report) && Array.isArray(report.install)) return report.install;
   throw new BuildError(
-    'pip left no report of what it installed (report.json): the image needs pip 22.2 or later; see the log of the build',
+    'pip left no report of the installed packages (report.json): the image needs pip 22.2 or later; see the log of the build',
   );
 }
 

@@ -12,7 +12,7 @@ export const givenFile = 'given.json';
 export const isWarm = ({ metadata }: Pod): boolean => metadata.labels?.[warmLabel] !== undefined;
 
 /**
- * Returns the name of the version that a pod has been assigned to; undefined for one that waits, and for
+ * Returns the name of the version that a warm pod has been assigned to; undefined for a waiting pod and for
  * every other pod.
  */
 export function givenVersion({ metadata }: Pod): string | undefined {

@@ -12,17 +12,17 @@ import { Worker } from 'node:worker_threads';
 const { env } = process;
 
 /**
- * Waits, in an instance that is kept ready for any function, until the agent has put the function's files
- * into it and a signal reports that they are there.
+ * Waits until the agent has put the function's files into this instance and has sent the signal that they are
+ * complete. Only an instance of a warm pool waits.
  */
 async function untilGiven() {
   const given = new URL('given.json', import.meta.url);
-  let tell = () => {};
-  const told = new Promise((resolvePromise) => {
-    tell = resolvePromise;
+  let resume = () => {};
+  const signaled = new Promise((resolvePromise) => {
+    resume = resolvePromise;
   });
   const leave = () => process.exit(0);
-  process.on('SIGURG', () => tell());
+  process.on('SIGURG', () => resume());
   process.once('SIGTERM', leave);
   // Signal handlers alone do not keep the process alive.
   const alive = setInterval(() => {}, 2 ** 30);
@@ -32,7 +32,7 @@ async function untilGiven() {
     // The signal may have arrived before its handler was installed: SIGURG then does nothing (signal(7)).
     own = read();
   } catch {
-    await told;
+    await signaled;
     own = read();
   }
   clearInterval(alive);
@@ -80,8 +80,8 @@ const mostChecked = 50;
 const rememberMs = 600_000;
 const rememberBytes = 16 * 1024 * 1024;
 /**
- * Maximum time that a repeated call is in transit. The age of a call is measured when it is sent, so it seems
- * younger here by that time.
+ * Maximum time that a repeated call is in transit. The age of a call is measured when it is sent, so a call
+ * may be older here by that time.
  */
 const transitMs = 5_000;
 const idleMs = 600_000;
@@ -144,8 +144,8 @@ function cannotLoad(error) {
   // The stack of a syntax error contains no file of the program.
   if (error instanceof SyntaxError) place = syntaxFault() ?? place;
   const message = all.filter((line) => !/^ +at /.test(line)).map(own);
-  const said = error instanceof Error ? `${error.name}: ${own(error.message)}` : message.join(' ');
-  const text = [`${place ? `${place}: ` : ''}${said}`, ...frames.map(own)].join('\n');
+  const summary = error instanceof Error ? `${error.name}: ${own(error.message)}` : message.join(' ');
+  const text = [`${place ? `${place}: ` : ''}${summary}`, ...frames.map(own)].join('\n');
   // The file exists only where the kubelet has mounted one.
   if (existsSync(terminationLog)) {
     try {
@@ -215,7 +215,7 @@ function end(key) {
 }
 
 /**
- * Checks for stuck calls. A handler cannot be ended from outside, but the process can, once all other calls
+ * Checks for stuck calls. A handler cannot be stopped from outside, so the process ends once all other calls
  * have been answered.
  */
 function look() {
@@ -244,9 +244,7 @@ function beat() {
   Atomics.add(beats, 1, 1);
 }
 
-/**
- * Ends the process for code that blocks the event loop: a thread notices that the counter no longer changes.
- */
+/** Ends the process when code blocks the event loop: a thread checks that the counter still changes. */
 function watchLoop() {
   const source = `
     const { beats, limitMs } = require('node:worker_threads').workerData;
@@ -255,7 +253,7 @@ function watchLoop() {
       const beat = Atomics.load(beats, 1);
       if (beat !== last || Atomics.load(beats, 0) === 0) [last, since] = [beat, Date.now()];
       else if (Date.now() - since > limitMs) {
-        require('node:fs').writeSync(2, 'a call never lets another run: this instance ends\\n');
+        require('node:fs').writeSync(2, 'a call blocks the event loop: this instance ends\\n');
         process.kill(process.pid, 'SIGKILL');
       }
     }`;
@@ -305,28 +303,28 @@ function onceOf(headers) {
 }
 
 /**
- * Returns the answer of a known call. Otherwise returns a claim: the call has certainly not been made here,
- * and is expected from now on. Throws Refused when that is not certain.
+ * Returns the answer of a known call, or a claim for a call that has certainly not been made here; the call
+ * is then expected. Throws Refused when an earlier call cannot be excluded.
  */
 function claim(id, seconds) {
   const found = remembered.get(id)?.answer ?? waiting.get(id);
   if (found) return { answer: Promise.resolve(found).then((answer) => answer ?? notMade().answer) };
   if (performance.now() - forgottenUntil < seconds * 1000)
-    throw new Refused(404, 'this instance does not know whether it had the call', 'unknown');
-  let tell;
-  const told = new Promise((resolvePromise) => {
-    tell = resolvePromise;
+    throw new Refused(404, 'this instance may have forgotten the call', 'unknown');
+  let settle;
+  const outcome = new Promise((resolvePromise) => {
+    settle = resolvePromise;
   });
-  waiting.set(id, told);
-  return { id, told, tell };
+  waiting.set(id, outcome);
+  return { id, outcome, settle };
 }
 
 const notMade = () => new Refused(503, 'the call was not made', 'gone');
 
 /** Releases a claim whose handler was not called after all. */
-function drop({ id, told, tell }) {
-  if (waiting.get(id) === told) waiting.delete(id);
-  tell(undefined);
+function drop({ id, outcome, settle }) {
+  if (waiting.get(id) === outcome) waiting.delete(id);
+  settle(undefined);
 }
 
 // ---- one call
@@ -342,7 +340,7 @@ function queryOf(target) {
 
 const pathOf = (target) => target.split('?', 1)[0];
 
-/** Returns the event for the handler: the JSON body, or for another type an object with what was sent. */
+/** Returns the event for the handler: the JSON body, or for another type an object with the request. */
 function eventOf(request, body) {
   if (body.length === 0) return {};
   const { headers, method, url } = request;
@@ -396,19 +394,19 @@ function contextOf(request, callId, deadline) {
 
 /** Returns the answer for a handler's result: JSON, bytes, or {statusCode, headers, body}. */
 function answerOf(result) {
-  if (isTold(result)) return asTold(result);
+  if (isResponse(result)) return asResponse(result);
   if (result instanceof Uint8Array)
     return within({ status: 200, headers: {}, type: 'application/octet-stream', body: Buffer.from(result) });
   return within({ status: 200, headers: {}, type: json, body: asJson(result) });
 }
 
-const isTold = (result) =>
+const isResponse = (result) =>
   typeof result === 'object' &&
   result !== null &&
   'statusCode' in result &&
   Object.keys(result).every((key) => resultKeys.has(key));
 
-function asTold({ statusCode: status, headers, body = '', isBase64 = false }) {
+function asResponse({ statusCode: status, headers, body = '', isBase64 = false }) {
   if (!Number.isInteger(status) || status < 200 || status > 599)
     throw new InvalidResult(
       `statusCode must be a number from 200 to 599, not ${String(status).slice(0, 100)}`,
@@ -482,7 +480,7 @@ function logTrace(error, callId) {
   try {
     trace = String(error?.stack ?? error);
   } catch {
-    trace = 'an error that cannot be told';
+    trace = 'an error that cannot be printed';
   }
   process.stderr.write(`[${callId}] ${trace.slice(0, mostTrace)}\n`);
 }
@@ -504,7 +502,7 @@ async function callHandler(handler, request, body, deadline, claimed) {
   if (claimed) {
     waiting.delete(claimed.id);
     remember(claimed.id, answer, began);
-    claimed.tell(answer);
+    claimed.settle(answer);
   }
   return answer;
 }
@@ -583,7 +581,7 @@ function admit(headers) {
   const once = onceOf(headers);
   if (once === undefined) return { key: begin() };
   const claimed = claim(id, once);
-  if (!claimed.tell) return { again: () => claimed.answer };
+  if (!claimed.settle) return { again: () => claimed.answer };
   try {
     return { key: begin(), claimed };
   } catch (refused) {
@@ -593,7 +591,8 @@ function admit(headers) {
 }
 
 async function serve(handler, request, response, expects) {
-  // maySend is true once a client that waits for permission to send (100-continue) has it.
+  // The field maySend is true once a client that waits for permission to send (100-continue) has the
+  // permission.
   const state = { admitted: undefined, isRead: false, maySend: !expects };
   try {
     requireReadable(request.headers);
@@ -641,7 +640,7 @@ function stop(server) {
   return () => {
     if (stopping) return;
     stopping = true;
-    // Clients need some time to learn that this instance stops.
+    // Clients need some time until they send no more calls to this instance.
     setTimeout(() => {
       ending = true;
       server.close();

@@ -19,12 +19,12 @@ from collections import OrderedDict
 
 def wait_until_given():
     """
-    Waits, in an instance that is kept ready for any function, until the agent has put the function's files
-    into it and a signal reports that they are there.
+    Waits until the agent has put the function's files into this instance and has sent the signal that they
+    are complete. Only an instance of a warm pool waits.
     """
     given = os.path.join(os.path.dirname(os.path.abspath(__file__)), "given.json")
-    # A signal that arrives while it is blocked stays pending. One that arrives before does nothing, which is what SIGURG
-    # does by default (signal(7)); the files are there already then.
+    # A signal that arrives while it is blocked stays pending. An earlier signal does nothing, the default of
+    # SIGURG (signal(7)); the files then exist already.
     signals = {signal.SIGTERM, signal.SIGINT, signal.SIGURG}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     # Loaded in advance because every handler needs it.
@@ -35,7 +35,7 @@ def wait_until_given():
                 env = json.load(file)["env"]
             break
         except (OSError, ValueError):
-            # Not there, or not whole.
+            # The file is missing or incomplete.
             if signal.sigwait(signals) != signal.SIGURG:
                 sys.exit(0)
     signal.signal(signal.SIGURG, signal.SIG_IGN)
@@ -77,8 +77,8 @@ MOST_TERMINATION = 2000
 # Seconds and bytes for which answers are remembered, for clients that send a call again.
 REMEMBER_SECONDS = 600
 REMEMBER_BYTES = 16 * 1024 * 1024
-# Maximum time that a repeated call is in transit. The age of a call is measured when it is sent, so it seems
-# younger here by that time.
+# Maximum time that a repeated call is in transit. The age of a call is measured when it is sent, so a call
+# may be older here by that time.
 TRANSIT_SECONDS = 5
 # Timeouts of an idle connection, and of the rest of a request that has begun.
 IDLE_SECONDS = 600
@@ -217,7 +217,8 @@ class Request:
 
 class Connection:
     """
-    Reads requests strictly: two programs that see different requests in the same bytes are a security hole.
+    Reads requests strictly: if two programs read different requests from the same bytes, that is a security
+    hole.
     """
 
     def __init__(self, sock):
@@ -305,7 +306,7 @@ class Connection:
                 break
             parts += self.exactly(size, keep)
             if self.exactly(2, True) != b"\r\n":
-                raise Refused(400, "a chunk is longer than it says")
+                raise Refused(400, "a chunk is longer than its size")
         for _ in range(100):
             if self.line(8192) == b"":
                 return bytes(parts)
@@ -389,15 +390,15 @@ class Memory:
 
     def claim(self, call_id, seconds):
         """
-        Returns the record of the call, and whether it existed before. Raises Refused where a call of that id
-        may have been made in the last `seconds` and been forgotten.
+        Returns the record of the call, and whether it existed before. Raises Refused if a call of that id may
+        have been made in the last `seconds` and its record may have been removed.
         """
         with self.lock:
             record = self.records.get(call_id)
             if record:
                 return record, True
             if time.monotonic() - self.forgotten < seconds:
-                raise Refused(404, "this instance does not know whether it had the call", "unknown", close=False)
+                raise Refused(404, "this instance may have forgotten the call", "unknown", close=False)
             record = self.records[call_id] = Record(call_id)
             return record, False
 
@@ -455,7 +456,7 @@ class Record:
 
 
 class Calls:
-    """Calls in progress; ends the process when one is stuck, and when the process was asked to stop."""
+    """Calls in progress; ends the process when a call is stuck, and when the process has to stop."""
 
     def __init__(self):
         self.changed = threading.Condition()
@@ -489,7 +490,7 @@ class Calls:
 
     def watch(self):
         """
-        Checks for stuck calls. A handler cannot be ended from outside, but the process can, once all other
+        Checks for stuck calls. A handler cannot be stopped from outside, so the process ends once all other
         calls have been answered.
         """
         import faulthandler
@@ -512,8 +513,8 @@ class Calls:
 
     def drain(self):
         """
-        Accepts calls for two more seconds, because clients need some time to learn that this instance stops;
-        then waits for the calls in progress.
+        Accepts calls for two more seconds, because clients need some time until they send no more
+        calls to this instance; then waits for the calls in progress.
         """
         time.sleep(DRAIN_SECONDS)
         with self.changed:

@@ -12,7 +12,7 @@ export interface Mark {
 /** Marks by path, relative to the folder. */
 export type Marks = ReadonlyMap<string, Mark>;
 
-/** A file as it is found, or as missing, and the time since which it has been so. */
+/** State of a file, present or missing, and the time since which it has this state. */
 interface Rest {
   readonly mark: Mark | undefined;
   /** Milliseconds of a monotonic clock. */
@@ -30,27 +30,35 @@ export type Resting = ReadonlyMap<string, Rest>;
 export interface FolderChange {
   readonly type: ChangeType;
   readonly path: string;
-  /** The current state; for a file that is gone, the last reported one. */
+  /** The current state; for a missing file, the last reported state. */
   readonly mark: Mark;
 }
 
 export interface ChangesPlan {
   /** Changes of files that have come to rest, by path. */
   readonly changes: readonly FolderChange[];
-  /** All files that differ from what was reported. */
+  /** All files whose state differs from the reported one. */
   readonly resting: Resting;
   /** Milliseconds until the next of them comes to rest; undefined when there is none. */
   readonly again: number | undefined;
 }
 
-/** Milliseconds without a change after which a file is reported: it may still be being written. */
+/**
+ * Milliseconds without a change after which a file is reported, so that files are not reported while they are
+ * written.
+ */
 export const restMs = 1000;
 
 /**
- * Returns the changes between `told` and `found`. A mark was read at some time of its look, so a file counts
- * as at rest from the end of the first look that found its mark to the beginning of this one.
+ * Returns the changes between `reported` and `found`. A mark was read at some time of its look, so a file
+ * counts as at rest from the end of the first look that found its mark to the beginning of this one.
  */
-export function planChanges(told: Marks, found: Marks, before: Resting, { begun, ended }: Look): ChangesPlan {
+export function planChanges(
+  reported: Marks,
+  found: Marks,
+  before: Resting,
+  { begun, ended }: Look,
+): ChangesPlan {
   const changes: FolderChange[] = [];
   const resting = new Map<string, Rest>();
   let again: number | undefined;
@@ -68,8 +76,8 @@ export function planChanges(told: Marks, found: Marks, before: Resting, { begun,
       again = Math.min(again ?? left, left);
     } else if (is) changes.push({ type: typeOf(old, mark), path, mark: is });
   };
-  for (const [path, mark] of found) look(path, told.get(path), mark);
-  for (const [path, old] of told) if (!found.has(path)) look(path, old, undefined);
+  for (const [path, mark] of found) look(path, reported.get(path), mark);
+  for (const [path, old] of reported) if (!found.has(path)) look(path, old, undefined);
   changes.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { changes, resting, again };
 }
@@ -83,7 +91,7 @@ const isSame = (a: Mark | undefined, b: Mark | undefined) =>
   a === b || (a !== undefined && b !== undefined && a.size === b.size && a.written === b.written);
 
 /**
- * Returns the files that count as reported for a folder without a stored memory: those that were in it
+ * Returns the files that count as reported for a folder without a stored memory: the files that were in it
  * before. `changed` is the time at which a file was created, moved or last written, `since` the time from
  * which the folder is watched, both in milliseconds since 1970.
  */

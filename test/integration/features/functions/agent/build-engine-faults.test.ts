@@ -242,7 +242,7 @@ test('a waiting instance has its files before its signal, and reports whether it
   assert.equal(container.signals.length, 2);
   await assert.rejects(builds.hasFile('c', '/x'), /Docker cannot look for \/x/);
   fails('POST /kill');
-  await assert.rejects(builds.give('c'), /Docker cannot tell an instance to go on: the disk is full/);
+  await assert.rejects(builds.give('c'), /Docker cannot signal an instance to continue: the disk is full/);
 });
 
 const builtHere = { 'minik8s.io/built-by': 'node/1' };

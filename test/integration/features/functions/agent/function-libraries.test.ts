@@ -181,7 +181,7 @@ describe('libraries of functions', () => {
     });
     const log = new BuildLog();
     await builder.build(resolved, runtimeImages.python, log, AbortSignal.timeout(60_000));
-    assert.match(log.tail, /another node has written which libraries these are/);
+    assert.match(log.tail, /another node has recorded the libraries/);
     await world.createPod(name, `${name}-1`, image(name));
     assert.deepEqual(await world.answer(name, {}), ['1.0', '1.0']);
     assert.equal((await world.version(name)).status?.lock, lock);

@@ -258,7 +258,7 @@ describe('a job that is deleted', () => {
     await isGone('lost');
     await world.eventually('an event', async () => {
       const { text } = await world.call('GET', `${core}/events`);
-      return text.includes('job 11 may go on in Slurm: Secret l is gone');
+      return text.includes('job 11 may continue in Slurm: Secret l is gone');
     });
   });
   it('is deleted after the TTL of its end, with its client', async () => {

@@ -131,7 +131,7 @@ describe('a trigger of objects', () => {
     await world.eventually('it is told', () => seen.length === 4);
     assert.deepEqual(told(seen).slice(2).toSorted(), ['created young', 'updated kept']);
     const missed = await world.eventually('it is said', () => world.condition('lost', 'EventsMissed'));
-    assert.match(missed.message ?? '', /is lost: objects deleted then are not told/);
+    assert.match(missed.message ?? '', /is lost: deleted objects are not reported/);
     assert.equal((await world.condition('lost', 'Ready'))?.status, 'True');
   });
 

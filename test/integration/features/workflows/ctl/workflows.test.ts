@@ -164,7 +164,7 @@ describe('ctl workflow run', () => {
     const run = await begun(await madeWorkflow('slow'));
     const { status, err } = await ctl(['workflow', 'wait', run, '--wait-timeout', '50ms']);
     assert.equal(status, 1);
-    assert.match(err, /has not ended, and the time to wait is over; it goes on/);
+    assert.match(err, /has not ended within the timeout; it continues/);
   });
 
   it('refuses a workflow that is not there, and input that is no JSON', async () => {
@@ -323,8 +323,8 @@ describe('ctl workflow test', () => {
   });
 
   for (const [what, answers, message] of [
-    ['no answer', {}, '--answers says nothing of the state Pay, nor of function:pay'],
-    ['no table', [], 'expected an object with names of states and what their tasks answer'],
+    ['no answer', {}, '--answers has no entry for the state Pay or for function:pay'],
+    ['no table', [], 'expected an object from names of states to the results of their tasks'],
     ['an empty list', { Pay: [] }, 'Pay: there is no answer in the list'],
     ['another form', { Pay: { out: 1 } }, 'Pay: expected {"output": JSON} or {"error": NAME, "cause": TEXT}'],
     [

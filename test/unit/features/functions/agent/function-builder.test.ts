@@ -184,7 +184,7 @@ describe('libraries', () => {
     );
     assert.deepEqual([commits.length, writes], [1, 1]);
     assert.deepEqual(stored().status, { lock: lockOf('2'), nodeName: 'other' });
-    assert.match(log.tail, /another node has written which libraries these are/);
+    assert.match(log.tail, /another node has recorded the libraries/);
   });
   it('with a failed installation or recording are reported to the author of the function', async () => {
     const failed = world(versionOf({ 'requirements.txt': 'a\n' }));

@@ -184,7 +184,7 @@ describe('a build', () => {
     assert.equal(await one.ensure('f'), imageOf('f'));
     assert.deepEqual(
       one.log.of('warn').map(({ message, fields }) => [message, fields?.version, fields?.error]),
-      [['cannot write what came of a build', 'default/f-1', 'the store is away']],
+      [['cannot write the result of a build', 'default/f-1', 'the store is away']],
     );
     const other = machine(context, async () => {
       // The added image is lost.

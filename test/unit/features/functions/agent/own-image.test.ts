@@ -128,7 +128,7 @@ it('reports why it cannot be built, and is built when it can be', async (context
   await fails(
     machine(context, { isProgram: false }).own,
     ownImage,
-    /only the one file makes an image of itself/,
+    /only the single-file program can make an image of itself/,
   );
   world.fault = new Error('no space left on device');
   await fails(own, ownImage, /^cannot make an image of .*: no space left on device$/);

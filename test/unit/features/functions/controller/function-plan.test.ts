@@ -90,7 +90,7 @@ it('the status omits version and demand if there are none, so that an equal stat
     ...['conditions', 'latestVersion', 'observedGeneration', 'readyReplicas', 'replicas'],
   ]);
   const { status, problem } = plan(fn(active), { pods: [ready('v2', 'a')] });
-  assert.equal(status.conditions?.[0]?.message, 'what the spec says is what is called');
+  assert.equal(status.conditions?.[0]?.message, 'the current version is called');
   assert.equal(problem, undefined);
 });
 

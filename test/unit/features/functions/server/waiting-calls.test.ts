@@ -237,7 +237,7 @@ describe('a gateway', () => {
       told.map(({ message, fields }) => [message, fields]),
       [
         [
-          'the gateway cannot say how many instances a function needs',
+          'the gateway cannot report how many instances a function needs',
           { function: 'default/f', error: 'the store is away' },
         ],
       ],

@@ -192,7 +192,7 @@ describe('a job that Slurm does not know', () => {
     assert.equal(await world.seconds(300), undefined, 'one runs');
     world.queue = says('');
     assert.equal(await world.seconds(120), 'JobLost');
-    assert.match(world.verdict?.message ?? '', /does not know the job any more/);
+    assert.match(world.verdict?.message ?? '', /no longer lists the job/);
   });
 });
 

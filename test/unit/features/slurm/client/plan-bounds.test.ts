@@ -113,8 +113,8 @@ describe('the state of a job in Slurm', () => {
         { array: '0-1' },
         states.map((state, index) => task(state, { tasks: [index] })),
       ).verdict?.message;
-    assert.equal(ends('FAILED', 'COMPLETED'), 'Slurm says FAILED (1 FAILED, 1 COMPLETED)');
-    assert.equal(ends('FAILED', 'FAILED'), 'Slurm says FAILED');
+    assert.equal(ends('FAILED', 'COMPLETED'), 'Slurm reports FAILED (1 FAILED, 1 COMPLETED)');
+    assert.equal(ends('FAILED', 'FAILED'), 'Slurm reports FAILED');
   });
 });
 

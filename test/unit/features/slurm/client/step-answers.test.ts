@@ -26,7 +26,7 @@ describe('the work folder', () => {
   });
   it('is prepared again if the host prints no path, or cannot create the folder', async () => {
     for (const [answer, problem] of [
-      [said('welcome\n'), 'WorkFolderFailed: the host does not say where the work folder is'],
+      [said('welcome\n'), 'WorkFolderFailed: the host did not print the path of the work folder'],
       [failed(1, 'mkdir: Disk quota exceeded\n'), 'HostFailed: mkdir: Disk quota exceeded'],
       [failed(75, 'not now'), 'TryingAgain: not now'],
       [failed(127), "HostFailed: the host's shell ended with 127"],
@@ -41,7 +41,7 @@ describe('the work folder', () => {
         failed(74),
       );
       assert.equal(await take(step), true);
-      assert.equal(is('Uploaded'), 'False WorkFolderGone: the work folder is gone; it is made again', step);
+      assert.equal(is('Uploaded'), 'False WorkFolderGone: the work folder is gone; it is recreated', step);
       assert.equal(entry.status.workDir, undefined);
     }
   });
@@ -164,7 +164,7 @@ describe('a submission', () => {
         'refused\nsbatch: error: Unable to contact slurm controller\n',
         'SlurmAway: sbatch: error: Unable to contact slurm controller',
       ],
-      ['refused\n', 'SlurmAway: sbatch has failed and says nothing'],
+      ['refused\n', 'SlurmAway: sbatch has failed without a message'],
       ['id 7;cluster', 'HostFailed: the host answers: id 7;cluster'],
       [`id ${'1'.repeat(21)}`, `HostFailed: the host answers: id ${'1'.repeat(21)}`],
       ['x'.repeat(600), `HostFailed: the host answers: ${'x'.repeat(500)}`],

@@ -176,7 +176,7 @@ describe('the controller of SlurmJobs', () => {
     for (const [status, told] of [
       [
         { phase: 'Running', jobID: '7' },
-        ['Warning NotCanceled j: job 7 may go on in Slurm: Secret hpc is gone'],
+        ['Warning NotCanceled j: job 7 may continue in Slurm: Secret hpc is gone'],
       ],
       [{ phase: 'Uploading' }, []],
     ] as const) {
@@ -201,7 +201,7 @@ describe('the controller of SlurmJobs', () => {
       await world.reconcile(key);
       assert.equal(world.stored(slurmJobResource, 'default/j'), undefined);
       assert.deepEqual(world.told, [
-        'Warning NotCanceled j: job 7 may go on in Slurm: its namespace is being deleted',
+        'Warning NotCanceled j: job 7 may continue in Slurm: its namespace is being deleted',
       ]);
     }
   });

@@ -203,7 +203,7 @@ test('a failed removal of records is logged, and a folder is watched once its fi
   writeFileSync(join(folder, 'a'), 'text');
   list('one');
   await passes('it is told', () =>
-    log.of('warn').some(({ message }) => message === 'cannot remove what was remembered of folders'),
+    log.of('warn').some(({ message }) => message === 'cannot remove the memory of folders'),
   );
   rmSync(memory);
   await passes('the file is told', () => told.length > 0);

@@ -234,7 +234,7 @@ test('files are reported by pattern, types, subfolders and content, and names wi
       ['in/deep/b.csv', 13, 'in/deep/b.csv'],
     ],
   );
-  assert.equal(said.at(-1)?.message, '1 files have names that are no UTF-8, and are not told');
+  assert.equal(said.at(-1)?.message, '1 files have names that are not UTF-8 and are not reported');
   writeFileSync(join(folder, 'a.csv'), 'longer than it was');
   // The trigger does not ask for updates; the change is recorded all the same.
   await passes('it is remembered', () => remembered().includes('"a.csv",18'));
@@ -266,7 +266,7 @@ test('an agent that ended before its record, or whose record is damaged, reports
   }
   await pass(300_000);
   assert.deepEqual([told(), asked.length], [['created a'], 4]);
-  assert.equal(log.of('warn').filter(({ message }) => /cannot read what was told/.test(message)).length, 2);
+  assert.equal(log.of('warn').filter(({ message }) => /cannot read which changes/.test(message)).length, 2);
 });
 
 test('a change that fails repeatedly is reported soon after the server answers again', async (context) => {

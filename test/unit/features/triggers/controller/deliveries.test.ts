@@ -234,7 +234,7 @@ it('a delivery has its time, and its end is written in spite of others who write
     assert.match(lastTime ?? 'none', failure ? /none/ : /^2026-01-01T00:00:0\dZ$/);
     assert.deepEqual(
       one.server.log.of('warn').map(({ message, fields }) => [message, fields.event]),
-      [1, 2].map(() => ['what came of a delivery cannot be written; trying again', 'default/e']),
+      [1, 2].map(() => ['the outcome of a delivery cannot be written; trying again', 'default/e']),
     );
     assert.equal(one.server.asked.filter((asked) => asked.startsWith('get')).length, 2);
   }

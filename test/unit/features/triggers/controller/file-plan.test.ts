@@ -42,7 +42,7 @@ function plan(file: object, given: object, watches: readonly object[] = []) {
 
 describe('a claim', () => {
   const noVolume = (phase: string) => `the claim has no volume yet (it is ${phase})`;
-  const noFolder = 'its volume is no folder of a node: those of local and hostPath can be watched';
+  const noFolder = 'its volume is not a folder of a node: use a local or hostPath volume';
   const bound = volume({ local: { path: '/d' } });
   const cases: readonly (readonly [string, object, string, string | RegExp])[] = [
     ['that is not there', {}, 'ClaimMissing', 'there is no such claim in the namespace'],
@@ -252,7 +252,7 @@ describe('a folder of nodes', () => {
     const names = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'];
     const message = (count: number) =>
       plan({ folder: '/x' }, { nodes: names.slice(0, count).map((name) => node(name)) }).problem?.message;
-    const not = (name: string) => `${name} (the node has not said yet that it watches)`;
+    const not = (name: string) => `${name} (the node has not reported yet that it watches)`;
     const five = names.slice(0, 5).map(not).join(', ');
     assert.equal(message(5), `it is not watched: ${five}`);
     assert.equal(message(6), `it is not watched: ${five}, and 1 more`);

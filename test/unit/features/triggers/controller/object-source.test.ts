@@ -202,7 +202,7 @@ describe('a source of objects', () => {
     await world.say(newExpired('too old'));
     assert.deepEqual(world.told, ['updated changed', 'created new', 'created last']);
     assert.deepEqual([...world.open.values()], ['60']);
-    assert.match(world.source.missed ?? '', /objects deleted then are not told/);
+    assert.match(world.source.missed ?? '', /deleted objects are not reported/);
   });
   it('reports no remaining object twice after an interruption', async () => {
     const world = new World();
@@ -278,7 +278,7 @@ describe('a source of objects', () => {
     await world.say(newExpired('too old'));
     assert.equal(
       world.source.missed,
-      `the history of changes from ${at(0)} to ${at(5)} is lost: objects deleted then are not told, and of each other changed one only its last state`,
+      `the history of changes from ${at(0)} to ${at(5)} is lost: deleted objects are not reported, and each other changed object is reported only in its last state`,
     );
   });
   it('ignores changes that the trigger itself caused, also after a lost history', async () => {

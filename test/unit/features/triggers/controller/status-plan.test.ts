@@ -15,7 +15,7 @@ const facts = {
 };
 const ready = {
   ...{ type: 'Ready', status: 'True', reason: 'Active', lastTransitionTime: timestamp },
-  message: 'events are taken and delivered',
+  message: 'events are recorded and delivered',
 };
 
 describe('the status', () => {
@@ -48,10 +48,10 @@ describe('the status', () => {
       missed: 'm',
     });
     assert.deepEqual(conditions, [
-      { ...ready, message: 'events are taken and delivered; watched on n1' },
+      { ...ready, message: 'events are recorded and delivered; watched on n1' },
       {
         ...{ type: 'Backlogged', status: 'True', reason: 'TooManyPending', lastTransitionTime: timestamp },
-        message: '1000 events wait to be delivered, and more are taken when there is room',
+        message: '1000 events wait to be delivered; more are recorded when there is room',
       },
       {
         ...{ type: 'EventsMissed', status: 'True', reason: 'HistoryTooOld', lastTransitionTime: timestamp },

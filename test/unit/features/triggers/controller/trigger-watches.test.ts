@@ -152,7 +152,7 @@ describe('a trigger is not ready', () => {
   it('while it is suspended, which is no trouble', async () => {
     const { server, put } = world();
     const one = await put(trigger({ ...http, suspend: true }));
-    assert.deepEqual(problem(one), ['Suspended', 'spec.suspend is true: nothing is told or delivered']);
+    assert.deepEqual(problem(one), ['Suspended', 'spec.suspend is true: no event is recorded or delivered']);
     assert.deepEqual([server.told, one.status?.position], [[], undefined]);
   });
 
@@ -170,7 +170,7 @@ describe('a schedule', () => {
     await server.clock.advance(3_600_000 + 20_000);
     await look();
     server.sync(triggerResource);
-    assert.deepEqual(server.told, [`Warning MissSchedule t: it is too late for what was due at ${at(3600)}`]);
+    assert.deepEqual(server.told, [`Warning MissSchedule t: the deadline has passed for ${at(3600)}`]);
     const { position, conditions } = server.stored(triggerResource, key)?.status ?? {};
     assert.deepEqual([position?.since, position?.lastScheduleTime], [at(0), at(3600)]);
     assert.equal(typeof position?.of, 'string');

@@ -141,7 +141,7 @@ describe('the object of a task', () => {
     const [made] = jobs();
     const name = made?.metadata.name ?? '';
     server.put(jobResource, { ...made, metadata: meta(name) } as Job);
-    const cause = `default/${name} is there already, and is not this task's`;
+    const cause = `default/${name} exists already, and not for this task`;
     assert.deepEqual(await tasks.look(runOf(), task('job')), failed('Task.NameTaken', cause));
   });
 });
@@ -248,7 +248,7 @@ describe('a run that is a task', () => {
     assert.deepEqual(tasks.childrenOf('uid-child'), []);
     await tasks.release('uid-r', new Set(['1-0']));
     const { spec, metadata } = stored(server);
-    assert.deepEqual(spec.stop, { cause: 'the run whose task it was has ended or was stopped' });
+    assert.deepEqual(spec.stop, { cause: 'its parent run has ended or was stopped' });
     assert.deepEqual(metadata.finalizers, ['x']);
   });
   it('is not stopped if it has ended or was stopped by another client', async () => {

@@ -111,7 +111,7 @@ describe('a run', () => {
     const parent = { namespace: 'default', name: 'above', uid: 'uid-above', task: '0-0', depth: 1 };
     for (const [one, cause] of [
       [run('r', {}, { deletionTimestamp: at(1), finalizers: ['x'] }), 'the run was deleted'],
-      [run('r', { parent }), 'the run whose task it was is gone'],
+      [run('r', { parent }), 'its parent run is gone'],
     ] as const) {
       const { server, settle, stored } = world(pass);
       server.put(workflowRunResource, one);
@@ -148,10 +148,10 @@ describe('a run', () => {
     await server.clock.advance(60_000);
     server.put(workflowResource, workflow(pass));
     await assert.rejects(server.reconcile(key), {
-      message: `ControllerRevision ${name}, with which the run began, is not there`,
+      message: `ControllerRevision ${name}, with which the run began, does not exist`,
     });
     server.seen.remove(workflowResource, 'default/w');
-    await assert.rejects(server.reconcile(key), { message: /is not there/ });
+    await assert.rejects(server.reconcile(key), { message: /does not exist/ });
     server.put(workflowResource, workflow(both));
     await server.reconcile(key);
     assert.equal(stored().status?.phase, 'Succeeded');
