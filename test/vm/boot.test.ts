@@ -1,22 +1,19 @@
 /** A virtual machine boots, runs commands, restarts, and loses unwritten data when its power is cut. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { makeDirectory } from '../e2e/harness/belongings.ts';
 import { Machine } from './machine.ts';
 
 describe('a virtual machine', () => {
   let machine: Machine;
   let directory: string;
   before(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'minik8s-vm-test-'));
+    directory = makeDirectory('minik8s-vm-test-');
     machine = await Machine.start({ name: 'first' });
   });
-  after(async () => {
-    await machine?.stop();
-    await rm(directory, { recursive: true, force: true });
-  });
+  after(() => machine?.stop());
 
   it('boots to systemd with version 2 of cgroups', async () => {
     assert.equal(await machine.output('cat /proc/1/comm'), 'systemd\n');

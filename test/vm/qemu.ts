@@ -30,6 +30,7 @@ export function qemuArguments(root: MachineRoot, hardware: Hardware): string[] {
     'console=ttyS0',
     'net.ifnames=0',
     'mitigations=off',
+    'apparmor=0',
     'quiet',
     ...kernelWords,
   ];

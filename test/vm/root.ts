@@ -35,7 +35,17 @@ const diskSize = '16G';
 
 const packages = [
   ...['systemd', 'systemd-sysv', 'dbus', 'udev', 'kmod', 'linux-image-cloud-amd64', 'e2fsprogs', 'procps'],
-  ...['docker.io', 'iptables', 'nftables', 'iproute2', 'conntrack', 'mount', 'ca-certificates', 'curl'],
+  ...[
+    'docker.io',
+    'iptables',
+    'nftables',
+    'iproute2',
+    'conntrack',
+    'mount',
+    'ca-certificates',
+    'curl',
+    'iputils-ping',
+  ],
 ];
 
 /** Units that a server without a terminal does not need; each costs up to a second of emulated time. */
