@@ -7,6 +7,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import { onAbort } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
 import { maxHeaderBytes, maxUnknownHeaderBytes } from '../../http/header-limits.ts';
 import { Connections, connectionLimits, defaultConnections } from '../load/connections.ts';
 import { Pipelining } from '../load/pipelining.ts';
@@ -54,7 +55,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
     (incoming, outgoing) => requests.take(incoming, outgoing),
   );
   server.prependListener('connection', (socket: Socket) => connections.accept(socket));
-  endFailedAndStalled(server, clients, pipelining, stalledMs);
+  endFailedAndStalled(server, { clients, pipelining, stalledMs, clock });
   limitHeads(server, clients);
   const { isNode, isStranger, isKnown } = clients;
   const { answer } = requests;
@@ -78,13 +79,15 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   return { port, closed: closeOn(server, http2, connections, options) };
 }
 
+interface Stalled {
+  readonly clients: ConnectedClients;
+  readonly pipelining: Pipelining<Socket>;
+  readonly stalledMs: number;
+  readonly clock: Pick<Clock, 'soon'>;
+}
+
 /** Closes connections that break HTTP/1.1, or whose clients read nothing for `stalledMs`. */
-function endFailedAndStalled(
-  server: Server,
-  clients: ConnectedClients,
-  pipelining: Pipelining<Socket>,
-  stalledMs: number,
-): void {
+function endFailedAndStalled(server: Server, { clients, pipelining, stalledMs, clock }: Stalled): void {
   const mayWait = (socket: TLSSocket) => socket.bytesRead === 0 && clients.peerOf(socket) !== undefined;
   server.on('clientError', (error, socket) =>
     answerClientError(error, socket as TLSSocket, mayWait(socket as TLSSocket), clock),

@@ -278,16 +278,16 @@ class Runs {
       state = advanced.state;
       history.push(...advanced.history);
     }
-    const stored = run.status?.history ?? [];
+    const earlier = run.status?.history ?? [];
     const next = {
       state,
       definition: run.status?.definition ?? '',
-      history: [...stored, ...entriesOf(history, stored)],
+      history: [...earlier, ...entriesOf(history, earlier)],
     };
     const excess = excessOfRun(run, statusOf(run, { ...next, calls: [], now: ports.now }));
     if (excess === undefined || state.root === undefined) return next;
     const ended = await advance(definition, before, { type: 'Excess', cause: excess }, ports);
-    return { ...next, state: ended.state, history: [...stored, ...entriesOf(ended.history, stored)] };
+    return { ...next, state: ended.state, history: [...earlier, ...entriesOf(ended.history, earlier)] };
   }
 
   async #eventsOf(run: WorkflowRun, state: RunState): Promise<RunEvent[]> {
