@@ -2,7 +2,7 @@
  * Plan of an installation, from what is there and what is wanted. What is there already needs no step: a
  * second installation does nothing, and one that was interrupted is completed.
  */
-import { formatInstalled, type Installed, recordFile } from './installed.ts';
+import { type EarlierFile, formatInstalled, type Installed, recordFile } from './installed.ts';
 import { lowSysctls, modulesFile, sysctlFile } from './kernel.ts';
 import type { Machine } from './machine.ts';
 import { type NodeProgram, packagesFor } from './packages.ts';
@@ -189,22 +189,23 @@ function recordOf(machine: Machine, request: InstallRequest, steps: readonly Ste
     dataDir: request.dataDir,
     dockerSocket: request.dockerSocket,
     created: [...new Set([...(installed?.created ?? []), ...created])],
-    before: { ...textsBefore(machine, steps), ...installed?.before },
+    before: { ...filesBefore(machine, steps), ...installed?.before },
     sysctls: { ...sysctlsBefore(sysctls, steps), ...installed?.sysctls },
     packages: [...new Set([...(installed?.packages ?? []), ...packagesOf(steps)])],
     ...(installed?.started !== undefined && { started: installed.started }),
   };
 }
 
-/** Returns the texts of files that the steps replace and that no earlier installation created. */
-function textsBefore({ found, installed }: Machine, steps: readonly Step[]): Record<string, string> {
-  const texts: Record<string, string> = {};
+/** Returns the files that the steps replace and that no earlier installation created. */
+function filesBefore({ found, installed }: Machine, steps: readonly Step[]): Installed['before'] {
+  const files: Record<string, EarlierFile> = {};
   for (const step of steps) {
     if (step.kind !== 'write-file' || installed?.created.includes(step.path)) continue;
     const file = found.get(step.path);
-    if (file?.kind === 'file' && file.text !== undefined) texts[step.path] = file.text;
+    const { text, mode } = file?.kind === 'file' ? file : { text: undefined, mode: 0 };
+    if (text !== undefined) files[step.path] = { text, mode };
   }
-  return texts;
+  return files;
 }
 
 const sysctlsBefore = (current: ReadonlyMap<string, string>, steps: readonly Step[]) =>

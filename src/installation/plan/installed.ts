@@ -3,6 +3,12 @@ import { type Role, roles } from './role.ts';
 
 export const recordFile = '/etc/minik8s/installed.json';
 
+/** A file as it was before an installation. */
+export interface EarlierFile {
+  readonly text: string;
+  readonly mode: number;
+}
+
 export interface Installed {
   readonly role: Role;
   /** Directory of the cluster's data. */
@@ -11,8 +17,8 @@ export interface Installed {
   readonly dockerSocket: string;
   /** Files, links and directories that did not exist before, in the order of their creation. */
   readonly created: readonly string[];
-  /** Contents of files that existed before and were changed, by path. */
-  readonly before: Readonly<Record<string, string>>;
+  /** Files that existed before and were changed, as they were, by path. */
+  readonly before: Readonly<Record<string, EarlierFile>>;
   /** Values of kernel parameters before they were raised, by name. */
   readonly sysctls: Readonly<Record<string, string>>;
   /** Packages that were installed; uninstall leaves them. */
@@ -35,7 +41,7 @@ export function parseInstalled(text: string): Installed {
     dataDir: path(dataDir, 'dataDir'),
     dockerSocket: path(dockerSocket, 'dockerSocket'),
     created: texts(created, 'created'),
-    before: textMap(before, 'before'),
+    before: fileMap(before),
     sysctls: textMap(sysctls, 'sysctls'),
     packages: texts(packages, 'packages'),
     ...(typeof started === 'string' && { started }),
@@ -60,4 +66,15 @@ function textMap(value: unknown, field: string): Readonly<Record<string, string>
   if (!isRecord(value) || !Object.values(value).every((each) => typeof each === 'string'))
     throw new Error(`${field}: expected texts by name`);
   return value as Readonly<Record<string, string>>;
+}
+
+function fileMap(value: unknown): Installed['before'] {
+  if (!isRecord(value)) throw new Error('before: expected files by path');
+  const files: Record<string, EarlierFile> = {};
+  for (const [path, file] of Object.entries(value)) {
+    if (!isRecord(file) || typeof file.text !== 'string' || typeof file.mode !== 'number')
+      throw new Error(`before: ${path}: expected text and mode`);
+    files[path] = { text: file.text, mode: file.mode };
+  }
+  return files;
 }

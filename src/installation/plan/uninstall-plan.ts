@@ -24,7 +24,7 @@ export function uninstallPlan(
     { kind: 'remove-service' },
     { kind: 'reset', keepData, dataDir },
     ...gone.filter((path) => path !== configDirectory).map((path): Step => ({ kind: 'remove-path', path })),
-    ...restored.map(([path, content]): Step => ({ kind: 'write-file', path, content, mode: 0o600 })),
+    ...restored.map(([path, { text, mode }]): Step => ({ kind: 'write-file', path, content: text, mode })),
     { kind: 'reload-services' },
     ...loweredSysctls(installed, current),
     { kind: 'remove-path', path: recordFile },

@@ -4,7 +4,7 @@
  * access the directory.
  */
 import { lstat, mkdir, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isExtended, validateContainerResourceName } from '../../api/core/v1/container/resource-names.ts';
 import { aborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -91,9 +91,17 @@ export class DevicePlugins {
   }
 }
 
+/** Directory of Kubernetes' node agent, which contains that of the plugins by default. */
+const kubeletDirectory = '/var/lib/kubelet';
+
 /** Removes the socket that a killed agent left in the directory, and the directory when it is empty. */
 export async function removePluginSocket(directory: string): Promise<void> {
   await removeUnservedSocket(join(directory, ownSocket));
+  await removeIfEmpty(directory);
+  if (dirname(directory) === kubeletDirectory) await removeIfEmpty(kubeletDirectory);
+}
+
+async function removeIfEmpty(directory: string): Promise<void> {
   await rmdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (!['ENOENT', 'ENOTEMPTY', 'EBUSY'].includes(error.code ?? '')) throw error;
   });

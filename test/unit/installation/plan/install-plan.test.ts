@@ -268,12 +268,12 @@ test('settings that existed before are remembered, also by later installations, 
     [configFileOf.up, { kind: 'file', text: 'port: 6443\n', mode: 0o644 }],
   ]);
   const first = planOf({ found });
-  assert.deepEqual(first.installed.before, { [configFileOf.up]: 'port: 6443\n' });
+  assert.deepEqual(first.installed.before, { [configFileOf.up]: { text: 'port: 6443\n', mode: 0o644 } });
   assert.ok(!first.installed.created.includes(configFileOf.up));
   assert.ok(!first.installed.created.includes(configDirectory));
   const machine = after({ ...bare, found }, first.steps, first.installed);
   const second = planOf(machine, { config: 'port: 9443\n' });
-  assert.deepEqual(second.installed.before, { [configFileOf.up]: 'port: 6443\n' });
+  assert.deepEqual(second.installed.before, { [configFileOf.up]: { text: 'port: 6443\n', mode: 0o644 } });
 });
 
 test('a kernel parameter is raised, never lowered', () => {
@@ -296,7 +296,7 @@ test('the record is read as it was written, and is readable for root alone', () 
     dataDir: 'relative',
     dockerSocket: 3,
     created: 'x',
-    before: [],
+    before: { '/etc/x': 'text' },
     sysctls: { a: 1 },
     packages: [1],
   }))

@@ -37,20 +37,27 @@ test('what was created is removed in reverse order: the service first, the direc
 });
 
 test('with --keep-data the settings stay as well, so that the next installation goes on with them', () => {
-  const changed = { ...installed, before: { '/etc/minik8s/node.yaml': 'server: x\n' } };
+  const changed = {
+    ...installed,
+    before: { '/etc/minik8s/node.yaml': { text: 'server: x\n', mode: 0o600 } },
+  };
   const steps = uninstallPlan({ found: all, sysctls }, changed, true);
   assert.deepEqual(steps[1], { kind: 'reset', keepData: true, dataDir: '/srv/minik8s' });
   const paths = steps.flatMap((step) => ('path' in step ? [step.path] : []));
   assert.deepEqual(paths, [unitPath, executablePath, '/etc/minik8s/installed.json']);
 });
 
-test('settings that existed before are restored, readable for root alone', () => {
+test('settings that existed before are restored, with their mode', () => {
   const path = '/etc/minik8s/node.yaml';
-  const before = { ...installed, created: [unitPath], before: { [path]: 'token: x\n' } };
+  const before = {
+    ...installed,
+    created: [unitPath],
+    before: { [path]: { text: 'token: x\n', mode: 0o640 } },
+  };
   const steps = uninstallPlan({ found: all, sysctls }, before, false);
   assert.deepEqual(
     steps.filter((step) => 'path' in step && step.path === path),
-    [{ kind: 'write-file', path, content: 'token: x\n', mode: 0o600 }],
+    [{ kind: 'write-file', path, content: 'token: x\n', mode: 0o640 }],
   );
 });
 
