@@ -7,12 +7,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 
 	"go.etcd.io/bbolt"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/etcdutl/v3/snapshot"
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.uber.org/zap"
+	"google.golang.org/protobuf/proto"
 )
 
 func main() {
@@ -22,8 +25,8 @@ func main() {
 		err = printStorageVersion(os.Args[2])
 	case len(os.Args) == 7 && os.Args[1] == "restore":
 		err = restore(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6], 0)
-	case len(os.Args) == 7 && os.Args[1] == "restore-backup":
-		err = restore(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6], bump)
+	case len(os.Args) == 8 && os.Args[1] == "restore-backup":
+		err = restoreBackup(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6], os.Args[7])
 	case len(os.Args) == 3 && os.Args[1] == "database-status":
 		err = printDatabaseStatus(os.Args[2])
 	default:
@@ -56,18 +59,63 @@ func printStorageVersion(database string) error {
 	})
 }
 
-// printDatabaseStatus checks every page of a database, and prints its revision and its number of keys.
+// printDatabaseStatus checks every page of a database, and prints its revision, its number of keys and its
+// storage version.
 func printDatabaseStatus(database string) error {
 	status, err := snapshot.NewV3(zap.NewNop()).Status(database)
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(os.Stdout).Encode(status)
+	keys, err := countKeys(database)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"revision": status.Revision, "keys": keys, "version": status.Version,
+	})
 }
 
-// bump is added to the revision of a restored backup: more than a cluster can have written since. Clients that
-// have seen writes after the backup would otherwise take later writes for those that they know.
-const bump = 1_000_000_000
+// countKeys returns the number of keys that exist at the latest revision. Records are in the order of their
+// revisions; that of a deletion has a mark behind the revision (17 bytes). The record of a restoration has an
+// empty key.
+func countKeys(database string) (int, error) {
+	db, err := bbolt.Open(database, 0o400, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	const revisionLength = 17
+	exists := map[string]bool{}
+	err = db.View(func(tx *bbolt.Tx) error {
+		return tx.Bucket(schema.Key.Name()).ForEach(func(revision, value []byte) error {
+			var record mvccpb.KeyValue
+			if err := proto.Unmarshal(value, &record); err != nil {
+				return err
+			}
+			if len(revision) > revisionLength {
+				delete(exists, string(record.Key))
+			} else if len(record.Key) > 0 {
+				exists[string(record.Key)] = true
+			}
+			return nil
+		})
+	})
+	return len(exists), err
+}
+
+// restoreBackup restores a database whose revisions continue after the given number. Clients that have seen
+// writes after the backup would otherwise take later writes for those that they know.
+func restoreBackup(database, directory, name, peer, token, least string) error {
+	wanted, err := strconv.ParseInt(least, 10, 64)
+	if err != nil {
+		return err
+	}
+	status, err := snapshot.NewV3(zap.NewNop()).Status(database)
+	if err != nil {
+		return err
+	}
+	return restore(database, directory, name, peer, token, uint64(max(1, wanted-status.Revision)))
+}
 
 // restore creates a data directory of one member from a database, with its revisions. With more than 0 added,
 // the history before is marked as compacted, so that every watch begins anew.

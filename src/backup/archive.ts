@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { archiveEnd, memberHeader, padding } from '../formats/tar-archive.ts';
 import { type ReadMember, readTar } from '../formats/tar-reader.ts';
+import { draftOf, removeLeftDrafts } from '../os/replace-file.ts';
 import { decrypted, encrypted, isEncrypted } from './encryption.ts';
 import {
   BackupError,
@@ -35,18 +36,20 @@ export async function writeArchive(
   path: string,
   content: ArchiveContent,
   passphrase: string | undefined,
+  signal?: AbortSignal,
 ): Promise<number> {
-  const draft = `${path}.part`;
+  await removeLeftDrafts(dirname(path));
+  const draft = draftOf(path);
   try {
-    await rm(draft, { force: true });
     const file = createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true });
     const tar = Readable.from(tarOf(content));
-    if (passphrase === undefined) await pipeline(tar, createZstdCompress(), file);
+    const stopped = signal ? { signal } : {};
+    if (passphrase === undefined) await pipeline(tar, createZstdCompress(), file, stopped);
     else {
       const encrypt = async function* (plain: AsyncIterable<Uint8Array>) {
         yield* await encrypted(ReadableStream.from(plain), passphrase);
       };
-      await pipeline(tar, createZstdCompress(), encrypt, file);
+      await pipeline(tar, createZstdCompress(), encrypt, file, stopped);
     }
     await rename(draft, path);
   } catch (error) {
@@ -70,10 +73,20 @@ async function* tarOf({ manifest, files }: ArchiveContent): AsyncGenerator<Uint8
   for (const [name, path] of files) {
     const size = manifest.members[name]?.size ?? 0;
     yield head(name, size);
-    yield* createReadStream(path);
+    yield* wholeFile(path, size);
     yield padding(size);
   }
   yield archiveEnd;
+}
+
+/** Throws if the file has another size than its head says: all that follows would be unreadable. */
+async function* wholeFile(path: string, size: number): AsyncGenerator<Uint8Array> {
+  let left = size;
+  for await (const part of createReadStream(path)) {
+    left -= part.length;
+    yield part;
+  }
+  if (left !== 0) throw new Error(`${path} has changed while it was stored`);
 }
 
 /** Takes the content of one member. */
@@ -142,7 +155,13 @@ async function readingOf(
 }
 
 async function decompressed(path: string, passphrase: string | undefined): Promise<Readable> {
-  if (!(await startsEncrypted(path))) return unzipped(createReadStream(path));
+  if (!(await startsEncrypted(path))) {
+    if (passphrase === undefined) return unzipped(createReadStream(path));
+    // Whoever can write to the directory could replace an encrypted backup by one of his own.
+    throw new BackupError(
+      `${path} is not encrypted, so anybody may have made it: leave out the passphrase if you trust it`,
+    );
+  }
   if (passphrase === undefined)
     throw new BackupError(`${path} is encrypted: give its passphrase with --passphrase-file`);
   return unzipped(Readable.from(await decrypted(ReadableStream.from(createReadStream(path)), passphrase)));

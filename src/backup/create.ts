@@ -1,9 +1,9 @@
 /** Creation of a backup from a running master, or from the data of a stopped one. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, stat } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { rfc3339 } from '../base/time.ts';
 import { version } from '../base/version.ts';
@@ -19,6 +19,7 @@ import {
   isMemberName,
   type Manifest,
   type Member,
+  neededMembers,
   pkiFolder,
 } from './manifest.ts';
 import { withScratch } from './scratch.ts';
@@ -27,8 +28,8 @@ import { databaseStatus, saveSnapshot } from './snapshot.ts';
 export interface CreateOptions {
   /** Data directory of the master. */
   readonly dataDir: string;
-  /** Configuration files to include; those that do not exist are left out. */
-  readonly configFiles: readonly string[];
+  /** Configuration file of the master; left out if it does not exist. */
+  readonly configFile: string;
   /** Directory of the backups; created with mode 0700. */
   readonly directory: string;
   /** Encrypts the backup; undefined: it is not encrypted. */
@@ -40,6 +41,7 @@ export interface CreateOptions {
   readonly exec: Exec;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
+  readonly signal?: AbortSignal;
 }
 
 export interface Created {
@@ -51,22 +53,30 @@ export interface Created {
 
 /** Creates a backup. Resolves when it is on disk; on failure nothing of it is left. */
 export async function createBackup(options: CreateOptions): Promise<Created> {
-  const { dataDir, directory, passphrase, member, etcdBinary, exec, now } = options;
+  const { dataDir, directory, passphrase, member, etcdBinary, exec, now, signal } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   // The database has secrets, so the copy of it that is not encrypted stays beside the original.
   return withScratch(dataDir, async (scratch) => {
     const database = join(scratch, databaseName);
-    const snapshot = await saveSnapshot(member, database);
-    const { revision, keys } = await databaseStatus(exec, etcdBinary, database);
-    const files = new Map([[databaseName, database], ...(await otherFiles(options))]);
+    const snapshot = await saveSnapshot(member, database, signal);
+    const { revision, keys } = await databaseStatus(exec, etcdBinary, database, signal);
+    const files = new Map([[databaseName, database]]);
     const members: Record<string, Member> = { [databaseName]: snapshot };
-    for (const [name, path] of files) if (name !== databaseName) members[name] = await measured(path);
+    for (const [name, path] of await otherFiles(options)) {
+      // A copy: certificates are renewed while the database is compressed.
+      const copy = join(scratch, name.replaceAll('/', '-'));
+      await copyFile(path, copy);
+      files.set(name, copy);
+      members[name] = await measured(copy);
+    }
+    for (const name of neededMembers)
+      if (!files.has(name)) throw new Error(`${join(dataDir, name)} is missing: nothing was backed up`);
     const created = rfc3339(now);
     const host = hostname();
     const about = { format: backupFormat, minik8s: version(), created, host, revision, keys } as const;
     const manifest: Manifest = { ...about, members };
     const path = join(directory, backupFileName(created, passphrase !== undefined));
-    const size = await writeArchive(path, { manifest, files }, passphrase);
+    const size = await writeArchive(path, { manifest, files }, passphrase, signal);
     return { path, size, manifest };
   });
 }
@@ -74,13 +84,14 @@ export async function createBackup(options: CreateOptions): Promise<Created> {
 /** Returns the files of the authority and the configuration, by the names of their members. */
 async function otherFiles({
   dataDir,
-  configFiles,
-}: Pick<CreateOptions, 'dataDir' | 'configFiles'>): Promise<readonly (readonly [string, string])[]> {
+  configFile,
+}: Pick<CreateOptions, 'dataDir' | 'configFile'>): Promise<readonly (readonly [string, string])[]> {
   const pki = join(dataDir, 'pki');
   const names = (await readdir(pki)).filter((name) => !isDraft(name));
   const own = names.map((name) => [`${pkiFolder}${name}`, join(pki, name)] as const);
-  const config = configFiles.map((path) => [`${configFolder}${basename(path)}`, path] as const);
-  const all = [...own, ...config].filter(([name]) => isMemberName(name));
+  const all = [...own, [`${configFolder}master.yaml`, configFile] as const].filter(([name]) =>
+    isMemberName(name),
+  );
   const there = await Promise.all(all.map(([, path]) => isFile(path)));
   return all.filter((_, index) => there[index]);
 }

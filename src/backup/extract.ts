@@ -1,6 +1,6 @@
 /** The members of a backup as files, and their database as the data of an etcd. */
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Exec } from '../os/exec.ts';
@@ -24,6 +24,16 @@ export interface ExtractOptions {
   readonly now: number;
 }
 
+/** Writes that a cluster cannot exceed, in a second and since a backup. */
+const [maxWritesPerSecond, maxWritesSince] = [100_000, 1_000_000_000];
+
+/**
+ * Returns the revision after which a restored cluster continues: above that of every write since the backup,
+ * also of those after an earlier restoration.
+ */
+const leastRevision = (revision: number, nowMs: number): number =>
+  Math.max(revision + maxWritesSince, Math.floor(nowMs / 1000) * maxWritesPerSecond);
+
 /**
  * Extracts a backup. The folder `etcd` is then one for an embedded etcd, whose revisions continue far above
  * those of the backup. Rejects with BackupError if the backup cannot be used.
@@ -45,8 +55,10 @@ export async function extractBackup(options: ExtractOptions): Promise<Manifest> 
     );
   const etcd = join(into, 'etcd');
   await mkdir(etcd, { mode: 0o700 });
-  const args = ['restore-backup', database, dataOf(etcd), memberName, peerUrl, String(now)];
+  const least = String(leastRevision(revision, now));
+  const args = ['restore-backup', database, dataOf(etcd), memberName, peerUrl, String(now), least];
   await exec(etcdBinary, args, { env: {}, lengthy: true });
+  await rm(database);
   // A young database does not name the version of etcd that wrote it yet.
   await markFormat(etcd);
   return manifest;

@@ -96,13 +96,18 @@ function membersOf(value: unknown): Manifest['members'] {
     if (!isObject(member)) throw damaged(`${manifestName}: ${name} is no object`);
     members[name] = { size: countOf(member.size, `${name}: size`), sha256: textOf(member.sha256, name) };
   }
-  if (!Object.hasOwn(members, databaseName)) throw damaged(`it has no ${databaseName}`);
+  for (const name of neededMembers) if (!Object.hasOwn(members, name)) throw damaged(`it has no ${name}`);
   return members;
 }
 
-/** A member is the database, or a file directly in one of the folders: no name leads elsewhere. */
+/** Members without which a cluster cannot go on: with another authority every certificate would be void. */
+export const neededMembers = [databaseName, `${pkiFolder}ca.crt`, `${pkiFolder}ca.key`] as const;
+
+/** A member is the database, or a file of the authority, or the configuration: no name leads elsewhere. */
 export const isMemberName = (name: string): boolean =>
-  name === databaseName || /^(pki|config)\/(?!\.{1,2}$)[A-Za-z0-9._-]+$/.test(name);
+  name === databaseName ||
+  name === `${configFolder}master.yaml` ||
+  /^pki\/(?!\.{1,2}$)[A-Za-z0-9._-]+$/.test(name);
 
 /** Returns the name of a backup file, such as `minik8s-2026-11-29T09-17-29Z.tar.zst.age` if encrypted. */
 export const backupFileName = (created: string, isEncrypted: boolean): string =>

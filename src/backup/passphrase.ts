@@ -2,12 +2,27 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../base/usage-error.ts';
 
-/** Reads the passphrase. Rejects with UsageError if the file cannot be read, or its first line is empty. */
+/** Minimum number of characters of a passphrase. */
+const minLength = 8;
+
+/** Reads the passphrase. Rejects with UsageError if the file cannot be read, or its first line is none. */
 export async function readPassphrase(path: string, flag: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${flag}: ${path} cannot be read (${error.code}); give the path of a file`);
   });
-  const [line = ''] = text.split(/\r?\n/, 1);
-  if (line === '') throw new UsageError(`${flag}: the first line of ${path} is empty: it is the passphrase`);
+  const [line = ''] = textIn(bytes, path, flag).split(/\r?\n/, 1);
+  if (line.length < minLength)
+    throw new UsageError(
+      `${flag}: the first line of ${path} is the passphrase, and has less than ${minLength} characters`,
+    );
   return line;
+}
+
+/** Random bytes are no text: a program that reads them as text would find another passphrase. */
+function textIn(bytes: Uint8Array, path: string, flag: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageError(`${flag}: ${path} is no text in UTF-8; head -c 24 /dev/urandom | base64 makes one`);
+  }
 }

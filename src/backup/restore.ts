@@ -1,8 +1,9 @@
 /** Restoration of a backup into the data directory of a master that does not run. */
-import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Exec } from '../os/exec.ts';
 import { replaceFile } from '../os/replace-file.ts';
+import { syncTree } from '../storage/take-over.ts';
 import { extractBackup } from './extract.ts';
 import { configFolder, type Manifest } from './manifest.ts';
 import { withScratch } from './scratch.ts';
@@ -34,32 +35,71 @@ export interface Restored {
 
 const folders = ['pki', 'etcd'] as const;
 
-/** Restores a backup. Rejects if data are there already, and with BackupError; then nothing is changed. */
+/** File in the data directory while folders change their places; no master starts then. */
+export const restoringMark = 'restoring';
+
+/**
+ * Restores a backup. Rejects if data are there already, and with BackupError; then nothing is changed. A
+ * restoration that was interrupted is begun anew by the next one.
+ */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { dataDir, replaces, now } = options;
+  const mark = join(dataDir, restoringMark);
   const present = await presentIn(dataDir);
-  if (present.length > 0 && !replaces)
+  if (present.length > 0 && !replaces && !(await isThere(mark)))
     throw new Error(
       `there is a cluster in ${dataDir} already: give --replace, which moves its data aside, or another --data-dir`,
     );
+  for (const folder of present) await requireMovable(dataDir, folder);
   return withScratch(dataDir, async (into) => {
     const manifest = await extractBackup({ ...options, into });
-    const movedTo: string[] = [];
-    for (const folder of present) {
-      const aside = join(dataDir, `${folder}.before-restore-${now}`);
-      await rename(join(dataDir, folder), aside);
-      movedTo.push(aside);
-    }
-    // Without the authority's folder a start would create another authority: it comes first.
-    for (const folder of folders) await rename(join(into, folder), join(dataDir, folder));
+    const config = await restoreConfig(options, manifest, into);
+    await syncTree(into);
+    const aside = present.map((folder): Move => {
+      const path = join(dataDir, folder);
+      return { from: path, to: `${path}.before-restore-${now}` };
+    });
+    const restored = folders.map((folder): Move => ({ from: join(into, folder), to: join(dataDir, folder) }));
+    await replaceFile(mark, 'minik8s backup restore moves folders: run it again\n', { mode: 0o600 });
+    await moveAll([...aside, ...restored]);
     await syncDirectory(dataDir);
-    return { manifest, movedTo, ...(await restoreConfig(options, manifest, into)) };
+    await rm(mark);
+    return { manifest, movedTo: aside.map(({ to }) => to), ...config };
   });
+}
+
+interface Move {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Moves folders; moves those back that were moved if one cannot be. */
+async function moveAll(moves: readonly Move[]): Promise<void> {
+  const done: Move[] = [];
+  try {
+    for (const move of moves) {
+      await rename(move.from, move.to);
+      done.push(move);
+    }
+  } catch (error) {
+    for (const { from, to } of done.toReversed()) await rename(to, from);
+    throw error;
+  }
 }
 
 async function presentIn(dataDir: string): Promise<readonly (typeof folders)[number][]> {
   const there = await Promise.all(folders.map((folder) => isThere(join(dataDir, folder))));
   return folders.filter((_, index) => there[index]);
+}
+
+/** Rejects if the folder is a mount point or a link, which cannot change places with another one. */
+async function requireMovable(dataDir: string, folder: string): Promise<void> {
+  const path = join(dataDir, folder);
+  const [own, parent] = await Promise.all([lstat(path), lstat(dataDir)]);
+  if (own.isDirectory() && own.dev === parent.dev) return;
+  throw new Error(
+    `${path} is a mount point or a link, which restore cannot replace: unmount or remove it, then mount the disk at ${dataDir}`,
+  );
 }
 
 async function restoreConfig(
@@ -86,7 +126,7 @@ async function syncDirectory(path: string): Promise<void> {
 }
 
 const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
+  lstat(path).then(
     () => true,
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return false;

@@ -24,7 +24,7 @@ export const backupFolder = (path: string): BackupFolder => ({
     await mkdir(path, { recursive: true, mode: 0o700 });
     return readdir(path);
   },
-  remove: (name) => rm(join(path, name)),
+  remove: (name) => rm(join(path, name), { force: true }),
 });
 
 export interface ScheduleOptions {
@@ -32,8 +32,8 @@ export interface ScheduleOptions {
   readonly folder: BackupFolder;
   /** Number of backups to keep. */
   readonly keep: number;
-  /** Creates a backup in the directory. */
-  readonly create: () => Promise<Created>;
+  /** Creates a backup in the directory, unless the signal aborts before. */
+  readonly create: (signal: AbortSignal) => Promise<Created>;
   /** Called once for each backup and each failure, with a line for the administrator. */
   readonly report: (outcome: 'BackupCreated' | 'BackupFailed', message: string) => void;
   readonly clock: Clock;
@@ -41,10 +41,15 @@ export interface ScheduleOptions {
   readonly log: Logger;
 }
 
+/** Time in milliseconds after the start before the first backup: then nodes connect, and much is read. */
+const startMs = 60_000;
 /** Delays after a failure in milliseconds. */
 const retry = { initialMs: 60_000, maxMs: 3_600_000 };
 
-/** Creates backups until the signal aborts. A backup that was due while nobody ran is created at once. */
+/**
+ * Creates backups until the signal aborts. A backup that was due while no master ran is created a minute after
+ * the start.
+ */
 export function scheduleBackups(options: ScheduleOptions, signal: AbortSignal): Promise<void> {
   const { intervalMs, folder, clock, random, report } = options;
   const log = options.log.named('backup');
@@ -54,13 +59,19 @@ export function scheduleBackups(options: ScheduleOptions, signal: AbortSignal): 
     log.error(message);
     report('BackupFailed', message);
   };
-  return keepDoing({ clock, signal, backoff, onError }, async () => {
+  const removeOutdated = async () => {
+    for (const name of outdatedNames(await folder.names(), clock.now(), options.keep))
+      await folder
+        .remove(name)
+        .catch((error) => log.warn('an old backup cannot be removed', { name, error: errorMessage(error) }));
+  };
+  return keepDoing({ clock, signal, backoff, onError, restsFirst: true, restMs: startMs }, async () => {
     const waitMs = dueInMs(await folder.names(), clock.now(), intervalMs);
     if (waitMs > 0) return waitMs;
-    const { path, size, manifest } = await options.create();
+    const { path, size, manifest } = await options.create(signal);
     log.info('backup created', { path, keys: manifest.keys, revision: manifest.revision, bytes: size });
     report('BackupCreated', `${path}: ${manifest.keys} keys at revision ${manifest.revision}, ${size} bytes`);
-    for (const name of outdatedNames(await folder.names(), options.keep)) await folder.remove(name);
+    await removeOutdated();
     return dueInMs(await folder.names(), clock.now(), intervalMs);
   });
 }

@@ -1,14 +1,15 @@
 /** Scratch directories, for unencrypted copies of what a backup contains. */
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRunning } from '../os/replace-file.ts';
 
-const scratchName = /^backup-scratch-(\d+)-\d+$/;
+const scratchName = /^backup-scratch-(\d+)-\w+$/;
 
 /** Returns true for the name of a scratch directory. */
 export const isScratch = (name: string): boolean => scratchName.test(name);
 
-let made = 0;
+/** Directories of this process. */
+const own = new Set<string>();
 
 /**
  * Calls `work` with a new directory, which only its owner can enter, and removes it afterwards. Removes those
@@ -16,19 +17,22 @@ let made = 0;
  */
 export async function withScratch<T>(parent: string, work: (directory: string) => Promise<T>): Promise<T> {
   await removeLeftScratch(parent);
-  const directory = join(parent, `backup-scratch-${process.pid}-${made++}`);
-  await mkdir(directory, { mode: 0o700 });
+  const directory = await mkdtemp(join(parent, `backup-scratch-${process.pid}-`));
+  own.add(directory);
   try {
     return await work(directory);
   } finally {
     await rm(directory, { recursive: true, force: true });
+    own.delete(directory);
   }
 }
 
 async function removeLeftScratch(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = scratchName.exec(name)?.[1];
-    if (pid !== undefined && !isRunning(Number(pid)))
-      await rm(join(parent, name), { recursive: true, force: true });
+    const path = join(parent, name);
+    // The id of a killed process may be that of this one.
+    const isUsed = Number(pid) === process.pid ? own.has(path) : isRunning(Number(pid));
+    if (pid !== undefined && !isUsed) await rm(path, { recursive: true, force: true });
   }
 }

@@ -13,13 +13,17 @@ const digestBytes = 32;
  * Writes a snapshot into a new file, readable by its owner alone. Rejects if the connection ends before the
  * digest, or the digest is not that of the database.
  */
-export async function saveSnapshot(member: Pick<MemberRpc, 'snapshot'>, path: string): Promise<Member> {
+export async function saveSnapshot(
+  member: Pick<MemberRpc, 'snapshot'>,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Member> {
   const database = createHash('sha256');
   const whole = createHash('sha256');
   let size = 0;
   let held: Buffer = Buffer.alloc(0);
   async function* parts() {
-    for await (const part of member.snapshot()) {
+    for await (const part of member.snapshot(signal)) {
       whole.update(part);
       size += part.length;
       const all = Buffer.concat([held, part]);
@@ -29,19 +33,28 @@ export async function saveSnapshot(member: Pick<MemberRpc, 'snapshot'>, path: st
       yield part;
     }
   }
-  await pipeline(parts, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+  const stopped = signal ? { signal } : {};
+  await pipeline(parts, createWriteStream(path, { flags: 'wx', mode: 0o600 }), stopped);
   if (!database.digest().equals(held)) throw new Error('etcd sent an incomplete snapshot of its database');
   return { size, sha256: whole.digest('hex') };
 }
 
 export interface DatabaseStatus {
   readonly revision: number;
+  /** Number of keys that exist at the revision. */
   readonly keys: number;
+  /** Version of etcd that wrote it, such as 3.7.0; empty for a database that is only seconds old. */
+  readonly version: string;
 }
 
 /** Checks every page of a database, and resolves to its contents in numbers. `binary` is the etcd inside. */
-export async function databaseStatus(exec: Exec, binary: string, path: string): Promise<DatabaseStatus> {
-  const { stdout } = await exec(binary, ['database-status', path], { env: {}, lengthy: true });
-  const { revision, totalKey: keys }: { revision: number; totalKey: number } = JSON.parse(stdout);
-  return { revision, keys };
+export async function databaseStatus(
+  exec: Exec,
+  binary: string,
+  path: string,
+  signal?: AbortSignal,
+): Promise<DatabaseStatus> {
+  const options = { env: {}, lengthy: true, ...(signal && { signal }) };
+  const { stdout } = await exec(binary, ['database-status', path], options);
+  return JSON.parse(stdout);
 }

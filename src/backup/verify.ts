@@ -7,7 +7,7 @@ import type { Exec } from '../os/exec.ts';
 import { startEmbeddedEtcd } from '../storage/embedded-etcd.ts';
 import { openRpc } from '../storage/etcd.ts';
 import { untilServing } from '../storage/etcd-process.ts';
-import type { EtcdRpc, KeyValue } from '../storage/etcd-rpc.ts';
+import { type EtcdRpc, type KeyValue, RpcError } from '../storage/etcd-rpc.ts';
 import { extractBackup } from './extract.ts';
 import { damaged, type Manifest } from './manifest.ts';
 import { withScratch } from './scratch.ts';
@@ -66,10 +66,9 @@ export function verifyBackup(options: VerifyOptions): Promise<Verified> {
 
 async function readAll(rpc: EtcdRpc, { check, signal }: VerifyOptions): Promise<Omit<Verified, 'manifest'>> {
   let [keys, bytes] = [0, 0];
-  const end = Buffer.from([0]);
   for (let key = Buffer.from([0]); ; ) {
     signal.throwIfAborted();
-    const { kvs, more } = await rpc.range({ key, range_end: end, limit: page.keys }, page.ms);
+    const { kvs, more } = await pageFrom(rpc, key, page.keys);
     for (const each of kvs) {
       checkOne(each, check);
       bytes += each.value.length;
@@ -78,6 +77,16 @@ async function readAll(rpc: EtcdRpc, { check, signal }: VerifyOptions): Promise<
     const last = kvs.at(-1);
     if (!more || !last) return { keys, bytes };
     key = Buffer.concat([last.key, Buffer.from([0])]);
+  }
+}
+
+/** Reads a page of keys, with fewer of them if their values are too long for one answer. */
+async function pageFrom(rpc: EtcdRpc, key: Buffer, limit: number): ReturnType<EtcdRpc['range']> {
+  try {
+    return await rpc.range({ key, range_end: Buffer.from([0]), limit }, page.ms);
+  } catch (error) {
+    if (!(error instanceof RpcError && error.failure === 'too long') || limit === 1) throw error;
+    return pageFrom(rpc, key, Math.ceil(limit / 4));
   }
 }
 

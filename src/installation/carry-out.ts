@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, open, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Exec, ExecError } from '../os/exec.ts';
-import { replaceFile } from '../os/replace-file.ts';
+import { draftOf, replaceFile } from '../os/replace-file.ts';
 import { executablePath } from './plan/install-plan.ts';
 import { installCommands } from './plan/packages.ts';
 import type { Step } from './plan/step.ts';
@@ -73,7 +73,7 @@ function ignoringFailure(error: unknown): void {
 
 /** Copies a program atomically, so that a process that runs the old one is not disturbed. */
 async function copyExecutable(from: string, path: string): Promise<void> {
-  const draft = `${path}.minik8s-${process.pid}-0`;
+  const draft = draftOf(path);
   try {
     await copyFile(from, draft, constants.COPYFILE_FICLONE);
     await chmod(draft, 0o755);

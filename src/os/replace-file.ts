@@ -17,6 +17,12 @@ let drafts = 0;
 
 const draftName = /\.minik8s-(\d+)-\d+$/;
 
+/**
+ * Returns the path of a draft of the file. It is unique to this process and call: with several concurrent
+ * writers, the last one wins.
+ */
+export const draftOf = (path: string): string => `${path}.minik8s-${process.pid}-${drafts++}`;
+
 /** Returns true for the name of an unfinished draft, left by a writer that was killed. */
 export const isDraft = (name: string) => draftName.test(name);
 
@@ -45,8 +51,7 @@ export async function replaceFile(
   content: string | Uint8Array,
   { mode, modified }: ReplaceOptions,
 ): Promise<void> {
-  // The name is unique to this process and call: with several concurrent writers, the last one wins.
-  const draft = `${path}.minik8s-${process.pid}-${drafts++}`;
+  const draft = draftOf(path);
   try {
     // An existing file was left by a killed process with the same pid; writing into it would keep its mode.
     await rm(draft, { force: true });

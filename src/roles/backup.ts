@@ -22,14 +22,13 @@ import { requireRoot } from './preflight.ts';
 import { settingTable } from './settings/setting-table.ts';
 import { readSettings, settingArgs } from './settings/settings.ts';
 
-const defaultDirectory = settingTable['backup-dir'].default;
 const group = { group: flagHeadings.dir };
 
 const directoryFlag = {
   dir: {
     type: 'string',
     valueHint: 'DIRECTORY',
-    ...{ description: 'directory of the backups', usual: defaultDirectory, ...group },
+    ...{ description: 'directory of the backups', usual: settingTable['backup-dir'].default, ...group },
   },
 } as const;
 
@@ -41,8 +40,13 @@ const passphraseFlag = {
   },
 } as const;
 
-const rows = { 'data-dir': settingTable['data-dir'] } as const;
-const dataFlags = settingArgs(rows, configFileOf.master);
+/** Settings of the master that the commands read from its file; only --data-dir is a flag here too. */
+const rows = {
+  'data-dir': settingTable['data-dir'],
+  'backup-dir': settingTable['backup-dir'],
+  'backup-passphrase-file': settingTable['backup-passphrase-file'],
+} as const;
+const dataFlags = settingArgs({ 'data-dir': rows['data-dir'] }, configFileOf.master);
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -51,8 +55,9 @@ type Args = Readonly<Record<string, unknown>>;
 const textIn = (args: Args, name: string): string | undefined =>
   typeof args[name] === 'string' ? args[name] : undefined;
 
-/** Returns the data directory: the other keys of the master's file are not read. */
-function dataDirOf(args: Args): string {
+/** Returns the settings, and the path of the file they were read from; its other keys are not read. */
+function settingsOf(args: Args) {
+  const named = textIn(args, 'config') ?? process.env.MINIK8S_CONFIG;
   const settings = readSettings(rows, {
     command: 'minik8s master',
     flags: args,
@@ -60,12 +65,16 @@ function dataDirOf(args: Args): string {
     configFile: configFileOf.master,
     translate: (file) => Object.fromEntries(Object.entries(file).filter(([key]) => Object.hasOwn(rows, key))),
   });
-  return settings['data-dir'];
+  return { settings, configFile: named ?? configFileOf.master };
 }
 
-async function passphraseOf(args: Args): Promise<string | undefined> {
+type BackupSettings = ReturnType<typeof settingsOf>['settings'];
+
+async function passphraseOf(args: Args, settings?: BackupSettings): Promise<string | undefined> {
   const path = textIn(args, 'passphrase-file');
-  return path === undefined ? undefined : readPassphrase(path, '--passphrase-file');
+  if (path !== undefined) return readPassphrase(path, '--passphrase-file');
+  const own = settings?.['backup-passphrase-file'];
+  return own === undefined ? undefined : readPassphrase(own, '--backup-passphrase-file');
 }
 
 /** Extracts the etcd inside, which checks and restores databases. */
@@ -80,14 +89,15 @@ const create = defineCommand({
   args: { ...dataFlags, ...directoryFlag, ...passphraseFlag },
   async run({ args }) {
     requireRoot();
-    const dataDir = dataDirOf(args);
-    const passphrase = await passphraseOf(args);
+    const { settings, configFile } = settingsOf(args);
+    const dataDir = settings['data-dir'];
+    const passphrase = await passphraseOf(args, settings);
     const member = await runningMember(dataDir);
     try {
       const { path, size, manifest } = await createBackup({
         dataDir,
-        configFiles: [configFileOf.master],
-        directory: textIn(args, 'dir') ?? defaultDirectory,
+        configFile,
+        directory: textIn(args, 'dir') ?? settings['backup-dir'],
         passphrase,
         member,
         etcdBinary: await etcdIn(dataDir),
@@ -109,9 +119,9 @@ const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const list = defineCommand({
   meta: { description: 'list the backups of a directory' },
-  args: directoryFlag,
+  args: { ...dataFlags, ...directoryFlag },
   async run({ args }) {
-    const directory = args.dir ?? defaultDirectory;
+    const directory = textIn(args, 'dir') ?? settingsOf(args).settings['backup-dir'];
     const found = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
       throw error;
@@ -147,7 +157,7 @@ const verify = defineCommand({
     const { manifest, keys, bytes } = await verifyBackup({
       path,
       passphrase: await passphraseOf(args),
-      etcdBinary: await etcdIn(dataDirOf(args)),
+      etcdBinary: await etcdIn(settingsOf(args).settings['data-dir']),
       exec: systemExec,
       clock: systemClock,
       random: systemRandom,
@@ -178,7 +188,7 @@ const restore = defineCommand({
   async run({ args }) {
     requireRoot();
     const path = await existing(args.file);
-    const dataDir = dataDirOf(args);
+    const dataDir = settingsOf(args).settings['data-dir'];
     const directory = await openDataDirectory(dataDir);
     try {
       const { manifest, movedTo, configWritten, configKept } = await restoreBackup({

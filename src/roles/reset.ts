@@ -4,6 +4,7 @@ import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { defineCommand } from 'citty';
+import { restoringMark } from '../backup/restore.ts';
 import { isScratch } from '../backup/scratch.ts';
 import { systemClock } from '../base/clock.ts';
 import { UsageError } from '../base/usage-error.ts';
@@ -24,7 +25,17 @@ import { workerRuntime } from './worker/worker-options.ts';
 const rows = settingRows('reset');
 const masterConfigFile = '/etc/minik8s/master.yaml';
 /** Entries of a data directory that minik8s creates; other entries are kept. */
-const contents = ['pki', 'etcd', 'bin', 'kubelet', 'node', 'admin.conf', 'minik8s.pid', 'up.log'];
+const contents = [
+  'pki',
+  'etcd',
+  'bin',
+  'kubelet',
+  'node',
+  'admin.conf',
+  'minik8s.pid',
+  'up.log',
+  restoringMark,
+];
 
 export const command = defineCommand({
   meta: { description: 'remove everything minik8s made on this machine' },
@@ -105,6 +116,9 @@ async function confirmed(path: string, keepsFiles: boolean): Promise<boolean> {
   }
 }
 
+/** Returns true for data that a restoration has moved aside: they hold keys. */
+const isAside = (name: string) => /^(pki|etcd)\.before-restore-\d+$/.test(name);
+
 async function removeContents(path: string): Promise<void> {
   let found: readonly string[];
   try {
@@ -113,7 +127,7 @@ async function removeContents(path: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  const ours = (name: string) => contents.includes(name) || isDraft(name) || isScratch(name);
+  const ours = (name: string) => contents.includes(name) || isDraft(name) || isScratch(name) || isAside(name);
   for (const name of found.filter(ours)) await removeTree(join(path, name), systemExec);
   const left = found.filter((name) => !ours(name));
   if (left.length === 0) await removeDirectory(path);

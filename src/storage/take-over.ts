@@ -218,7 +218,7 @@ async function serveOnce(options: TakeOverOptions, binary: string, data: string)
 }
 
 /** Syncs a directory to disk, so that it survives a power failure. */
-async function syncTree(directory: string): Promise<void> {
+export async function syncTree(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const place = path.join(directory, entry.name);
     if (entry.isDirectory()) await syncTree(place);

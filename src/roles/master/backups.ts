@@ -4,6 +4,7 @@ import { systemUser } from '../../apiserver/request/user.ts';
 import { createBackup } from '../../backup/create.ts';
 import { readPassphrase } from '../../backup/passphrase.ts';
 import { backupFolder, scheduleBackups } from '../../backup/scheduled.ts';
+import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { ControlPlane } from '../../control-plane/control-plane.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
@@ -52,23 +53,28 @@ async function run(options: RunOptions, controlPlane: ControlPlane, signal: Abor
   const { 'data-dir': dataDir, 'backup-dir': directory, 'backup-keep': keep } = settings;
   const client = controlPlane.clientOf(systemUser('apiserver'), 'kube-apiserver');
   const events = createEventRecorder({ client, clock, random, log, component: 'backup' });
-  const about = await client.resource(namespaceResource).get('kube-system');
-  const create = async () => {
+  const create = async (until: AbortSignal) => {
     const rpc = await openRpc({ endpoints: [`unix:${etcdSocket}`], clock, random, log });
     try {
       const [member] = rpc.members;
       if (!member) throw new Error('etcd has no endpoint');
       return await createBackup({
         ...{ dataDir, directory, passphrase, member, exec: systemExec, now: clock.now() },
-        configFiles: [configFileOf.master],
+        configFile: configFileOf.master,
         etcdBinary: etcdBinaryIn(dataDir),
+        signal: until,
       });
     } finally {
       rpc.close();
     }
   };
-  const report = (reason: string, message: string) =>
-    events.event(about, reason === 'BackupFailed' ? 'Warning' : 'Normal', reason, message);
+  const report = (reason: string, message: string) => {
+    const type = reason === 'BackupFailed' ? 'Warning' : 'Normal';
+    const about = client.resource(namespaceResource).get('kube-system');
+    about
+      .then((namespace) => events.event(namespace, type, reason, message))
+      .catch((error) => log.warn('no Event about a backup', { error: errorMessage(error) }));
+  };
   try {
     await scheduleBackups(
       { intervalMs, folder: backupFolder(directory), keep, create, report, clock, random, log },

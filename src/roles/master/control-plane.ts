@@ -4,6 +4,7 @@
  * depends on.
  */
 
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { KindSet } from '../../apimachinery/kind-set.ts';
@@ -11,6 +12,7 @@ import { type Authenticator, unionAuthenticator } from '../../apiserver/authenti
 import { bearerTokenAuthenticator, type TokenEntry } from '../../apiserver/authentication/bearer-token.ts';
 import { clientCertificateAuthenticator } from '../../apiserver/authentication/client-certificate.ts';
 import { listenHttps } from '../../apiserver/transport/serve.ts';
+import { restoringMark } from '../../backup/restore.ts';
 import type { Clock } from '../../base/clock.ts';
 import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
@@ -76,6 +78,7 @@ export async function startControlPlane(
 ): Promise<ControlPlane> {
   const { settings, clock, log, tracer } = options;
   await using started = new AsyncDisposableStack();
+  requireRestored(settings['data-dir']);
   const tokenFile = settings['token-auth-file'];
   const tokens = tokenFile === undefined ? [] : await readTokenFile(tokenFile);
   const admission = await admissionSettings(settings['admission-control-config-file']);
@@ -127,6 +130,14 @@ export async function startControlPlane(
     }
   })();
   return { authority, certificateManager, kubeconfig, stopped };
+}
+
+/** Throws if a restoration of a backup was interrupted while folders changed their places. */
+function requireRestored(dataDir: string): void {
+  if (!existsSync(join(dataDir, restoringMark))) return;
+  throw new Error(
+    `a restoration into ${dataDir} was interrupted: run minik8s backup restore again, with the same backup`,
+  );
 }
 
 /** Opens the API server's port and, with functions, the gateway's. */

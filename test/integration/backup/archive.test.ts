@@ -20,7 +20,8 @@ beforeEach(async () => {
   const contents = {
     'etcd.db': randomBytes(300_001),
     'pki/ca.key': Buffer.from('key\n'),
-    'pki/empty': Buffer.alloc(0),
+    'pki/ca.crt': Buffer.alloc(0),
+    'pki/front.key': Buffer.from('x'),
   };
   files = new Map();
   const members: Record<string, { size: number; sha256: string }> = {};
@@ -80,6 +81,33 @@ test('an encrypted backup begins as files of age do, and contains no plain text'
   assert.ok(!content.includes('ustar') && !content.includes('backup.json'));
 });
 
+test('a backup that is not encrypted is refused where one with a passphrase is expected', async () => {
+  await writeArchive(pathOf(), { manifest, files }, undefined);
+  await assert.rejects(
+    digestsOf(pathOf(), 'correct horse'),
+    /^BackupError: .* is not encrypted, so anybody may have made it/,
+  );
+});
+
+test('a file that grows or shrinks while it is stored makes no backup', async () => {
+  await writeFile(files.get('pki/ca.key') ?? '', 'longer than before\n');
+  await assert.rejects(
+    writeArchive(pathOf(), { manifest, files }, undefined),
+    /has changed while it was stored/,
+  );
+  assert.ok(!(await readdir(directory)).includes('backup'));
+});
+
+test('drafts of killed processes are removed, those of this one are not', async () => {
+  await writeFile(pathOf('minik8s-x.tar.zst.minik8s-4194305-0'), 'left');
+  await writeFile(pathOf(`minik8s-y.tar.zst.minik8s-${process.pid}-99999`), 'used');
+  await writeArchive(pathOf(), { manifest, files }, undefined);
+  const names = await readdir(directory);
+  assert.ok(
+    !names.some((name) => name.includes('-4194305-')) && names.some((name) => name.endsWith('-99999')),
+  );
+});
+
 test('a wrong passphrase, and none, are refused in one line', async () => {
   await writeArchive(pathOf(), { manifest, files }, 'correct horse');
   await assert.rejects(
@@ -122,28 +150,29 @@ test('a changed byte anywhere is noticed', async () => {
 });
 
 test('a member too many, twice, missing or of other content is refused', async () => {
-  const { 'pki/ca.key': key, ...others } = manifest.members;
+  const { 'pki/front.key': key, ...others } = manifest.members;
   await writeArchive(
     pathOf(),
     {
       manifest: { ...manifest, members: others },
-      files: new Map([...files].filter(([name]) => name !== 'pki/ca.key')),
+      files: new Map([...files].filter(([name]) => name !== 'pki/front.key')),
     },
     undefined,
   );
-  assert.deepEqual(Object.keys((await digestsOf(pathOf())).digests), ['etcd.db', 'pki/empty']);
-  const without = new Map([...files].filter(([name]) => name !== 'pki/ca.key'));
+  assert.deepEqual(Object.keys((await digestsOf(pathOf())).digests), ['etcd.db', 'pki/ca.key', 'pki/ca.crt']);
+  const without = new Map([...files].filter(([name]) => name !== 'pki/front.key'));
   await writeArchive(pathOf('missing'), { manifest, files: without }, undefined);
-  await assert.rejects(digestsOf(pathOf('missing')), /pki\/ca.key is missing/);
-  const members = { ...others, 'pki/ca.key': { size: key?.size ?? 0, sha256: '00' } };
+  await assert.rejects(digestsOf(pathOf('missing')), /pki\/front.key is missing/);
+  const members = { ...others, 'pki/front.key': { size: key?.size ?? 0, sha256: '00' } };
   await writeArchive(pathOf('other'), { manifest: { ...manifest, members }, files }, undefined);
-  await assert.rejects(digestsOf(pathOf('other')), /pki\/ca.key is not as it was stored/);
+  await assert.rejects(digestsOf(pathOf('other')), /pki\/front.key is not as it was stored/);
 });
 
 test('files that are no backups are refused', async () => {
   for (const content of ['', 'hello', 'age-encryption.org/v1\n']) {
     await writeFile(pathOf('no'), content);
-    await assert.rejects(digestsOf(pathOf('no'), 'x'), (error) => error instanceof BackupError);
+    const passphrase = content.startsWith('age') ? 'x' : undefined;
+    await assert.rejects(digestsOf(pathOf('no'), passphrase), (error) => error instanceof BackupError);
   }
   await systemExec('sh', ['-c', 'cd "$1" && tar -cf - etcd.db | zstd -q -o no.tar.zst', 'sh', directory]);
   await assert.rejects(digestsOf(pathOf('no.tar.zst')), /this file is no backup of minik8s/);

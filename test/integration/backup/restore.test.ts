@@ -1,6 +1,6 @@
 /** Backups of a real etcd: created while it is written to, verified, and restored. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createBackup } from '../../../src/backup/create.ts';
@@ -29,6 +29,7 @@ beforeEach(async () => {
   dataDir = running.directory;
   await mkdir(join(dataDir, 'pki'), { mode: 0o700 });
   await writeFile(join(dataDir, 'pki/ca.key'), 'the key\n');
+  await writeFile(join(dataDir, 'pki/ca.crt'), 'the certificate\n');
   await writeFile(join(dataDir, 'pki/ca.crt.minik8s-1-0'), 'a draft\n');
   configFile = join(dataDir, 'master.yaml');
   await writeFile(configFile, 'port: 7443\n');
@@ -51,7 +52,7 @@ async function backUp(passphrase?: string, now_ = now) {
     assert.ok(member);
     return await createBackup({
       dataDir,
-      configFiles: [configFile, join(dataDir, 'none.yaml')],
+      configFile,
       directory: join(dataDir, 'backups'),
       passphrase,
       member,
@@ -64,7 +65,12 @@ async function backUp(passphrase?: string, now_ = now) {
   }
 }
 
-const restore = (path: string, target: string, more: { passphrase?: string; replaces?: boolean } = {}) =>
+const restore = (
+  path: string,
+  target: string,
+  more: { passphrase?: string; replaces?: boolean } = {},
+  at = now,
+) =>
   restoreBackup({
     path,
     passphrase: more.passphrase,
@@ -73,7 +79,14 @@ const restore = (path: string, target: string, more: { passphrase?: string; repl
     replaces: more.replaces ?? false,
     etcdBinary: insideEtcd,
     exec: systemExec,
-    now,
+    now: at,
+  });
+
+/** Starts an etcd on the data of a directory. */
+const etcdOf = (dir: string) =>
+  startEmbeddedEtcd({
+    ...{ binary: insideEtcd, earlierBinary: '/none', dataDir: dir },
+    ...{ log: silentLogger, clock: systemClock, signal: new AbortController().signal },
   });
 
 /** Starts an etcd on restored data and calls `use` with its store. */
@@ -81,12 +94,7 @@ async function served<T>(
   target: string,
   use: (store: Awaited<ReturnType<typeof connectEtcd>>) => Promise<T>,
 ) {
-  const dir = join(target, 'etcd');
-  const signal = new AbortController().signal;
-  const etcd = await startEmbeddedEtcd({
-    ...{ binary: insideEtcd, earlierBinary: '/none', dataDir: dir },
-    ...{ log: silentLogger, clock: systemClock, signal },
-  });
+  const etcd = await etcdOf(join(target, 'etcd'));
   try {
     const store = await connectEtcd({ endpoints: etcd.endpoints, keepaliveMs: etcd.keepaliveMs, ...network });
     try {
@@ -103,7 +111,12 @@ test('a backup has all objects, the authority and the settings, and is restored 
   await write(0, 250);
   const { path, manifest } = await backUp('correct horse');
   assert.equal(path, join(dataDir, 'backups/minik8s-2026-11-29T09-17-29Z.tar.zst.age'));
-  assert.deepEqual(Object.keys(manifest.members), ['etcd.db', 'pki/ca.key', 'config/master.yaml']);
+  assert.deepEqual(Object.keys(manifest.members).sort(), [
+    'config/master.yaml',
+    'etcd.db',
+    'pki/ca.crt',
+    'pki/ca.key',
+  ]);
   assert.deepEqual(
     (await readdir(dataDir)).filter((name) => name.includes('scratch')),
     [],
@@ -168,6 +181,70 @@ test('data that are there already stay, unless they are to be replaced: then the
   await writeFile(join(target, 'etc/master.yaml'), 'port: 1\n');
   assert.deepEqual((await restore(path, target)).configKept, [join(target, 'etc/master.yaml')]);
   assert.equal(await readFile(join(target, 'etc/master.yaml'), 'utf8'), 'port: 1\n');
+});
+
+test('each restoration continues above the one before, also with the same backup', async () => {
+  await write(0, 3);
+  const { path } = await backUp();
+  const written: number[] = [];
+  for (const [index, name] of ['one', 'two'].entries()) {
+    const target = join(dataDir, name);
+    await mkdir(target);
+    await restore(path, target, {}, now + index * 1000);
+    await served(target, async (store) => {
+      for (let n = 0; n < 20; n++)
+        written.push(await store.create(`/registry/configmaps/default/new${n}`, bytesOf(n)));
+    });
+  }
+  assert.deepEqual(
+    written,
+    written.toSorted((a, b) => a - b),
+  );
+});
+
+test('a cluster that was restored, with deleted objects, is backed up and verified again', async () => {
+  await write(0, 10);
+  const store = await running.connect();
+  const stored = await store.get('/registry/configmaps/default/c3');
+  await store.delete('/registry/configmaps/default/c3', stored?.revision ?? 0);
+  await store.close();
+  const { path, manifest } = await backUp();
+  assert.equal((await verify(path)).keys, manifest.keys);
+  await running.etcd.stop();
+  await restore(path, dataDir, { replaces: true });
+  const etcd = await etcdOf(join(dataDir, 'etcd'));
+  try {
+    // Resolves when etcd answers.
+    await (await running.connect(etcd.endpoints[0])).close();
+    const again = await backUp(undefined, now + 1000);
+    assert.equal(again.manifest.keys, manifest.keys);
+    assert.equal((await verify(again.path)).keys, manifest.keys);
+  } finally {
+    await etcd.stop();
+  }
+});
+
+test('a restoration that was interrupted begins anew, and no cluster is mixed from two', async () => {
+  await write(0, 3);
+  const { path } = await backUp();
+  const target = join(dataDir, 'other');
+  await mkdir(join(target, 'etcd'), { recursive: true });
+  await writeFile(join(target, 'restoring'), '');
+  await restore(path, target);
+  assert.deepEqual((await readdir(target)).sort(), ['etc', 'etcd', `etcd.before-restore-${now}`, 'pki']);
+  await served(target, async (store) => {
+    assert.equal((await store.list('/registry/configmaps/')).items.length, 3);
+  });
+});
+
+test('a folder that cannot be replaced is refused before anything is moved', async () => {
+  await write(0, 3);
+  const { path } = await backUp();
+  const target = join(dataDir, 'other');
+  await mkdir(join(target, 'pki'), { recursive: true });
+  await symlink('/nonexistent', join(target, 'etcd'));
+  await assert.rejects(restore(path, target, { replaces: true }), /other\/etcd is a mount point or a link/);
+  assert.deepEqual((await readdir(target)).sort(), ['etcd', 'pki']);
 });
 
 const verify = (path: string, check: (key: string, value: Buffer) => void = () => undefined) =>

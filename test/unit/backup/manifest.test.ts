@@ -18,7 +18,7 @@ const manifest: Manifest = {
   host: 'vm1',
   revision: 195,
   keys: 190,
-  members: { 'etcd.db': member, 'pki/ca.key': member, 'config/master.yaml': member },
+  members: { 'etcd.db': member, 'pki/ca.crt': member, 'pki/ca.key': member, 'config/master.yaml': member },
 };
 
 test('a manifest is read as it was written', () => {
@@ -48,6 +48,11 @@ const wrong: readonly (readonly [string, string, RegExp])[] = [
   ],
   ['no database', JSON.stringify({ ...manifest, members: { 'pki/ca.key': member } }), /it has no etcd.db/],
   [
+    'no key of the authority',
+    JSON.stringify({ ...manifest, members: { 'etcd.db': member, 'pki/ca.crt': member } }),
+    /it has no pki\/ca.key/,
+  ],
+  [
     'a member that leads elsewhere',
     JSON.stringify({ ...manifest, members: { 'etcd.db': member, 'pki/../../etc/passwd': member } }),
     /the name "pki\/..\/..\/etc\/passwd" of a member is not allowed/,
@@ -72,6 +77,7 @@ test('names of members stay within their folders', () => {
     '/etc/passwd',
     'etcd.db2',
     'other/x',
+    'config/other.yaml',
     '__proto__',
     'pki/a\n',
   ])

@@ -21,14 +21,24 @@ test('the next one is due an interval after the newest, whatever the order of th
   assert.ok(dueInMs([first], at('29T15:00:00'), day) <= 0, 'it was missed');
 });
 
-test('a clock that was set back delays a backup by an interval at most', () => {
-  assert.equal(dueInMs([third], at('01T00:00:00'), day), day);
+test('a clock that was set back does not stop the backups', () => {
+  assert.ok(dueInMs([third], at('01T00:00:00'), day) <= 0);
+  assert.equal(dueInMs([third, first], at('27T10:00:00'), day), 23 * 3_600_000);
+});
+
+test('a name with an impossible time is no backup', () => {
+  assert.ok(dueInMs(['minik8s-2026-99-29T09-00-00Z.tar.zst'], at('29T09:00:00'), day) <= 0);
 });
 
 test('the oldest backups are removed, and nothing else', () => {
   const names = [third, first, ...others, second];
-  assert.deepEqual(outdatedNames(names, 2), [first]);
-  assert.deepEqual(outdatedNames(names, 1), [first, second]);
-  assert.deepEqual(outdatedNames(names, 3), []);
-  assert.deepEqual(outdatedNames(names, 10), []);
+  const now = at('29T10:00:00');
+  assert.deepEqual(outdatedNames(names, now, 2), [first]);
+  assert.deepEqual(outdatedNames(names, now, 1), [first, second]);
+  assert.deepEqual(outdatedNames(names, now, 3), []);
+  assert.deepEqual(outdatedNames(names, now, 10), []);
+});
+
+test('after the clock was set back a new backup is not taken for the oldest one', () => {
+  assert.deepEqual(outdatedNames([second, third, first], at('27T10:00:00'), 1), []);
 });

@@ -38,19 +38,19 @@ function running(files: Set<string>, fails: () => Error | undefined = () => unde
   return { clock, reports, end };
 }
 
-test('backups are created at once and then at the interval; the newest are kept', async () => {
+test('backups are created a minute after the start and then at the interval; the newest are kept', async () => {
   const files = new Set<string>();
   const { clock, reports, end } = running(files);
   for (let n = 0; n < 24 * 4; n++) await clock.advance(hour / 4);
   await end();
-  assert.equal(reports.length, 5);
+  assert.equal(reports.length, 4);
   assert.match(
     reports[0] ?? '',
-    /^BackupCreated .*minik8s-2026-11-29T00-00-00Z.tar.zst: 1 keys at revision 2, 3 bytes$/,
+    /^BackupCreated .*minik8s-2026-11-29T00-01-00Z.tar.zst: 1 keys at revision 2, 3 bytes$/,
   );
   assert.deepEqual(
     [...files].sort(),
-    ['29T12', '29T18', '30T00'].map((time) => `minik8s-2026-11-${time}-00-00Z.tar.zst`),
+    ['29T06', '29T12', '29T18'].map((time) => `minik8s-2026-11-${time}-01-00Z.tar.zst`),
   );
 });
 
