@@ -53,9 +53,11 @@ const effects: Effects = {
     // A unit that has failed stays in systemd's list otherwise.
     await exec('systemctl', ['reset-failed', unitName]).catch(ignoringFailure);
   },
-  async reset(exec, { keepData, dataDir }) {
-    const args = ['reset', '--yes', '--data-dir', dataDir, ...(keepData ? ['--keep-data'] : [])];
-    await exec(process.execPath, args, { lengthy: true });
+  async reset(exec, { keepData, dataDir, dockerSocket, config }) {
+    const args = ['reset', '--yes', '--data-dir', dataDir, '--docker-socket', dockerSocket];
+    if (config !== undefined) args.push('--config', config);
+    if (keepData) args.push('--keep-data');
+    await exec(process.execPath, args, { lengthy: true, env: withoutSettings(process.env) });
   },
   async 'remove-path'(_, { path }) {
     await rm(path, { force: true });
@@ -66,6 +68,10 @@ const effects: Effects = {
     });
   },
 };
+
+/** Returns the environment without the variables that are settings: they may be those of another cluster. */
+const withoutSettings = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('MINIK8S_')));
 
 function ignoringFailure(error: unknown): void {
   if (!(error instanceof ExecError)) throw error;

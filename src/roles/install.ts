@@ -8,7 +8,7 @@ import { UsageError } from '../base/usage-error.ts';
 import { carryOut, runInstalled } from '../installation/carry-out.ts';
 import { digestOfFile, digestOfText, readMachine } from '../installation/machine-facts.ts';
 import { type InstallPlan, installPlan, recordStep } from '../installation/plan/install-plan.ts';
-import type { Machine } from '../installation/plan/machine.ts';
+import { requireNoOther } from '../installation/plan/refusals.ts';
 import { configFileOf, type Role, roles, runsPods } from '../installation/plan/role.ts';
 import { describeStep } from '../installation/plan/step.ts';
 import { systemExec } from '../os/exec.ts';
@@ -99,7 +99,7 @@ async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Fl
       () => false,
     );
   const machine = await readMachine({ exec: systemExec, isDockerThere }, wanted.role);
-  requireNoOther(wanted, machine);
+  requireNoOther(holderOf(wanted.dataDir), machine);
   const source = process.execPath;
   const sourceDigest = (await digestOfFile(source)) ?? '';
   const plan = installPlan(machine, { ...wanted, source, sourceDigest, starts, linksKubectl }, digestOfText);
@@ -110,15 +110,6 @@ async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Fl
   if (!yes && plan.steps.some(({ kind }) => kind === 'install-packages')) await confirm();
   await carryOutAll(plan);
   if (starts) await announce(wanted);
-}
-
-/** Throws if a process that was started by hand uses the data directory. */
-function requireNoOther({ dataDir }: Wanted, { isServiceActive }: Machine): void {
-  const holder = holderOf(dataDir);
-  if (holder === undefined || isServiceActive) return;
-  throw new Error(
-    `minik8s runs as process ${holder}, started by hand; stop it first (kill ${holder}): its pods go on, and the service takes them over`,
-  );
 }
 
 /** Rejects unless the user agrees. */

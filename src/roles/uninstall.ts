@@ -35,7 +35,7 @@ export const command = defineCommand({
       throw new Error(
         `minik8s is not installed here: there is no ${recordFile}; minik8s reset removes what a cluster started by hand has made`,
       );
-    const found = await lookAtAll(installed.role, installed.created);
+    const found = await lookAtAll(installed.role, [...installed.created, installed.dataDir]);
     const machine = { found, sysctls: await readSysctls() };
     const steps = uninstallPlan(machine, installed, args['keep-data'] === true);
     const lines = steps.map(describeStep).filter((line) => line !== undefined);

@@ -1,7 +1,8 @@
 /** Request of a user of `minik8s install`: the role, its settings, and the text of its configuration file. */
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../base/usage-error.ts';
-import { configFileOf, type Role } from '../../installation/plan/role.ts';
+import { configFileOf, type Role, usualDockerSocket } from '../../installation/plan/role.ts';
+import { stopSecondsFor } from '../../installation/plan/systemd-unit.ts';
 import type { SettingRows } from '../../settings/definition.ts';
 import { masterRows } from '../master.ts';
 import { withSettings } from '../settings/config-text.ts';
@@ -21,6 +22,8 @@ export interface Wanted {
   readonly dockerSocket: string;
   /** Text of the configuration file with all settings that were given. */
   readonly config: string;
+  /** Timeout of the service's stop in seconds. */
+  readonly stopSeconds: number;
 }
 
 export interface WantedSources {
@@ -50,6 +53,7 @@ export async function readWanted(role: Role, { flags, environment }: WantedSourc
     dataDir: settings['data-dir'],
     dockerSocket: settings['docker-socket'],
     config: withSettings(text, given, from),
+    stopSeconds: stopSecondsFor(settings['shutdown-grace-period']),
   };
 }
 
@@ -84,5 +88,5 @@ function checkedMaster(role: 'up' | 'master', configFile: string, sources: Wante
   const command = `minik8s ${role}`;
   if (role === 'up') return readSettings(upRows, { ...sources, command, configFile });
   const settings = readSettings(masterRows, { ...sources, command, configFile });
-  return { ...settings, 'docker-socket': '/var/run/docker.sock' };
+  return { ...settings, 'docker-socket': usualDockerSocket, 'shutdown-grace-period': 0 };
 }

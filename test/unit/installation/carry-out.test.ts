@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { carryOut } from '../../../src/installation/carry-out.ts';
+import type { Exec, ExecOptions } from '../../../src/os/exec.ts';
+
+const name = 'MINIK8S_TRY_OF_CARRY_OUT';
+afterEach(() => delete process.env[name]);
+
+test('reset gets the places of the record, and no settings from the environment', async () => {
+  process.env[name] = 'x';
+  const calls: (readonly [readonly string[], ExecOptions | undefined])[] = [];
+  const exec: Exec = async (_, args, options) => {
+    calls.push([args, options]);
+    return { stdout: '', stderr: '' };
+  };
+  const step = { kind: 'reset', dataDir: '/srv/a', dockerSocket: '/run/b.sock' } as const;
+  await carryOut(exec, { ...step, keepData: true, config: '/etc/minik8s/node.yaml' });
+  await carryOut(exec, { ...step, keepData: false, config: undefined });
+  const places = ['--data-dir', '/srv/a', '--docker-socket', '/run/b.sock'];
+  assert.deepEqual(
+    calls.map(([args]) => args),
+    [
+      ['reset', '--yes', ...places, '--config', '/etc/minik8s/node.yaml', '--keep-data'],
+      ['reset', '--yes', ...places],
+    ],
+  );
+  for (const [, options] of calls) {
+    assert.ok(options?.env && !Object.hasOwn(options.env, name));
+    assert.equal(options.env.PATH, process.env.PATH);
+  }
+});
