@@ -1,5 +1,5 @@
 /** `minik8s install`: makes this machine one of a cluster that comes back by itself after a reboot. */
-
+import { hostname } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { isSea } from 'node:sea';
 import { type CommandDef, defineCommand } from 'citty';
@@ -14,7 +14,8 @@ import { describeStep } from '../installation/plan/step.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { holderOf } from './data-directory.ts';
-import { callerOf, writeUserKubeconfig } from './install/user-kubeconfig.ts';
+import { addSystemPrograms } from './install/system-programs.ts';
+import { giveCallerKubeconfig } from './install/user-kubeconfig.ts';
 import { readWanted, rowsOf, type Wanted } from './install/wanted.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
 import { settingArgs } from './settings/settings.ts';
@@ -72,6 +73,7 @@ const commandOf = (role: Role): CommandDef<any> =>
         linksKubectl: args['link-kubectl'] === true,
       };
       requireRoot();
+      addSystemPrograms(process.env);
       if (!isSea())
         throw new Error('only the built file installs itself: run npm run build, and dist/minik8s');
       await install(await readWanted(role, { flags: args, environment: process.env }), flags);
@@ -91,6 +93,7 @@ interface Flags {
 }
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
+const warn = (message: string) => process.stderr.write(`warning: ${message}\n`);
 
 async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Flags): Promise<void> {
   const isDockerThere = () =>
@@ -131,12 +134,12 @@ async function confirm(): Promise<void> {
 async function carryOutAll({ steps, installed, digest }: InstallPlan): Promise<void> {
   const [first, ...rest] = inOrder(steps);
   if (first === undefined) return;
-  if (first.kind === 'make-directory') await carryOut(systemExec, first);
-  await carryOut(systemExec, recordStep(installed));
+  if (first.kind === 'make-directory') await carryOut(systemExec, first, warn);
+  await carryOut(systemExec, recordStep(installed), warn);
   for (const step of first.kind === 'make-directory' ? rest : [first, ...rest])
-    await carryOut(systemExec, step);
+    await carryOut(systemExec, step, warn);
   if (steps.some(({ kind }) => kind === 'restart-service'))
-    await carryOut(systemExec, recordStep({ ...installed, started: digest }));
+    await carryOut(systemExec, recordStep({ ...installed, started: digest }), warn);
 }
 
 /** Puts the directory of the record before all other steps. */
@@ -150,9 +153,10 @@ async function announce({ role, dataDir }: Wanted): Promise<void> {
     return;
   }
   const adminConf = `${dataDir}/admin.conf`;
-  const caller = await callerOf(systemExec, process.env);
-  const path = caller && (await writeUserKubeconfig(systemExec, caller, adminConf));
-  say(`minik8s is ready; kubeconfig of root: ${adminConf}${path ? `, of ${caller?.name}: ${path}` : ''}`);
+  const sources = { exec: systemExec, environment: process.env, host: hostname(), warn };
+  const given = await giveCallerKubeconfig({ ...sources, adminConf });
+  const more = given ? `, of ${given.name}: ${given.path}` : '';
+  say(`minik8s is ready; kubeconfig of root: ${adminConf}${more}`);
   if (runsPods(role)) say('try: minik8s ctl get nodes');
   try {
     const line = await runInstalled(systemExec, [

@@ -14,8 +14,8 @@ test('reset gets the places of the record, and no settings from the environment'
     return { stdout: '', stderr: '' };
   };
   const step = { kind: 'reset', dataDir: '/srv/a', dockerSocket: '/run/b.sock' } as const;
-  await carryOut(exec, { ...step, keepData: true, config: '/etc/minik8s/node.yaml' });
-  await carryOut(exec, { ...step, keepData: false, config: undefined });
+  await carryOut(exec, { ...step, keepData: true, config: '/etc/minik8s/node.yaml' }, assert.fail);
+  await carryOut(exec, { ...step, keepData: false, config: undefined }, assert.fail);
   const places = ['--data-dir', '/srv/a', '--docker-socket', '/run/b.sock'];
   assert.deepEqual(
     calls.map(([args]) => args),
@@ -28,4 +28,17 @@ test('reset gets the places of the record, and no settings from the environment'
     assert.ok(options?.env && !Object.hasOwn(options.env, name));
     assert.equal(options.env.PATH, process.env.PATH);
   }
+});
+
+test('a kernel that refuses modules or parameters is a warning: the start of the node checks them', async () => {
+  const warnings: string[] = [];
+  const warn = (message: string) => warnings.push(message);
+  const exec: Exec = async () => {
+    throw new Error('no modprobe');
+  };
+  await carryOut(exec, { kind: 'load-modules', names: ['vxlan'] }, warn);
+  await carryOut(exec, { kind: 'set-sysctl', name: 'no.such.parameter', value: '1' }, warn);
+  assert.equal(warnings[0], 'the kernel modules vxlan were not loaded: no modprobe');
+  assert.match(warnings[1] ?? '', /^no.such.parameter was not set to 1: ENOENT/);
+  await assert.rejects(carryOut(exec, { kind: 'reload-services' }, warn), /no modprobe/);
 });
