@@ -112,7 +112,7 @@ async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Fl
   if (dryRun) return;
   if (!yes && plan.steps.some(({ kind }) => kind === 'install-packages')) await confirm();
   await carryOutAll(plan);
-  if (starts) await announce(wanted);
+  if (starts) await announce(wanted, plan.isFirstStart);
 }
 
 /** Rejects unless the user agrees. */
@@ -146,13 +146,21 @@ async function carryOutAll({ steps, installed, digest }: InstallPlan): Promise<v
 const inOrder = (steps: InstallPlan['steps']): InstallPlan['steps'] =>
   steps.toSorted((a, b) => Number(b.kind === 'make-directory') - Number(a.kind === 'make-directory'));
 
-/** Prints where the cluster is, and the lines for the next machines. */
-async function announce({ role, dataDir }: Wanted): Promise<void> {
+/**
+ * Prints where the cluster is. The first start gives the user of sudo a kubeconfig, and the next machine a
+ * token; later ones make no more tokens.
+ */
+async function announce({ role, dataDir }: Wanted, isFirstStart: boolean): Promise<void> {
   if (role === 'node') {
     say('this machine is a node of the cluster: minik8s ctl get nodes on a master shows it');
     return;
   }
   const adminConf = `${dataDir}/admin.conf`;
+  if (!isFirstStart) {
+    say(`minik8s is ready; kubeconfig of root: ${adminConf}`);
+    say('minik8s token create --print-install-command prints the line for the next machine');
+    return;
+  }
   const sources = { exec: systemExec, environment: process.env, host: hostname(), warn };
   const given = await giveCallerKubeconfig({ ...sources, adminConf });
   const more = given ? `, of ${given.name}: ${given.path}` : '';
@@ -166,6 +174,6 @@ async function announce({ role, dataDir }: Wanted): Promise<void> {
       `to add a node within 24 hours, copy this file to the machine and run there as root:\n  ${line.trim()}`,
     );
   } catch (error) {
-    say(`warning: no token for other machines (${errorMessage(error)}); minik8s token create makes one`);
+    warn(`no token for other machines (${errorMessage(error)}); minik8s token create makes one`);
   }
 }

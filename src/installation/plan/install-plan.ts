@@ -46,6 +46,8 @@ export interface InstallPlan {
   readonly installed: Installed;
   /** Digest to store as `started` once the service has started. */
   readonly digest: string;
+  /** True if the steps start the service, and no earlier installation has done so. */
+  readonly isFirstStart: boolean;
 }
 
 /**
@@ -77,7 +79,13 @@ export function installPlan(
     ...serviceSteps(machine, request, { digest, isUnitNew: isNew(machine, unitPath, unit) }),
   ];
   const adopted = files.flatMap(({ path, mayExist }) => (!mayExist && machine.found.has(path) ? [path] : []));
-  return { steps, installed: recordOf(machine, request, steps, adopted), digest };
+  return {
+    steps,
+    installed: recordOf(machine, request, steps, adopted),
+    digest,
+    isFirstStart:
+      machine.installed?.started === undefined && steps.some(({ kind }) => kind === 'restart-service'),
+  };
 }
 
 interface WantedFile {

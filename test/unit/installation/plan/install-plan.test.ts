@@ -399,3 +399,15 @@ test('a service that still starts is restarted', () => {
     'restart-service',
   ]);
 });
+
+test('the first start is that of the first installation that starts the service', () => {
+  const first = planOf();
+  assert.ok(first.isFirstStart);
+  assert.ok(!planOf({}, { starts: false }).isFirstStart);
+  const interrupted = after(bare, first.steps, first.installed);
+  assert.ok(planOf(interrupted).isFirstStart);
+  const done = { ...interrupted, installed: { ...first.installed, started: first.digest } };
+  assert.ok(!planOf(done).isFirstStart);
+  const changed = planOf(done, { config: 'port: 8443\n' });
+  assert.ok(changed.steps.some(({ kind }) => kind === 'restart-service') && !changed.isFirstStart);
+});
