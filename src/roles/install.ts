@@ -76,7 +76,8 @@ const commandOf = (role: Role): CommandDef<any> =>
       addSystemPrograms(process.env);
       if (!isSea())
         throw new Error('only the built file installs itself: run npm run build, and dist/minik8s');
-      await install(await readWanted(role, { flags: args, environment: process.env }), flags);
+      const sources = { flags: args, environment: process.env, directory: process.cwd(), warn };
+      await install(await readWanted(role, sources), flags);
     },
   });
 
@@ -107,6 +108,8 @@ async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Fl
   const sourceDigest = (await digestOfFile(source)) ?? '';
   const plan = installPlan(machine, { ...wanted, source, sourceDigest, starts, linksKubectl }, digestOfText);
   const lines = plan.steps.map(describeStep).filter((line) => line !== undefined);
+  if (wanted.fromEnvironment.length > 0)
+    say(`settings from the environment: ${wanted.fromEnvironment.join(', ')}`);
   if (lines.length === 0) say('minik8s is installed already: nothing to do');
   else say([`minik8s install ${wanted.role}:`, ...lines.map((line) => `  ${line}`)].join('\n'));
   if (dryRun) return;

@@ -8,7 +8,7 @@ import { isDraft } from '../../os/replace-file.ts';
 
 /**
  * Entries of a data directory that minik8s creates; other entries are kept. They are removed in this order:
- * etcd last, so that an interrupted removal still knows a control plane without a node.
+ * etcd last, so that a removal that is repeated still finds a control plane without a node.
  */
 const contents = ['pki', 'bin', 'kubelet', 'node', 'admin.conf', 'minik8s.pid', 'up.log', 'etcd'];
 
@@ -26,7 +26,9 @@ export async function entriesOf(path: string): Promise<readonly string[]> {
 export const isMasterAlone = (entries: readonly string[]): boolean =>
   entries.includes('etcd') && !entries.includes('kubelet');
 
-/** Removes the contents, and the directory if nothing else is in it. Resolves to the entries that are left. */
+/**
+ * Removes the contents, and the directory if nothing else is in it. Resolves to the entries that are left.
+ */
 export async function removeContents(path: string, exec: Exec): Promise<readonly string[]> {
   const entries = await entriesOf(path);
   const place = (name: string) =>
