@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, open, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { errorMessage } from '../base/log.ts';
 import { type Exec, ExecError } from '../os/exec.ts';
 import { draftOf, replaceFile } from '../os/replace-file.ts';
 import { executablePath } from './plan/install-plan.ts';
@@ -9,13 +10,18 @@ import { installCommands } from './plan/packages.ts';
 import type { Step } from './plan/step.ts';
 import { unitName } from './plan/systemd-unit.ts';
 
+type Warn = (message: string) => void;
+
 type Effects = {
-  readonly [K in Step['kind']]: (exec: Exec, step: Extract<Step, { kind: K }>) => Promise<void>;
+  readonly [K in Step['kind']]: (exec: Exec, step: Extract<Step, { kind: K }>, warn: Warn) => Promise<void>;
 };
 
-/** Resolves when the step is done. Rejects with an Error that says what failed. */
-export function carryOut(exec: Exec, step: Step): Promise<void> {
-  return effects[step.kind](exec, step as never);
+/**
+ * Resolves when the step is done. Rejects with an Error that says what failed. `warn` is called with an error
+ * of the kernel's modules and parameters: the start of a node checks what it needs.
+ */
+export function carryOut(exec: Exec, step: Step, warn: Warn): Promise<void> {
+  return effects[step.kind](exec, step as never, warn);
 }
 
 const effects: Effects = {
@@ -32,11 +38,16 @@ const effects: Effects = {
   async 'make-link'(_, { path, target }) {
     await symlink(target, path);
   },
-  async 'load-modules'(exec, { names }) {
-    await exec('modprobe', ['--all', ...names]);
+  async 'load-modules'(exec, { names }, warn) {
+    await exec('modprobe', ['--all', ...names]).catch((error) => {
+      warn(`the kernel modules ${names.join(', ')} were not loaded: ${errorMessage(error)}`);
+    });
   },
-  async 'set-sysctl'(_, { name, value }) {
-    await writeFile(join('/proc/sys', name.replaceAll('.', '/')), `${value}\n`);
+  async 'set-sysctl'(_, { name, value }, warn) {
+    const path = join('/proc/sys', name.replaceAll('.', '/'));
+    await writeFile(path, `${value}\n`).catch((error) => {
+      warn(`${name} was not set to ${value}: ${errorMessage(error)}`);
+    });
   },
   async 'start-docker'(exec) {
     await exec('systemctl', ['enable', '--now', 'docker.service']);
@@ -53,9 +64,11 @@ const effects: Effects = {
     // A unit that has failed stays in systemd's list otherwise.
     await exec('systemctl', ['reset-failed', unitName]).catch(ignoringFailure);
   },
-  async reset(exec, { keepData, dataDir }) {
-    const args = ['reset', '--yes', '--data-dir', dataDir, ...(keepData ? ['--keep-data'] : [])];
-    await exec(process.execPath, args, { lengthy: true });
+  async reset(exec, { keepData, dataDir, dockerSocket, config }) {
+    const args = ['reset', '--yes', '--data-dir', dataDir, '--docker-socket', dockerSocket];
+    if (config !== undefined) args.push('--config', config);
+    if (keepData) args.push('--keep-data');
+    await exec(process.execPath, args, { lengthy: true, env: withoutSettings(process.env) });
   },
   async 'remove-path'(_, { path }) {
     await rm(path, { force: true });
@@ -66,6 +79,10 @@ const effects: Effects = {
     });
   },
 };
+
+/** Returns the environment without the variables that are settings: they may be those of another cluster. */
+const withoutSettings = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('MINIK8S_')));
 
 function ignoringFailure(error: unknown): void {
   if (!(error instanceof ExecError)) throw error;

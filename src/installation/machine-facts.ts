@@ -30,8 +30,6 @@ export async function readMachine({ exec, isDockerThere }: FactSources, role: Ro
     packageManagerOf(exec),
   ]);
   const hasSystemd = (await lookAt('/run/systemd/system')) !== undefined;
-  const asked = async (verb: string) =>
-    hasSystemd && (await succeeds(exec, 'systemctl', ['--quiet', verb, unitName]));
   return {
     hasSystemd,
     packageManager,
@@ -41,10 +39,16 @@ export async function readMachine({ exec, isDockerThere }: FactSources, role: Ro
     executableDigest: await digestOfFile(executablePath),
     sysctls: await readSysctls(),
     unloadedModules: await unloaded(),
-    isServiceActive: await asked('is-active'),
-    isServiceEnabled: await asked('is-enabled'),
+    serviceState: hasSystemd ? await serviceStateOf(exec) : 'inactive',
+    isServiceEnabled: hasSystemd && (await succeeds(exec, 'systemctl', ['--quiet', 'is-enabled', unitName])),
     installed: await readInstalled(),
   };
+}
+
+/** Resolves to the ActiveState of the service; a unit that does not exist is inactive. */
+export async function serviceStateOf(exec: Exec): Promise<string> {
+  const { stdout } = await exec('systemctl', ['show', '--property', 'ActiveState', '--value', unitName]);
+  return stdout.trim();
 }
 
 /** Reads the record of the installation of this machine; resolves to undefined if there is none. */

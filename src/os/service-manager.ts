@@ -33,7 +33,8 @@ const noticesPerTimeout = 3;
 
 /**
  * Opens the connection. From the first `ready` on, notices that the process is alive are sent from its event
- * loop, so that the service manager restarts a process whose event loop stands still.
+ * loop, so that the service manager restarts a process whose event loop stands still. Each repeats that the
+ * service is ready, in case that the first notice was lost.
  */
 export function openServiceManager(options: ServiceManagerOptions): ServiceManager {
   const { environment, exec, clock, onError, signal } = options;
@@ -55,7 +56,7 @@ export function openServiceManager(options: ServiceManagerOptions): ServiceManag
       await send('READY=1', `STATUS=${status}`);
       if (isWatched || !(periodMs > 0)) return;
       isWatched = true;
-      void keepDoing({ clock, signal, restMs: periodMs }, () => send('WATCHDOG=1'));
+      void keepDoing({ clock, signal, restMs: periodMs }, () => send('READY=1', 'WATCHDOG=1'));
     },
   };
 }

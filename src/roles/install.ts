@@ -1,5 +1,5 @@
 /** `minik8s install`: makes this machine one of a cluster that comes back by itself after a reboot. */
-
+import { hostname } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { isSea } from 'node:sea';
 import { type CommandDef, defineCommand } from 'citty';
@@ -8,13 +8,14 @@ import { UsageError } from '../base/usage-error.ts';
 import { carryOut, runInstalled } from '../installation/carry-out.ts';
 import { digestOfFile, digestOfText, readMachine } from '../installation/machine-facts.ts';
 import { type InstallPlan, installPlan, recordStep } from '../installation/plan/install-plan.ts';
-import type { Machine } from '../installation/plan/machine.ts';
+import { requireNoOther } from '../installation/plan/refusals.ts';
 import { configFileOf, type Role, roles, runsPods } from '../installation/plan/role.ts';
 import { describeStep } from '../installation/plan/step.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { holderOf } from './data-directory.ts';
-import { callerOf, writeUserKubeconfig } from './install/user-kubeconfig.ts';
+import { addSystemPrograms } from './install/system-programs.ts';
+import { giveCallerKubeconfig } from './install/user-kubeconfig.ts';
 import { readWanted, rowsOf, type Wanted } from './install/wanted.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
 import { settingArgs } from './settings/settings.ts';
@@ -72,9 +73,11 @@ const commandOf = (role: Role): CommandDef<any> =>
         linksKubectl: args['link-kubectl'] === true,
       };
       requireRoot();
+      addSystemPrograms(process.env);
       if (!isSea())
         throw new Error('only the built file installs itself: run npm run build, and dist/minik8s');
-      await install(await readWanted(role, { flags: args, environment: process.env }), flags);
+      const sources = { flags: args, environment: process.env, directory: process.cwd(), warn };
+      await install(await readWanted(role, sources), flags);
     },
   });
 
@@ -91,6 +94,7 @@ interface Flags {
 }
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
+const warn = (message: string) => process.stderr.write(`warning: ${message}\n`);
 
 async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Flags): Promise<void> {
   const isDockerThere = () =>
@@ -99,26 +103,19 @@ async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Fl
       () => false,
     );
   const machine = await readMachine({ exec: systemExec, isDockerThere }, wanted.role);
-  requireNoOther(wanted, machine);
+  requireNoOther(holderOf(wanted.dataDir), machine);
   const source = process.execPath;
   const sourceDigest = (await digestOfFile(source)) ?? '';
   const plan = installPlan(machine, { ...wanted, source, sourceDigest, starts, linksKubectl }, digestOfText);
   const lines = plan.steps.map(describeStep).filter((line) => line !== undefined);
+  if (wanted.fromEnvironment.length > 0)
+    say(`settings from the environment: ${wanted.fromEnvironment.join(', ')}`);
   if (lines.length === 0) say('minik8s is installed already: nothing to do');
   else say([`minik8s install ${wanted.role}:`, ...lines.map((line) => `  ${line}`)].join('\n'));
   if (dryRun) return;
   if (!yes && plan.steps.some(({ kind }) => kind === 'install-packages')) await confirm();
   await carryOutAll(plan);
-  if (starts) await announce(wanted);
-}
-
-/** Throws if a process that was started by hand uses the data directory. */
-function requireNoOther({ dataDir }: Wanted, { isServiceActive }: Machine): void {
-  const holder = holderOf(dataDir);
-  if (holder === undefined || isServiceActive) return;
-  throw new Error(
-    `minik8s runs as process ${holder}, started by hand; stop it first (kill ${holder}): its pods go on, and the service takes them over`,
-  );
+  if (starts) await announce(wanted, plan.isFirstStart);
 }
 
 /** Rejects unless the user agrees. */
@@ -140,28 +137,37 @@ async function confirm(): Promise<void> {
 async function carryOutAll({ steps, installed, digest }: InstallPlan): Promise<void> {
   const [first, ...rest] = inOrder(steps);
   if (first === undefined) return;
-  if (first.kind === 'make-directory') await carryOut(systemExec, first);
-  await carryOut(systemExec, recordStep(installed));
+  if (first.kind === 'make-directory') await carryOut(systemExec, first, warn);
+  await carryOut(systemExec, recordStep(installed), warn);
   for (const step of first.kind === 'make-directory' ? rest : [first, ...rest])
-    await carryOut(systemExec, step);
+    await carryOut(systemExec, step, warn);
   if (steps.some(({ kind }) => kind === 'restart-service'))
-    await carryOut(systemExec, recordStep({ ...installed, started: digest }));
+    await carryOut(systemExec, recordStep({ ...installed, started: digest }), warn);
 }
 
 /** Puts the directory of the record before all other steps. */
 const inOrder = (steps: InstallPlan['steps']): InstallPlan['steps'] =>
   steps.toSorted((a, b) => Number(b.kind === 'make-directory') - Number(a.kind === 'make-directory'));
 
-/** Prints where the cluster is, and the lines for the next machines. */
-async function announce({ role, dataDir }: Wanted): Promise<void> {
+/**
+ * Prints where the cluster is. The first start gives the user of sudo a kubeconfig, and the next machine a
+ * token; later ones make no more tokens.
+ */
+async function announce({ role, dataDir }: Wanted, isFirstStart: boolean): Promise<void> {
   if (role === 'node') {
     say('this machine is a node of the cluster: minik8s ctl get nodes on a master shows it');
     return;
   }
   const adminConf = `${dataDir}/admin.conf`;
-  const caller = await callerOf(systemExec, process.env);
-  const path = caller && (await writeUserKubeconfig(systemExec, caller, adminConf));
-  say(`minik8s is ready; kubeconfig of root: ${adminConf}${path ? `, of ${caller?.name}: ${path}` : ''}`);
+  if (!isFirstStart) {
+    say(`minik8s is ready; kubeconfig of root: ${adminConf}`);
+    say('minik8s token create --print-install-command prints the line for the next machine');
+    return;
+  }
+  const sources = { exec: systemExec, environment: process.env, host: hostname(), warn };
+  const given = await giveCallerKubeconfig({ ...sources, adminConf });
+  const more = given ? `, of ${given.name}: ${given.path}` : '';
+  say(`minik8s is ready; kubeconfig of root: ${adminConf}${more}`);
   if (runsPods(role)) say('try: minik8s ctl get nodes');
   try {
     const line = await runInstalled(systemExec, [
@@ -171,6 +177,6 @@ async function announce({ role, dataDir }: Wanted): Promise<void> {
       `to add a node within 24 hours, copy this file to the machine and run there as root:\n  ${line.trim()}`,
     );
   } catch (error) {
-    say(`warning: no token for other machines (${errorMessage(error)}); minik8s token create makes one`);
+    warn(`no token for other machines (${errorMessage(error)}); minik8s token create makes one`);
   }
 }

@@ -9,6 +9,7 @@ import { describeStep } from '../installation/plan/step.ts';
 import { uninstallPlan } from '../installation/plan/uninstall-plan.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
+import { addSystemPrograms } from './install/system-programs.ts';
 import { requireRoot } from './preflight.ts';
 
 export const command = defineCommand({
@@ -30,23 +31,26 @@ export const command = defineCommand({
   },
   async run({ args }) {
     requireRoot();
+    addSystemPrograms(process.env);
     const installed = await readInstalled();
     if (installed === undefined)
       throw new Error(
         `minik8s is not installed here: there is no ${recordFile}; minik8s reset removes what a cluster started by hand has made`,
       );
-    const found = await lookAtAll(installed.role, installed.created);
+    const found = await lookAtAll(installed.role, [...installed.created, installed.dataDir]);
     const machine = { found, sysctls: await readSysctls() };
     const steps = uninstallPlan(machine, installed, args['keep-data'] === true);
     const lines = steps.map(describeStep).filter((line) => line !== undefined);
     process.stdout.write(`minik8s uninstall:\n${lines.map((line) => `  ${line}\n`).join('')}`);
     if (args.yes !== true) await confirm();
-    for (const step of steps) await carryOut(systemExec, step);
+    for (const step of steps) await carryOut(systemExec, step, warn);
     const { packages } = installed;
     if (packages.length > 0)
       process.stdout.write(`left, since other programs may use them: the packages ${packages.join(', ')}\n`);
   },
 });
+
+const warn = (message: string) => process.stderr.write(`warning: ${message}\n`);
 
 /** Rejects unless the user agrees. */
 async function confirm(): Promise<void> {

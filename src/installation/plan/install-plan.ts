@@ -3,9 +3,17 @@
  * second installation does nothing, and one that was interrupted is completed.
  */
 import { type EarlierFile, formatInstalled, type Installed, recordFile } from './installed.ts';
-import { lowSysctls, modulesFile, sysctlFile } from './kernel.ts';
+import { isRestored, lowSysctls, modulesFile, sysctlFile } from './kernel.ts';
 import type { Machine } from './machine.ts';
 import { type NodeProgram, packagesFor } from './packages.ts';
+import {
+  isMarked,
+  requireChosenDocker,
+  requireOwn,
+  requirePlain,
+  requireSameInstallation,
+  requireSystemd,
+} from './refusals.ts';
 import { configFileOf, type Role, runsPods } from './role.ts';
 import type { Step } from './step.ts';
 import { systemdUnit, unitName } from './systemd-unit.ts';
@@ -28,6 +36,8 @@ export interface InstallRequest {
   readonly linksKubectl: boolean;
   /** True if the service is to be started now. */
   readonly starts: boolean;
+  /** Timeout of the service's stop in seconds. */
+  readonly stopSeconds: number;
 }
 
 export interface InstallPlan {
@@ -36,6 +46,8 @@ export interface InstallPlan {
   readonly installed: Installed;
   /** Digest to store as `started` once the service has started. */
   readonly digest: string;
+  /** True if the steps start the service, and no earlier installation has done so. */
+  readonly isFirstStart: boolean;
 }
 
 /**
@@ -48,10 +60,12 @@ export function installPlan(
   digestOf: (text: string) => string,
 ): InstallPlan {
   requireSystemd(machine);
-  requireSameRole(machine, request);
+  requireSameInstallation(machine, request);
+  requireChosenDocker(machine, request);
+  requirePlain(machine.found, configFileOf[request.role]);
   const files = wantedFiles(request);
   for (const { path, mayExist } of files) if (!mayExist) requireOwn(machine, path);
-  const unit = systemdUnit(request.role, executablePath);
+  const unit = unitOf(request);
   const digest = digestOf([request.sourceDigest, request.config, unit].join('\0'));
   const packages = packageSteps(machine, request.role);
   const links = linkSteps(machine, request);
@@ -64,28 +78,14 @@ export function installPlan(
     ...links,
     ...serviceSteps(machine, request, { digest, isUnitNew: isNew(machine, unitPath, unit) }),
   ];
-  return { steps, installed: recordOf(machine, request, steps), digest };
-}
-
-function requireSystemd({ hasSystemd }: Machine): void {
-  if (hasSystemd) return;
-  throw new Error(
-    'systemd does not run on this machine, and minik8s install knows no other service manager: ' +
-      'let yours run minik8s up, minik8s master or minik8s node as root at every boot',
-  );
-}
-
-function requireSameRole({ installed }: Machine, { role }: InstallRequest): void {
-  if (installed === undefined || installed.role === role) return;
-  throw new Error(
-    `this machine is installed as ${installed.role}: run minik8s uninstall first, which removes its pods and its data`,
-  );
-}
-
-/** Throws if a file that the installation writes exists and was not created by an installation. */
-function requireOwn({ found, installed }: Machine, path: string): void {
-  if (!found.has(path) || installed?.created.includes(path)) return;
-  throw new Error(`${path} exists and was not written by minik8s install: move it away`);
+  const adopted = files.flatMap(({ path, mayExist }) => (!mayExist && machine.found.has(path) ? [path] : []));
+  return {
+    steps,
+    installed: recordOf(machine, request, steps, adopted),
+    digest,
+    isFirstStart:
+      machine.installed?.started === undefined && steps.some(({ kind }) => kind === 'restart-service'),
+  };
 }
 
 interface WantedFile {
@@ -112,9 +112,12 @@ function wantedFiles(request: InstallRequest): readonly WantedFile[] {
     },
     text(configFileOf[role], config, 0o600, true),
     ...kernel.map(({ path, content }) => text(path, content, 0o644)),
-    text(unitPath, systemdUnit(role, executablePath), 0o644),
+    text(unitPath, unitOf(request), 0o644),
   ];
 }
+
+const unitOf = ({ role, stopSeconds }: InstallRequest): string =>
+  systemdUnit(role, executablePath, stopSeconds);
 
 function packageSteps(machine: Machine, role: Role): readonly Step[] {
   if (!runsPods(role)) return [];
@@ -172,23 +175,33 @@ function serviceSteps(
   { starts }: InstallRequest,
   { digest, isUnitNew }: { readonly digest: string; readonly isUnitNew: boolean },
 ): readonly Step[] {
-  const isCurrent = machine.isServiceActive && machine.installed?.started === digest;
+  const isCurrent = machine.serviceState === 'active' && machine.installed?.started === digest;
+  const restarts = starts && !isCurrent;
   const steps: Step[] = [];
-  if (isUnitNew) steps.push({ kind: 'reload-services' });
+  // The unit may have been written by an installation that was interrupted before systemd read it.
+  if (isUnitNew || restarts) steps.push({ kind: 'reload-services' });
   if (!machine.isServiceEnabled) steps.push({ kind: 'enable-service' });
-  if (starts && !isCurrent) steps.push({ kind: 'restart-service' });
+  if (restarts) steps.push({ kind: 'restart-service' });
   return steps;
 }
 
-/** Returns the record of this installation and of the earlier ones on this machine. */
-function recordOf(machine: Machine, request: InstallRequest, steps: readonly Step[]): Installed {
+/**
+ * Returns the record of this installation and of the earlier ones on this machine. `adopted` are the files of
+ * an earlier installation, whose record may be lost.
+ */
+function recordOf(
+  machine: Machine,
+  request: InstallRequest,
+  steps: readonly Step[],
+  adopted: readonly string[],
+): Installed {
   const { installed, found, sysctls } = machine;
   const created = steps.flatMap((step) => ('path' in step && !found.has(step.path) ? [step.path] : []));
   return {
     role: request.role,
     dataDir: request.dataDir,
     dockerSocket: request.dockerSocket,
-    created: [...new Set([...(installed?.created ?? []), ...created])],
+    created: [...new Set([...(installed?.created ?? []), ...adopted, ...created])],
     before: { ...filesBefore(machine, steps), ...installed?.before },
     sysctls: { ...sysctlsBefore(sysctls, steps), ...installed?.sysctls },
     packages: [...new Set([...(installed?.packages ?? []), ...packagesOf(steps)])],
@@ -202,7 +215,8 @@ function filesBefore({ found, installed }: Machine, steps: readonly Step[]): Ins
   for (const step of steps) {
     if (step.kind !== 'write-file' || installed?.created.includes(step.path)) continue;
     const file = found.get(step.path);
-    const { text, mode } = file?.kind === 'file' ? file : { text: undefined, mode: 0 };
+    if (file?.kind !== 'file' || isMarked(file)) continue;
+    const { text, mode } = file;
     if (text !== undefined) files[step.path] = { text, mode };
   }
   return files;
@@ -212,7 +226,8 @@ const sysctlsBefore = (current: ReadonlyMap<string, string>, steps: readonly Ste
   Object.fromEntries(
     steps.flatMap((step) => {
       const before = step.kind === 'set-sysctl' ? current.get(step.name) : undefined;
-      return step.kind === 'set-sysctl' && before !== undefined ? [[step.name, before]] : [];
+      const isRecorded = step.kind === 'set-sysctl' && isRestored(step.name) && before !== undefined;
+      return isRecorded ? [[step.name, before]] : [];
     }),
   );
 

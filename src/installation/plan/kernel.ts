@@ -17,6 +17,12 @@ export const sysctls: Readonly<Record<string, number>> = {
   'fs.inotify.max_user_instances': 1024,
 };
 
+/**
+ * Returns true for a parameter that uninstall sets back. Forwarding stays: Docker needs it, and switches it
+ * on only at its own start.
+ */
+export const isRestored = (name: string): boolean => name !== 'net.ipv4.ip_forward';
+
 /** The name begins with a low number, so that other files of the administrator take precedence. */
 export const sysctlFile = {
   path: '/etc/sysctl.d/10-minik8s.conf',

@@ -21,7 +21,8 @@ export interface Machine {
   readonly sysctls: ReadonlyMap<string, string>;
   /** Kernel modules of a node that are neither loaded nor part of the kernel. */
   readonly unloadedModules: readonly string[];
-  readonly isServiceActive: boolean;
+  /** State of the service as systemd names it (ActiveState), such as active, activating or inactive. */
+  readonly serviceState: string;
   readonly isServiceEnabled: boolean;
   readonly installed: Installed | undefined;
 }

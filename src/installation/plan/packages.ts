@@ -35,13 +35,16 @@ export function packagesFor(
   return [...new Set([...(withDocker ? dockerPackages[manager] : []), ...names])];
 }
 
+/** Options with which apt waits for another process, such as the daily upgrade. */
+const aptWaits = ['-o', 'DPkg::Lock::Timeout=300'] as const;
+
 /** Program with arguments that the manager needs before and for the installation of packages. */
 export const installCommands: Readonly<
   Record<PackageManager, (packages: readonly string[]) => readonly (readonly [string, ...string[]])[]>
 > = {
   apt: (packages) => [
-    ['apt-get', 'update'],
-    ['apt-get', 'install', '--yes', '--no-install-recommends', ...packages],
+    ['apt-get', ...aptWaits, 'update'],
+    ['apt-get', ...aptWaits, 'install', '--yes', '--no-remove', '--no-install-recommends', ...packages],
   ],
   dnf: (packages) => [['dnf', 'install', '--assumeyes', ...packages]],
 };

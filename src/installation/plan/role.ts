@@ -10,5 +10,8 @@ export const configFileOf: Readonly<Record<Role, string>> = {
   node: '/etc/minik8s/node.yaml',
 };
 
+/** Socket of the Docker engine that packages install. */
+export const usualDockerSocket = '/var/run/docker.sock';
+
 /** Returns true for a role that runs pods, and so needs a Docker engine and the programs of a node. */
 export const runsPods = (role: Role): boolean => role !== 'master';

@@ -14,7 +14,14 @@ export type Step =
   | { readonly kind: 'enable-service' }
   | { readonly kind: 'restart-service' }
   | { readonly kind: 'remove-service' }
-  | { readonly kind: 'reset'; readonly keepData: boolean; readonly dataDir: string }
+  | {
+      readonly kind: 'reset';
+      readonly keepData: boolean;
+      readonly dataDir: string;
+      readonly dockerSocket: string;
+      /** Path of the configuration file; undefined if there is none. */
+      readonly config: string | undefined;
+    }
   | { readonly kind: 'remove-path'; readonly path: string }
   | { readonly kind: 'remove-empty-directory'; readonly path: string };
 

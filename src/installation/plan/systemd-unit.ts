@@ -3,6 +3,16 @@ import { type Role, runsPods } from './role.ts';
 
 export const unitName = 'minik8s.service';
 
+/** Minimum timeout of a stop in seconds. */
+const minStopSeconds = 90;
+
+/** Seconds of a stop beside those that the pods get. */
+const extraStopSeconds = 30;
+
+/** Returns the timeout of a stop in seconds. `graceMs` is the time of the pods to stop at a shutdown. */
+export const stopSecondsFor = (graceMs: number): number =>
+  Math.max(minStopSeconds, Math.ceil(graceMs / 1000) + extraStopSeconds);
+
 /**
  * Returns the text of the unit.
  *
@@ -11,8 +21,9 @@ export const unitName = 'minik8s.service';
  * - `Wants`, not `Requires`, docker.service: a restart of Docker must not stop the control plane.
  * - The role exits with 2 for settings that it does not accept: a restart would not change that.
  * - A node may wait for approval, and a master for etcd, as long as it takes: the start has no time limit.
+ * - Pods get their time to stop when the machine shuts down: `stopSeconds` is longer.
  */
-export function systemdUnit(role: Role, executable: string): string {
+export function systemdUnit(role: Role, executable: string, stopSeconds: number): string {
   const docker = runsPods(role) ? ' docker.service' : '';
   return `# Written by minik8s install, removed by minik8s uninstall. Own settings: systemctl edit ${unitName}
 [Unit]
@@ -30,7 +41,7 @@ Restart=always
 RestartSec=2
 RestartPreventExitStatus=2
 TimeoutStartSec=infinity
-TimeoutStopSec=90
+TimeoutStopSec=${stopSeconds}
 WatchdogSec=120
 KillMode=process
 Delegate=yes

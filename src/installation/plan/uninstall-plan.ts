@@ -1,9 +1,9 @@
 /** The steps that undo an installation, in the reverse order of their making. */
-import { configDirectory } from './install-plan.ts';
+import { configDirectory, executablePath, kubectlPath, unitPath } from './install-plan.ts';
 import { type Installed, recordFile } from './installed.ts';
-import { sysctls } from './kernel.ts';
+import { isRestored, sysctls } from './kernel.ts';
 import type { Machine } from './machine.ts';
-import { configFileOf } from './role.ts';
+import { configFileOf, runsPods } from './role.ts';
 import type { Step } from './step.ts';
 
 /**
@@ -15,14 +15,15 @@ export function uninstallPlan(
   installed: Installed,
   keepData: boolean,
 ): readonly Step[] {
-  const { role, dataDir, created, before } = installed;
+  const { role, created, before } = installed;
   const config = configFileOf[role];
   const isKept = (path: string) => keepData && (path === config || path === configDirectory);
-  const gone = created.toReversed().filter((path) => found.has(path) && !isKept(path));
+  const gone = created.toReversed().filter((path) => isOurs(found, path) && !isKept(path));
   const restored = Object.entries(before).filter(([path]) => !isKept(path));
   return [
-    { kind: 'remove-service' },
-    { kind: 'reset', keepData, dataDir },
+    // An installation may have been interrupted before the unit was written, a removal after it was removed.
+    ...(found.has(unitPath) ? [{ kind: 'remove-service' } as const] : []),
+    ...resetSteps(found, installed, keepData),
     ...gone.filter((path) => path !== configDirectory).map((path): Step => ({ kind: 'remove-path', path })),
     ...restored.map(([path, { text, mode }]): Step => ({ kind: 'write-file', path, content: text, mode })),
     { kind: 'reload-services' },
@@ -34,8 +35,23 @@ export function uninstallPlan(
   ];
 }
 
+/** Returns false for a path that is gone, and for a kubectl that is no longer the installation's link. */
+function isOurs(found: Machine['found'], path: string): boolean {
+  const entry = found.get(path);
+  if (path !== kubectlPath) return entry !== undefined;
+  return entry?.kind === 'link' && entry.target === executablePath;
+}
+
+/** A control plane without a data directory has left nothing; pods may have left traces without one. */
+function resetSteps(found: Machine['found'], installed: Installed, keepData: boolean): readonly Step[] {
+  const { role, dataDir, dockerSocket } = installed;
+  if (!runsPods(role) && !found.has(dataDir)) return [];
+  const config = found.has(configFileOf[role]) ? configFileOf[role] : undefined;
+  return [{ kind: 'reset', keepData, dataDir, dockerSocket, config }];
+}
+
 /** Returns steps for the parameters that still have the value of the installation. */
 const loweredSysctls = ({ sysctls: before }: Installed, current: ReadonlyMap<string, string>): Step[] =>
   Object.entries(before)
-    .filter(([name]) => current.get(name) === String(sysctls[name]))
+    .filter(([name]) => isRestored(name) && current.get(name) === String(sysctls[name]))
     .map(([name, value]) => ({ kind: 'set-sysctl', name, value }));

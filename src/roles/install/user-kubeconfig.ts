@@ -4,40 +4,74 @@
  */
 import { lstat, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { errorMessage } from '../../base/log.ts';
 import { runInstalled } from '../../installation/carry-out.ts';
 import type { Exec } from '../../os/exec.ts';
 
-export interface Person {
+interface Person {
   readonly name: string;
   readonly home: string;
 }
 
+export interface CallerSources {
+  readonly exec: Exec;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly adminConf: string;
+  readonly host: string;
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Gives the user who called sudo a kubeconfig. Resolves to the user's name and the path, or to undefined
+ * if there is no such user or no free path. Warns of an error: the installation itself is complete.
+ */
+export async function giveCallerKubeconfig({
+  exec,
+  environment,
+  warn,
+  ...cluster
+}: CallerSources): Promise<{ readonly name: string; readonly path: string } | undefined> {
+  const { SUDO_USER: name } = environment;
+  try {
+    const caller = await callerOf(exec, environment);
+    const path = caller && (await writeUserKubeconfig(exec, caller, cluster));
+    return caller && path !== undefined ? { name: caller.name, path } : undefined;
+  } catch (error) {
+    warn(
+      `no kubeconfig for ${name} (${errorMessage(error)}); minik8s user create makes one with --kubeconfig ${cluster.adminConf}`,
+    );
+    return undefined;
+  }
+}
+
 /** Resolves to the user who called sudo; to undefined if there is none. */
-export async function callerOf(
+async function callerOf(
   exec: Exec,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<Person | undefined> {
   const { SUDO_USER: name, SUDO_UID: uid } = environment;
   if (!name || !uid || uid === '0') return undefined;
-  const { stdout } = await exec('getent', ['passwd', name]);
+  const { stdout } = await exec('getent', ['passwd', '--', name]);
   const home = stdout.trim().split(':')[5];
   return home ? { name, home } : undefined;
 }
 
 /**
- * Writes the kubeconfig to ~/.kube/config, or to ~/.kube/minik8s.conf if the user has the former already.
+ * Writes the kubeconfig to ~/.kube/config, or to ~/.kube/minik8s.conf if the user has the former already. The
+ * name of the cluster's user is `NAME@HOST`.
  * Resolves to the path, or to undefined if both exist.
  */
-export async function writeUserKubeconfig(
+async function writeUserKubeconfig(
   exec: Exec,
   { name, home }: Person,
-  adminConf: string,
+  { adminConf, host }: { readonly adminConf: string; readonly host: string },
 ): Promise<string | undefined> {
   const paths = [join(home, '.kube/config'), join(home, '.kube/minik8s.conf')];
   const path = await firstFree(paths);
   if (path === undefined) return undefined;
   const draft = `${adminConf}.${name}`;
-  const create = ['user', 'create', name, '--role', 'cluster-admin', '--file', draft];
+  // Another user of the cluster may have the plain name, and would become an administrator.
+  const create = ['user', 'create', `${name}@${host}`, '--role', 'cluster-admin', '--file', draft];
   try {
     await runInstalled(exec, [...create, '--kubeconfig', adminConf]);
     // The user's own process writes into his home directory, which may have links to elsewhere.

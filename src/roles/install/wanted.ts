@@ -1,12 +1,15 @@
 /** Request of a user of `minik8s install`: the role, its settings, and the text of its configuration file. */
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { UsageError } from '../../base/usage-error.ts';
-import { configFileOf, type Role } from '../../installation/plan/role.ts';
+import { configFileOf, type Role, usualDockerSocket } from '../../installation/plan/role.ts';
+import { stopSecondsFor } from '../../installation/plan/systemd-unit.ts';
 import type { SettingRows } from '../../settings/definition.ts';
 import { masterRows } from '../master.ts';
 import { withSettings } from '../settings/config-text.ts';
 import { nodeRows, readNodeConfig } from '../settings/node-config.ts';
-import { readSettings } from '../settings/settings.ts';
+import { readConfigText, readSettings } from '../settings/settings.ts';
 import { upRows } from '../up.ts';
 
 export const rowsOf: Readonly<Record<Role, SettingRows>> = {
@@ -21,68 +24,122 @@ export interface Wanted {
   readonly dockerSocket: string;
   /** Text of the configuration file with all settings that were given. */
   readonly config: string;
+  /** Names of the settings that variables of the environment gave. */
+  readonly fromEnvironment: readonly string[];
+  /** Timeout of the service's stop in seconds. */
+  readonly stopSeconds: number;
 }
 
 export interface WantedSources {
   /** Flags by name, in citty's form. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Directory that relative paths start from; the service runs in another one. */
+  readonly directory: string;
+  readonly warn: (message: string) => void;
 }
 
 /**
  * Reads and checks the settings. They are flags, variables of the environment and those of the configuration
- * file, which is the role's own or the one that `--config` names. Throws UsageError that names what is wrong.
+ * file, which is the role's own or the one that `--config` names. The text for the service is checked once
+ * more, as the service will read it. Throws UsageError that names what is wrong.
  */
-export async function readWanted(role: Role, { flags, environment }: WantedSources): Promise<Wanted> {
-  const path = configFileOf[role];
+export async function readWanted(role: Role, sources: WantedSources): Promise<Wanted> {
+  const { environment, flags, warn } = sources;
   const named = flags.config ?? environment.MINIK8S_CONFIG;
-  const from = typeof named === 'string' ? named : path;
-  const given = givenSettings(role, { flags, environment });
-  const checked = { flags: { ...given, ...(typeof named === 'string' && { config: named }) }, environment };
-  const settings = role === 'node' ? checkedNode(checked) : checkedMaster(role, path, checked);
-  const text = await readFile(from, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    // checkedNode and checkedMaster have reported a file of --config that cannot be read.
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+  const path = typeof named === 'string' ? named : configFileOf[role];
+  const given = givenSettings(role, sources);
+  // A file such as /dev/stdin can be read only once.
+  const text = readConfigText(path, typeof named === 'string');
+  await checked(role, { text, path }, { flags: given.flags, environment, warn });
+  const config = withSettings(text, { ...given.variables, ...given.flags }, path);
+  const settings = await checked(
+    role,
+    { text: config, path },
+    { flags: {}, environment: {}, warn: () => undefined },
+  );
+  const { 'docker-socket': dockerSocket } = settings;
+  if (!dockerSocket.startsWith('/'))
+    throw new UsageError(`${path}: docker-socket: expected a path from the root`);
   return {
     role,
     dataDir: settings['data-dir'],
-    dockerSocket: settings['docker-socket'],
-    config: withSettings(text, given, from),
+    dockerSocket,
+    config,
+    fromEnvironment: Object.keys(given.variables),
+    stopSeconds: stopSecondsFor(settings['shutdown-grace-period']),
   };
 }
 
-/** Returns the settings that flags and environment give, as text by name. */
-function givenSettings(role: Role, { flags, environment }: WantedSources): Record<string, string> {
-  const given: Record<string, string> = {};
-  for (const name of Object.keys(rowsOf[role])) {
-    const value = flags[name] ?? environment[`MINIK8S_${name.toUpperCase().replaceAll('-', '_')}`];
-    if (typeof value === 'string') given[name] = value;
-  }
-  if (role === 'node' && typeof flags.join === 'string') {
-    if (given.server !== undefined)
-      throw new UsageError('--join and --server are the same: give one of them');
-    given.server = flags.join;
+interface GivenSettings {
+  /** Settings as text by name. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** Settings that have no flag here. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+function givenSettings(role: Role, { flags, environment, directory }: WantedSources): GivenSettings {
+  const named = role === 'node' ? withJoin(flags) : flags;
+  const given = { flags: {} as Record<string, string>, variables: {} as Record<string, string> };
+  for (const [name, { hint, secret }] of Object.entries(rowsOf[role])) {
+    const whole = (value: string) => (hint === 'FILE' && value !== '' ? resolve(directory, value) : value);
+    const flag = secret ? undefined : named[name];
+    const variable = environment[`MINIK8S_${name.toUpperCase().replaceAll('-', '_')}`];
+    if (typeof flag === 'string') given.flags[name] = whole(flag);
+    else if (variable !== undefined) given.variables[name] = whole(variable);
   }
   return given;
 }
 
-function checkedNode(sources: WantedSources) {
-  const settings = readNodeConfig({
-    ...sources,
-    warn: (message) => process.stderr.write(`warning: ${message}\n`),
-  });
+/** Returns the flags with `--join` as `--server`. */
+function withJoin({ join: joined, ...others }: WantedSources['flags']): WantedSources['flags'] {
+  if (typeof joined !== 'string') return others;
+  if (others.server === undefined) return { ...others, server: joined };
+  throw new UsageError('--join and --server are the same: give one of them');
+}
+
+type CheckSources = Omit<WantedSources, 'directory'>;
+
+/**
+ * Reads the settings with a configuration file of that text. Errors and warnings name the path, where the
+ * file is or will be.
+ */
+async function checked(
+  role: Role,
+  { text, path }: { readonly text: string; readonly path: string },
+  { flags, warn, ...sources }: CheckSources,
+) {
+  const folder = await mkdtemp(join(tmpdir(), 'minik8s-install-'));
+  const draft = join(folder, 'settings.yaml');
+  const named = (message: string) => message.replaceAll(draft, path);
+  try {
+    await writeFile(draft, text, { mode: 0o600 });
+    const all = {
+      ...sources,
+      flags: { ...flags, config: draft },
+      warn: (message: string) => warn(named(message)),
+    };
+    return role === 'node' ? checkedNode(all) : checkedMaster(role, all);
+  } catch (error) {
+    if (error instanceof UsageError) throw new UsageError(named(error.message));
+    throw error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function checkedNode(sources: CheckSources) {
+  const settings = readNodeConfig(sources);
   if (settings.server !== undefined) return settings;
   throw new UsageError(
     'no cluster is given to join: run minik8s token create --print-install-command on a master, and its output here',
   );
 }
 
-/** A master without pods has no Docker socket; reset uses the usual one. */
-function checkedMaster(role: 'up' | 'master', configFile: string, sources: WantedSources) {
-  const command = `minik8s ${role}`;
-  if (role === 'up') return readSettings(upRows, { ...sources, command, configFile });
-  const settings = readSettings(masterRows, { ...sources, command, configFile });
-  return { ...settings, 'docker-socket': '/var/run/docker.sock' };
+/** A master without pods has no Docker socket, and its stop waits for no pods. */
+function checkedMaster(role: 'up' | 'master', { flags, environment }: CheckSources) {
+  const sources = { flags, environment, command: `minik8s ${role}`, configFile: configFileOf[role] };
+  if (role === 'up') return readSettings(upRows, sources);
+  const settings = readSettings(masterRows, sources);
+  return { ...settings, 'docker-socket': usualDockerSocket, 'shutdown-grace-period': 0 };
 }

@@ -151,14 +151,18 @@ function wordsOf(value: unknown): string {
     .join(',');
 }
 
-function readConfigFile(path: string, mustExist: boolean): ConfigFile {
-  let content: string;
+/** Returns the text of a configuration file; an empty one if it does not exist and need not. */
+export function readConfigText(path: string, mustExist: boolean): string {
   try {
-    content = readFileSync(path, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch (error) {
-    if (!mustExist && (error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    if (!mustExist && (error as NodeJS.ErrnoException).code === 'ENOENT') return '';
     throw new UsageError(`cannot read the configuration file ${path}: ${whyUnreadable(error)}`);
   }
+}
+
+function readConfigFile(path: string, mustExist: boolean): ConfigFile {
+  const content = readConfigText(path, mustExist);
   let value: unknown;
   try {
     value = parse(content) ?? {};

@@ -19,7 +19,7 @@ function opened(environment: Record<string, string | undefined>, failure?: Error
   return { manager, clock, sent, errors, stop };
 }
 
-const alive = 'systemd-notify WATCHDOG=1 to /run/notify';
+const alive = 'systemd-notify READY=1 WATCHDOG=1 to /run/notify';
 
 test('without a service manager nothing is sent', async () => {
   const { manager, sent } = opened({});

@@ -31,7 +31,7 @@ const bare: Machine = {
     ['fs.inotify.max_user_instances', '128'],
   ]),
   unloadedModules: ['vxlan'],
-  isServiceActive: false,
+  serviceState: 'inactive',
   isServiceEnabled: false,
   installed: undefined,
 };
@@ -45,6 +45,7 @@ const up: InstallRequest = {
   config: 'port: 7443\n',
   linksKubectl: false,
   starts: true,
+  stopSeconds: 90,
 };
 
 const planOf = (machine: Partial<Machine> = {}, request: Partial<InstallRequest> = {}) =>
@@ -75,7 +76,7 @@ function after(machine: Machine, steps: readonly Step[], installed: Installed): 
     lackingPrograms: has('install-packages') ? [] : machine.lackingPrograms,
     unloadedModules: has('load-modules') ? [] : machine.unloadedModules,
     isServiceEnabled: machine.isServiceEnabled || has('enable-service'),
-    isServiceActive: machine.isServiceActive || has('restart-service'),
+    serviceState: has('restart-service') ? 'active' : machine.serviceState,
     installed,
   };
 }
@@ -119,13 +120,18 @@ test('a second installation has no steps, and a changed setting restarts the ser
   assert.deepEqual(planOf(machine).steps, []);
   assert.deepEqual(kinds(planOf(machine, { config: 'port: 8443\n' }).steps), [
     'write-file /etc/minik8s/master.yaml',
+    'reload-services',
     'restart-service',
   ]);
   assert.deepEqual(kinds(planOf(machine, { sourceDigest: 'new' }).steps), [
     `copy-file ${executablePath}`,
+    'reload-services',
     'restart-service',
   ]);
-  assert.deepEqual(kinds(planOf({ ...machine, isServiceActive: false }).steps), ['restart-service']);
+  assert.deepEqual(kinds(planOf({ ...machine, serviceState: 'inactive' }).steps), [
+    'reload-services',
+    'restart-service',
+  ]);
   assert.deepEqual(kinds(planOf({ ...machine, isServiceEnabled: false }).steps), ['enable-service']);
 });
 
@@ -135,12 +141,11 @@ test('an installation that was interrupted after any step is completed by the ne
     const machine = after(bare, first.steps.slice(0, done), first.installed);
     const next = planOf(machine);
     const end = after(machine, next.steps, { ...next.installed, started: next.digest });
-    assert.ok(end.isServiceActive && end.isServiceEnabled, `after ${done} steps`);
+    assert.ok(end.serviceState === 'active' && end.isServiceEnabled, `after ${done} steps`);
     assert.ok(end.found.has(unitPath) && end.found.has(configFileOf.up) && end.executableDigest === 'abc');
     assert.deepEqual(planOf(end).steps, [], `after ${done} steps`);
     assert.deepEqual(next.installed.created.toSorted(), first.installed.created.toSorted());
     assert.deepEqual(next.installed.sysctls, {
-      'net.ipv4.ip_forward': '0',
       'fs.inotify.max_user_instances': '128',
     });
   }
@@ -148,8 +153,8 @@ test('an installation that was interrupted after any step is completed by the ne
 
 test('a service that was not restarted after the file was replaced is restarted', () => {
   const first = planOf();
-  const machine = { ...after(bare, first.steps, first.installed), isServiceActive: true };
-  assert.deepEqual(kinds(planOf(machine).steps), ['restart-service']);
+  const machine = { ...after(bare, first.steps, first.installed), serviceState: 'active' };
+  assert.deepEqual(kinds(planOf(machine).steps), ['reload-services', 'restart-service']);
   assert.deepEqual(planOf(machine, { starts: false }).steps, []);
 });
 
@@ -242,7 +247,34 @@ describe('refusals', () => {
       /kubectl exists already/,
     ],
   ];
-  for (const [name, machine, request, expected] of cases)
+  const current = planOf().installed;
+  const more: typeof cases = [
+    [
+      'with data in another directory',
+      { installed: { ...current, dataDir: '/srv/old' } },
+      {},
+      /installed with data in \/srv\/old: run minik8s uninstall first, or keep it/,
+    ],
+    [
+      'with another Docker engine',
+      { installed: { ...current, dockerSocket: '/run/old.sock' } },
+      {},
+      /the Docker engine at \/run\/old.sock: run minik8s uninstall first, or keep it/,
+    ],
+    [
+      'with a chosen Docker engine that does not answer',
+      { docker: 'missing' },
+      { dockerSocket: '/run/chosen.sock' },
+      /no Docker engine answers at \/run\/chosen.sock/,
+    ],
+    [
+      'with a configuration file that is a link',
+      { found: new Map([[configFileOf.up, { kind: 'link', target: '/srv/x.yaml' }]]) },
+      {},
+      /master.yaml is a symbolic link to \/srv\/x.yaml: move it away/,
+    ],
+  ];
+  for (const [name, machine, request, expected] of [...cases, ...more])
     test(`${name} nothing is installed`, () => {
       assert.throws(() => planOf(machine, request), expected);
     });
@@ -308,19 +340,20 @@ test('the record is read as it was written, and is readable for root alone', () 
 });
 
 test('the unit starts the role, leaves children alone when it is stopped, and waits for Docker only with pods', () => {
-  const lines = systemdUnit('node', executablePath).split('\n');
+  const lines = systemdUnit('node', executablePath, 630).split('\n');
   for (const line of [
     'Type=notify',
     'ExecStart=/usr/local/bin/minik8s node',
     'Restart=always',
     'KillMode=process',
+    'TimeoutStopSec=630',
     'RestartPreventExitStatus=2',
     'Wants=network-online.target docker.service',
     'WantedBy=multi-user.target',
   ])
     assert.ok(lines.includes(line), line);
-  assert.ok(!systemdUnit('master', executablePath).includes('docker'));
-  assert.ok(!systemdUnit('up', executablePath).includes('Requires='));
+  assert.ok(!systemdUnit('master', executablePath, 90).includes('docker'));
+  assert.ok(!systemdUnit('up', executablePath, 90).includes('Requires='));
 });
 
 test('the user reads each change of the machine, without what follows from others', () => {
@@ -343,4 +376,38 @@ test('the user reads each change of the machine, without what follows from other
       'start minik8s.service',
     ],
   );
+});
+
+test('files of an installation whose record is lost are adopted: uninstall removes them', () => {
+  const first = planOf();
+  const { steps, installed } = planOf({ ...after(bare, first.steps, first.installed), installed: undefined });
+  assert.deepEqual(kinds(steps), ['reload-services', 'restart-service']);
+  assert.deepEqual(installed.created, [modulesFile.path, sysctlFile.path, unitPath]);
+  const old: Found = { kind: 'file', text: '# Written by minik8s install, long ago\n', mode: 0o644 };
+  const upgraded = planOf({ found: new Map([[unitPath, old]]) });
+  assert.ok(kinds(upgraded.steps).includes(`write-file ${unitPath}`));
+  assert.ok(upgraded.installed.created.includes(unitPath));
+  assert.deepEqual(upgraded.installed.before, {});
+});
+
+test('a service that still starts is restarted', () => {
+  const first = planOf();
+  const machine = after(bare, first.steps, { ...first.installed, started: first.digest });
+  assert.deepEqual(planOf(machine).steps, []);
+  assert.deepEqual(kinds(planOf({ ...machine, serviceState: 'activating' }).steps), [
+    'reload-services',
+    'restart-service',
+  ]);
+});
+
+test('the first start is that of the first installation that starts the service', () => {
+  const first = planOf();
+  assert.ok(first.isFirstStart);
+  assert.ok(!planOf({}, { starts: false }).isFirstStart);
+  const interrupted = after(bare, first.steps, first.installed);
+  assert.ok(planOf(interrupted).isFirstStart);
+  const done = { ...interrupted, installed: { ...first.installed, started: first.digest } };
+  assert.ok(!planOf(done).isFirstStart);
+  const changed = planOf(done, { config: 'port: 8443\n' });
+  assert.ok(changed.steps.some(({ kind }) => kind === 'restart-service') && !changed.isFirstStart);
 });

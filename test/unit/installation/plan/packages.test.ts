@@ -10,10 +10,13 @@ test('a package that contains several programs is named once', () => {
   assert.deepEqual(packagesFor('apt', ['ip'], false), ['iproute2']);
 });
 
-test('apt reads its lists first and asks nothing; dnf asks nothing', () => {
+test('apt reads its lists first, waits for others, removes and asks nothing; dnf asks nothing', () => {
   assert.deepEqual(installCommands.apt(['a', 'b']), [
-    ['apt-get', 'update'],
-    ['apt-get', 'install', '--yes', '--no-install-recommends', 'a', 'b'],
+    ['apt-get', '-o', 'DPkg::Lock::Timeout=300', 'update'],
+    [
+      ...['apt-get', '-o', 'DPkg::Lock::Timeout=300', 'install', '--yes', '--no-remove'],
+      ...['--no-install-recommends', 'a', 'b'],
+    ],
   ]);
   assert.deepEqual(installCommands.dnf(['a']), [['dnf', 'install', '--assumeyes', 'a']]);
 });

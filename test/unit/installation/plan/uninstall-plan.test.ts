@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { configDirectory, executablePath, unitPath } from '../../../../src/installation/plan/install-plan.ts';
+import {
+  configDirectory,
+  executablePath,
+  kubectlPath,
+  unitPath,
+} from '../../../../src/installation/plan/install-plan.ts';
 import type { Installed } from '../../../../src/installation/plan/installed.ts';
 import type { Found } from '../../../../src/installation/plan/machine.ts';
 import { uninstallPlan } from '../../../../src/installation/plan/uninstall-plan.ts';
@@ -8,14 +13,14 @@ import { uninstallPlan } from '../../../../src/installation/plan/uninstall-plan.
 const installed: Installed = {
   role: 'node',
   dataDir: '/srv/minik8s',
-  dockerSocket: '/var/run/docker.sock',
+  dockerSocket: '/run/other.sock',
   created: [configDirectory, executablePath, '/etc/minik8s/node.yaml', unitPath],
   before: {},
   sysctls: { 'net.ipv4.ip_forward': '0', 'fs.inotify.max_user_instances': '128' },
   packages: [],
 };
 const there: Found = { kind: 'file', text: '', mode: 0o644 };
-const all = new Map(installed.created.map((path) => [path, there]));
+const all = new Map<string, Found>(installed.created.map((path) => [path, there]));
 const sysctls = new Map([
   ['net.ipv4.ip_forward', '1'],
   ['fs.inotify.max_user_instances', '1024'],
@@ -24,12 +29,17 @@ const sysctls = new Map([
 test('what was created is removed in reverse order: the service first, the directory last', () => {
   assert.deepEqual(uninstallPlan({ found: all, sysctls }, installed, false), [
     { kind: 'remove-service' },
-    { kind: 'reset', keepData: false, dataDir: '/srv/minik8s' },
+    {
+      kind: 'reset',
+      keepData: false,
+      dataDir: '/srv/minik8s',
+      dockerSocket: '/run/other.sock',
+      config: '/etc/minik8s/node.yaml',
+    },
     { kind: 'remove-path', path: unitPath },
     { kind: 'remove-path', path: '/etc/minik8s/node.yaml' },
     { kind: 'remove-path', path: executablePath },
     { kind: 'reload-services' },
-    { kind: 'set-sysctl', name: 'net.ipv4.ip_forward', value: '0' },
     { kind: 'set-sysctl', name: 'fs.inotify.max_user_instances', value: '128' },
     { kind: 'remove-path', path: '/etc/minik8s/installed.json' },
     { kind: 'remove-empty-directory', path: configDirectory },
@@ -42,7 +52,8 @@ test('with --keep-data the settings stay as well, so that the next installation 
     before: { '/etc/minik8s/node.yaml': { text: 'server: x\n', mode: 0o600 } },
   };
   const steps = uninstallPlan({ found: all, sysctls }, changed, true);
-  assert.deepEqual(steps[1], { kind: 'reset', keepData: true, dataDir: '/srv/minik8s' });
+  const [, reset] = steps;
+  assert.ok(reset?.kind === 'reset' && reset.keepData);
   const paths = steps.flatMap((step) => ('path' in step ? [step.path] : []));
   assert.deepEqual(paths, [unitPath, executablePath, '/etc/minik8s/installed.json']);
 });
@@ -69,6 +80,34 @@ test('what is gone already, or was set to another value since, is left alone', (
   );
   assert.deepEqual(
     steps.map(({ kind }) => kind),
-    ['remove-service', 'reset', 'reload-services', 'remove-path'],
+    ['reset', 'reload-services', 'remove-path'],
   );
+  const [reset] = steps;
+  assert.ok(reset?.kind === 'reset' && reset.config === undefined);
+});
+
+test('a control plane without a data directory needs no reset, which would need Docker', () => {
+  const master: Installed = { ...installed, role: 'master' };
+  const kinds = (found: ReadonlyMap<string, Found>) =>
+    uninstallPlan({ found, sysctls }, master, false).map(({ kind }) => kind);
+  assert.ok(!kinds(all).includes('reset'));
+  assert.ok(kinds(new Map<string, Found>([...all, ['/srv/minik8s', { kind: 'other' }]])).includes('reset'));
+});
+
+test('forwarding is not switched off, even if an earlier version recorded it', () => {
+  const names = uninstallPlan({ found: all, sysctls }, installed, false).flatMap((step) =>
+    step.kind === 'set-sysctl' ? [step.name] : [],
+  );
+  assert.deepEqual(names, ['fs.inotify.max_user_instances']);
+});
+
+test('kubectl is removed only while it is still the link of the installation', () => {
+  const linked = { ...installed, created: [kubectlPath] };
+  const removes = (entry: Found) =>
+    uninstallPlan({ found: new Map<string, Found>([[kubectlPath, entry]]), sysctls }, linked, false).some(
+      (step) => step.kind === 'remove-path' && step.path === kubectlPath,
+    );
+  assert.ok(removes({ kind: 'link', target: executablePath }));
+  assert.ok(!removes({ kind: 'link', target: '/opt/kubectl' }));
+  assert.ok(!removes(there));
 });

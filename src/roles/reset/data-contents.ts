@@ -1,0 +1,63 @@
+/** Contents of a data directory, and their removal. */
+import { readdir, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { restoringMark } from '../../backup/restore.ts';
+import { isScratch } from '../../backup/scratch.ts';
+import type { Exec } from '../../os/exec.ts';
+import { removeTree } from '../../os/remove-tree.ts';
+import { isDraft } from '../../os/replace-file.ts';
+
+/**
+ * Entries of a data directory that minik8s creates; other entries are kept. They are removed in this order:
+ * etcd last, so that a removal that is repeated still finds a control plane without a node.
+ */
+const contents = [
+  'pki',
+  'bin',
+  'kubelet',
+  'node',
+  'admin.conf',
+  'minik8s.pid',
+  'up.log',
+  restoringMark,
+  'etcd',
+];
+
+/** Returns true for other entries of minik8s: drafts, scratch, and data that a restoration moved aside. */
+const isTemporary = (name: string) =>
+  isDraft(name) || isScratch(name) || /^(pki|etcd)\.before-restore-\d+$/.test(name);
+
+/** Resolves to the names of the entries; to none if there is no directory. */
+export async function entriesOf(path: string): Promise<readonly string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Returns true for the entries of a control plane that has never run pods. */
+export const isMasterAlone = (entries: readonly string[]): boolean =>
+  entries.includes('etcd') && !entries.includes('kubelet');
+
+/**
+ * Removes the contents, and the directory if nothing else is in it. Resolves to the entries that are left.
+ */
+export async function removeContents(path: string, exec: Exec): Promise<readonly string[]> {
+  const entries = await entriesOf(path);
+  const place = (name: string) =>
+    contents.includes(name) ? contents.indexOf(name) : isTemporary(name) ? 0 : -1;
+  const ours = entries.filter((name) => place(name) >= 0).toSorted((a, b) => place(a) - place(b));
+  for (const name of ours) await removeTree(join(path, name), exec);
+  const left = entries.filter((name) => place(name) < 0);
+  if (left.length === 0) await removeDirectory(path);
+  return left;
+}
+
+/** A directory that is a mount point cannot be removed; it is left empty. */
+async function removeDirectory(path: string): Promise<void> {
+  await rmdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EBUSY' && error.code !== 'ENOENT') throw error;
+  });
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { UsageError } from '../../../../src/base/usage-error.ts';
+import type { Role } from '../../../../src/installation/plan/role.ts';
+import { systemExec } from '../../../../src/os/exec.ts';
+import { readWanted } from '../../../../src/roles/install/wanted.ts';
+
+const parent = mkdtempSync(join(tmpdir(), 'minik8s-wanted-'));
+after(() => rmSync(parent, { recursive: true }));
+const config = join(parent, 'given.yaml');
+
+interface Given {
+  readonly role?: Role;
+  readonly text?: string;
+  readonly flags?: Readonly<Record<string, unknown>>;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Reads the settings with a file of that text. */
+function wanted({ role = 'up', text = '', flags = {}, environment = {} }: Given) {
+  writeFileSync(config, text, { mode: 0o600 });
+  const sources = { environment, directory: '/srv/here', warn: assert.fail };
+  return readWanted(role, { ...sources, flags: { config, ...flags } });
+}
+
+test('settings of flags, environment and file become one text; the environment is named without values', async () => {
+  const { fromEnvironment, ...rest } = await wanted({
+    text: 'port: 7443 # ours\nmax-pods: 20\n',
+    flags: { 'max-pods': '30' },
+    environment: { MINIK8S_MAX_PODS: '40', MINIK8S_NODE_NAME: 'a', MINIK8S_CONFIG: '/none', PATH: '/bin' },
+  });
+  assert.deepEqual(rest, {
+    role: 'up',
+    dataDir: '/var/lib/minik8s',
+    dockerSocket: '/var/run/docker.sock',
+    config: 'port: 7443 # ours\nmax-pods: 30\nnode-name: a\n',
+    stopSeconds: 90,
+  });
+  assert.deepEqual(fromEnvironment, ['node-name']);
+});
+
+test('relative paths of files are resolved, since the service runs in another directory', async () => {
+  const text = await wanted({
+    flags: { 'docker-socket': 'run/d.sock', 'token-auth-file': '/etc/tokens' },
+    environment: { MINIK8S_ETCD_CA: '../ca.pem' },
+  });
+  assert.equal(text.dockerSocket, '/srv/here/run/d.sock');
+  assert.match(text.config, /^token-auth-file: \/etc\/tokens$/m);
+  assert.match(text.config, /^etcd-ca: \/srv\/ca.pem$/m);
+  await assert.rejects(
+    wanted({ text: 'docker-socket: d.sock\n' }),
+    new UsageError(`${config}: docker-socket: expected a path from the root`),
+  );
+});
+
+test('a file that can be read only once, such as /dev/stdin, is enough', async () => {
+  const pipe = join(parent, 'pipe');
+  await systemExec('mkfifo', [pipe]);
+  const writer = spawn('sh', ['-c', 'echo "max-pods: 77" >"$1"', 'sh', pipe]);
+  const ended = new Promise((resolve) => writer.once('exit', resolve));
+  const { config: text } = await wanted({ flags: { config: pipe } });
+  assert.equal(text, 'max-pods: 77\n');
+  assert.equal(await ended, 0);
+});
+
+test('errors name the flag, or the key of the file that the user gave', async () => {
+  await assert.rejects(wanted({ flags: { 'max-pods': 'x' } }), /^UsageError: --max-pods: "x"/);
+  await assert.rejects(wanted({ environment: { MINIK8S_MAX_PODS: 'x' } }), /^UsageError: MINIK8S_MAX_PODS/);
+  await assert.rejects(
+    wanted({ text: 'max-pods: x\n' }),
+    new RegExp(`^UsageError: ${config}: max-pods: "x"`),
+  );
+  await assert.rejects(wanted({ text: 'maxpods: 3\n' }), new RegExp(`^UsageError: ${config}: maxpods`));
+  await assert.rejects(
+    wanted({ flags: { config: join(parent, 'none') } }),
+    /cannot read the configuration file .*none: there is no such file/,
+  );
+});
+
+test('no draft of the settings is left, since it may hold a token', async () => {
+  const before = process.env.TMPDIR;
+  const empty = join(parent, 'drafts');
+  mkdirSync(empty);
+  process.env.TMPDIR = empty;
+  try {
+    await wanted({ text: 'max-pods: 20\n' });
+    await assert.rejects(wanted({ text: 'max-pods: x\n' }), new RegExp(config));
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
+  assert.deepEqual(readdirSync(empty), []);
+});
+
+const server = 'https://192.0.2.10:6443';
+
+test('the text is read as the service will read it: two spellings of a setting are refused now', async () => {
+  await assert.rejects(
+    wanted({ role: 'node', text: `server: ${server}\nname: a\n`, flags: { 'node-name': 'b' } }),
+    new RegExp(`^UsageError: ${config}: name: is another spelling of node-name`),
+  );
+});
+
+test('--join is another name of the flag --server, and takes precedence over its variable', async () => {
+  const environment = { MINIK8S_SERVER: 'https://192.0.2.99:6443' };
+  const { config: text, fromEnvironment } = await wanted({
+    role: 'node',
+    flags: { join: server },
+    environment,
+  });
+  assert.equal(text, `server: ${server}\n`);
+  assert.deepEqual(fromEnvironment, []);
+  await assert.rejects(
+    wanted({ role: 'node', flags: { join: server, server } }),
+    new UsageError('--join and --server are the same: give one of them'),
+  );
+  await assert.rejects(wanted({ role: 'node' }), /no cluster is given to join/);
+});
+
+test('the stop of the service is longer than that of its pods', async () => {
+  assert.equal((await wanted({ flags: { 'shutdown-grace-period': '10m' } })).stopSeconds, 630);
+  assert.equal((await wanted({ role: 'master' })).stopSeconds, 90);
+});

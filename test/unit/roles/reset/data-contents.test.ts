@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { systemExec } from '../../../../src/os/exec.ts';
+import { entriesOf, isMasterAlone, removeContents } from '../../../../src/roles/reset/data-contents.ts';
+
+const parent = mkdtempSync(join(tmpdir(), 'minik8s-reset-'));
+after(() => rmSync(parent, { recursive: true }));
+
+test('a directory with etcd and without a kubelet is that of a control plane that runs no pods', () => {
+  assert.ok(isMasterAlone(['pki', 'etcd', 'admin.conf']));
+  assert.ok(!isMasterAlone(['pki', 'etcd', 'kubelet']));
+  assert.ok(!isMasterAlone(['kubelet', 'node']));
+  assert.ok(!isMasterAlone([]), 'a node may have left traces outside a directory that is gone');
+});
+
+test('the contents are removed; entries of others stay, and are returned', async () => {
+  const path = join(parent, 'a');
+  mkdirSync(join(path, 'etcd/member'), { recursive: true });
+  writeFileSync(join(path, 'admin.conf'), '');
+  writeFileSync(join(path, 'restoring'), '');
+  mkdirSync(join(path, 'pki.before-restore-1795947236775'));
+  writeFileSync(join(path, 'notes'), '');
+  assert.deepEqual(await removeContents(path, systemExec), ['notes']);
+  assert.deepEqual(await entriesOf(path), ['notes']);
+  rmSync(join(path, 'notes'));
+  assert.deepEqual(await removeContents(path, systemExec), []);
+  assert.ok(!existsSync(path));
+  assert.deepEqual(await removeContents(path, systemExec), [], 'a second time');
+});
