@@ -3,83 +3,17 @@ import { describe, test } from 'node:test';
 import {
   configDirectory,
   executablePath,
-  type InstallRequest,
-  installPlan,
   kubectlPath,
   recordStep,
   unitPath,
 } from '../../../../src/installation/plan/install-plan.ts';
-import { type Installed, parseInstalled } from '../../../../src/installation/plan/installed.ts';
+import { parseInstalled } from '../../../../src/installation/plan/installed.ts';
 import { modulesFile, sysctlFile } from '../../../../src/installation/plan/kernel.ts';
 import type { Found, Machine } from '../../../../src/installation/plan/machine.ts';
 import { configFileOf, type Role } from '../../../../src/installation/plan/role.ts';
-import { describeStep, type Step } from '../../../../src/installation/plan/step.ts';
+import { describeStep } from '../../../../src/installation/plan/step.ts';
 import { systemdUnit } from '../../../../src/installation/plan/systemd-unit.ts';
-
-const digestOf = (text: string) => `digest of ${text}`;
-
-/** A machine with Docker and systemd, and nothing of minik8s. */
-const bare: Machine = {
-  hasSystemd: true,
-  packageManager: 'apt',
-  lackingPrograms: [],
-  docker: 'answers',
-  found: new Map(),
-  executableDigest: undefined,
-  sysctls: new Map([
-    ['net.ipv4.ip_forward', '0'],
-    ['fs.inotify.max_user_instances', '128'],
-  ]),
-  unloadedModules: ['vxlan'],
-  serviceState: 'inactive',
-  isServiceEnabled: false,
-  installed: undefined,
-};
-
-const up: InstallRequest = {
-  role: 'up',
-  dataDir: '/var/lib/minik8s',
-  dockerSocket: '/var/run/docker.sock',
-  source: '/root/minik8s',
-  sourceDigest: 'abc',
-  config: 'port: 7443\n',
-  linksKubectl: false,
-  starts: true,
-  stopSeconds: 90,
-};
-
-const planOf = (machine: Partial<Machine> = {}, request: Partial<InstallRequest> = {}) =>
-  installPlan({ ...bare, ...machine }, { ...up, ...request }, digestOf);
-
-const kinds = (steps: readonly Step[]) =>
-  steps.map((step) => ('path' in step ? `${step.kind} ${step.path}` : step.kind));
-
-/** Returns the machine after the steps, as the file system and the service manager then are. */
-function after(machine: Machine, steps: readonly Step[], installed: Installed): Machine {
-  const found = new Map<string, Found>(machine.found);
-  const sysctls = new Map(machine.sysctls);
-  for (const step of steps) {
-    if (step.kind === 'make-directory') found.set(step.path, { kind: 'other' });
-    if (step.kind === 'copy-file') found.set(step.path, { kind: 'file', text: undefined, mode: 0o755 });
-    if (step.kind === 'write-file')
-      found.set(step.path, { kind: 'file', text: step.content, mode: step.mode });
-    if (step.kind === 'make-link') found.set(step.path, { kind: 'link', target: step.target });
-    if (step.kind === 'set-sysctl') sysctls.set(step.name, step.value);
-  }
-  const has = (kind: Step['kind']) => steps.some((step) => step.kind === kind);
-  return {
-    ...machine,
-    found,
-    sysctls,
-    executableDigest: has('copy-file') ? 'abc' : machine.executableDigest,
-    docker: has('start-docker') ? 'answers' : machine.docker,
-    lackingPrograms: has('install-packages') ? [] : machine.lackingPrograms,
-    unloadedModules: has('load-modules') ? [] : machine.unloadedModules,
-    isServiceEnabled: machine.isServiceEnabled || has('enable-service'),
-    serviceState: has('restart-service') ? 'active' : machine.serviceState,
-    installed,
-  };
-}
+import { after, bare, kinds, planOf } from '../../../fixtures/installation.ts';
 
 test('a bare machine gets directory, file, settings, kernel, unit, and then the service, in this order', () => {
   const { steps } = planOf();
@@ -210,74 +144,6 @@ describe('packages', () => {
       /lacks the Docker engine, nft, and has neither apt nor dnf/,
     );
   });
-});
-
-describe('refusals', () => {
-  const file: Found = { kind: 'file', text: 'mine', mode: 0o644 };
-  const cases: readonly (readonly [string, Partial<Machine>, Partial<InstallRequest>, RegExp])[] = [
-    ['without systemd', { hasSystemd: false }, {}, /systemd does not run on this machine/],
-    [
-      'as another role',
-      { installed: { ...planOf().installed, role: 'node' } },
-      {},
-      /installed as node: run minik8s uninstall first/,
-    ],
-    [
-      'with a unit of somebody else',
-      { found: new Map([[unitPath, file]]) },
-      {},
-      /minik8s.service exists and was not/,
-    ],
-    [
-      'with a file of sysctls of somebody else',
-      { found: new Map([[sysctlFile.path, file]]) },
-      {},
-      /10-minik8s.conf exists/,
-    ],
-    [
-      'with a kubectl of somebody else, when a link is wanted',
-      { found: new Map([[kubectlPath, file]]) },
-      { linksKubectl: true },
-      /kubectl exists already: leave out --link-kubectl/,
-    ],
-    [
-      'with a kubectl that leads elsewhere, when a link is wanted',
-      { found: new Map([[kubectlPath, { kind: 'link', target: '/opt/kubectl' }]]) },
-      { linksKubectl: true },
-      /kubectl exists already/,
-    ],
-  ];
-  const current = planOf().installed;
-  const more: typeof cases = [
-    [
-      'with data in another directory',
-      { installed: { ...current, dataDir: '/srv/old' } },
-      {},
-      /installed with data in \/srv\/old: run minik8s uninstall first, or keep it/,
-    ],
-    [
-      'with another Docker engine',
-      { installed: { ...current, dockerSocket: '/run/old.sock' } },
-      {},
-      /the Docker engine at \/run\/old.sock: run minik8s uninstall first, or keep it/,
-    ],
-    [
-      'with a chosen Docker engine that does not answer',
-      { docker: 'missing' },
-      { dockerSocket: '/run/chosen.sock' },
-      /no Docker engine answers at \/run\/chosen.sock/,
-    ],
-    [
-      'with a configuration file that is a link',
-      { found: new Map([[configFileOf.up, { kind: 'link', target: '/srv/x.yaml' }]]) },
-      {},
-      /master.yaml is a symbolic link to \/srv\/x.yaml: move it away/,
-    ],
-  ];
-  for (const [name, machine, request, expected] of [...cases, ...more])
-    test(`${name} nothing is installed`, () => {
-      assert.throws(() => planOf(machine, request), expected);
-    });
 });
 
 test('a kubectl of somebody else is no obstacle when no link is wanted', () => {
