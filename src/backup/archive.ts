@@ -157,7 +157,7 @@ async function readingOf(
 async function decompressed(path: string, passphrase: string | undefined): Promise<Readable> {
   if (!(await startsEncrypted(path))) {
     if (passphrase === undefined) return unzipped(createReadStream(path));
-    // Whoever can write to the directory could replace an encrypted backup by one of his own.
+    // A writer of the directory could replace an encrypted backup by one with another authority.
     throw new BackupError(
       `${path} is not encrypted, so anybody may have made it: leave out the passphrase if you trust it`,
     );

@@ -2,8 +2,8 @@
 import { readFileName } from './manifest.ts';
 
 /**
- * Returns the milliseconds until the next backup is due: 0 or less if it is due now. Backups with a later time
- * than now do not count, so that a clock that was set back does not stop the backups.
+ * Returns the milliseconds until the next backup is due: 0 or less if it is due now. Backups with a later
+ * time than now do not count, so that a clock that was set back does not stop the backups.
  */
 export function dueInMs(names: readonly string[], nowMs: number, intervalMs: number): number {
   const newest = Math.max(...backupsIn(names, nowMs).map(({ createdMs }) => createdMs));
@@ -11,8 +11,8 @@ export function dueInMs(names: readonly string[], nowMs: number, intervalMs: num
 }
 
 /**
- * Returns the names of the oldest backups beyond the number to keep. Other files are never returned, and those
- * with a later time than now neither count nor are returned.
+ * Returns the names of the oldest backups beyond the number to keep. Other files are never returned, and
+ * those with a later time than now neither count nor are returned.
  */
 export function outdatedNames(names: readonly string[], nowMs: number, keep: number): readonly string[] {
   const oldestFirst = backupsIn(names, nowMs).sort((a, b) => a.createdMs - b.createdMs);

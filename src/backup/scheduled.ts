@@ -47,8 +47,8 @@ const startMs = 60_000;
 const retry = { initialMs: 60_000, maxMs: 3_600_000 };
 
 /**
- * Creates backups until the signal aborts. A backup that was due while no master ran is created a minute after
- * the start.
+ * Creates backups until the signal aborts. A backup that was due while no master ran is created a minute
+ * after the start.
  */
 export function scheduleBackups(options: ScheduleOptions, signal: AbortSignal): Promise<void> {
   const { intervalMs, folder, clock, random, report } = options;

@@ -40,7 +40,7 @@ const settings = `cat /proc/sys/net/ipv4/ip_forward /proc/sys/fs/inotify/max_use
 /** Names and restarts of the pods: NAME RESTARTS NODE. */
 const pods = `minik8s ctl get pods -l app=hello -o jsonpath='{range .items[*]}{.metadata.name} {.status.containerStatuses[0].restartCount} {.spec.nodeName}{"\\n"}{end}'`;
 const address = 'minik8s ctl get service hello -o jsonpath={.spec.clusterIP}';
-const running = 'docker ps --no-trunc --format {{.Image}} | grep -c minik8s/hello:1';
+const running = 'docker ps -q --filter ancestor=minik8s/hello:1 | wc -l';
 
 const network = new Network();
 const machines = new Map<string, Machine>();
