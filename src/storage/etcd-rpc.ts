@@ -142,9 +142,9 @@ export interface MemberRpc {
   defragment(timeoutMs: number): Promise<void>;
   /**
    * Yields the bytes of the member's database at one revision, followed by their SHA-256 digest (32 bytes).
-   * Throws RpcError when the stream fails.
+   * Throws RpcError when the stream fails, and when the signal aborts.
    */
-  snapshot(): AsyncIterable<Buffer>;
+  snapshot(signal?: AbortSignal): AsyncIterable<Buffer>;
 }
 
 /**

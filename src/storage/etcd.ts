@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import type { WireWriter } from '../apimachinery/protobuf/writer.ts';
+import { onAbort } from '../base/abort.ts';
 import { isAddress } from '../base/addresses.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
@@ -154,19 +155,23 @@ function memberAt(client: GrpcClient): EtcdRpc['members'][number] {
   return {
     status: async (ms) => readStatus(await ask('Status', ms)),
     defragment: async (ms) => void (await ask('Defragment', ms)),
-    snapshot: () => snapshotOf(client),
+    snapshot: (signal) => snapshotOf(client, signal),
   };
 }
 
-async function* snapshotOf(client: GrpcClient): AsyncGenerator<Buffer> {
+async function* snapshotOf(client: GrpcClient, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  let forget: (() => void) | undefined;
   try {
     const events = { onFailure: () => undefined, onEnd: () => undefined };
     const stream = client.stream('/etcdserverpb.Maintenance/Snapshot', {}, events);
+    forget = signal && onAbort(signal, () => stream.cancel());
     stream.send(framed(shortRequest, writeNothing));
     stream.endSending();
     for await (const message of stream.messages()) yield readSnapshotPart(message);
   } catch (error) {
     throw toRpcError(error);
+  } finally {
+    forget?.();
   }
 }
 
