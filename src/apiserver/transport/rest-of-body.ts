@@ -11,11 +11,11 @@ import { bodyTimeoutMs, maxDrainedBytes } from '../body/body.ts';
 
 /** The parts of a request that are used here. */
 type Incoming = EventEmitter &
-  Pick<IncomingMessage, 'complete' | 'destroyed' | 'headers' | 'method' | 'readableDidRead'>;
+  Pick<IncomingMessage, 'complete' | 'destroyed' | 'headers' | 'method' | 'readableFlowing'>;
 
-/** Returns whether more of the body will arrive, and nothing has read any of it. */
-export const isUnread = ({ complete, destroyed, method, readableDidRead }: Incoming): boolean =>
-  !complete && !destroyed && !readableDidRead && method !== 'GET' && method !== 'HEAD';
+/** Returns whether more of the body will arrive that nothing reads. A reader may still wait for a first byte. */
+export const isUnread = ({ complete, destroyed, method, readableFlowing }: Incoming): boolean =>
+  !complete && !destroyed && readableFlowing === null && method !== 'GET' && method !== 'HEAD';
 
 /**
  * Discards the rest of a body. Resolves to true at its end, and to false if the body is too large, does not

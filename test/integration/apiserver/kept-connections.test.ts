@@ -31,9 +31,13 @@ interface Kept {
   statuses(): number[];
 }
 
-/** Connects with the certificate of a user whose every request is rejected, or without a certificate. */
-async function dial(t: TestContext, server: HttpsTestServer, isAnonymous = false): Promise<Kept> {
-  const own = isAnonymous ? undefined : await server.clientCertificate('nobody', []);
+/** Connects without a certificate, or with that of a user who may only make the requests of the groups. */
+async function dial(
+  t: TestContext,
+  server: HttpsTestServer,
+  { isAnonymous = false, groups = [] }: { isAnonymous?: boolean; groups?: readonly string[] } = {},
+): Promise<Kept> {
+  const own = isAnonymous ? undefined : await server.clientCertificate('nobody', groups);
   const socket = connect({
     host: '127.0.0.1',
     port: server.port,
@@ -110,6 +114,17 @@ describe('the connection of a POST that is rejected before its body has arrived'
   });
 });
 
+it('a POST whose body does not begin is answered after a minute, while it is still read', async (t) => {
+  const clock = new FakeClock();
+  const server = await start(t, { clock, listenClock: new FakeClock() });
+  const kept = await dial(t, server, { groups: ['system:masters'] });
+  kept.socket.write(post(20));
+  await turnsOf(t, server);
+  await clock.advance(60_000);
+  await whenStatuses(kept, 1);
+  assert.deepEqual(kept.statuses(), [504]);
+});
+
 it('a request in progress when the server stops is answered with an announcement of the end', async (t) => {
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
@@ -133,14 +148,14 @@ it('a request in progress when the server stops is answered with an announcement
 
 it('a first request that arrives in time is answered, even if the event loop was held meanwhile', async (t) => {
   const server = await start(t, { listen: { patienceMs: 1500 } });
-  const kept = await dial(t, server, true);
+  const kept = await dial(t, server, { isAnonymous: true });
   await writeAndHold(kept, `GET ${maps} HTTP/1.1\r\nhost: a\r\n\r\n`, 2000);
   await whenStatuses(kept, 1);
   assert.deepEqual(kept.statuses(), [401]);
 });
 
 it('a connection without a certificate and without a request is closed', async (t) => {
-  const kept = await dial(t, await start(t, { listen: { patienceMs: 100 } }), true);
+  const kept = await dial(t, await start(t, { listen: { patienceMs: 100 } }), { isAnonymous: true });
   await once(kept.socket, 'close');
   assert.deepEqual(kept.statuses(), [408]);
 });

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { discardRest, isUnread } from '../../../../src/apiserver/transport/rest-of-body.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
@@ -11,11 +14,17 @@ const incomingOf = (fields: object = {}) =>
   Object.assign(new EventEmitter(), {
     complete: false,
     destroyed: false,
-    readableDidRead: false,
+    readableFlowing: null,
     method: 'POST',
     headers: {},
     ...fields,
   });
+
+/** Returns a POST as Node has it, without a byte of its body. */
+function realIncoming(): IncomingMessage {
+  const incoming = new IncomingMessage(new Socket());
+  return Object.assign(incoming, { method: 'POST' });
+}
 
 describe('the rest of a body', () => {
   it('is unread if more will arrive and nothing was read of it', () => {
@@ -23,11 +32,26 @@ describe('the rest of a body', () => {
     for (const fields of [
       { complete: true },
       { destroyed: true },
-      { readableDidRead: true },
+      { readableFlowing: true },
+      { readableFlowing: false },
       { method: 'GET' },
       { method: 'HEAD' },
     ])
       assert.equal(isUnread(incomingOf(fields)), false, JSON.stringify(fields));
+  });
+
+  it('is not unread while a reader waits for the first byte', () => {
+    assert.equal(isUnread(realIncoming()), true);
+    const readers: readonly ((incoming: IncomingMessage) => unknown)[] = [
+      (incoming) => incoming.on('data', () => undefined),
+      (incoming) => incoming.on('readable', () => undefined),
+      (incoming) => Readable.toWeb(incoming),
+    ];
+    for (const read of readers) {
+      const incoming = realIncoming();
+      read(incoming);
+      assert.equal(isUnread(incoming), false, String(read));
+    }
   });
 
   it('lets the connection be used again when it has arrived', async () => {
