@@ -104,11 +104,63 @@ describe('the connection of a POST that is rejected before its body has arrived'
     assert.match(kept.said(), /connection: close/i);
   });
 
-  it('is closed with an announcement if the body is too large to be read', async (t) => {
-    const kept = await dial(t, await start(t));
+  it('is closed some time after the answer if the body is too large to be read', async (t) => {
+    const server = await start(t);
+    const [kept, other] = [await dial(t, server), await dial(t, server)];
     const closed = once(kept.socket, 'close');
     kept.socket.write(post(40_000_000));
+    await whenStatuses(kept, 1);
+    other.socket.write(`GET ${maps} HTTP/1.1\r\nhost: a\r\n\r\n`);
+    await whenStatuses(other, 1);
+    // The client can still send, and is not reset before it has read the answer.
+    assert.deepEqual(
+      [kept.statuses(), kept.socket.readableEnded, kept.socket.destroyed],
+      [[403], false, false],
+    );
     await closed;
+  });
+
+  for (const [what, wait, rest] of [
+    ['a second after the server stops', 1000, ''],
+    ['if the body arrives after the server stops', 0, ':{"a":1}}'],
+  ] as const)
+    it(`is closed with an announcement ${what}`, async (t) => {
+      const clock = new FakeClock();
+      const server = await startHttpsTestServer({ listenClock: clock });
+      const kept = await dial(t, server);
+      kept.socket.write(`${post(20)}{"metadata"`);
+      await turnsOf(t, server);
+      const ended = server.stop();
+      const closed = once(kept.socket, 'close');
+      if (rest) kept.socket.write(rest);
+      await clock.advance(wait);
+      await whenStatuses(kept, 1);
+      assert.deepEqual(kept.statuses(), [403]);
+      assert.match(kept.said(), /connection: close/i);
+      await Promise.all([closed, ended]);
+    });
+
+  it('is closed with an announcement after its body if it is rejected while the server stops', async (t) => {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+    const server = await startHttpsTestServer({
+      listenClock: new FakeClock(),
+      authenticate: async () => {
+        ask();
+        await stopped;
+        return { name: 'nobody', groups: [] };
+      },
+    });
+    const kept = await dial(t, server);
+    const closed = once(kept.socket, 'close');
+    kept.socket.write(`${post(20)}{"metadata"`);
+    await asked;
+    const ended = server.stop();
+    stop();
+    for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+    assert.deepEqual(kept.statuses(), []);
+    kept.socket.write(':{"a":1}}');
+    await Promise.all([closed, ended]);
     assert.deepEqual(kept.statuses(), [403]);
     assert.match(kept.said(), /connection: close/i);
   });
