@@ -168,7 +168,7 @@ describe('the connection of a POST that is rejected before its body has arrived'
 
 it('a POST whose body does not begin is answered after a minute, while it is still read', async (t) => {
   const clock = new FakeClock();
-  const server = await start(t, { clock, listenClock: new FakeClock() });
+  const server = await start(t, { clock });
   const kept = await dial(t, server, { groups: ['system:masters'] });
   kept.socket.write(post(20));
   await turnsOf(t, server);
