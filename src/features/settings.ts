@@ -8,7 +8,8 @@ import { hostNameSettings } from './host-names/api/settings.ts';
 import type { FeatureName } from './names.ts';
 import { triggerSettings } from './triggers/api/settings.ts';
 
-const byFeature = {
+/** Rows by feature. No two features may have a setting of the same name. */
+export const byFeature = {
   functions: functionSettings,
   'host-names': hostNameSettings,
   triggers: triggerSettings,

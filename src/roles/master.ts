@@ -47,8 +47,7 @@ async function master(settings: MasterSettings, signal: AbortSignal): Promise<vo
     const plane = await startControlPlane({ ...context, settings, server, advertiseAddress }, signal);
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${plane.kubeconfig})\n`);
     context.log.warnOfUnknownComponents(laterComponents(settings));
-    await manager.ready(`control plane at ${server}`);
-    await plane.stopped;
+    await Promise.all([manager.ready(`control plane at ${server}`), plane.stopped]);
   } catch (error) {
     // A stop request before the master was ready is not a failure.
     if (!signal.aborted || !isAbort(error)) throw error;

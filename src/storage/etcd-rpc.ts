@@ -142,7 +142,7 @@ export interface MemberRpc {
   defragment(timeoutMs: number): Promise<void>;
   /**
    * Yields the bytes of the member's database at one revision, followed by their SHA-256 digest (32 bytes).
-   * Throws RpcError when the stream fails, or the signal aborts.
+   * Throws RpcError when the stream fails, and when the signal aborts.
    */
   snapshot(signal?: AbortSignal): AsyncIterable<Buffer>;
 }

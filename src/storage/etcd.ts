@@ -160,18 +160,18 @@ function memberAt(client: GrpcClient): EtcdRpc['members'][number] {
 }
 
 async function* snapshotOf(client: GrpcClient, signal?: AbortSignal): AsyncGenerator<Buffer> {
-  let forget = () => {};
+  let forget: (() => void) | undefined;
   try {
     const events = { onFailure: () => undefined, onEnd: () => undefined };
     const stream = client.stream('/etcdserverpb.Maintenance/Snapshot', {}, events);
-    if (signal) forget = onAbort(signal, () => stream.cancel());
+    forget = signal && onAbort(signal, () => stream.cancel());
     stream.send(framed(shortRequest, writeNothing));
     stream.endSending();
     for await (const message of stream.messages()) yield readSnapshotPart(message);
   } catch (error) {
     throw toRpcError(error);
   } finally {
-    forget();
+    forget?.();
   }
 }
 

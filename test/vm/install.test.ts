@@ -97,7 +97,9 @@ async function assertBack(before: string, clusterIP: string, restarts: number): 
   assert.equal(await vm1.output(pods), expected);
   assert.equal(await vm1.output(address), clusterIP);
   assert.equal(Number(await vm1.output(running)), expected.match(/ vm1$/gm)?.length, 'containers of vm1');
-  assert.match(await vm1.output(`curl -sS --max-time 20 http://${clusterIP}/`), /^hello from hello-/);
+  // The program of a container that has just started may not listen yet.
+  const ask = `until curl -sS --max-time 20 http://${clusterIP}/; do sleep 1; done`;
+  assert.match(await vm1.output(ask, { timeoutMs: 2 * minutes }), /^hello from hello-/);
 }
 
 test('docs/install.md: install, join, pods, reboot, power cut, upgrade, uninstall', {

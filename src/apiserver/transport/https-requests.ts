@@ -120,15 +120,21 @@ export class HttpsRequests {
   /** Reads the rest of the request's body, so that the connection can be used again. */
   async #takeRest(incoming: HttpBindings['incoming'], outgoing: HttpBindings['outgoing']): Promise<void> {
     if (!(outgoing instanceof ServerResponse && outgoing.shouldKeepAlive && isUnread(incoming))) return;
-    outgoing.shouldKeepAlive = await discardRest(incoming, this.#options.clock);
+    const { clock, signal } = this.#options;
+    const rest = await discardRest(incoming, clock, signal);
+    // The Hono adapter closes the connection half a second after the answer. Closed with the answer, the
+    // connection would be reset under a client that is still sending, before the client reads the answer.
+    if (rest === 'too large') return;
+    outgoing.shouldKeepAlive = rest === 'discarded' && !signal.aborted;
   }
 
   /** Closes the connection after the answer if it must not be used again. */
   #settle(incoming: HttpBindings['incoming'], outgoing: HttpBindings['outgoing'], status: number): void {
     // An unauthenticated client needs a new connection for its next request, which is then the youngest.
     const isKnown = this.#clients.isKnown(incoming.socket as TLSSocket, status);
-    // A server that stops closes the connection after the answer.
-    const isOver = !isKnown || this.#options.signal.aborted || isUnwanted(incoming, status);
+    // A server that stops closes the connection after the answer, and after the rest of the body (#takeRest).
+    const isLast = this.#options.signal.aborted && incoming.complete;
+    const isOver = !isKnown || isLast || isUnwanted(incoming, status);
     if (isOver && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false;
   }
 }

@@ -101,9 +101,10 @@ export async function removePluginSocket(directory: string): Promise<void> {
   if (dirname(directory) === kubeletDirectory) await removeIfEmpty(kubeletDirectory);
 }
 
+/** Keeps a directory that is used or mounted, and a symbolic link to a directory (ENOTDIR). */
 async function removeIfEmpty(directory: string): Promise<void> {
   await rmdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (!['ENOENT', 'ENOTEMPTY', 'EBUSY'].includes(error.code ?? '')) throw error;
+    if (!['ENOENT', 'ENOTEMPTY', 'EBUSY', 'ENOTDIR'].includes(error.code ?? '')) throw error;
   });
 }
 

@@ -2,8 +2,9 @@
  * Settings that must be the same on all masters of one etcd. Masters with different address ranges for
  * Services would reject or assign addresses differently. The first master writes its settings, and a master
  * with different ones is rejected. A setting that masters of earlier versions did not share is added by the
- * first master that has it.
+ * first master that has it. Settings of a feature that is switched off are not shared.
  */
+import { featureOf } from '../../features/settings.ts';
 import { KeyExistsError, RevisionMismatchError, type Store } from '../../storage/store.ts';
 import { type SharedSettings, sharedNames as shared } from '../settings/setting-table.ts';
 
@@ -11,9 +12,10 @@ export const settingsKey = '/cluster/settings';
 
 /** Rejects with one line that lists the flags that differ from those of the other masters. */
 export async function agreeOnSettings(store: Store, settings: SharedSettings): Promise<void> {
-  const mine: Values = Object.fromEntries(shared.map((name) => [name, settings[name] ?? null]));
+  const names = shared.filter((name) => isInForce(name, settings.features));
+  const mine: Values = Object.fromEntries(names.map((name) => [name, settings[name] ?? null]));
   const theirs = await agreed(store, mine);
-  const different = shared.filter((name) => !isSame(theirs[name], mine[name]));
+  const different = names.filter((name) => !isSame(theirs[name], mine[name]));
   if (different.length === 0) return;
   const flags = different.map((name) => `--${name} ${flagOf(theirs[name])} (here ${flagOf(mine[name])})`);
   throw new Error(
@@ -21,15 +23,21 @@ export async function agreeOnSettings(store: Store, settings: SharedSettings): P
   );
 }
 
+/** Returns false for a setting of a feature that is switched off. All features are on if none are named. */
+function isInForce(name: string, features: SharedSettings['features']): boolean {
+  const feature: string | undefined = featureOf(name);
+  return feature === undefined || features === undefined || features.some((one) => one === feature);
+}
+
 /**
- * Resolves to the stored settings, with a value for each setting. They may be those of another master that
- * was faster.
+ * Resolves to the stored settings, with a value for each setting of this master. They may be those of another
+ * master that was faster.
  */
 async function agreed(store: Store, mine: Values): Promise<Values> {
   for (;;) {
     const stored = await store.get(settingsKey);
     const theirs = stored && parse(stored.value.toString());
-    if (theirs && shared.every((name) => name in theirs)) return theirs;
+    if (theirs && Object.keys(mine).every((name) => name in theirs)) return theirs;
     const all = { ...mine, ...theirs };
     if (await write(store, all, stored?.revision)) return all;
   }

@@ -31,9 +31,13 @@ interface Kept {
   statuses(): number[];
 }
 
-/** Connects with the certificate of a user whose every request is rejected, or without a certificate. */
-async function dial(t: TestContext, server: HttpsTestServer, isAnonymous = false): Promise<Kept> {
-  const own = isAnonymous ? undefined : await server.clientCertificate('nobody', []);
+/** Connects without a certificate, or with that of a user who may only make the requests of the groups. */
+async function dial(
+  t: TestContext,
+  server: HttpsTestServer,
+  { isAnonymous = false, groups = [] }: { isAnonymous?: boolean; groups?: readonly string[] } = {},
+): Promise<Kept> {
+  const own = isAnonymous ? undefined : await server.clientCertificate('nobody', groups);
   const socket = connect({
     host: '127.0.0.1',
     port: server.port,
@@ -100,14 +104,77 @@ describe('the connection of a POST that is rejected before its body has arrived'
     assert.match(kept.said(), /connection: close/i);
   });
 
-  it('is closed with an announcement if the body is too large to be read', async (t) => {
-    const kept = await dial(t, await start(t));
+  it('is closed some time after the answer if the body is too large to be read', async (t) => {
+    const server = await start(t);
+    const [kept, other] = [await dial(t, server), await dial(t, server)];
     const closed = once(kept.socket, 'close');
     kept.socket.write(post(40_000_000));
+    await whenStatuses(kept, 1);
+    other.socket.write(`GET ${maps} HTTP/1.1\r\nhost: a\r\n\r\n`);
+    await whenStatuses(other, 1);
+    // The client can still send, and is not reset before it has read the answer.
+    assert.deepEqual(
+      [kept.statuses(), kept.socket.readableEnded, kept.socket.destroyed],
+      [[403], false, false],
+    );
     await closed;
+  });
+
+  for (const [what, wait, rest] of [
+    ['a second after the server stops', 1000, ''],
+    ['if the body arrives after the server stops', 0, ':{"a":1}}'],
+  ] as const)
+    it(`is closed with an announcement ${what}`, async (t) => {
+      const clock = new FakeClock();
+      const server = await startHttpsTestServer({ listenClock: clock });
+      const kept = await dial(t, server);
+      kept.socket.write(`${post(20)}{"metadata"`);
+      await turnsOf(t, server);
+      const ended = server.stop();
+      const closed = once(kept.socket, 'close');
+      if (rest) kept.socket.write(rest);
+      await clock.advance(wait);
+      await whenStatuses(kept, 1);
+      assert.deepEqual(kept.statuses(), [403]);
+      assert.match(kept.said(), /connection: close/i);
+      await Promise.all([closed, ended]);
+    });
+
+  it('is closed with an announcement after its body if it is rejected while the server stops', async (t) => {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+    const server = await startHttpsTestServer({
+      listenClock: new FakeClock(),
+      authenticate: async () => {
+        ask();
+        await stopped;
+        return { name: 'nobody', groups: [] };
+      },
+    });
+    const kept = await dial(t, server);
+    const closed = once(kept.socket, 'close');
+    kept.socket.write(`${post(20)}{"metadata"`);
+    await asked;
+    const ended = server.stop();
+    stop();
+    for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+    assert.deepEqual(kept.statuses(), []);
+    kept.socket.write(':{"a":1}}');
+    await Promise.all([closed, ended]);
     assert.deepEqual(kept.statuses(), [403]);
     assert.match(kept.said(), /connection: close/i);
   });
+});
+
+it('a POST whose body does not begin is answered after a minute, while it is still read', async (t) => {
+  const clock = new FakeClock();
+  const server = await start(t, { clock });
+  const kept = await dial(t, server, { groups: ['system:masters'] });
+  kept.socket.write(post(20));
+  await turnsOf(t, server);
+  await clock.advance(60_000);
+  await whenStatuses(kept, 1);
+  assert.deepEqual(kept.statuses(), [504]);
 });
 
 it('a request in progress when the server stops is answered with an announcement of the end', async (t) => {
@@ -133,14 +200,14 @@ it('a request in progress when the server stops is answered with an announcement
 
 it('a first request that arrives in time is answered, even if the event loop was held meanwhile', async (t) => {
   const server = await start(t, { listen: { patienceMs: 1500 } });
-  const kept = await dial(t, server, true);
+  const kept = await dial(t, server, { isAnonymous: true });
   await writeAndHold(kept, `GET ${maps} HTTP/1.1\r\nhost: a\r\n\r\n`, 2000);
   await whenStatuses(kept, 1);
   assert.deepEqual(kept.statuses(), [401]);
 });
 
 it('a connection without a certificate and without a request is closed', async (t) => {
-  const kept = await dial(t, await start(t, { listen: { patienceMs: 100 } }), true);
+  const kept = await dial(t, await start(t, { listen: { patienceMs: 100 } }), { isAnonymous: true });
   await once(kept.socket, 'close');
   assert.deepEqual(kept.statuses(), [408]);
 });

@@ -1,7 +1,16 @@
 /** Device sources that a node's settings configure, and the files that the node leaves behind. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -159,6 +168,9 @@ test('reset takes away the socket that a killed agent left, and the directory wh
   await removePluginSocket(plugins);
   assert.deepEqual(readdirSync(plugins), ['kubelet.sock', 'other.sock'], 'one that is served stays');
   await server.close();
+  symlinkSync(plugins, join(base, 'link'));
+  await removePluginSocket(join(base, 'link'));
+  assert.deepEqual(readdirSync(join(base, 'link')), ['other.sock'], 'a symbolic link stays');
   writeFileSync(join(base, 'file'), '');
   await assert.rejects(removePluginSocket(join(base, 'file')), { code: 'ENOTDIR' });
 });

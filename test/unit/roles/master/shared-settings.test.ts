@@ -63,6 +63,20 @@ test('masters must have the same features, and the message has the flag', async 
   );
 });
 
+test('settings of a feature that is off need not be the same', async () => {
+  const store = createMemoryStore();
+  const before = settings({ features: ['functions'], 'dns-domains': ['corp.com'] });
+  await store.create(settingsKey, Buffer.from(JSON.stringify(before)));
+  await agreeOnSettings(store, settings({ features: ['functions'] }));
+  await assert.rejects(
+    agreeOnSettings(store, settings({ features: ['functions'], 'cluster-cidr': '10.9.0.0/16' })),
+    /--cluster-cidr/,
+  );
+  const [on, other] = [createMemoryStore(), settings({ features: ['host-names'] })];
+  await agreeOnSettings(on, { ...other, 'dns-domains': ['corp.com'] });
+  await assert.rejects(agreeOnSettings(on, other), /--dns-domains corp\.com/);
+});
+
 test('a setting that masters of before did not share is that of the first master that has it', async () => {
   const store = createMemoryStore();
   const { 'dns-domains': _, 'service-external-ip-ranges': __, ...before } = settings();
