@@ -20,7 +20,7 @@ const scripts = [
   'make-prometheus',
 ] as const;
 
-const taken = (script: string) => (script === 'setup' ? 'no argument but --tests' : 'no arguments');
+const taken = (script: string) => (script === 'setup' ? 'no argument but --tests or --vm' : 'no arguments');
 
 for (const script of scripts) {
   test(`bin/${script} --help does nothing`, (context) => {
