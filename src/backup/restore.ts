@@ -53,7 +53,6 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   for (const folder of present) await requireMovable(dataDir, folder);
   return withScratch(dataDir, async (into) => {
     const manifest = await extractBackup({ ...options, into });
-    const config = await restoreConfig(options, manifest, into);
     await syncTree(into);
     const aside = present.map((folder): Move => {
       const path = join(dataDir, folder);
@@ -61,9 +60,11 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     });
     const restored = folders.map((folder): Move => ({ from: join(into, folder), to: join(dataDir, folder) }));
     await replaceFile(mark, 'minik8s backup restore moves folders: run it again\n', { mode: 0o600 });
-    await moveAll([...aside, ...restored]);
+    await moveAll([...aside, ...restored], mark);
     await syncDirectory(dataDir);
+    const config = await restoreConfig(options, manifest, into);
     await rm(mark);
+    await syncDirectory(dataDir);
     return { manifest, movedTo: aside.map(({ to }) => to), ...config };
   });
 }
@@ -73,8 +74,8 @@ interface Move {
   readonly to: string;
 }
 
-/** Moves folders; moves those back that were moved if one cannot be. */
-async function moveAll(moves: readonly Move[]): Promise<void> {
+/** Moves folders. If one cannot be moved, moves the others back, and removes the mark. */
+async function moveAll(moves: readonly Move[], mark: string): Promise<void> {
   const done: Move[] = [];
   try {
     for (const move of moves) {
@@ -83,6 +84,7 @@ async function moveAll(moves: readonly Move[]): Promise<void> {
     }
   } catch (error) {
     for (const { from, to } of done.toReversed()) await rename(to, from);
+    await rm(mark);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** Verification of a backup: an etcd serves its database, and every object is read from there. */
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/log.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Exec } from '../os/exec.ts';
 import { startEmbeddedEtcd } from '../storage/embedded-etcd.ts';
@@ -48,7 +48,9 @@ export function verifyBackup(options: VerifyOptions): Promise<Verified> {
     try {
       const { endpoints, keepaliveMs } = etcd;
       const socketPath = (endpoints[0] ?? '').replace(/^unix:/, '');
-      await untilServing({ socketPath, clock, limitMs: startMs, signal });
+      await untilServing({ socketPath, clock, limitMs: startMs, signal }).catch((error) => {
+        throw new Error(etcd.trouble() ?? errorMessage(error), { cause: error });
+      });
       const rpc = await openRpc({ endpoints, keepaliveMs, clock, random, log });
       try {
         const read = await readAll(rpc, options);

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, open, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { systemClock } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
 import { type Exec, ExecError } from '../os/exec.ts';
 import { draftOf, replaceFile } from '../os/replace-file.ts';
@@ -64,11 +65,15 @@ const effects: Effects = {
     // A unit that has failed stays in systemd's list otherwise.
     await exec('systemctl', ['reset-failed', unitName]).catch(ignoringFailure);
   },
-  async reset(exec, { keepData, dataDir, dockerSocket, config }) {
+  async reset(exec, { keepData, dataDir, dockerSocket, config }, warn) {
     const args = ['reset', '--yes', '--data-dir', dataDir, '--docker-socket', dockerSocket];
     if (config !== undefined) args.push('--config', config);
     if (keepData) args.push('--keep-data');
-    await exec(process.execPath, args, { lengthy: true, env: withoutSettings(process.env) });
+    const { stdout } = await exec(process.execPath, args, {
+      lengthy: true,
+      env: withoutSettings(process.env),
+    });
+    for (const line of stdout.split('\n')) if (line.startsWith('left in ')) warn(line);
   },
   async 'remove-path'(_, { path }) {
     await rm(path, { force: true });
@@ -109,11 +114,12 @@ async function copyExecutable(from: string, path: string): Promise<void> {
 
 /** Resolves when the service is ready; rejects with its own error message if it does not start. */
 async function restart(exec: Exec): Promise<void> {
+  const since = `@${Math.floor(systemClock.now() / 1000)}`;
   try {
     await exec('systemctl', ['restart', unitName], { lengthy: true });
   } catch (error) {
     const { stdout } = await exec('journalctl', [
-      ...['--unit', unitName, '--lines', '50', '--output', 'cat', '--no-pager'],
+      ...['--unit', unitName, '--since', since, '--output', 'cat', '--no-pager'],
     ]).catch(() => ({ stdout: '' }));
     const said = stdout.split('\n').findLast((line) => line.startsWith('error: '));
     if (said === undefined) throw error;
@@ -125,4 +131,10 @@ async function restart(exec: Exec): Promise<void> {
 export async function runInstalled(exec: Exec, args: readonly string[]): Promise<string> {
   const { stdout } = await exec(executablePath, args);
   return stdout;
+}
+
+/** Resolves to the status line that the service has sent: what is ready, or what a node waits for. */
+export async function runningStatus(exec: Exec): Promise<string> {
+  const { stdout } = await exec('systemctl', ['show', '--property', 'StatusText', '--value', unitName]);
+  return stdout.trim();
 }

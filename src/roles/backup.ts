@@ -7,9 +7,11 @@ import { BackupError, readFileName } from '../backup/manifest.ts';
 import { readPassphrase } from '../backup/passphrase.ts';
 import { restoreBackup } from '../backup/restore.ts';
 import { verifyBackup } from '../backup/verify.ts';
+import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { silentLogger } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { configFileOf } from '../installation/plan/role.ts';
 import { extractAsset } from '../os/assets.ts';
 import { systemExec } from '../os/exec.ts';
@@ -103,6 +105,7 @@ const create = defineCommand({
         etcdBinary: await etcdIn(dataDir),
         exec: systemExec,
         now: systemClock.now(),
+        signal: stopSignal(),
       });
       say(`${path}: ${manifest.keys} keys at revision ${manifest.revision}, ${megabytes(size)}`);
       if (passphrase === undefined)
@@ -153,7 +156,7 @@ const verify = defineCommand({
   meta: { description: 'verify a backup: restore it into an etcd of its own, and read every object' },
   args: { ...fileWord, ...dataFlags, ...passphraseFlag },
   async run({ args }) {
-    const path = await existing(args.file);
+    const path = await existing(args);
     const { manifest, keys, bytes } = await verifyBackup({
       path,
       passphrase: await passphraseOf(args),
@@ -165,7 +168,7 @@ const verify = defineCommand({
       check: (key, value) => {
         if (key.startsWith('/registry/')) decodeObject(value);
       },
-      signal: new AbortController().signal,
+      signal: stopSignal(),
     });
     say(
       `${path} is whole: ${keys} keys (${megabytes(bytes)}) at revision ${manifest.revision}, ` +
@@ -187,7 +190,7 @@ const restore = defineCommand({
   },
   async run({ args }) {
     requireRoot();
-    const path = await existing(args.file);
+    const path = await existing(args);
     const dataDir = settingsOf(args).settings['data-dir'];
     const directory = await openDataDirectory(dataDir);
     try {
@@ -205,6 +208,7 @@ const restore = defineCommand({
       for (const moved of movedTo) say(`moved aside: ${moved}`);
       for (const file of configWritten) say(`written: ${file}`);
       for (const file of configKept) say(`kept: ${file}, which exists already`);
+      warnOfOtherPlace(args, dataDir);
       say('start minik8s as before; nodes find the master at its former address, or join again');
     } finally {
       await directory.release();
@@ -212,7 +216,25 @@ const restore = defineCommand({
   },
 });
 
-async function existing(file: string): Promise<string> {
+/** Warns if the configuration, which may have just been restored, names another data directory. */
+function warnOfOtherPlace(args: Args, dataDir: string): void {
+  const configured = settingsOf({ ...args, 'data-dir': undefined }).settings['data-dir'];
+  if (configured !== dataDir)
+    process.stderr.write(
+      `Warning: the configuration names the data directory ${configured}, but the backup is in ${dataDir}: start minik8s with --data-dir ${dataDir}, or correct data-dir in the file\n`,
+    );
+}
+
+/** Returns the path of the one backup that the command was given. */
+async function existing({
+  file,
+  _,
+}: {
+  readonly file: string;
+  readonly _: readonly string[];
+}): Promise<string> {
+  if (_.length > 1)
+    throw new UsageError(`give one backup, not ${_.length}; minik8s backup list shows them, the newest last`);
   const path = resolve(file);
   const isFile = await stat(path).then(
     (stats) => stats.isFile(),

@@ -5,7 +5,7 @@ import { isSea } from 'node:sea';
 import { type CommandDef, defineCommand } from 'citty';
 import { errorMessage } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
-import { carryOut, runInstalled } from '../installation/carry-out.ts';
+import { carryOut, runInstalled, runningStatus } from '../installation/carry-out.ts';
 import { digestOfFile, digestOfText, readMachine } from '../installation/machine-facts.ts';
 import { type InstallPlan, installPlan, recordStep } from '../installation/plan/install-plan.ts';
 import { requireNoOther } from '../installation/plan/refusals.ts';
@@ -103,10 +103,10 @@ async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Fl
       () => false,
     );
   const machine = await readMachine({ exec: systemExec, isDockerThere }, wanted.role);
-  requireNoOther(holderOf(wanted.dataDir), machine);
   const source = process.execPath;
   const sourceDigest = (await digestOfFile(source)) ?? '';
   const plan = installPlan(machine, { ...wanted, source, sourceDigest, starts, linksKubectl }, digestOfText);
+  requireNoOther(holderOf(wanted.dataDir), machine);
   const lines = plan.steps.map(describeStep).filter((line) => line !== undefined);
   if (wanted.fromEnvironment.length > 0)
     say(`settings from the environment: ${wanted.fromEnvironment.join(', ')}`);
@@ -155,7 +155,7 @@ const inOrder = (steps: InstallPlan['steps']): InstallPlan['steps'] =>
  */
 async function announce({ role, dataDir }: Wanted, isFirstStart: boolean): Promise<void> {
   if (role === 'node') {
-    say('this machine is a node of the cluster: minik8s ctl get nodes on a master shows it');
+    say(`minik8s.service: ${await runningStatus(systemExec)}`);
     return;
   }
   const adminConf = `${dataDir}/admin.conf`;

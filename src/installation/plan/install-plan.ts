@@ -69,14 +69,18 @@ export function installPlan(
   const digest = digestOf([request.sourceDigest, request.config, unit].join('\0'));
   const packages = packageSteps(machine, request.role);
   const links = linkSteps(machine, request);
+  const written = files
+    .map(({ step }) => step)
+    .filter((step) => !isDone(machine, step, request.sourceDigest));
+  const changes = { digest, isUnitNew: isNew(machine, unitPath, unit), isChanged: written.length > 0 };
   const steps: readonly Step[] = [
     ...packages,
     ...dockerSteps(machine, request.role),
     ...directorySteps(machine),
-    ...files.map(({ step }) => step).filter((step) => !isDone(machine, step, request.sourceDigest)),
+    ...written,
     ...kernelSteps(machine, request.role),
     ...links,
-    ...serviceSteps(machine, request, { digest, isUnitNew: isNew(machine, unitPath, unit) }),
+    ...serviceSteps(machine, request, changes),
   ];
   const adopted = files.flatMap(({ path, mayExist }) => (!mayExist && machine.found.has(path) ? [path] : []));
   return {
@@ -170,12 +174,19 @@ function linkSteps({ found }: Machine, { linksKubectl }: InstallRequest): readon
   return [{ kind: 'make-link', path: kubectlPath, target: executablePath }];
 }
 
+interface Changes {
+  readonly digest: string;
+  readonly isUnitNew: boolean;
+  /** True if a file is written: the service may run with another one. */
+  readonly isChanged: boolean;
+}
+
 function serviceSteps(
   machine: Machine,
   { starts }: InstallRequest,
-  { digest, isUnitNew }: { readonly digest: string; readonly isUnitNew: boolean },
+  { digest, isUnitNew, isChanged }: Changes,
 ): readonly Step[] {
-  const isCurrent = machine.serviceState === 'active' && machine.installed?.started === digest;
+  const isCurrent = machine.serviceState === 'active' && machine.installed?.started === digest && !isChanged;
   const restarts = starts && !isCurrent;
   const steps: Step[] = [];
   // The unit may have been written by an installation that was interrupted before systemd read it.

@@ -20,7 +20,7 @@ export const stopSecondsFor = (graceMs: number): number =>
  *   the main process is stopped (KillMode=process), and a restart of the unit leaves the pods running.
  * - `Wants`, not `Requires`, docker.service: a restart of Docker must not stop the control plane.
  * - The role exits with 2 for settings that it does not accept: a restart would not change that.
- * - A node may wait for approval, and a master for etcd, as long as it takes: the start has no time limit.
+ * - A master may wait for etcd, and a node for its master, as long as it takes: the start has no time limit.
  * - Pods get their time to stop when the machine shuts down: `stopSeconds` is longer.
  */
 export function systemdUnit(role: Role, executable: string, stopSeconds: number): string {

@@ -24,16 +24,20 @@ export function uninstallPlan(
     // An installation may have been interrupted before the unit was written, a removal after it was removed.
     ...(found.has(unitPath) ? [{ kind: 'remove-service' } as const] : []),
     ...resetSteps(found, installed, keepData),
-    ...gone.filter((path) => path !== configDirectory).map((path): Step => ({ kind: 'remove-path', path })),
+    ...gone.filter((path) => !isLast(path)).map((path): Step => ({ kind: 'remove-path', path })),
     ...restored.map(([path, { text, mode }]): Step => ({ kind: 'write-file', path, content: text, mode })),
     { kind: 'reload-services' },
     ...loweredSysctls(installed, current),
     { kind: 'remove-path', path: recordFile },
+    // A removal that was interrupted is repeated with the executable.
+    ...gone.filter((path) => path === executablePath).map((path): Step => ({ kind: 'remove-path', path })),
     ...gone
       .filter((path) => path === configDirectory)
       .map((path): Step => ({ kind: 'remove-empty-directory', path })),
   ];
 }
+
+const isLast = (path: string) => path === configDirectory || path === executablePath;
 
 /** Returns false for a path that is gone, and for a kubectl that is no longer the installation's link. */
 function isOurs(found: Machine['found'], path: string): boolean {
@@ -42,10 +46,13 @@ function isOurs(found: Machine['found'], path: string): boolean {
   return entry?.kind === 'link' && entry.target === executablePath;
 }
 
-/** A control plane without a data directory has left nothing; pods may have left traces without one. */
+/**
+ * A control plane without a data directory has left nothing, and neither has an installation that was
+ * interrupted before the service; pods may have left traces without a directory.
+ */
 function resetSteps(found: Machine['found'], installed: Installed, keepData: boolean): readonly Step[] {
   const { role, dataDir, dockerSocket } = installed;
-  if (!runsPods(role) && !found.has(dataDir)) return [];
+  if (!found.has(dataDir) && (!runsPods(role) || !found.has(unitPath))) return [];
   const config = found.has(configFileOf[role]) ? configFileOf[role] : undefined;
   return [{ kind: 'reset', keepData, dataDir, dockerSocket, config }];
 }

@@ -7,10 +7,7 @@ import type { Exec } from '../../os/exec.ts';
 import { removeTree } from '../../os/remove-tree.ts';
 import { isDraft } from '../../os/replace-file.ts';
 
-/**
- * Entries of a data directory that minik8s creates; other entries are kept. They are removed in this order:
- * etcd last, so that a removal that is repeated still finds a control plane without a node.
- */
+/** Entries of a data directory that minik8s creates; other entries are kept. */
 const contents = [
   'pki',
   'bin',
@@ -37,9 +34,12 @@ export async function entriesOf(path: string): Promise<readonly string[]> {
   }
 }
 
-/** Returns true for the entries of a control plane that has never run pods. */
+/**
+ * Returns true for the entries of a control plane that has never run pods: a node creates `kubelet` before
+ * anything else.
+ */
 export const isMasterAlone = (entries: readonly string[]): boolean =>
-  entries.includes('etcd') && !entries.includes('kubelet');
+  entries.length > 0 && !entries.includes('kubelet');
 
 /**
  * Removes the contents, and the directory if nothing else is in it. Resolves to the entries that are left.

@@ -85,6 +85,21 @@ test('an installation that was interrupted after any step is completed by the ne
   }
 });
 
+test('a service whose file is written again may run with another one: it is restarted', () => {
+  const first = planOf();
+  const machine = after(bare, first.steps, { ...first.installed, started: first.digest });
+  const other = after(
+    machine,
+    planOf(machine, { config: 'port: 1\n', starts: false }).steps,
+    machine.installed ?? first.installed,
+  );
+  assert.deepEqual(kinds(planOf(other).steps), [
+    'write-file /etc/minik8s/master.yaml',
+    'reload-services',
+    'restart-service',
+  ]);
+});
+
 test('a service that was not restarted after the file was replaced is restarted', () => {
   const first = planOf();
   const machine = { ...after(bare, first.steps, first.installed), serviceState: 'active' };

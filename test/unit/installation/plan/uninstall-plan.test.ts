@@ -38,10 +38,10 @@ test('what was created is removed in reverse order: the service first, the direc
     },
     { kind: 'remove-path', path: unitPath },
     { kind: 'remove-path', path: '/etc/minik8s/node.yaml' },
-    { kind: 'remove-path', path: executablePath },
     { kind: 'reload-services' },
     { kind: 'set-sysctl', name: 'fs.inotify.max_user_instances', value: '128' },
     { kind: 'remove-path', path: '/etc/minik8s/installed.json' },
+    { kind: 'remove-path', path: executablePath },
     { kind: 'remove-empty-directory', path: configDirectory },
   ]);
 });
@@ -55,7 +55,7 @@ test('with --keep-data the settings stay as well, so that the next installation 
   const [, reset] = steps;
   assert.ok(reset?.kind === 'reset' && reset.keepData);
   const paths = steps.flatMap((step) => ('path' in step ? [step.path] : []));
-  assert.deepEqual(paths, [unitPath, executablePath, '/etc/minik8s/installed.json']);
+  assert.deepEqual(paths, [unitPath, '/etc/minik8s/installed.json', executablePath]);
 });
 
 test('settings that existed before are restored, with their mode', () => {
@@ -80,10 +80,19 @@ test('what is gone already, or was set to another value since, is left alone', (
   );
   assert.deepEqual(
     steps.map(({ kind }) => kind),
-    ['reset', 'reload-services', 'remove-path'],
+    ['reload-services', 'remove-path'],
   );
-  const [reset] = steps;
+});
+
+test('without unit and data no service has ever run: nothing is reset; with data, its own settings are used', () => {
+  const resetWith = (...paths: readonly string[]) =>
+    uninstallPlan({ found: new Map(paths.map((path) => [path, there])), sysctls }, installed, false).find(
+      ({ kind }) => kind === 'reset',
+    );
+  assert.equal(resetWith('/etc/minik8s/node.yaml'), undefined);
+  const reset = resetWith('/srv/minik8s');
   assert.ok(reset?.kind === 'reset' && reset.config === undefined);
+  assert.ok(resetWith(unitPath));
 });
 
 test('a control plane without a data directory needs no reset, which would need Docker', () => {

@@ -9,8 +9,10 @@ import { entriesOf, isMasterAlone, removeContents } from '../../../../src/roles/
 const parent = mkdtempSync(join(tmpdir(), 'minik8s-reset-'));
 after(() => rmSync(parent, { recursive: true }));
 
-test('a directory with etcd and without a kubelet is that of a control plane that runs no pods', () => {
+test('a directory without a kubelet is that of a control plane that runs no pods', () => {
   assert.ok(isMasterAlone(['pki', 'etcd', 'admin.conf']));
+  assert.ok(isMasterAlone(['pki', 'admin.conf']), 'its etcd is external');
+  assert.ok(isMasterAlone(['minik8s.pid']), 'its first start failed');
   assert.ok(!isMasterAlone(['pki', 'etcd', 'kubelet']));
   assert.ok(!isMasterAlone(['kubelet', 'node']));
   assert.ok(!isMasterAlone([]), 'a node may have left traces outside a directory that is gone');
