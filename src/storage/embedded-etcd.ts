@@ -18,7 +18,7 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import { etcdAdvice } from './etcd-output.ts';
 import { lastOutput, logFile, runEtcd, socketAddress, untilServing } from './etcd-process.ts';
 import { dataOf, isUnfinished, keepData, prepareData } from './first-data.ts';
-import { endProcess, parentLikeUs, processesWithArguments } from './leftover-process.ts';
+import { endProcess, hasSameDirectory, parentLikeUs, processesWithArguments } from './leftover-process.ts';
 import { leftoverArguments, markFormat, takeOverData } from './take-over.ts';
 
 export interface EmbeddedEtcdOptions {
@@ -127,6 +127,7 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
 async function endLeftovers(dataDir: string, log: Logger, clock: Clock): Promise<void> {
   for (const wanted of leftoverArguments(dataDir)) {
     for (const pid of await processesWithArguments(wanted)) {
+      if (!(await hasSameDirectory(pid, dataDir))) continue;
       const master = await parentLikeUs(pid);
       if (master !== undefined) {
         throw new Error(

@@ -21,6 +21,18 @@ async function isOurs(pid: number, wanted: readonly string[]): Promise<boolean> 
   return wanted.every((argument) => given.includes(argument));
 }
 
+/**
+ * Returns whether a process has the same directory at this path as this one: a container, or another mount
+ * namespace, has a directory of its own there.
+ */
+export async function hasSameDirectory(pid: number, directory: string): Promise<boolean> {
+  const [theirs, ours] = await Promise.all([
+    unlessGone(stat(`/proc/${pid}/root${directory}`)),
+    stat(directory),
+  ]);
+  return theirs?.ino === ours.ino && theirs.dev === ours.dev;
+}
+
 /** Returns the parent of `pid` if it runs the same executable as this process: then `pid` is no leftover. */
 export async function parentLikeUs(pid: number): Promise<number | undefined> {
   const fields = await unlessGone(statFields(pid));

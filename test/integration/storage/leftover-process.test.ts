@@ -8,7 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { endProcess, parentLikeUs, processesWithArguments } from '../../../src/storage/leftover-process.ts';
+import {
+  endProcess,
+  hasSameDirectory,
+  parentLikeUs,
+  processesWithArguments,
+} from '../../../src/storage/leftover-process.ts';
 import { until } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { isRunning } from './program-world.ts';
@@ -43,6 +48,22 @@ test('a process is identified by all of its arguments, each as a whole', async (
   assert.deepEqual((await processesWithArguments([name])).sort(), [both, one].sort());
   assert.deepEqual(await processesWithArguments([data.slice(0, -1)]), []);
   assert.ok(!(await processesWithArguments([process.execPath])).includes(process.pid), 'never this one');
+});
+
+test('a process of another mount namespace has a directory of its own at the same path', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'minik8s-same-'));
+  const name = `--name=${randomUUID()}`;
+  const script = `mount -t tmpfs tmpfs ${directory}; echo; read line`;
+  const theirs = spawn('unshare', ['--mount', 'sh', '-c', script, 'sh', name], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  started.push(theirs);
+  await once(theirs.stdout, 'data');
+  const ours = pidOf(await run('', [name]));
+  assert.deepEqual((await processesWithArguments([name])).sort(), [ours, pidOf(theirs)].sort());
+  assert.equal(await hasSameDirectory(ours, directory), true);
+  assert.equal(await hasSameDirectory(pidOf(theirs), directory), false);
+  await rm(directory, { recursive: true });
 });
 
 test('a process of another user is never ended, whatever its arguments', async () => {
