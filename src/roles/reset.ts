@@ -9,7 +9,7 @@ import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { holderOf } from './data-directory.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
-import { entriesOf, isMasterAlone, removeContents } from './reset/data-contents.ts';
+import { entriesOf, hasOnlyStarted, isMasterAlone, removeContents } from './reset/data-contents.ts';
 import { isNodeSpelling, nodeConfigFile } from './settings/node-config.ts';
 import { type Settings, settingRows, settingTable } from './settings/setting-table.ts';
 import { type ConfigFile, readSettings, settingArgs } from './settings/settings.ts';
@@ -57,10 +57,19 @@ export const command = defineCommand({
     const files = async () => {
       if (!keepsFiles) await removeFiles(path);
     };
-    if (isMasterAlone(await entriesOf(path))) await files();
+    const entries = await entriesOf(path);
+    if (isMasterAlone(entries)) await files();
+    else if (hasOnlyStarted(entries)) await whileNoNodeRuns(files);
     else await removeNode(settings, keepsFiles, files);
   },
 });
+
+/** Does work while no node can start on this machine. Rejects if one runs. */
+async function whileNoNodeRuns(work: () => Promise<void>): Promise<void> {
+  const release = await claimNode();
+  await work();
+  await release();
+}
 
 type ResetSettings = Settings<keyof typeof rows>;
 

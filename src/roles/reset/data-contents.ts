@@ -39,7 +39,11 @@ export async function entriesOf(path: string): Promise<readonly string[]> {
  * anything else.
  */
 export const isMasterAlone = (entries: readonly string[]): boolean =>
-  entries.length > 0 && !entries.includes('kubelet');
+  (entries.includes('pki') || entries.includes('etcd')) && !entries.includes('kubelet');
+
+/** Returns true for the entries of a first start that failed before it made anything else. */
+export const hasOnlyStarted = (entries: readonly string[]): boolean =>
+  entries.length > 0 && entries.every((name) => name === 'minik8s.pid' || name === 'up.log');
 
 /**
  * Removes the contents, and the directory if nothing else is in it. Resolves to the entries that are left.

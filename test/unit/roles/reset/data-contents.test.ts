@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { systemExec } from '../../../../src/os/exec.ts';
-import { entriesOf, isMasterAlone, removeContents } from '../../../../src/roles/reset/data-contents.ts';
+import {
+  entriesOf,
+  hasOnlyStarted,
+  isMasterAlone,
+  removeContents,
+} from '../../../../src/roles/reset/data-contents.ts';
 
 const parent = mkdtempSync(join(tmpdir(), 'minik8s-reset-'));
 after(() => rmSync(parent, { recursive: true }));
@@ -12,7 +17,9 @@ after(() => rmSync(parent, { recursive: true }));
 test('a directory without a kubelet is that of a control plane that runs no pods', () => {
   assert.ok(isMasterAlone(['pki', 'etcd', 'admin.conf']));
   assert.ok(isMasterAlone(['pki', 'admin.conf']), 'its etcd is external');
-  assert.ok(isMasterAlone(['minik8s.pid']), 'its first start failed');
+  assert.ok(!isMasterAlone(['minik8s.pid']));
+  assert.ok(hasOnlyStarted(['minik8s.pid', 'up.log']), 'its first start failed');
+  assert.ok(!hasOnlyStarted([]) && !hasOnlyStarted(['minik8s.pid', 'node']));
   assert.ok(!isMasterAlone(['pki', 'etcd', 'kubelet']));
   assert.ok(!isMasterAlone(['kubelet', 'node']));
   assert.ok(!isMasterAlone([]), 'a node may have left traces outside a directory that is gone');
