@@ -56,7 +56,7 @@ const joinFlag = {
 } as const;
 
 // citty's type for a command whose arguments differ from role to role.
-// biome-ignore lint/suspicious/noExplicitAny: CommandDef is invariant in its arguments; dispatch.ts has the same.
+// biome-ignore lint/suspicious/noExplicitAny: CommandDef is invariant in its arguments, as in dispatch.ts.
 const commandOf = (role: Role): CommandDef<any> =>
   defineCommand({
     meta: { description: aboutOf[role] },
