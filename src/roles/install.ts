@@ -1,10 +1,8 @@
 /** `minik8s install`: makes this machine one of a cluster that comes back by itself after a reboot. */
 import { hostname } from 'node:os';
-import { createInterface } from 'node:readline/promises';
 import { isSea } from 'node:sea';
 import { type CommandDef, defineCommand } from 'citty';
 import { errorMessage } from '../base/log.ts';
-import { UsageError } from '../base/usage-error.ts';
 import { carryOut, runInstalled, runningStatus } from '../installation/carry-out.ts';
 import { digestOfFile, digestOfText, readMachine } from '../installation/machine-facts.ts';
 import { type InstallPlan, installPlan, recordStep } from '../installation/plan/install-plan.ts';
@@ -13,6 +11,7 @@ import { configFileOf, type Role, roles, runsPods } from '../installation/plan/r
 import { describeStep } from '../installation/plan/step.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
+import { confirmed } from './confirmation.ts';
 import { holderOf } from './data-directory.ts';
 import { addSystemPrograms } from './install/system-programs.ts';
 import { giveCallerKubeconfig } from './install/user-kubeconfig.ts';
@@ -120,17 +119,9 @@ async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Fl
 
 /** Rejects unless the user agrees. */
 async function confirm(): Promise<void> {
-  if (!process.stdin.isTTY)
-    throw new UsageError(
-      'install asks before it installs packages, but standard input is not a terminal; give --yes to install them',
-    );
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    const answer = await terminal.question('Do this? [y/N] ');
-    if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was changed');
-  } finally {
-    terminal.close();
-  }
+  const otherwise =
+    'install asks before it installs packages, but standard input is not a terminal; give --yes to install them';
+  if (!(await confirmed('Do this?', otherwise))) throw new Error('nothing was changed');
 }
 
 /** The record is stored first, so that an installation that was interrupted can be removed. */

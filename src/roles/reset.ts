@@ -1,12 +1,11 @@
 /** `minik8s reset`: removes everything minik8s made on this machine, and nothing else. */
 import { existsSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
 import { defineCommand } from 'citty';
 import { systemClock } from '../base/clock.ts';
-import { UsageError } from '../base/usage-error.ts';
 import { removePluginSocket } from '../kubelet/devices/device-plugins.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
+import { confirmed } from './confirmation.ts';
 import { holderOf } from './data-directory.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
 import { entriesOf, hasOnlyStarted, isMasterAlone, removeContents } from './reset/data-contents.ts';
@@ -53,7 +52,7 @@ export const command = defineCommand({
     if (holder !== undefined)
       throw new Error(`minik8s runs as process ${holder}; stop it first (kill ${holder})`);
     const keepsFiles = args['keep-data'] === true;
-    if (!args.yes && !(await confirmed(path, keepsFiles))) throw new Error('nothing was removed');
+    if (!args.yes && !(await isWanted(path, keepsFiles))) throw new Error('nothing was removed');
     const files = async () => {
       if (!keepsFiles) await removeFiles(path);
     };
@@ -107,20 +106,12 @@ const ownSettings = (file: ConfigFile): ConfigFile =>
 
 const isOthers = (key: string) =>
   !Object.hasOwn(rows, key) && (Object.hasOwn(settingTable, key) || isNodeSpelling(key));
-
-async function confirmed(path: string, keepsFiles: boolean): Promise<boolean> {
-  if (!process.stdin.isTTY)
-    throw new UsageError(
-      'reset asks for confirmation, but standard input is not a terminal; give --yes to remove everything',
-    );
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    const what = keepsFiles
-      ? `Remove the pods of the cluster in ${path}, and keep its data?`
-      : `Remove the cluster in ${path}, its pods and all its data?`;
-    const answer = await terminal.question(`${what} [y/N] `);
-    return /^y(es)?$/i.test(answer.trim());
-  } finally {
-    terminal.close();
-  }
+function isWanted(path: string, keepsFiles: boolean): Promise<boolean> {
+  const question = keepsFiles
+    ? `Remove the pods of the cluster in ${path}, and keep its data?`
+    : `Remove the cluster in ${path}, its pods and all its data?`;
+  return confirmed(
+    question,
+    'reset asks for confirmation, but standard input is not a terminal; give --yes to remove everything',
+  );
 }

@@ -1,7 +1,5 @@
 /** `minik8s uninstall`: undoes what `minik8s install` has done on this machine. */
-import { createInterface } from 'node:readline/promises';
 import { defineCommand } from 'citty';
-import { UsageError } from '../base/usage-error.ts';
 import { carryOut } from '../installation/carry-out.ts';
 import { lookAtAll, readInstalled, readSysctls } from '../installation/machine-facts.ts';
 import { recordFile } from '../installation/plan/installed.ts';
@@ -9,6 +7,7 @@ import { describeStep } from '../installation/plan/step.ts';
 import { uninstallPlan } from '../installation/plan/uninstall-plan.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
+import { confirmed } from './confirmation.ts';
 import { addSystemPrograms } from './install/system-programs.ts';
 import { requireRoot } from './preflight.ts';
 
@@ -54,15 +53,7 @@ const warn = (message: string) => process.stderr.write(`warning: ${message}\n`);
 
 /** Rejects unless the user agrees. */
 async function confirm(): Promise<void> {
-  if (!process.stdin.isTTY)
-    throw new UsageError(
-      'uninstall asks for confirmation, but standard input is not a terminal; give --yes to remove everything',
-    );
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    const answer = await terminal.question('Do this? [y/N] ');
-    if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was removed');
-  } finally {
-    terminal.close();
-  }
+  const otherwise =
+    'uninstall asks for confirmation, but standard input is not a terminal; give --yes to remove everything';
+  if (!(await confirmed('Do this?', otherwise))) throw new Error('nothing was removed');
 }
