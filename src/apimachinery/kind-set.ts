@@ -64,7 +64,7 @@ export class KindSet implements Kinds {
   add(...definitions: readonly ResourceDefinition[]): void {
     this.#set([...this.#all, ...definitions]);
     for (const definition of definitions) this.#removals.set(definition, new AbortController());
-    this.#tell();
+    this.#notify();
   }
 
   /** Removes kinds that were added. Their stored objects stay, and the same kind may be added again. */
@@ -76,7 +76,7 @@ export class KindSet implements Kinds {
       this.#removals.get(definition)?.abort();
       this.#removals.delete(definition);
     }
-    this.#tell();
+    this.#notify();
   }
 
   onChange(listener: () => void): () => void {
@@ -102,7 +102,7 @@ export class KindSet implements Kinds {
     this.#stored = storedOf(all);
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of [...this.#listeners]) listener();
   }
 }

@@ -254,10 +254,10 @@ export function ruleInWords({
     ResourceNames: resourceNames,
     Verbs: verbs,
   };
-  const told = Object.entries(parts).flatMap(([name, values = []]) =>
+  const fields = Object.entries(parts).flatMap(([name, values = []]) =>
     values.length > 0 ? [`${name}:${listInWords(values)}`] : [],
   );
-  return `{${told.join(', ')}}`;
+  return `{${fields.join(', ')}}`;
 }
 
 /** Formats a list of texts as Go prints it. */

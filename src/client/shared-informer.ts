@@ -161,13 +161,13 @@ class SharedInformer<T extends KubeObject> implements Informer<T>, ReflectorSink
 
   replace(items: readonly T[]): void {
     const gone = new Set(this.#store.keys());
-    const tell: (() => void)[] = [];
+    const notifications: (() => void)[] = [];
     for (const item of items) {
       gone.delete(objectKey(item));
-      tell.push(this.#put(item));
+      notifications.push(this.#put(item));
     }
     const deletes = [...gone].map((key) => this.#drop(key));
-    for (const notify of [...deletes, ...tell]) notify();
+    for (const notify of [...deletes, ...notifications]) notify();
     if (this.hasSynced) return;
     this.hasSynced = true;
     this.#synced.resolve();
@@ -195,9 +195,9 @@ class SharedInformer<T extends KubeObject> implements Informer<T>, ReflectorSink
     // unchanged.
     if (object.metadata.managedFields) delete object.metadata.managedFields;
     this.#store.set(object);
-    if (!stored) return this.#teller((handler) => handler.onAdd?.(object));
-    if (same) return this.#teller((handler) => handler.onUpdate?.(object, stored));
-    return this.#teller((handler) => {
+    if (!stored) return this.#notification((handler) => handler.onAdd?.(object));
+    if (same) return this.#notification((handler) => handler.onUpdate?.(object, stored));
+    return this.#notification((handler) => {
       handler.onDelete?.(stored);
       handler.onAdd?.(object);
     });
@@ -207,13 +207,13 @@ class SharedInformer<T extends KubeObject> implements Informer<T>, ReflectorSink
     const stored = this.#store.remove(key);
     if (!stored) return () => undefined;
     const last = final ?? stored;
-    return this.#teller((handler) => handler.onDelete?.(last));
+    return this.#notification((handler) => handler.onDelete?.(last));
   }
 
   /**
    * Captures the present handlers: a handler that is added later gets the state of the store at that time.
    */
-  #teller(what: (handler: EventHandler<T>) => void): () => void {
+  #notification(what: (handler: EventHandler<T>) => void): () => void {
     const handlers = this.#handlers;
     return () => {
       for (const handler of handlers) this.#call(() => what(handler));

@@ -37,7 +37,7 @@ const sizeBounds = [
 ] as const;
 
 /** Types with a label of their own; all others share one, because clients can query thousands of types. */
-const toldTypes: ReadonlySet<string> = new Set([
+const countedTypes: ReadonlySet<string> = new Set([
   ...[
     'A',
     'AAAA',
@@ -88,8 +88,8 @@ export class DnsCounts {
     const asked = this.#byAddress
       .getOrInsertComputed(address, () => new Map())
       .getOrInsertComputed(protocol, newAsked);
-    const told = toldTypes.has(type) ? type : 'other';
-    asked.types.set(told, (asked.types.get(told) ?? 0) + 1);
+    const counted = countedTypes.has(type) ? type : 'other';
+    asked.types.set(counted, (asked.types.get(counted) ?? 0) + 1);
     asked.rcodes.set(rcode, (asked.rcodes.get(rcode) ?? 0) + 1);
     if (dnssec) asked.dnssec++;
     asked.durations.observe((this.#clock.monotonic() - since) / 1000);

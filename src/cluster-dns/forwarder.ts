@@ -58,7 +58,7 @@ const rounds = 2;
 const deadlineMs = 4_500;
 /** Time during which a failed server is used only after the others. */
 const avoidMs = 10_000;
-const tellMs = 60_000;
+const warnMs = 60_000;
 
 const failure: Reply = {
   rcode: 'SERVFAIL',
@@ -80,7 +80,7 @@ class UpstreamForwarder implements Forwarder {
   readonly #inFlight = new Map<string, Promise<Reply>>();
   readonly #failedAt = new Map<string, number>();
   #waiting = 0;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
@@ -96,7 +96,7 @@ class UpstreamForwarder implements Forwarder {
     const { waiting, inFlight } = this.#limits;
     if (this.#waiting >= waiting || (!present && this.#inFlight.size >= inFlight)) {
       this.#counts.rejected();
-      this.#tell('too many DNS queries wait for the upstream name servers; refusing more', {});
+      this.#warn('too many DNS queries wait for the upstream name servers; refusing more', {});
       return failure;
     }
     this.#waiting++;
@@ -114,7 +114,7 @@ class UpstreamForwarder implements Forwarder {
   #start(key: string, asked: Forwarded): Promise<Reply> {
     const asking = this.#ask(asked)
       .catch((error) => {
-        this.#tell('a DNS query could not be forwarded', { error: errorMessage(error) });
+        this.#warn('a DNS query could not be forwarded', { error: errorMessage(error) });
         return failure;
       })
       .then((reply) => {
@@ -131,7 +131,7 @@ class UpstreamForwarder implements Forwarder {
     const { servers, messageId, clock } = this.#options;
     const all = await servers();
     if (all.length === 0) {
-      this.#tell(
+      this.#warn(
         'names outside the cluster do not resolve: this machine has no name server; give --dns-upstream',
         {},
       );
@@ -158,7 +158,7 @@ class UpstreamForwarder implements Forwarder {
         this.#failedAt.set(serverName(server), clock.now());
       }
     }
-    this.#tell('no upstream name server answers', {
+    this.#warn('no upstream name server answers', {
       servers: all.map(serverName).join(', '),
       error: last,
     });
@@ -196,10 +196,10 @@ class UpstreamForwarder implements Forwarder {
    * Logs a problem, at most once per interval: a name that does not resolve may be queried a thousand times a
    * second.
    */
-  #tell(message: string, fields: Record<string, unknown>): void {
+  #warn(message: string, fields: Record<string, unknown>): void {
     const { clock, log } = this.#options;
-    if (clock.now() - this.#toldAt < tellMs) return;
-    this.#toldAt = clock.now();
+    if (clock.now() - this.#warnedAt < warnMs) return;
+    this.#warnedAt = clock.now();
     log.warn(message, fields);
   }
 }

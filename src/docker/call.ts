@@ -19,13 +19,13 @@ export async function call<T>(
     return await request();
   } catch (error) {
     const failure = error as DockerFailure;
-    const said = engineSaid(failure);
-    const text = said ?? notRunning(failure) ?? failure.message ?? String(error);
+    const answer = answerOf(failure);
+    const text = answer ?? notRunning(failure) ?? failure.message ?? String(error);
     // Docker's own message is shown in full; dockerode's error only repeats it in other words.
     throw new RuntimeError(
       reasonOf(failure, otherwise),
       `Docker cannot ${doing}: ${text.trim()}`,
-      said === undefined ? { cause: error } : { said: said.trim() },
+      answer === undefined ? { cause: error } : { engineMessage: answer.trim() },
     );
   }
 }
@@ -37,7 +37,7 @@ function notRunning({ code, syscall, message }: DockerFailure): string | undefin
 }
 
 /** Returns the engine's message; undefined when there was no answer. */
-function engineSaid({ json, statusCode, message }: DockerFailure): string | undefined {
+function answerOf({ json, statusCode, message }: DockerFailure): string | undefined {
   if (json?.message !== undefined) return json.message;
   // The engine's message about a stream, such as a pull, is only in the message of dockerode's own error.
   return statusCode === undefined ? undefined : message?.replace(/^\(HTTP code \d+\) .*? - /, '');

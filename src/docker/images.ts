@@ -58,8 +58,11 @@ export async function pullImage(docker: Docker, name: string, options: PullOptio
     await drain(answer as AsyncIterable<Uint8Array>, doing, onProgress);
   } catch (error) {
     if (!silent.signal.aborted) throw error;
-    const said = `nothing of it came for ${silenceMs / 1000} seconds`;
-    throw new RuntimeError('PullFailed', `Docker cannot ${doing}: ${said}`, { said, cause: error });
+    const engineMessage = `nothing of it came for ${silenceMs / 1000} seconds`;
+    throw new RuntimeError('PullFailed', `Docker cannot ${doing}: ${engineMessage}`, {
+      engineMessage,
+      cause: error,
+    });
   } finally {
     timer?.cancel();
   }
@@ -101,8 +104,8 @@ export async function drain(
     onProgress(line as ProgressLine);
     const { error, errorDetail } = line as ProgressLine;
     if (error === undefined && errorDetail === undefined) continue;
-    const said = error || errorDetail?.message || 'it does not say why';
-    throw new RuntimeError('PullFailed', `Docker cannot ${doing}: ${said}`, { said });
+    const engineMessage = error || errorDetail?.message || 'it does not say why';
+    throw new RuntimeError('PullFailed', `Docker cannot ${doing}: ${engineMessage}`, { engineMessage });
   }
 }
 

@@ -13,7 +13,7 @@ export type RuntimeErrorReason =
   | 'Failed';
 
 interface RuntimeErrorOptions extends ErrorOptions {
-  readonly said?: string | undefined;
+  readonly engineMessage?: string | undefined;
 }
 
 /** A failure of the engine, with the reasons that a pod's status must distinguish. */
@@ -22,11 +22,11 @@ export class RuntimeError extends Error {
   readonly reason: RuntimeErrorReason;
 
   /** The engine's own message, without the operation's name. */
-  readonly said: string | undefined;
+  readonly engineMessage: string | undefined;
 
   constructor(reason: RuntimeErrorReason, message: string, options?: RuntimeErrorOptions) {
     super(message, options);
     this.reason = reason;
-    this.said = options?.said;
+    this.engineMessage = options?.engineMessage;
   }
 }

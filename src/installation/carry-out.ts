@@ -121,9 +121,9 @@ async function restart(exec: Exec): Promise<void> {
     const { stdout } = await exec('journalctl', [
       ...['--unit', unitName, '--since', since, '--output', 'cat', '--no-pager'],
     ]).catch(() => ({ stdout: '' }));
-    const said = stdout.split('\n').findLast((line) => line.startsWith('error: '));
-    if (said === undefined) throw error;
-    throw new Error(`${unitName} did not start: ${said.slice('error: '.length)}`, { cause: error });
+    const lastError = stdout.split('\n').findLast((line) => line.startsWith('error: '));
+    if (lastError === undefined) throw error;
+    throw new Error(`${unitName} did not start: ${lastError.slice('error: '.length)}`, { cause: error });
   }
 }
 

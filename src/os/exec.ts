@@ -49,8 +49,10 @@ export class ExecError extends Error {
   readonly failure: ExecFailure;
 
   constructor(failure: ExecFailure, how: string, cause?: unknown) {
-    const said = failure.stderr.trim().split('\n', 1)[0];
-    super(`${[failure.file, ...failure.args].join(' ')}: ${how}${said ? `: ${said}` : ''}`, { cause });
+    const firstLine = failure.stderr.trim().split('\n', 1)[0];
+    super(`${[failure.file, ...failure.args].join(' ')}: ${how}${firstLine ? `: ${firstLine}` : ''}`, {
+      cause,
+    });
     this.failure = failure;
   }
 }

@@ -116,6 +116,6 @@ export class Bindings {
 
   /** Returns the failure of a Permit, which applies to this pod alone. */
   #refusedOne(decision: Unschedulable): Failure {
-    return { decision, said: explainDecision(decision, this.#options.snapshot.nodes.length) };
+    return { decision, explanation: explainDecision(decision, this.#options.snapshot.nodes.length) };
   }
 }

@@ -4,12 +4,12 @@ import type { NodeRejections, Rejection, Remedy } from './framework.ts';
 import type { Unschedulable } from './schedule-one.ts';
 
 /** Explanation of a waiting pod: a message for users, and a report for programs. */
-export interface Said {
+export interface Explanation {
   readonly message: string;
   readonly report: string;
 }
 
-export function explainDecision(decision: Unschedulable, nodes: number): Said {
+export function explainDecision(decision: Unschedulable, nodes: number): Explanation {
   const { refused, remedy } = decision;
   if (refused) {
     const message = `0/${nodes} nodes are available: ${refused.text}.`;

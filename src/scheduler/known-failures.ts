@@ -3,13 +3,13 @@
  * thousand unschedulable pods of one set, one is evaluated and the others get its result.
  */
 import type { Pod } from '../api/core/v1/pod/pod.ts';
-import { explainDecision, type Said } from './explain.ts';
+import { type Explanation, explainDecision } from './explain.ts';
 import type { Unschedulable } from './schedule-one.ts';
 import { requestOf } from './waiting-pods.ts';
 
 export interface Failure {
   readonly decision: Unschedulable;
-  readonly said: Said;
+  readonly explanation: Explanation;
 }
 
 export class KnownFailures {
@@ -26,7 +26,7 @@ export class KnownFailures {
    * result.
    */
   add(pod: Pod, decision: Unschedulable, generation: number, nodes: number): Failure {
-    const failure = { decision, said: explainDecision(decision, nodes) };
+    const failure = { decision, explanation: explainDecision(decision, nodes) };
     if (this.#generation !== generation) {
       this.#byRequest.clear();
       this.#generation = generation;

@@ -8,7 +8,7 @@ import { rfc3339 } from '../base/time.ts';
 import type { ResourceClient } from '../client/client.ts';
 import type { ControllerContext } from '../controller-runtime/definition.ts';
 import { ifPresent } from '../controller-runtime/if-present.ts';
-import { reportAnnotation, type Said } from './explain.ts';
+import { type Explanation, reportAnnotation } from './explain.ts';
 import type { BindRequest } from './framework.ts';
 import { preemptedReason } from './plugins/default-preemption.ts';
 
@@ -36,12 +36,12 @@ export class PodWrites {
    * Writes once why the pod is unschedulable, and its nominated node. Writes nothing if the status is already
    * correct.
    */
-  async say(pod: Pod, { message, report }: Said, nominated = ''): Promise<void> {
+  async writeReason(pod: Pod, { message, report }: Explanation, nominated = ''): Promise<void> {
     const condition = podCondition(pod, 'PodScheduled');
     const { annotations } = pod.metadata;
-    const told = condition?.status === 'False' && condition.message === message;
+    const isWritten = condition?.status === 'False' && condition.message === message;
     if (
-      told &&
+      isWritten &&
       condition.reason === 'Unschedulable' &&
       annotations?.[reportAnnotation] === report &&
       (pod.status?.nominatedNodeName ?? '') === nominated

@@ -144,11 +144,12 @@ class Scheduler {
     const needsNode = this.#wanted.needsNode(pod);
     if (needsNode) this.#metrics.wants(objectKey(pod));
     const { uid } = pod.metadata;
-    const says = pod.status?.nominatedNodeName;
+    const nominated = pod.status?.nominatedNodeName;
     const known = snapshot.nominations.nodeOf(uid);
     // Another client has removed the nomination.
-    if (!says && known !== undefined && known === old?.status?.nominatedNodeName) snapshot.endNomination(uid);
-    else if ((known ?? says) && needsNode) snapshot.nominate(podInfo(pod), known ?? says ?? '');
+    if (!nominated && known !== undefined && known === old?.status?.nominatedNodeName)
+      snapshot.endNomination(uid);
+    else if ((known ?? nominated) && needsNode) snapshot.nominate(podInfo(pod), known ?? nominated ?? '');
   }
 
   async #reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
@@ -180,7 +181,11 @@ class Scheduler {
     if (!entry || !asksTheSame(entry.info.pod, pod)) return undefined;
     const left = entry.notBefore - this.#context.clock.monotonic();
     if (entry.awake && left <= 0) return undefined;
-    await this.#writes.say(pod, entry.said, this.#snapshot.nominations.nodeOf(pod.metadata.uid));
+    await this.#writes.writeReason(
+      pod,
+      entry.explanation,
+      this.#snapshot.nominations.nodeOf(pod.metadata.uid),
+    );
     return entry.awake ? { requeueAfter: left } : {};
   }
 

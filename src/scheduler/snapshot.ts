@@ -125,7 +125,7 @@ export class Snapshot implements Cluster {
     if (moved) this.#countTerms(known, 1);
     if (moved || changed.has('taints')) this.#counts.setNode(node);
     if (moved && zoneOf({ node: before }) !== zoneOf(known)) this.#order = undefined;
-    if (changed.size > 0) this.#tell({ kind: 'nodeChanged', node: known, changed });
+    if (changed.size > 0) this.#notify({ kind: 'nodeChanged', node: known, changed });
   }
 
   removeNode(name: string): void {
@@ -136,17 +136,17 @@ export class Snapshot implements Cluster {
     this.#counts.removeNode(name);
     this.#nodes.delete(name);
     this.#order = undefined;
-    this.#tell({ kind: 'nodeRemoved', before: known.node });
+    this.#notify({ kind: 'nodeRemoved', before: known.node });
   }
 
   /** Updates the counts after the labels of a namespace have changed. */
   namespaceChanged(namespace: string): void {
     this.#counts.forgetNamespaceSelections();
-    this.#tell({ kind: 'namespaceChanged', namespace });
+    this.#notify({ kind: 'namespaceChanged', namespace });
   }
 
   storageChanged(): void {
-    this.#tell({ kind: 'storageChanged' });
+    this.#notify({ kind: 'storageChanged' });
   }
 
   /**
@@ -173,7 +173,7 @@ export class Snapshot implements Cluster {
     if (!placed) return;
     const { info, nodeName } = placed;
     this.#unplace(info, nodeName);
-    this.#tell({ kind: 'podRemoved', pod: info, nodeName, node: this.#nodes.get(nodeName) });
+    this.#notify({ kind: 'podRemoved', pod: info, nodeName, node: this.#nodes.get(nodeName) });
   }
 
   assume(pod: Pod, nodeName: string): void {
@@ -202,13 +202,13 @@ export class Snapshot implements Cluster {
     if (nodeName !== undefined) this.#nominationEnded(nodeName);
   }
 
-  #tell(event: ClusterEvent): void {
+  #notify(event: ClusterEvent): void {
     this.#generation++;
     this.#onEvent(event);
   }
 
   #nominationEnded(nodeName: string): void {
-    this.#tell({ kind: 'nominationEnded', nodeName, node: this.#nodes.get(nodeName) });
+    this.#notify({ kind: 'nominationEnded', nodeName, node: this.#nodes.get(nodeName) });
   }
 
   #addNode(node: Node): void {
@@ -220,7 +220,7 @@ export class Snapshot implements Cluster {
     this.#countImages(state, 1);
     this.#counts.setNode(node);
     for (const info of state.pods.values()) this.#counts.countPod(info.pod, node, 1);
-    this.#tell({ kind: 'nodeAdded', node: state });
+    this.#notify({ kind: 'nodeAdded', node: state });
   }
 
   #place(pod: Pod, nodeName: string, assumed: boolean): void {
@@ -244,14 +244,14 @@ export class Snapshot implements Cluster {
       this.#counts.countPod(pod, node.node, 1);
     }
     if (stays) {
-      this.#tell({ kind: 'podChanged', pod: info, before: before.info, nodeName, node });
+      this.#notify({ kind: 'podChanged', pod: info, before: before.info, nodeName, node });
       return;
     }
     if (before) {
       const left = { nodeName: before.nodeName, node: this.#nodes.get(before.nodeName) };
-      this.#tell({ kind: 'podRemoved', pod: before.info, ...left });
+      this.#notify({ kind: 'podRemoved', pod: before.info, ...left });
     }
-    this.#tell({ kind: 'podPlaced', pod: info, nodeName });
+    this.#notify({ kind: 'podPlaced', pod: info, nodeName });
   }
 
   #unplace(info: PodInfo, nodeName: string): void {

@@ -17,7 +17,7 @@ export interface UnschedulablePodsOptions {
   readonly snapshot: Snapshot;
   readonly waiting: WaitingPods;
   readonly plugins: readonly Plugin[];
-  readonly writes: Pick<PodWrites, 'say' | 'unnominate' | 'evict'>;
+  readonly writes: Pick<PodWrites, 'writeReason' | 'unnominate' | 'evict'>;
   readonly events: EventRecorder;
   readonly metrics: SchedulerMetrics;
   readonly clock: Clock;
@@ -34,16 +34,16 @@ export class UnschedulablePods {
   }
 
   /** Lets the pod wait for an event that can help it, and writes why it waits. */
-  async wait(key: ObjectKey, pod: Pod, { decision, said }: Failure): Promise<void> {
+  async wait(key: ObjectKey, pod: Pod, { decision, explanation }: Failure): Promise<void> {
     const { snapshot, waiting, plugins, writes, events, metrics, clock, schedulerName } = this.#options;
     metrics.ended(key, 'unschedulable', schedulerName);
-    const before = waiting.get(key)?.said.message;
+    const before = waiting.get(key)?.explanation.message;
     const keeping = plugins.filter(({ name }) => decision.plugins.has(name));
-    waiting.add(key, podInfo(pod), keeping, said, clock.monotonic());
-    if (before !== said.message) events.event(pod, 'Warning', 'FailedScheduling', said.message);
+    waiting.add(key, podInfo(pod), keeping, explanation, clock.monotonic());
+    if (before !== explanation.message) events.event(pod, 'Warning', 'FailedScheduling', explanation.message);
     const { remedy } = decision;
     const displaced = this.#nominate(pod, remedy);
-    await writes.say(pod, said, snapshot.nominations.nodeOf(pod.metadata.uid));
+    await writes.writeReason(pod, explanation, snapshot.nominations.nodeOf(pod.metadata.uid));
     if (remedy?.kind === 'preempt') await this.#preempt(key, pod, remedy, displaced);
   }
 

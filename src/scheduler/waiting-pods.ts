@@ -7,7 +7,7 @@ import type { Pod } from '../api/core/v1/pod/pod.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import { backoffMs } from '../base/backoff.ts';
 import type { ClusterEvent } from './cluster-events.ts';
-import type { Said } from './explain.ts';
+import type { Explanation } from './explain.ts';
 import type { Cluster, Plugin } from './framework.ts';
 import type { PodInfo } from './node-info.ts';
 import { podInfo } from './pod-info.ts';
@@ -17,7 +17,7 @@ export interface WaitingPod {
   readonly info: PodInfo;
   /** Plugins that reject the pod. */
   readonly plugins: readonly Plugin[];
-  readonly said: Said;
+  readonly explanation: Explanation;
   /** Failed attempts since the pod was created or changed. */
   readonly looks: number;
   /** Time before which the pod is not scheduled again. */
@@ -57,10 +57,16 @@ export class WaitingPods {
   }
 
   /** Adds a pod after a failed attempt. */
-  add(key: ObjectKey, info: PodInfo, plugins: readonly Plugin[], said: Said, now: number): WaitingPod {
+  add(
+    key: ObjectKey,
+    info: PodInfo,
+    plugins: readonly Plugin[],
+    explanation: Explanation,
+    now: number,
+  ): WaitingPod {
     const before = this.#pods.get(key);
     const looks = before && asksTheSame(before.info.pod, info.pod) ? before.looks + 1 : 1;
-    const entry = { info, plugins, said, looks, notBefore: now + delayAfter(looks), awake: false };
+    const entry = { info, plugins, explanation, looks, notBefore: now + delayAfter(looks), awake: false };
     this.#pods.set(key, entry);
     return entry;
   }

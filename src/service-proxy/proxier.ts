@@ -77,9 +77,10 @@ const mastersIn = (slices: Lister<EndpointSlice>): readonly string[] =>
  * has none, or the same as before.
  */
 function triggerOf([now, before]: readonly EndpointSlice[]): number | undefined {
-  const told = now?.metadata.annotations?.[lastChangeAnnotation];
-  if (told === undefined || told === before?.metadata.annotations?.[lastChangeAnnotation]) return undefined;
-  const at = Date.parse(told);
+  const changedAt = now?.metadata.annotations?.[lastChangeAnnotation];
+  if (changedAt === undefined || changedAt === before?.metadata.annotations?.[lastChangeAnnotation])
+    return undefined;
+  const at = Date.parse(changedAt);
   return Number.isNaN(at) ? undefined : at;
 }
 

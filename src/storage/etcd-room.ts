@@ -113,7 +113,7 @@ export class EtcdRoom {
       this.#log.info('etcd has room again, the alarm NOSPACE is disarmed');
       await this.#measure();
     }
-    this.#tell();
+    this.#notify();
   }
 
   async #measure(): Promise<void> {
@@ -169,7 +169,7 @@ export class EtcdRoom {
     await this.#measure();
   }
 
-  #tell(): void {
+  #notify(): void {
     const level = this.level();
     if (level === this.#level) return;
     this.#level = level;

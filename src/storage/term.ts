@@ -44,7 +44,7 @@ export function duringTerm(store: Store, term: Claim, onOver: (why: string) => v
     ...claims,
     holding: [...(claims?.holding ?? []), term],
   });
-  const told = async <T>(write: Promise<T>): Promise<T> => {
+  const noticed = async <T>(write: Promise<T>): Promise<T> => {
     try {
       return await write;
     } catch (error) {
@@ -54,8 +54,8 @@ export function duringTerm(store: Store, term: Claim, onOver: (why: string) => v
   };
   return {
     ...store,
-    create: (key, value, claims) => told(store.create(key, value, held(claims))),
-    update: (key, value, expected, claims) => told(store.update(key, value, expected, held(claims))),
-    delete: (key, expected, claims) => told(store.delete(key, expected, held(claims))),
+    create: (key, value, claims) => noticed(store.create(key, value, held(claims))),
+    update: (key, value, expected, claims) => noticed(store.update(key, value, expected, held(claims))),
+    delete: (key, expected, claims) => noticed(store.delete(key, expected, held(claims))),
   };
 }

@@ -1,4 +1,4 @@
-/** docs/tour.md: each stop is a file of the source, and the names that it tells the reader to look for. */
+/** docs/tour.md: each stop is a file of the source, and the names that it points the reader to. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

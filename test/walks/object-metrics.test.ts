@@ -13,7 +13,7 @@ import { waitFor } from '../e2e/harness/wait-for.ts';
 import { type ReadFamily, readExposition } from '../fixtures/exposition-reader.ts';
 import { freePort } from '../fixtures/free-port.ts';
 import { startHttpsTestServer } from '../fixtures/https-api-server.ts';
-import { makeToldObjects, toldServer } from '../fixtures/told-objects/make.ts';
+import { makeToldObjects, toldServer } from '../fixtures/measured-objects/make.ts';
 
 const program = process.env.MINIK8S_KUBE_STATE_METRICS;
 const skip = !program && 'MINIK8S_KUBE_STATE_METRICS does not say where kube-state-metrics is';

@@ -18,7 +18,7 @@ const names: ReadonlySet<string> = new Set([
 ]);
 
 /** Resources that every container must specify. */
-const mustBeTold = /^(?:(?:requests\.|limits\.)?(?:cpu|memory))$/;
+const mustBeSpecified = /^(?:(?:requests\.|limits\.)?(?:cpu|memory))$/;
 
 export const podEvaluator: Evaluator = {
   counts: (name) =>
@@ -30,7 +30,7 @@ export const podEvaluator: Evaluator = {
     operation === 'create' ? subresource === '' : subresource === 'resize',
   missing: (required, object) => {
     const { spec } = object as KubeObject & Pod;
-    const wanted = required.filter((name) => mustBeTold.test(name)).sort();
+    const wanted = required.filter((name) => mustBeSpecified.test(name)).sort();
     const lacks = wanted.flatMap((name) => {
       const containers = [...spec.containers, ...(spec.initContainers ?? [])].filter(
         (container) => !ofContainer(container).has(name),

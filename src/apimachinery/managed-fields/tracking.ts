@@ -98,8 +98,8 @@ export function entriesOfNew(
 function managersSent(stored: Entries, sent: Entries): Managers {
   if (sent === undefined || deepEqual(sent, stored)) return managersOf(stored);
   if (isReset(sent)) return new Map();
-  const said = orNone(() => readManagers(sent));
-  return said.size > 0 ? said : managersOf(stored);
+  const sentManagers = orNone(() => readManagers(sent));
+  return sentManagers.size > 0 ? sentManagers : managersOf(stored);
 }
 
 /** Returns the managers of stored entries; none when an entry is malformed. */

@@ -98,8 +98,8 @@ function* partsOf(
  */
 function groupsToAdd(user: string, groups: readonly string[]): string[] {
   if (user === anonymousUser) return groups.includes(unauthenticatedGroup) ? [] : [unauthenticatedGroup];
-  const isSaid = groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup);
-  return isSaid ? [] : [authenticatedGroup];
+  const isGiven = groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup);
+  return isGiven ? [] : [authenticatedGroup];
 }
 
 /**

@@ -142,7 +142,7 @@ const keptAfter = (
   decision: Exclude<Decision, { type: 'keep' }>,
   snapshot: Snapshot,
 ): Promise<Kept> =>
-  target.dryRun ? tryClaims(server, decision) : applyOrTell(server, target, decision, snapshot);
+  target.dryRun ? tryClaims(server, decision) : applyOrWithdraw(server, target, decision, snapshot);
 
 /** Returns what would be written; throws ClaimTakenError as the store would. */
 async function tryClaims(
@@ -155,7 +155,7 @@ async function tryClaims(
 
 type StoredTarget = UpdateTarget & { readonly key: string };
 
-async function applyOrTell(
+async function applyOrWithdraw(
   server: ServerContext,
   target: StoredTarget,
   decision: Exclude<Decision, { type: 'keep' }>,

@@ -194,10 +194,10 @@ function labelsOf({
   const dryRun = query.get('dryRun') === 'All' ? 'All' : '';
   if (!isKnown) return [methods.has(method) ? method : 'other', dryRun, '', '', '', '', '', component];
   const { group, version, plural, namespace, name, subresource } = info;
-  const told = reportedVerb(verb, longRunning);
-  const isOfOne = name !== '' || told === 'POST';
+  const reported = reportedVerb(verb, longRunning);
+  const isOfOne = name !== '' || reported === 'POST';
   const scope = isOfOne ? 'resource' : scopeOfMany(namespace);
-  return [told, dryRun, group, version, plural, subresource, scope, component];
+  return [reported, dryRun, group, version, plural, subresource, scope, component];
 }
 
 function reportedVerb(verb: MeasuredRequest['verb'], longRunning: MeasuredRequest['longRunning']): string {

@@ -124,8 +124,8 @@ async function writeScale(
       mapping.setReplicas(current, replicasOf(scale, info.name));
       // Identity and resourceVersion in the Scale are compared as in any update.
       for (const field of ['name', 'namespace', 'uid', 'resourceVersion'] as const) {
-        const said = stringField(metadata, field);
-        if (said) current.metadata[field] = said;
+        const sent = stringField(metadata, field);
+        if (sent) current.metadata[field] = sent;
       }
       return current;
     },

@@ -88,8 +88,8 @@ const textOf = ({ group, version, kind }: { group: string; version: string; kind
 
 function checkKind({ apiVersion, kind }: JsonObject, typed: Typed): void {
   const [version = '', group = ''] = (typeof apiVersion === 'string' ? apiVersion : '').split('/').reverse();
-  const said = { group, version, kind: typeof kind === 'string' ? kind : '' };
-  if (textOf(said) !== textOf(typed)) throw newBadRequest(`invalid object type: ${textOf(said)}`);
+  const sentType = { group, version, kind: typeof kind === 'string' ? kind : '' };
+  if (textOf(sentType) !== textOf(typed)) throw newBadRequest(`invalid object type: ${textOf(sentType)}`);
 }
 
 function checkFields(value: JsonObject, type: ObjectType, described: string): void {

@@ -130,8 +130,8 @@ export function asKind(value: unknown, kind: string, apiVersion?: string): JsonO
     throw newBadRequest(`the body must be a ${kind}, not ${JSON.stringify(value.kind)}`);
   }
   if (apiVersion !== undefined && value.apiVersion && value.apiVersion !== apiVersion) {
-    const said = JSON.stringify(value.apiVersion);
-    throw newBadRequest(`the body must be a ${kind} of ${apiVersion}, not of ${said}`);
+    const sentVersion = JSON.stringify(value.apiVersion);
+    throw newBadRequest(`the body must be a ${kind} of ${apiVersion}, not of ${sentVersion}`);
   }
   return value;
 }

@@ -35,7 +35,7 @@ export interface SpanQueueOptions {
 const backoff = { initialMs: 1_000, maxMs: 30_000 };
 /** Timeout of a request in milliseconds, and the interval at which drops are logged. */
 const requestMs = 10_000;
-const tellMs = 60_000;
+const reportMs = 60_000;
 
 export class SpanQueue {
   readonly #options: Required<SpanQueueOptions>;
@@ -47,11 +47,11 @@ export class SpanQueue {
   #isClosed = false;
   readonly #stop = new AbortController();
   #dropped = 0;
-  #untold = 0;
+  #unreported = 0;
   /** Reason for the last drops; `#trouble` is the reason why the collector is unreachable now. */
   #why = '';
   #trouble = '';
-  #telling: Timer | undefined;
+  #reporting: Timer | undefined;
 
   constructor(options: SpanQueueOptions) {
     this.#options = { most: 2048, atOnce: 512, ...options };
@@ -81,9 +81,9 @@ export class SpanQueue {
     this.#timer?.cancel();
     await this.#sendAll();
     timer.cancel();
-    this.#telling?.cancel();
+    this.#reporting?.cancel();
     this.#drop(this.#spans.splice(0).length, this.#trouble);
-    this.#tell();
+    this.#report();
   }
 
   #begin(): void {
@@ -130,19 +130,19 @@ export class SpanQueue {
   #drop(count: number, why: string): void {
     if (count === 0) return;
     this.#dropped += count;
-    this.#untold += count;
+    this.#unreported += count;
     this.#why = why;
     const { clock } = this.#options;
-    if (!this.#isClosed) this.#telling ??= clock.after(tellMs, () => this.#tell());
+    if (!this.#isClosed) this.#reporting ??= clock.after(reportMs, () => this.#report());
   }
 
-  #tell(): void {
-    this.#telling = undefined;
-    if (this.#untold === 0) return;
+  #report(): void {
+    this.#reporting = undefined;
+    if (this.#unreported === 0) return;
     this.#options.log.warn('spans of traces were dropped', {
-      dropped: this.#untold,
+      dropped: this.#unreported,
       why: this.#trouble || this.#why,
     });
-    this.#untold = 0;
+    this.#unreported = 0;
   }
 }

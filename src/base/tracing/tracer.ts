@@ -118,8 +118,8 @@ class RecordedSpan implements Span {
     if (!sampled || this.#held) return;
     const { kind = 'internal', link } = this.#options;
     const [from, to] = [wall + this.#since, wall + Math.max(at, this.#since)];
-    const told = { context: this.context, attributes: shortened(this.#attributes), error: this.#error };
-    this.#means.take({ service, name: this.#name, kind, parent, link, from, to, ...told });
+    const details = { context: this.context, attributes: shortened(this.#attributes), error: this.#error };
+    this.#means.take({ service, name: this.#name, kind, parent, link, from, to, ...details });
   }
 
   #take(span: FinishedSpan): void {

@@ -69,7 +69,7 @@ export const reconcile: Verb = {
           ? format(withoutManagedFields(done.object))
           : `${kindName(target.resource)}/${name} reconciled${dryRunSuffix[dryRun]}\n`,
       );
-      tell(io, done, options);
+      printResult(io, done, options);
     };
     const targets = manifestTargets(context, cluster);
     await forEachReported(context, targets, reconcileTarget, (error, { manifest: { file, line } }) =>
@@ -162,7 +162,7 @@ async function ensureNamespace(cluster: Cluster, name: string): Promise<void> {
 }
 
 /** Prints the result in kubectl's words, with Go's text form of subjects and rules. */
-function tell(
+function printResult(
   io: Io,
   done: Reconciliation,
   { removeExtraPermissions, removeExtraSubjects }: ReconcileOptions,

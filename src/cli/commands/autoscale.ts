@@ -74,8 +74,8 @@ async function autoscaleOne(
   const path = collectionPath(autoscalers, target.namespace) + writeQuery(dryRun);
   const made = dryRun === 'client' ? object : await cluster.send('POST', path, object);
   const done = dryRun === 'client' ? 'created' : 'autoscaled';
-  const told = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;
-  io.out(format?.(withoutManagedFields(made)) ?? told);
+  const message = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;
+  io.out(format?.(withoutManagedFields(made)) ?? message);
 }
 
 interface Limits {

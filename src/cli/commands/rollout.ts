@@ -75,13 +75,13 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget, revisi
   await cluster.get(targetPath(target));
   using work = beginWork(io.progress, `${kindName(target.resource)}/${target.name}`);
   await using _showing = showPods(context, target, work);
-  let said = '';
+  let printed = '';
   for await (const object of follow(cluster, target, { clock: io.clock, timeoutMs })) {
     if (!object) throw new Error('object has been deleted');
     const state = rolloutState({ ...object, kind: target.resource.kind }, revision);
     if (state.outcome === 'failed') throw new Error(state.message);
-    if (state.message !== said) io.out(`${state.message}\n`);
-    said = state.message;
+    if (state.message !== printed) io.out(`${state.message}\n`);
+    printed = state.message;
     if (state.outcome === 'done' || !flags.on('watch')) return;
   }
   throw new Error('timed out waiting for the condition');

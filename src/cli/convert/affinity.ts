@@ -43,11 +43,11 @@ export function placement(spec: Fields, labelsOf: LabelsOfPods): JsonObject {
     const found = labelsOf(asName(pod));
     const field = `nodeSelector.${word}`;
     if (!found || Object.keys(found).length === 0) {
-      spec.say(field, `left out: ${withoutLabels(pod, found !== undefined)}, and it becomes ${what}`);
+      spec.note(field, `left out: ${withoutLabels(pod, found !== undefined)}, and it becomes ${what}`);
       return undefined;
     }
     const words = Object.entries(found).map(([key, value]) => `${key}=${value}`);
-    spec.say(field, `becomes ${what} to pods with the labels of pod ${pod}: ${words.join(',')}`);
+    spec.note(field, `becomes ${what} to pods with the labels of pod ${pod}: ${words.join(',')}`);
     return { labelSelector: { matchLabels: found }, topologyKey: 'kubernetes.io/hostname' };
   }
 }

@@ -42,7 +42,7 @@ function targetOf(own: string, spec: Fields, pods: Pods) {
   const refer = (kind: string, name: string, apiVersion = 'apps/v1') => ({ apiVersion, kind, name });
   const template = spec.take('template');
   if (isRecord(template)) {
-    spec.say('template', `becomes a Deployment named ${own}`);
+    spec.note('template', `becomes a Deployment named ${own}`);
     return { ref: refer('Deployment', own), deployment: { name: own, template } };
   }
   const target = spec.part('scaleTargetRef', 'workload');
@@ -62,7 +62,7 @@ function targetOf(own: string, spec: Fields, pods: Pods) {
     throw new Error(
       `spec.scaleTargetRef: a single pod has no number of replicas; give the manifest of pod ${name} too (-f), and it becomes a Deployment`,
     );
-  target.say('kind', `pod ${name} becomes a Deployment of that name`);
+  target.note('kind', `pod ${name} becomes a Deployment of that name`);
   const { labels } = recordAt(pod, 'metadata');
   return {
     ref: refer('Deployment', name),
@@ -108,7 +108,7 @@ function withAmount(metric: unknown, index: number, spec: Fields): unknown {
   const { averageUtilization, ...target } = recordAt(metric, 'resource', 'target');
   if (!isRecord(metric) || typeof averageUtilization !== 'string' || /^\d+$/.test(averageUtilization))
     return metric;
-  spec.say(
+  spec.note(
     `metrics[${index}].resource.target.averageUtilization`,
     'becomes averageValue: it is not a percentage',
   );
@@ -128,7 +128,7 @@ function byShare(metrics: Fields, name: string, value: unknown): JsonObject {
     throw new Error(
       `spec.metrics: ${JSON.stringify(value)} of ${name} is neither a fraction nor a percentage`,
     );
-  metrics.say(name, 'is counted against resources.requests: each container needs some');
+  metrics.note(name, 'is counted against resources.requests: each container needs some');
   const averageUtilization = Math.max(1, Math.round(number <= 1 ? number * 100 : number));
   return resource(name, { type: 'Utilization', averageUtilization });
 }

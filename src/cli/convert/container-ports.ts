@@ -17,7 +17,7 @@ export function containerPorts(container: Fields): JsonObject[] {
     if (!fields.has('containerPort') && fields.has('hostPort') && last && last.hostPort === undefined) {
       last.hostPort = fields.take('hostPort');
       fields.take('protocol');
-      fields.say('hostPort', `becomes that of the port ${last.containerPort}`);
+      fields.note('hostPort', `becomes that of the port ${last.containerPort}`);
       continue;
     }
     const name = nameOf(fields, ports);
@@ -30,16 +30,16 @@ function nameOf(fields: Fields, before: readonly JsonObject[]): string | undefin
   const given = fields.text('name') || undefined;
   const metrics = fields.text('metrics');
   const name = given === undefined ? undefined : asName(given);
-  if (name !== given) fields.say('name', `${given} becomes ${name}`, 'usual');
+  if (name !== given) fields.note('name', `${given} becomes ${name}`, 'usual');
   if (metrics === undefined || metrics === '') return name;
   const isFree = !before.some((port) => port.name === metricsPort);
   if (!isFree || (name !== undefined && name !== metricsPort)) {
-    fields.say(
+    fields.note(
       'metrics',
       'left out: annotate the pod with prometheus.io/scrape, prometheus.io/port and prometheus.io/path',
     );
     return name;
   }
-  fields.say('metrics', `becomes the name ${metricsPort}, by which Prometheus finds the port`);
+  fields.note('metrics', `becomes the name ${metricsPort}, by which Prometheus finds the port`);
   return metricsPort;
 }

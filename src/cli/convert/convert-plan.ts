@@ -7,7 +7,7 @@ import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { FieldTable } from '../../apimachinery/field-types.ts';
 import type { LabelsOfPods } from './affinity.ts';
 import { autoscaler } from './autoscaler.ts';
-import { Fields, type Say } from './fields.ts';
+import { type AddNote, Fields } from './fields.ts';
 import { fit } from './fit.ts';
 import { fn, pathFields, type Read, type Source } from './functions.ts';
 import { podSpec, podTemplate } from './pods.ts';
@@ -102,9 +102,9 @@ export function convert(inputs: readonly Input[], fields: FieldTable): Conversio
   const errors: Error[] = [];
   const surroundings = surroundingsOf(inputs);
   for (const input of inputs) {
-    const say = (note: string) => notes.push(`${input.where}: ${note}`);
+    const note = (text: string) => notes.push(`${input.where}: ${text}`);
     try {
-      for (const made of convertInput(input, surroundings, say)) objects.push(fit(made, fields, say));
+      for (const made of convertInput(input, surroundings, note)) objects.push(fit(made, fields, note));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       errors.push(new Error(`${input.where}: ${why}`, { cause: error }));
@@ -120,13 +120,13 @@ export function convert(inputs: readonly Input[], fields: FieldTable): Conversio
  * Converts one input alone; fields that Kubernetes does not have are not left out yet. Throws if it cannot be
  * converted.
  */
-export const convertAlone = (input: Input, say: Say): JsonObject[] =>
-  convertInput(input, surroundingsOf([input]), say);
+export const convertAlone = (input: Input, note: AddNote): JsonObject[] =>
+  convertInput(input, surroundingsOf([input]), note);
 
-function convertInput(input: Input, around: Surroundings, say: Say): JsonObject[] {
+function convertInput(input: Input, around: Surroundings, note: AddNote): JsonObject[] {
   const kind = kindOf(input);
   if (kind === undefined) throw new Error(notConverted(input.object));
-  return convertOne(kind, input.object, around, (path) => readFrom(input, path), say);
+  return convertOne(kind, input.object, around, (path) => readFrom(input, path), note);
 }
 
 function notConverted({ kind, Labels, type, params }: JsonObject): string {
@@ -179,9 +179,9 @@ function convertOne(
   object: JsonObject,
   around: Surroundings,
   read: Read,
-  say: Say,
+  note: AddNote,
 ): JsonObject[] {
-  const fields = new Fields(object, '', say);
+  const fields = new Fields(object, '', note);
   fields.take('apiVersion', 'kind');
   fields.take('kind');
   fields.take('Kind');
@@ -195,7 +195,7 @@ function convertOne(
   });
   const spec = specOf(kind, fields);
   const converter = converters[kind] ?? toService;
-  const result = converter({ object, fields, spec, metadata, around, read, say, made });
+  const result = converter({ object, fields, spec, metadata, around, read, note, made });
   fields.end();
   return result;
 }
@@ -209,7 +209,7 @@ interface Parts {
   readonly metadata: JsonObject;
   readonly around: Surroundings;
   readonly read: Read;
-  readonly say: Say;
+  readonly note: AddNote;
   /** Returns the converted object with this spec, and with more metadata. */
   made(spec: JsonObject, more?: JsonObject): JsonObject;
 }
@@ -218,15 +218,15 @@ type Converter = (parts: Parts) => JsonObject[];
 
 const toService: Converter = ({ spec, made }) => [made(service(spec))];
 
-const toWorkload: Converter = ({ spec, around, say, made }) => [made(workload(spec, around.labelsOf, say))];
+const toWorkload: Converter = ({ spec, around, note, made }) => [made(workload(spec, around.labelsOf, note))];
 
 /** Converters by the kind of the result. */
 const converters: Readonly<Record<string, Converter>> = {
-  HorizontalPodAutoscaler({ metadata, spec, around, say, made }) {
+  HorizontalPodAutoscaler({ metadata, spec, around, note, made }) {
     const { spec: own, annotations, deployment } = autoscaler(String(metadata.name), spec, around.pods);
     const scaler = made(own, Object.keys(annotations).length > 0 ? { annotations } : {});
     if (!deployment) return [scaler];
-    const template = podTemplate(deployment.template, 'spec.template.', around.labelsOf, say);
+    const template = podTemplate(deployment.template, 'spec.template.', around.labelsOf, note);
     return [deploymentOf(deployment.name, metadata, template), scaler];
   },
   ReplicaSet: toWorkload,
@@ -241,10 +241,10 @@ const converters: Readonly<Record<string, Converter>> = {
     return [made({ definition }), ...(input === undefined ? [] : [runOf(metadata, input)])];
   },
   SlurmJob: ({ metadata, spec, read, made }) => [made(slurmJob(String(metadata.name), spec, read))],
-  Pod({ fields, spec, around, say, made }) {
+  Pod({ fields, spec, around, note, made }) {
     const beside = ['nodeName', 'nodeSelector'].filter((field) => fields.has(field));
     const placed = Object.fromEntries(beside.map((field) => [field, fields.take(field)]));
-    return [made(podSpec({ ...placed, ...spec.others() }, 'spec.', around.labelsOf, say))];
+    return [made(podSpec({ ...placed, ...spec.others() }, 'spec.', around.labelsOf, note))];
   },
   Service: toService,
 };
@@ -272,7 +272,7 @@ function metadataOf(fields: Fields): JsonObject {
   const before = own ?? beside ?? '';
   const name = asName(before);
   if (name !== before)
-    (own === undefined ? fields : metadata).say('name', `${before} becomes ${name}`, 'usual');
+    (own === undefined ? fields : metadata).note('name', `${before} becomes ${name}`, 'usual');
   const kept = Object.fromEntries(
     ['generateName', 'namespace', 'labels', 'annotations'].flatMap((field) => {
       const value = metadata.take(field);
@@ -298,11 +298,11 @@ function deploymentOf(name: string, { namespace }: JsonObject, template: JsonObj
  * Converts a workload. The selector may be the labels themselves, or missing; a missing one becomes the
  * labels of the template.
  */
-function workload(spec: Fields, labelsOf: LabelsOfPods, say: Say): JsonObject {
+function workload(spec: Fields, labelsOf: LabelsOfPods, note: AddNote): JsonObject {
   const selector = spec.take('selector');
   const isOwn =
     isRecord(selector) && (isRecord(selector.matchLabels) || Array.isArray(selector.matchExpressions));
-  const template = podTemplate(spec.take('template'), 'spec.template.', labelsOf, say);
+  const template = podTemplate(spec.take('template'), 'spec.template.', labelsOf, note);
   spec.drop('update', 'which pods go first is not chosen');
   const { labels } = isRecord(template.metadata) ? template.metadata : {};
   return {

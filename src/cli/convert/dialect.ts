@@ -14,12 +14,12 @@ export function isOtherDialect(object: JsonObject, fields: FieldTable): boolean 
   const kind = kindOf(input);
   if (kind === undefined) return false;
   let isKnownForm = false;
-  const say = (_: string, about?: string) => {
+  const note = (_: string, about?: string) => {
     isKnownForm ||= about === undefined;
   };
   try {
-    const made = convertAlone(input, say);
-    for (const one of made) fit(one, fields, say);
+    const made = convertAlone(input, note);
+    for (const one of made) fit(one, fields, note);
     if (isKnownForm || made.length !== 1 || isNamed(made[0], object)) return true;
     return !isOfOwnGroup(kind, object) && adds(made[0], inVersionOf(kind, object));
   } catch {

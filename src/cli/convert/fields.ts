@@ -6,19 +6,19 @@ import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
  * system of a manifest: `unknown`, for a field without a known meaning, such as a mistyped one, and `usual`,
  * for a field that manifests of Kubernetes have too.
  */
-export type Say = (note: string, about?: 'unknown' | 'usual') => void;
+export type AddNote = (note: string, about?: 'unknown' | 'usual') => void;
 
 export class Fields {
   readonly #record: JsonObject;
   readonly #path: string;
   readonly #taken = new Set<string>();
   readonly #parts: Fields[] = [];
-  readonly #say: Say;
+  readonly #addNote: AddNote;
 
-  constructor(record: JsonObject, path: string, say: Say) {
+  constructor(record: JsonObject, path: string, note: AddNote) {
     this.#record = record;
     this.#path = path;
-    this.#say = say;
+    this.#addNote = note;
   }
 
   has(name: string): boolean {
@@ -54,7 +54,7 @@ export class Fields {
     const name = names.find((one) => this.has(one)) ?? names[0] ?? '';
     const value = this.#record[name];
     if (isRecord(value)) this.#taken.add(name);
-    const part = new Fields(isRecord(value) ? value : {}, `${this.#path}${name}.`, this.#say);
+    const part = new Fields(isRecord(value) ? value : {}, `${this.#path}${name}.`, this.#addNote);
     this.#parts.push(part);
     return part;
   }
@@ -70,10 +70,10 @@ export class Fields {
     return list.flatMap((item, index) => {
       const path = `${this.#path}${name}[${index}]`;
       if (!isRecord(item)) {
-        this.#say(`${path}: left out: expected a mapping of fields`);
+        this.#addNote(`${path}: left out: expected a mapping of fields`);
         return [];
       }
-      const part = new Fields(item, `${path}.`, this.#say);
+      const part = new Fields(item, `${path}.`, this.#addNote);
       this.#parts.push(part);
       return [part];
     });
@@ -86,20 +86,20 @@ export class Fields {
     return Object.fromEntries(rest);
   }
 
-  say(name: string, note: string, about?: 'unknown' | 'usual'): void {
-    this.#say(`${this.#path}${name}: ${note}`, about);
+  note(name: string, note: string, about?: 'unknown' | 'usual'): void {
+    this.#addNote(`${this.#path}${name}: ${note}`, about);
   }
 
   /** Takes a field without an equivalent, and reports the reason. */
   drop(name: string, why: string, about?: 'usual'): void {
-    if (this.take(name) !== undefined) this.say(name, `left out: ${why}`, about);
+    if (this.take(name) !== undefined) this.note(name, `left out: ${why}`, about);
   }
 
   /** Reports every field that was not taken. */
   end(): void {
     for (const [name, value] of Object.entries(this.#record))
       if (!this.#taken.has(name) && value !== null)
-        this.say(name, 'left out: its meaning is not known', 'unknown');
+        this.note(name, 'left out: its meaning is not known', 'unknown');
     for (const part of this.#parts) part.end();
   }
 }

@@ -5,15 +5,15 @@
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { Field, FieldTable, FieldType, ObjectType, Scalar } from '../../apimachinery/field-types.ts';
 import { quantityOf } from './amounts.ts';
-import type { Say } from './fields.ts';
+import type { AddNote } from './fields.ts';
 
 /**
  * Returns the fitted object, or an object of a kind that is not in the table unchanged. Every change is
  * reported.
  */
-export function fit(object: JsonObject, table: FieldTable, say: Say): JsonObject {
+export function fit(object: JsonObject, table: FieldTable, note: AddNote): JsonObject {
   const type = table.typeOf(typeName(object));
-  return type ? fields(object, type, '', say) : object;
+  return type ? fields(object, type, '', note) : object;
 }
 
 /** Returns names such as `apps.v1.Deployment` and `core.v1.Pod`. */
@@ -22,12 +22,12 @@ function typeName({ apiVersion, kind }: JsonObject): string {
   return `${group.split('.')[0]}.${version}.${kind}`;
 }
 
-function fields(object: JsonObject, type: ObjectType, path: string, say: Say): JsonObject {
+function fields(object: JsonObject, type: ObjectType, path: string, note: AddNote): JsonObject {
   const entries = Object.entries(object).flatMap(([name, value]) => {
     const field = fieldOf(name, object, type);
-    if (field && field.name !== name) say(`${path}${name} becomes ${field.name}`);
-    if (field) return [[field.name, fitted(value, field.type, `${path}${field.name}`, say, field)] as const];
-    if (value !== null) say(`${path}${name}: left out: Kubernetes has no such field`, 'unknown');
+    if (field && field.name !== name) note(`${path}${name} becomes ${field.name}`);
+    if (field) return [[field.name, fitted(value, field.type, `${path}${field.name}`, note, field)] as const];
+    if (value !== null) note(`${path}${name}: left out: Kubernetes has no such field`, 'unknown');
     return [];
   });
   return Object.fromEntries(entries);
@@ -47,21 +47,21 @@ function fieldOf(name: string, object: JsonObject, { fields }: ObjectType): Fiel
 }
 
 /** Converts a value to its type; an impossible value is kept, and the server rejects it. */
-function fitted(value: unknown, type: FieldType, path: string, say: Say, field?: Field): unknown {
+function fitted(value: unknown, type: FieldType, path: string, note: AddNote, field?: Field): unknown {
   switch (type.kind) {
     case 'object':
-      return isRecord(value) ? fields(value, type.object, `${path}.`, say) : value;
+      return isRecord(value) ? fields(value, type.object, `${path}.`, note) : value;
     case 'map':
       if (!isRecord(value)) return value;
       return Object.fromEntries(
-        Object.entries(value).map(([key, one]) => [key, fitted(one, type.values, `${path}.${key}`, say)]),
+        Object.entries(value).map(([key, one]) => [key, fitted(one, type.values, `${path}.${key}`, note)]),
       );
     case 'list':
       if (Array.isArray(value))
-        return value.map((one, index) => fitted(one, type.items, `${path}[${index}]`, say));
+        return value.map((one, index) => fitted(one, type.items, `${path}[${index}]`, note));
       return isWord(value) && type.items.kind === 'scalar' ? [value] : value;
     case 'scalar':
-      return scalar(value, type.scalar, path, say, field?.choices);
+      return scalar(value, type.scalar, path, note, field?.choices);
     default:
       return value;
   }
@@ -76,11 +76,11 @@ function scalar(
   value: unknown,
   type: Scalar,
   path: string,
-  say: Say,
+  note: AddNote,
   choices: readonly string[] = [],
 ): unknown {
   const changed = (to: string, about?: 'usual') => {
-    say(`${path}: ${JSON.stringify(value)} becomes ${JSON.stringify(to)}`, about);
+    note(`${path}: ${JSON.stringify(value)} becomes ${JSON.stringify(to)}`, about);
     return to;
   };
   if (type === 'quantity' && (typeof value === 'string' || typeof value === 'number')) {

@@ -2,19 +2,19 @@
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { type LabelsOfPods, placement } from './affinity.ts';
 import { containerPorts } from './container-ports.ts';
-import { Fields, type Say } from './fields.ts';
+import { type AddNote, Fields } from './fields.ts';
 import { asName } from './workflows.ts';
 
 /**
  * Converts the spec of a pod. A volume may be only a path; a container may name directories of the machine,
  * or volumes, itself.
  */
-export function podSpec(record: JsonObject, path: string, labelsOf: LabelsOfPods, say: Say): JsonObject {
-  const spec = new Fields(record, path, say);
+export function podSpec(record: JsonObject, path: string, labelsOf: LabelsOfPods, note: AddNote): JsonObject {
+  const spec = new Fields(record, path, note);
   spec.drop('resources', 'resources are those of containers');
   spec.drop('status', 'the cluster writes it');
   const probe = spec.take('livenessProbe');
-  if (probe !== undefined) spec.say('livenessProbe', 'becomes the probe of each container without one');
+  if (probe !== undefined) spec.note('livenessProbe', 'becomes the probe of each container without one');
   const volumes = spec.items('volumes').map(volumeOf);
   const containers = spec
     .items('containers')
@@ -58,7 +58,7 @@ function nameIn(fields: Fields): JsonObject {
   const before = fields.text('name');
   if (before === undefined) return {};
   const name = asName(before);
-  if (name !== before) fields.say('name', `${before} becomes ${name}`, 'usual');
+  if (name !== before) fields.note('name', `${before} becomes ${name}`, 'usual');
   return { name };
 }
 
@@ -86,8 +86,8 @@ function containerOf(fields: Fields, index: number, probe: unknown, volumes: Jso
 }
 
 /** Converts a template; only its labels and annotations are copied to pods. */
-export function podTemplate(value: unknown, path: string, labelsOf: LabelsOfPods, say: Say): JsonObject {
-  const template = new Fields(isRecord(value) ? value : {}, path, say);
+export function podTemplate(value: unknown, path: string, labelsOf: LabelsOfPods, note: AddNote): JsonObject {
+  const template = new Fields(isRecord(value) ? value : {}, path, note);
   const metadata = template.part('metadata');
   const [labels, annotations] = [metadata.take('labels'), metadata.take('annotations')];
   const label = metadata.text('label');
@@ -101,6 +101,6 @@ export function podTemplate(value: unknown, path: string, labelsOf: LabelsOfPods
       labels: labels ?? (label === undefined ? {} : { name: label }),
       ...(annotations !== undefined && { annotations }),
     },
-    spec: podSpec(isRecord(spec) ? spec : {}, `${path}spec.`, labelsOf, say),
+    spec: podSpec(isRecord(spec) ? spec : {}, `${path}spec.`, labelsOf, note),
   };
 }

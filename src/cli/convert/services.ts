@@ -13,10 +13,10 @@ const nodePorts = { first: 30_000, last: 32_767 };
 export function service(spec: Fields): JsonObject {
   const address = spec.text('clusterIP') || undefined;
   if (address !== undefined && address !== 'None')
-    spec.say('clusterIP', 'left out: the cluster gives an address of its own', 'usual');
+    spec.note('clusterIP', 'left out: the cluster gives an address of its own', 'usual');
   const [ports, type, selector] = [portsOf(spec), spec.text('type'), spec.take('selector')];
   const isNodePort = type === undefined && ports?.some(({ nodePort }) => nodePort !== undefined);
-  if (isNodePort) spec.say('type', 'added: NodePort, because a port has a nodePort');
+  if (isNodePort) spec.note('type', 'added: NodePort, because a port has a nodePort');
   const isInside = type?.toLowerCase() === 'clusterip';
   return {
     ...(address === 'None' && { clusterIP: 'None' }),
@@ -56,7 +56,7 @@ function portsOf(spec: Fields): Port[] | undefined {
       ports.length,
     );
     const leaveOut = (why: string) => {
-      fields.say('nodePort', `left out: ${why}`, 'usual');
+      fields.note('nodePort', `left out: ${why}`, 'usual');
       return {};
     };
     return {
@@ -80,11 +80,11 @@ function portName(
 ): string | undefined {
   if (given === undefined) {
     if (count <= 1) return undefined;
-    fields.say('name', `added: ${made}, because each of several ports needs one`, 'usual');
+    fields.note('name', `added: ${made}, because each of several ports needs one`, 'usual');
     return made;
   }
   const name = asName(given);
-  if (given !== name) fields.say('name', `${given} becomes ${name}`, 'usual');
+  if (given !== name) fields.note('name', `${given} becomes ${name}`, 'usual');
   return name;
 }
 

@@ -29,7 +29,7 @@ export const isSlurmJob = (object: JsonObject): boolean => {
  * found.
  */
 export function slurmJob(name: string, fields: Fields, read: Read): JsonObject {
-  fields.say(
+  fields.note(
     'connection',
     `added: make a Secret ${connectionSecret} with host, user, privateKey or password, and knownHosts`,
   );
@@ -82,7 +82,7 @@ function ofMakefile(name: string, fields: Fields, read: Read): JsonObject {
   const given = slurm.text('targetExecutableFileName');
   const target = given ?? name;
   if (given === undefined)
-    slurm.say('targetExecutableFileName', `missing: the job runs ./${name}, which the Makefile has to make`);
+    slurm.note('targetExecutableFileName', `missing: the job runs ./${name}, which the Makefile has to make`);
   const time = slurm.text('time');
   return {
     files,

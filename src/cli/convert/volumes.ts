@@ -25,7 +25,7 @@ export function persistentVolumeClaim(spec: Fields, hasVolumes: boolean): JsonOb
   const resources = spec.take('resources');
   const own = spec.take('storageClassName');
   if (own === undefined)
-    spec.say(
+    spec.note(
       'storageClassName',
       hasVolumes
         ? "added: '', which binds the claim to a volume that exists"

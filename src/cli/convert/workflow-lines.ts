@@ -22,7 +22,7 @@ const operators: Readonly<Record<string, string>> = {
  * Returns the definition; the output of a line is the input of the next. Throws with the number of an invalid
  * line.
  */
-export function workflowOfLines(text: string, say: (note: string) => void): JsonObject {
+export function workflowOfLines(text: string, note: (text: string) => void): JsonObject {
   const lines = linesOf(text);
   if (lines.length === 0) throw new Error('the workflow has no lines');
   const names = lines.map(({ at, line }) => `line ${at}: ${'yes' in line ? 'choice' : line.call}`);
@@ -31,11 +31,11 @@ export function workflowOfLines(text: string, say: (note: string) => void): Json
     const [name = '', next = ''] = [names[index], names[index + 1]];
     if ('yes' in line) {
       choice(states, name, line, at, next);
-      sayOrder(line, at, say);
+      noteOrder(line, at, note);
     } else if ('times' in line) loop(states, name, line, at, states.nameOr(next));
     else states.add(name, task(line.call, next));
   }
-  return checked(states.definition(names[0] ?? ''), { say: (name, note) => say(`${name}: ${note}`) });
+  return checked(states.definition(names[0] ?? ''), { note: (name, text) => note(`${name}: ${text}`) });
 }
 
 /** Returns the lines with their numbers, without blank lines and comments. */
@@ -48,9 +48,9 @@ const linesOf = (text: string) =>
 type Choice = Extract<Line, { operator: string }>;
 
 /** Notes which values an operator compares whose operands the other system has the other way round. */
-function sayOrder({ operator, value }: Choice, at: number, say: (note: string) => void): void {
+function noteOrder({ operator, value }: Choice, at: number, note: (text: string) => void): void {
   if (operator === 'GREATER' || operator === 'LESS')
-    say(`line ${at}: ${operator} compares what the step before answered with ${value}`);
+    note(`line ${at}: ${operator} compares what the step before answered with ${value}`);
 }
 
 function choice(states: StateTable, name: string, line: Choice, at: number, next: string): void {

@@ -26,11 +26,11 @@ export function workflow(fields: Fields, namespace: string | undefined): Workflo
  * Returns the definition without unreachable states, which the other systems accept. Throws if the definition
  * is invalid.
  */
-export function checked(definition: JsonObject, say: Pick<Fields, 'say'>): JsonObject {
+export function checked(definition: JsonObject, notes: Pick<Fields, 'note'>): JsonObject {
   const states = definition.States as States;
   const reached = reachedFrom(String(definition.StartAt), states);
   for (const name of Object.keys(states))
-    if (!reached.has(name)) say.say(name, 'left out: no state leads to it');
+    if (!reached.has(name)) notes.note(name, 'left out: no state leads to it');
   const kept = Object.fromEntries(Object.entries(states).filter(([name]) => reached.has(name)));
   const result = { ...definition, States: kept };
   const [cause] = checkDefinition(result, 'definition');
@@ -114,7 +114,7 @@ function ofFunc(name: string, node: Fields, fields: Fields, namespace: string | 
   const fn = asName(called.text('funcName') || name);
   const [place = '', next = ''] = [called.text('funcNamespace'), called.text('nextNodeName')];
   if (place === '' || place === (namespace ?? place)) return task(fn, next);
-  fields.say(name, `the workflow's service account must be allowed to call functions of ${place}`);
+  fields.note(name, `the workflow's service account must be allowed to call functions of ${place}`);
   return task(`${place}/${fn}`, next);
 }
 

@@ -24,7 +24,7 @@ const maxNodes = 3;
  */
 export function showPods(context: VerbContext, target: ObjectTarget, work: Activity): AsyncDisposable {
   const over = new AbortController();
-  const showing = tellOfPods(context, target, work, over.signal);
+  const showing = showPodProgress(context, target, work, over.signal);
   return {
     async [Symbol.asyncDispose]() {
       over.abort();
@@ -33,7 +33,7 @@ export function showPods(context: VerbContext, target: ObjectTarget, work: Activ
   };
 }
 
-async function tellOfPods(
+async function showPodProgress(
   context: VerbContext,
   target: ObjectTarget,
   work: Activity,

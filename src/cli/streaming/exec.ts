@@ -29,7 +29,7 @@ export async function runExec(
   const words = command.map((word) => `&command=${encodeURIComponent(word)}`).join('');
   const path = `${targetPath(pod, 'exec')}${query({ container, ...streamsQuery(input) })}${words}`;
   const stdout = new HeldOutput(stdio.stdout);
-  const why = (said: string) => startFailure(said, { pod: pod.name, container });
+  const why = (message: string) => startFailure(message, { pod: pod.name, container });
   const passedOn = () => finished(stdout.end());
   const code = await runProgram(context, path, { ...stdio, stdout }, input).catch(async (error) => {
     // A broken stream has no more output; otherwise, earlier output is written before the error.

@@ -138,13 +138,13 @@ async function send(channels: ChannelSocket, { stdin }: Stdio, signal: AbortSign
 }
 
 function followSize(channels: ChannelSocket, terminal: Terminal, redraw: boolean): () => void {
-  const tell = (more = 0) => {
+  const sendSize = (more = 0) => {
     const size = terminal.size();
     if (!size) return;
     const message = `${JSON.stringify({ Width: size.width + more, Height: size.height + more })}\n`;
     channels.send(commandChannels.resize, message);
   };
-  if (redraw) tell(1);
-  tell();
-  return terminal.onResize(() => tell());
+  if (redraw) sendSize(1);
+  sendSize();
+  return terminal.onResize(() => sendSize());
 }

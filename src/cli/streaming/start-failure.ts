@@ -12,9 +12,9 @@ const engineWords = 'OCI runtime exec failed: ';
 const maxHeld = 4096;
 
 /** Returns one line with the program, the container and the reason; undefined for other text. */
-export function startFailure(said: string, { pod, container }: ProgramPlace): string | undefined {
-  const at = said.indexOf(engineWords);
-  const words = at < 0 ? undefined : said.slice(at + engineWords.length).replaceAll(/\s+/g, ' ');
+export function startFailure(message: string, { pod, container }: ProgramPlace): string | undefined {
+  const at = message.indexOf(engineWords);
+  const words = at < 0 ? undefined : message.slice(at + engineWords.length).replaceAll(/\s+/g, ' ');
   const [, program, why] =
     /(?:^|: )exec: ("(?:[^"\\]|\\.)*"): (.*?)(?:: unknown)? ?$/.exec(words ?? '') ?? [];
   if (program === undefined || why === undefined) return undefined;

@@ -7,7 +7,7 @@ import type { HPAScalingRules, MetricSpec, MetricStatus } from '../../api/autosc
 import type { ObjectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { type History, type Limits, limit, remember } from './behavior-plan.ts';
-import { type AutoscalerStatus, StatusDraft, sayLimits } from './conditions-plan.ts';
+import { type AutoscalerStatus, StatusDraft, setLimits } from './conditions-plan.ts';
 import { type MetricTrouble, maxMetrics, proposalOf, troubleOf } from './metrics-plan.ts';
 import type { Known, Proposal, Reading } from './proposal-plan.ts';
 import { MetricFailure, type Tolerance } from './replicas-plan.ts';
@@ -48,7 +48,7 @@ export interface Measured
 
 export type Outcome = Proposal | MetricTrouble;
 
-export interface Said {
+export interface AutoscalerEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
@@ -61,7 +61,7 @@ export interface AutoscalerPlan {
   /** Status before the attempt to scale. */
   readonly status: AutoscalerStatus;
   readonly history: History;
-  readonly said: readonly Said[];
+  readonly events: readonly AutoscalerEvent[];
 }
 
 const usual: Limits = {
@@ -83,16 +83,16 @@ export function planAutoscaler(hpa: HorizontalPodAutoscaler, situation: Situatio
   const before = { currentReplicas: 0, desiredReplicas: 0, ...hpa.status };
   const draft = new StatusDraft(before, rfc3339(now));
   if (typeof target === 'string') {
-    draft.say(
+    draft.setCondition(
       'AbleToScale',
       'False',
       'FailedGetScale',
       `the HPA controller was unable to get the target's current scale: ${target}`,
     );
-    const event: Said = { type: 'Warning', reason: 'FailedGetScale', message: target };
-    return { scaleTo: undefined, reason: '', status: draft.status(before), history, said: [event] };
+    const event: AutoscalerEvent = { type: 'Warning', reason: 'FailedGetScale', message: target };
+    return { scaleTo: undefined, reason: '', status: draft.status(before), history, events: [event] };
   }
-  draft.say(
+  draft.setCondition(
     'AbleToScale',
     'True',
     'SucceededGetScale',
@@ -110,7 +110,7 @@ export function planAutoscaler(hpa: HorizontalPodAutoscaler, situation: Situatio
     ...(wish.metrics && { currentMetrics: wish.metrics }),
   });
   const scaleTo = replicas === target.replicas ? undefined : replicas;
-  return { scaleTo, reason: wish.reason, status, history: wish.history, said: wish.said };
+  return { scaleTo, reason: wish.reason, status, history: wish.history, events: wish.events };
 }
 
 const stays = (replicas: number) => ({ asked: replicas, from: replicas, to: replicas });
@@ -125,7 +125,7 @@ export function afterScaling(
   if (scaleTo === undefined) return status;
   const draft = new StatusDraft(status, rfc3339(now));
   if (failure !== undefined) {
-    draft.say(
+    draft.setCondition(
       'AbleToScale',
       'False',
       'FailedUpdateScale',
@@ -133,7 +133,7 @@ export function afterScaling(
     );
     return draft.status({ ...status, desiredReplicas: hpa.status?.desiredReplicas ?? 0 });
   }
-  draft.say(
+  draft.setCondition(
     'AbleToScale',
     'True',
     'SucceededRescale',
@@ -148,7 +148,7 @@ interface Wish {
   readonly reason: string;
   readonly metrics?: MetricStatus[];
   readonly history: History;
-  readonly said: readonly Said[];
+  readonly events: readonly AutoscalerEvent[];
 }
 
 function wishOf(
@@ -160,10 +160,10 @@ function wishOf(
   const { spec } = hpa;
   const { history } = situation;
   const min = spec.minReplicas;
-  const fixed = (replicas: number, reason: string): Wish => ({ replicas, reason, history, said: [] });
+  const fixed = (replicas: number, reason: string): Wish => ({ replicas, reason, history, events: [] });
   if (target.replicas === 0 && min !== 0) {
     const why = 'scaling is disabled since the replica count of the target is zero';
-    draft.say('ScalingActive', 'False', 'ScalingDisabled', why);
+    draft.setCondition('ScalingActive', 'False', 'ScalingDisabled', why);
     return fixed(0, why);
   }
   if (target.replicas > spec.maxReplicas)
@@ -171,12 +171,12 @@ function wishOf(
   if (target.replicas < min) return fixed(min, 'Current number of replicas below Spec.MinReplicas');
   const trouble = selectorTrouble(target, situation);
   if (!trouble) return wishByMetrics(hpa, target, situation, draft);
-  draft.say('ScalingActive', 'False', trouble.condition, trouble.message);
-  const said: Said[] = [
-    { type: 'Warning', reason: trouble.reason, message: trouble.told },
-    { type: 'Warning', reason: 'FailedComputeMetricsReplicas', message: trouble.told },
+  draft.setCondition('ScalingActive', 'False', trouble.condition, trouble.message);
+  const events: AutoscalerEvent[] = [
+    { type: 'Warning', reason: trouble.reason, message: trouble.eventMessage },
+    { type: 'Warning', reason: 'FailedComputeMetricsReplicas', message: trouble.eventMessage },
   ];
-  return { replicas: undefined, reason: '', history, said };
+  return { replicas: undefined, reason: '', history, events };
 }
 
 function selectorTrouble({ selector }: Target, { rivals }: Situation) {
@@ -185,16 +185,16 @@ function selectorTrouble({ selector }: Target, { rivals }: Situation) {
       condition: 'InvalidSelector',
       message: "the HPA target's scale is missing a selector",
       reason: 'SelectorRequired',
-      told: 'selector is required',
+      eventMessage: 'selector is required',
     };
   if (typeof rivals === 'string') {
     const fault = `couldn't convert selector into a corresponding internal selector object: ${rivals}`;
-    return { condition: 'InvalidSelector', message: fault, reason: 'InvalidSelector', told: fault };
+    return { condition: 'InvalidSelector', message: fault, reason: 'InvalidSelector', eventMessage: fault };
   }
   if (rivals.length < 2) return undefined;
   const all = rivals.map((key) => `{${key.split('/').reverse().join(' ')}}`).join(' ');
   const message = `pods by selector ${selector} are controlled by multiple HPAs: [${all}]`;
-  return { condition: 'AmbiguousSelector', message, reason: 'AmbiguousSelector', told: message };
+  return { condition: 'AmbiguousSelector', message, reason: 'AmbiguousSelector', eventMessage: message };
 }
 
 function wishByMetrics(
@@ -215,19 +215,21 @@ function wishByMetrics(
     undefined,
   );
   const [failure] = failures;
-  const said = failures.map(({ reason, message }): Said => ({ type: 'Warning', reason, message }));
+  const events = failures.map(
+    ({ reason, message }): AutoscalerEvent => ({ type: 'Warning', reason, message }),
+  );
   // The metric that failed may be the one that requires the pods.
   if (!best || (failure && best.replicas < target.replicas)) {
     const message = `the HPA was unable to compute the replica count: ${failure?.message}`;
-    draft.say('ScalingActive', 'False', failure?.reason ?? 'InvalidMetricSourceType', message);
+    draft.setCondition('ScalingActive', 'False', failure?.reason ?? 'InvalidMetricSourceType', message);
     const computed = `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${failure?.among}`;
-    const all: Said[] = [
-      ...said,
+    const all: AutoscalerEvent[] = [
+      ...events,
       { type: 'Warning', reason: 'FailedComputeMetricsReplicas', message: computed },
     ];
-    return { replicas: undefined, reason: '', metrics: statuses, history, said: all };
+    return { replicas: undefined, reason: '', metrics: statuses, history, events: all };
   }
-  draft.say(
+  draft.setCondition(
     'ScalingActive',
     'True',
     'ValidMetricFound',
@@ -235,7 +237,7 @@ function wishByMetrics(
   );
   const limits = limitsOf(hpa);
   const limited = limit(target.replicas, best.replicas, history, limits, passed);
-  sayLimits(draft, limited);
+  setLimits(draft, limited);
   const grows = limited.replicas > target.replicas;
   return {
     replicas: limited.replicas,
@@ -247,7 +249,7 @@ function wishByMetrics(
       limits,
       passed,
     ),
-    said,
+    events,
   };
 }
 

@@ -7,23 +7,23 @@ import type { Limited } from './behavior-plan.ts';
 
 export type AutoscalerStatus = NonNullable<HorizontalPodAutoscaler['status']>;
 
-export function sayLimits(draft: StatusDraft, { stabilized, reason, message }: Limited): void {
+export function setLimits(draft: StatusDraft, { stabilized, reason, message }: Limited): void {
   if (stabilized === 'down')
-    draft.say(
+    draft.setCondition(
       'AbleToScale',
       'True',
       'ScaleDownStabilized',
       'recent recommendations were higher than current one, applying the highest recent recommendation',
     );
   else if (stabilized === 'up')
-    draft.say(
+    draft.setCondition(
       'AbleToScale',
       'True',
       'ScaleUpStabilized',
       'recent recommendations were lower than current one, applying the lowest recent recommendation',
     );
-  else draft.say('AbleToScale', 'True', 'ReadyForNewScale', 'recommended size matches current size');
-  draft.say('ScalingLimited', reason === 'DesiredWithinRange' ? 'False' : 'True', reason, message);
+  else draft.setCondition('AbleToScale', 'True', 'ReadyForNewScale', 'recommended size matches current size');
+  draft.setCondition('ScalingLimited', reason === 'DesiredWithinRange' ? 'False' : 'True', reason, message);
 }
 
 /** Draft of the conditions. The transition time of a condition that keeps its status is kept. */
@@ -36,7 +36,7 @@ export class StatusDraft {
     this.#conditions = [...(status.conditions ?? [])];
   }
 
-  say(type: string, status: 'True' | 'False', reason: string, message: string): void {
+  setCondition(type: string, status: 'True' | 'False', reason: string, message: string): void {
     const old = this.#conditions.find((condition) => condition.type === type);
     const lastTransitionTime = transitionTime(old, status, this.#now);
     const next = { type, status, lastTransitionTime, reason, message };

@@ -160,7 +160,7 @@ class HorizontalController {
     const newest = this.#autoscalers.get(objectKey(hpa));
     if (newest?.metadata.uid !== hpa.metadata.uid || !deepEqual(newest.spec, hpa.spec)) return undefined;
     const plan = planAutoscaler(hpa, { target, outcomes, rivals, history, passed, now });
-    for (const { type, reason, message } of plan.said) events.event(hpa, type, reason, message);
+    for (const { type, reason, message } of plan.events) events.event(hpa, type, reason, message);
     const failure =
       plan.scaleTo === undefined ? undefined : await this.#scale(hpa, plan.scaleTo, plan.reason);
     return {

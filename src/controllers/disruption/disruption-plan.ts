@@ -24,7 +24,7 @@ export type ScaleOf = (
   namespace: string,
 ) => { readonly uid: string; readonly replicas: number } | undefined;
 
-export interface Telling {
+export interface BudgetEvent {
   readonly about: 'budget' | Pod;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
@@ -34,7 +34,7 @@ export interface Telling {
 export interface BudgetPlan {
   /** Undefined if the budget already has this status. */
   readonly status: BudgetStatus | undefined;
-  readonly telling: readonly Telling[];
+  readonly toEmit: readonly BudgetEvent[];
   /** Milliseconds until an eviction without a deletion no longer counts. */
   readonly recheckIn: number | undefined;
 }
@@ -55,17 +55,17 @@ export function planBudget(
   scaleOf: ScaleOf,
   now: number,
 ): BudgetPlan {
-  const telling: Telling[] = [];
-  if (pods.length === 0) telling.push(about('Normal', 'NoPods', 'No matching pods found'));
+  const toEmit: BudgetEvent[] = [];
+  if (pods.length === 0) toEmit.push(about('Normal', 'NoPods', 'No matching pods found'));
   const wanted = wantedOf(budget, pods, scaleOf);
   if (typeof wanted === 'string') {
     const message = `Failed to calculate the number of expected pods: ${wanted}`;
-    telling.push(about('Warning', 'CalculateExpectedPodCountFailed', message));
-    return { status: changed(budget, failed(budget, wanted, now)), telling, recheckIn: undefined };
+    toEmit.push(about('Warning', 'CalculateExpectedPodCountFailed', message));
+    return { status: changed(budget, failed(budget, wanted, now)), toEmit, recheckIn: undefined };
   }
-  if (wanted.unmanaged.length > 0) telling.push(about('Warning', 'UnmanagedPods', unmanagedMessage(wanted)));
+  if (wanted.unmanaged.length > 0) toEmit.push(about('Warning', 'UnmanagedPods', unmanagedMessage(wanted)));
   const { disrupted, late, recheckIn } = disruptedOf(budget, pods, now);
-  telling.push(...late.map((pod) => notDeleted(budget, pod)));
+  toEmit.push(...late.map((pod) => notDeleted(budget, pod)));
   const currentHealthy = pods.filter(
     (pod) => !isTerminating(pod) && !disrupted.has(pod.metadata.name) && podReady(pod),
   ).length;
@@ -85,10 +85,10 @@ export function planBudget(
     ...(disrupted.size > 0 && { disruptedPods: Object.fromEntries(disrupted) }),
     conditions: conditionsOf(numbers, rfc3339(now)),
   };
-  return { status: changed(budget, status), telling, recheckIn };
+  return { status: changed(budget, status), toEmit, recheckIn };
 }
 
-const about = (type: Telling['type'], reason: string, message: string): Telling => ({
+const about = (type: BudgetEvent['type'], reason: string, message: string): BudgetEvent => ({
   about: 'budget',
   type,
   reason,
@@ -160,7 +160,7 @@ function disruptedOf({ status }: PodDisruptionBudget, pods: readonly Pod[], now:
   return { disrupted, late, recheckIn };
 }
 
-const notDeleted = ({ metadata }: PodDisruptionBudget, pod: Pod): Telling => ({
+const notDeleted = ({ metadata }: PodDisruptionBudget, pod: Pod): BudgetEvent => ({
   about: pod,
   type: 'Warning',
   reason: 'NotDeleted',

@@ -90,9 +90,9 @@ export function disruptionController(context: ControllerContext): ControllerDefi
     return plan.recheckIn === undefined ? undefined : { requeueAfter: plan.recheckIn };
   }
 
-  async function carryOut(budget: PodDisruptionBudget, { status, telling }: BudgetPlan): Promise<void> {
+  async function carryOut(budget: PodDisruptionBudget, { status, toEmit }: BudgetPlan): Promise<void> {
     if (!status) return;
-    for (const { about, type, reason, message } of telling)
+    for (const { about, type, reason, message } of toEmit)
       events.event(about === 'budget' ? budget : about, type, reason, message);
     await write(budget, status);
   }

@@ -12,7 +12,7 @@ import { className } from '../../api/core/v1/volume/columns.ts';
 import { isBeingEmptied } from '../../api/core/v1/volume/recycling.ts';
 import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 
-export interface Told {
+export interface VolumeEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
@@ -21,10 +21,10 @@ export interface Told {
 export type ClaimStep =
   | { readonly kind: 'none' }
   | { readonly kind: 'bind'; readonly volume: PersistentVolume }
-  | { readonly kind: 'pending'; readonly told?: Told }
-  | { readonly kind: 'lost'; readonly told: Told }
+  | { readonly kind: 'pending'; readonly event?: VolumeEvent }
+  | { readonly kind: 'lost'; readonly event: VolumeEvent }
   /** A provisioner must create a volume. */
-  | { readonly kind: 'provision'; readonly provisioner: string; readonly told: Told };
+  | { readonly kind: 'provision'; readonly provisioner: string; readonly event: VolumeEvent };
 
 export interface ClaimWorld {
   /** Volume that the claim names, if it exists. */
@@ -41,14 +41,14 @@ export function planClaim(claim: PersistentVolumeClaim, world: ClaimWorld): Clai
   return claim.spec.volumeName ? planNamed(claim, world) : planUnbound(claim, world);
 }
 
-const warning = (reason: string, message: string): Told => ({ type: 'Warning', reason, message });
-const normal = (reason: string, message: string): Told => ({ type: 'Normal', reason, message });
+const warning = (reason: string, message: string): VolumeEvent => ({ type: 'Warning', reason, message });
+const normal = (reason: string, message: string): VolumeEvent => ({ type: 'Normal', reason, message });
 
 function planBound(claim: PersistentVolumeClaim, world: ClaimWorld): ClaimStep {
   const { named } = world;
   const lost = (what: string): ClaimStep => ({
     kind: 'lost',
-    told: warning('ClaimLost', `Bound claim has lost ${what}. Data on the volume is lost!`),
+    event: warning('ClaimLost', `Bound claim has lost ${what}. Data on the volume is lost!`),
   });
   if (!claim.spec.volumeName) return lost('reference to PersistentVolume');
   if (!named) return lost('its PersistentVolume');
@@ -58,7 +58,7 @@ function planBound(claim: PersistentVolumeClaim, world: ClaimWorld): ClaimStep {
   if (!claimRef && !wasBound) return planNamed(claim, world);
   if (!claimRef || claimRef.uid === claim.metadata.uid) return { kind: 'bind', volume: named };
   const message = 'Two claims are bound to the same volume, this one is bound incorrectly';
-  return { kind: 'lost', told: warning('ClaimMisbound', message) };
+  return { kind: 'lost', event: warning('ClaimMisbound', message) };
 }
 
 function planNamed(claim: PersistentVolumeClaim, { named }: ClaimWorld): ClaimStep {
@@ -68,14 +68,14 @@ function planNamed(claim: PersistentVolumeClaim, { named }: ClaimWorld): ClaimSt
     const fault = volumeFault(named, claim);
     if (fault === undefined) return { kind: 'bind', volume: named };
     const message = `Cannot bind to requested volume ${name}: ${fault}`;
-    return { kind: 'pending', told: warning('VolumeMismatch', message) };
+    return { kind: 'pending', event: warning('VolumeMismatch', message) };
   }
   if (isForClaim(named, claim)) return { kind: 'bind', volume: named };
   const message =
     claim.metadata.annotations?.[boundByController] === undefined
       ? `volume ${name} already bound to a different claim.`
       : `invalid binding of claim ${JSON.stringify(`${claim.metadata.namespace}/${claim.metadata.name}`)} to volume ${name}: volume already claimed by ${JSON.stringify(`${named.spec.claimRef.namespace}/${named.spec.claimRef.name}`)}`;
-  return { kind: 'pending', told: warning('FailedBinding', message) };
+  return { kind: 'pending', event: warning('FailedBinding', message) };
 }
 
 function planUnbound(claim: PersistentVolumeClaim, world: ClaimWorld): ClaimStep {
@@ -84,11 +84,11 @@ function planUnbound(claim: PersistentVolumeClaim, world: ClaimWorld): ClaimStep
   const [volume] = rankVolumes(claim, volumes, delayed);
   if (volume) return { kind: 'bind', volume };
   if (delayed && claim.metadata.annotations?.[selectedNode] === undefined)
-    return { kind: 'pending', told: waitsForPod(waitingPods) };
+    return { kind: 'pending', event: waitsForPod(waitingPods) };
   const wanted = className(claim);
   if (wanted === '') {
     const message = 'no persistent volumes available for this claim and no storage class is set';
-    return { kind: 'pending', told: normal('FailedBinding', message) };
+    return { kind: 'pending', event: normal('FailedBinding', message) };
   }
   return planProvision(storageClass, wanted);
 }
@@ -98,18 +98,18 @@ const noProvisioner = 'kubernetes.io/no-provisioner';
 function planProvision(storageClass: StorageClass | undefined, wanted: string): ClaimStep {
   if (!storageClass) {
     const message = `storageclass.storage.k8s.io ${JSON.stringify(wanted)} not found`;
-    return { kind: 'pending', told: warning('ProvisioningFailed', message) };
+    return { kind: 'pending', event: warning('ProvisioningFailed', message) };
   }
   const { provisioner } = storageClass;
   if (provisioner === noProvisioner) {
     const message = `no volume plugin matched name: ${noProvisioner}`;
-    return { kind: 'pending', told: warning('ProvisioningFailed', message) };
+    return { kind: 'pending', event: warning('ProvisioningFailed', message) };
   }
   const message = `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`;
-  return { kind: 'provision', provisioner, told: normal('ExternalProvisioning', message) };
+  return { kind: 'provision', provisioner, event: normal('ExternalProvisioning', message) };
 }
 
-function waitsForPod(pods: readonly string[]): Told {
+function waitsForPod(pods: readonly string[]): VolumeEvent {
   if (pods.length === 0)
     return normal('WaitForFirstConsumer', 'waiting for first consumer to be created before binding');
   const which = pods.length === 1 ? `pod ${pods[0]}` : `pods ${pods.join(',')}`;

@@ -40,7 +40,7 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { indexVolumes, type VolumeIndex } from '../../controller-runtime/volume-index.ts';
-import { type ClaimStep, planClaim, type Told } from './claim-plan.ts';
+import { type ClaimStep, planClaim, type VolumeEvent } from './claim-plan.ts';
 import { claimKeysOf, podsByClaim } from './pods-by-claim.ts';
 import { planVolume } from './volume-plan.ts';
 import { WrittenVolumes } from './written-volumes.ts';
@@ -154,9 +154,9 @@ class PersistentVolumeBinder {
     };
   }
 
-  #emit(about: PersistentVolume | PersistentVolumeClaim, told: Told | undefined) {
+  #emit(about: PersistentVolume | PersistentVolumeClaim, event: VolumeEvent | undefined) {
     const { events } = this.#context;
-    if (told) events.event(about, told.type, told.reason, told.message);
+    if (event) events.event(about, event.type, event.reason, event.message);
   }
 
   #latestOf(name: string) {
@@ -227,12 +227,12 @@ class PersistentVolumeBinder {
       case 'lost':
         if (claim.status?.phase !== 'Lost') {
           await this.#setClaimPhase(claim, 'Lost', undefined);
-          this.#emit(claim, step.told);
+          this.#emit(claim, step.event);
         }
         return;
       case 'provision': {
         const { annotations } = claim.metadata;
-        this.#emit(claim, step.told);
+        this.#emit(claim, step.event);
         if (annotations?.[storageProvisioner] !== step.provisioner)
           await this.#claimsClient.update(
             annotated(claim, {
@@ -243,7 +243,7 @@ class PersistentVolumeBinder {
         return;
       }
       case 'pending':
-        this.#emit(claim, step.told);
+        this.#emit(claim, step.event);
         await this.#setClaimPhase(claim, 'Pending', undefined);
     }
   }
@@ -312,12 +312,12 @@ class PersistentVolumeBinder {
         return;
       case 'phase':
         await this.#setVolumePhase(volume, step.phase, step.message);
-        this.#emit(volume, step.told);
+        this.#emit(volume, step.event);
         return;
-      case 'tell': {
-        this.#emit(volume, step.told);
+      case 'report': {
+        this.#emit(volume, step.event);
         const claim = this.#claims.get(claimKeyOf(volume) ?? '');
-        if (claim) this.#emit(claim, step.toldClaim);
+        if (claim) this.#emit(claim, step.claimEvent);
       }
     }
   }

@@ -2,14 +2,19 @@
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import { boundByController, provisionedBy, volumeModeOf } from '../../api/core/v1/volume/binding.ts';
 import { canBeEmptied, isBeingEmptied } from '../../api/core/v1/volume/recycling.ts';
-import type { Told } from './claim-plan.ts';
+import type { VolumeEvent } from './claim-plan.ts';
 
 export type VolumeStep =
   | { readonly kind: 'none' }
-  | { readonly kind: 'phase'; readonly phase: string; readonly message?: string; readonly told?: Told }
+  | {
+      readonly kind: 'phase';
+      readonly phase: string;
+      readonly message?: string;
+      readonly event?: VolumeEvent;
+    }
   /** The claim is bound to another volume; this volume is available again. */
   | { readonly kind: 'unbind'; readonly volume: PersistentVolume }
-  | { readonly kind: 'tell'; readonly told: Told; readonly toldClaim: Told };
+  | { readonly kind: 'report'; readonly event: VolumeEvent; readonly claimEvent: VolumeEvent };
 
 /**
  * Returns the step. `claim` is the claim of the volume's claimRef; undefined if no claim with that uid
@@ -36,11 +41,11 @@ function planUnfinished(volume: PersistentVolume, claim: PersistentVolumeClaim):
   if (volumeModeOf(volume) === volumeModeOf(claim)) return { kind: 'none' };
   const why = 'due to incompatible volumeMode.';
   const [name, claimName] = [volume.metadata.name, claim.metadata.name].map((one) => JSON.stringify(one));
-  const tell = (message: string): Told => ({ type: 'Warning', reason: 'VolumeMismatch', message });
+  const mismatch = (message: string): VolumeEvent => ({ type: 'Warning', reason: 'VolumeMismatch', message });
   return {
-    kind: 'tell',
-    told: tell(`Cannot bind PersistentVolume to requested PersistentVolumeClaim ${claimName} ${why}`),
-    toldClaim: tell(`Cannot bind PersistentVolume ${name} to requested PersistentVolumeClaim ${why}`),
+    kind: 'report',
+    event: mismatch(`Cannot bind PersistentVolume to requested PersistentVolumeClaim ${claimName} ${why}`),
+    claimEvent: mismatch(`Cannot bind PersistentVolume ${name} to requested PersistentVolumeClaim ${why}`),
   };
 }
 
@@ -67,7 +72,7 @@ function planReleased(volume: PersistentVolume): VolumeStep {
   const { persistentVolumeReclaimPolicy: policy } = spec;
   const fail = (reason: string, message: string): VolumeStep => ({
     ...{ kind: 'phase', phase: 'Failed', message },
-    told: { type: 'Warning', reason, message },
+    event: { type: 'Warning', reason, message },
   });
   // The provisioner of the volume deletes it.
   if (policy === 'Delete' && metadata.annotations?.[provisionedBy] === undefined)

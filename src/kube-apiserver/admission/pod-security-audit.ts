@@ -16,25 +16,25 @@ const shown = (what: string) => what.replace(/\p{C}/gu, '?').slice(0, 1_000);
 export class PodSecurityAudit {
   readonly #server: Pick<KubeContext, 'clock' | 'log'>;
   readonly #lines = new TokenBuckets({ burst: auditBurst, refillMs: auditPause, keys: 1_000 });
-  #untold = 0;
+  #omitted = 0;
 
   constructor(server: Pick<KubeContext, 'clock' | 'log'>) {
     this.#server = server;
   }
 
-  tell({ definition, namespace, name, user }: Admission, what: string): void {
+  record({ definition, namespace, name, user }: Admission, what: string): void {
     if (this.#lines.take(namespace, this.#server.clock.now()) > 0) {
-      this.#untold++;
+      this.#omitted++;
       return;
     }
-    const untold = this.#untold > 0 ? { untold: this.#untold } : {};
-    this.#untold = 0;
+    const omitted = this.#omitted > 0 ? { omitted: this.#omitted } : {};
+    this.#omitted = 0;
     this.#server.log.info(shown(what), {
       kind: definition.kind,
       namespace,
       name,
       user: user.name,
-      ...untold,
+      ...omitted,
     });
   }
 }

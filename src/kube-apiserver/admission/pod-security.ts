@@ -23,9 +23,9 @@ import {
   isSame,
   isStricter,
   type LevelVersion,
+  ownModes,
   type Policy,
   policyOf,
-  saidBy,
   written,
 } from '../pod-security/levels.ts';
 import { namespaceWarnings } from '../pod-security/namespace-pods.ts';
@@ -86,7 +86,7 @@ function validPolicies(admission: Admission, labels: Labels, defaults: Policy) {
 }
 
 function ignoredPolicy(namespace: string, labels: Labels, policy: Policy): string {
-  const ignored = `and the policy (${saidBy(labels, policy)}) will be ignored`;
+  const ignored = `and the policy (${ownModes(labels, policy)}) will be ignored`;
   return `namespace ${JSON.stringify(namespace)} is exempt from Pod Security, ${ignored}`;
 }
 
@@ -122,10 +122,10 @@ async function checkPod(server: Server, admission: Admission, audit: PodSecurity
   if (isExemptClass(server, pod)) return;
   const judge = judgement(pod);
   const refused = judge(policy.enforce);
-  tellAudit(audit, admission, policy.audit, judge(policy.audit));
+  recordAudit(audit, admission, policy.audit, judge(policy.audit));
   if (refused.length > 0) {
     const { definition, name } = admission;
-    throw newForbidden(definition, name, `violates PodSecurity ${told(policy.enforce, refused)}`);
+    throw newForbidden(definition, name, `violates PodSecurity ${violationText(policy.enforce, refused)}`);
   }
   warnOf(admission, policy.warn, judge(policy.warn));
 }
@@ -137,7 +137,7 @@ async function checkTemplate(server: Server, admission: Admission, audit: PodSec
   const policy = await policyFor(server, admission);
   if (!policy || isExemptClass(server, template)) return;
   const judge = judgement(template);
-  tellAudit(audit, admission, policy.audit, judge(policy.audit));
+  recordAudit(audit, admission, policy.audit, judge(policy.audit));
   warnOf(admission, policy.warn, judge(policy.warn));
 }
 
@@ -150,23 +150,23 @@ function judgement(pod: PodLike): (policy: LevelVersion) => readonly Violation[]
   return (policy) => known.getOrInsertComputed(written(policy), () => violationsOf(policy, pod, servedMinor));
 }
 
-const told = (policy: LevelVersion, violations: readonly Violation[]) =>
+const violationText = (policy: LevelVersion, violations: readonly Violation[]) =>
   `${JSON.stringify(written(policy))}: ${inDetail(violations)}`;
 
 const wouldViolate = (policy: LevelVersion, violations: readonly Violation[]) =>
-  `would violate PodSecurity ${told(policy, violations)}`;
+  `would violate PodSecurity ${violationText(policy, violations)}`;
 
 function warnOf({ warn }: Admission, policy: LevelVersion, violations: readonly Violation[]): void {
   if (violations.length > 0) warn?.(wouldViolate(policy, violations));
 }
 
-function tellAudit(
+function recordAudit(
   audit: PodSecurityAudit,
   admission: Admission,
   policy: LevelVersion,
   violations: readonly Violation[],
 ): void {
-  if (violations.length > 0) audit.tell(admission, wouldViolate(policy, violations));
+  if (violations.length > 0) audit.record(admission, wouldViolate(policy, violations));
 }
 
 const isExempt = ({ podSecurity: { exemptions } }: Server, { namespace, user }: Admission) =>

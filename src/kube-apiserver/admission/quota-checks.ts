@@ -162,7 +162,9 @@ function take(uses: readonly QuotaUse[], concerned: ReadonlySet<QuotaUse>, wante
     addTo(used, requested);
     const over = new Set([...requested.keys()].filter((name) => isOver(used, use.hard, name)));
     if (over.size > 0) {
-      const [asked, taken, most] = [requested, use.used, use.hard].map((amounts) => told(amounts, over));
+      const [asked, taken, most] = [requested, use.used, use.hard].map((amounts) =>
+        amountsText(amounts, over),
+      );
       const { name } = use.quota.metadata;
       return refused(`exceeded quota: ${name}, requested: ${asked}, used: ${taken}, limited: ${most}`);
     }
@@ -176,5 +178,5 @@ const isOver = (used: Amounts, hard: Amounts, name: string) =>
 
 const listed = (names: readonly string[]) => [...names].sort().join(',');
 
-const told = (amounts: Amounts, names: ReadonlySet<string>) =>
+const amountsText = (amounts: Amounts, names: ReadonlySet<string>) =>
   listed(Object.entries(writeAmounts(amountsOf(amounts, names))).map(([name, text]) => `${name}=${text}`));

@@ -79,9 +79,9 @@ const headOf = (name: string) =>
 
 /** Returns the object: a fault is its message; the reason for an unknown state is its error. */
 function statusOf(name: string, fault: Fault | undefined): ComponentStatus {
-  const said = fault?.status === 'Unknown' ? { error: fault.message } : { message: fault?.message ?? 'ok' };
+  const detail = fault?.status === 'Unknown' ? { error: fault.message } : { message: fault?.message ?? 'ok' };
   return {
     ...headOf(name),
-    conditions: [{ type: 'Healthy', status: fault?.status ?? 'True', ...said }],
+    conditions: [{ type: 'Healthy', status: fault?.status ?? 'True', ...detail }],
   };
 }

@@ -63,10 +63,10 @@ function podMetrics(
   { metadata, spec }: Pod,
   sample: NodeSample | undefined,
 ): PodMetrics | undefined {
-  const told = sample?.pods.get(metadata.uid)?.containers;
+  const measured = sample?.pods.get(metadata.uid)?.containers;
   // Containers that the pod does not have are left out, even if the kubelet reports them.
   const own = new Set([...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name));
-  const containers = new Map([...(told ?? [])].filter(([name]) => own.has(name)));
+  const containers = new Map([...(measured ?? [])].filter(([name]) => own.has(name)));
   if (containers.size === 0) return undefined;
   return {
     ...headOf(podMetricsResource, server, metadata),

@@ -49,7 +49,7 @@ const scrapedServices: IndexDeclaration = {
  */
 const maxOfOne = 512 * 1024;
 /** Maximum number of objects whose size has been logged. */
-const maxTold = 1000;
+const maxReported = 1000;
 
 interface Listed {
   readonly cached: CachedObject;
@@ -60,7 +60,7 @@ export function targetLists(
   server: Pick<KubeContext, 'cache' | 'log' | 'turns'>,
 ): ReadonlyMap<string, Document> {
   const { cache, log } = server;
-  const told = new BoundedMap<true>(maxTold);
+  const reported = new BoundedMap<true>(maxReported);
   const podOf = (namespace: string) => (name: string) =>
     cache.get(storageKey(podResource, namespace, name))?.object as Pod | undefined;
   const behind = ({ object }: CachedObject): Listed[] => {
@@ -90,11 +90,11 @@ export function targetLists(
     const text = groupsOf(targets(object), maxOfOne);
     if (text !== undefined) return text;
     const { uid } = object.metadata;
-    if (!told.get(uid)) {
+    if (!reported.get(uid)) {
       const wrong = 'an object has too many ports and labels to be a target of metrics: it is left out';
       log.warn(wrong, { object: key.replace('/registry/', ''), maxBytes: maxOfOne });
     }
-    told.set(uid, true);
+    reported.set(uid, true);
     return none;
   };
   return new Map(

@@ -205,7 +205,7 @@ const slicePortLabels = ({ name, protocol, port, appProtocol }: EndpointPort): T
 });
 
 function endpointLabels({ conditions, hostname, nodeName, targetRef, zone }: Endpoint): TargetLabels {
-  const told = {
+  const values = {
     endpoint_conditions_ready: conditions.ready,
     endpoint_conditions_serving: conditions.serving,
     endpoint_conditions_terminating: conditions.terminating,
@@ -216,7 +216,7 @@ function endpointLabels({ conditions, hostname, nodeName, targetRef, zone }: End
     address_target_name: targetRef && (targetRef.name ?? ''),
   };
   return Object.fromEntries(
-    Object.entries(told).flatMap(([name, value]) =>
+    Object.entries(values).flatMap(([name, value]) =>
       value === undefined ? [] : [[meta(`endpointslice_${name}`), String(value)]],
     ),
   );

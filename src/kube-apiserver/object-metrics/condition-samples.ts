@@ -2,7 +2,7 @@
 import type { Labels, Sample } from '../../base/metrics/exposition.ts';
 import { gauges, type ObjectFamily } from './family.ts';
 
-export interface Told {
+export interface AnyCondition {
   readonly type?: string | undefined;
   readonly status?: string | undefined;
   readonly reason?: string | undefined;
@@ -25,7 +25,7 @@ export const statusSamples = (
 export const conditions = <T>(
   name: string,
   help: string,
-  conditionsOf: (object: T) => readonly Told[] | undefined,
+  conditionsOf: (object: T) => readonly AnyCondition[] | undefined,
 ): ObjectFamily<T> =>
   gauges(name, help, (object) =>
     (conditionsOf(object) ?? []).flatMap(({ type = '', status }) =>
@@ -38,7 +38,7 @@ export const statusOf = <T>(
   name: string,
   help: string,
   type: string,
-  conditionsOf: (object: T) => readonly Told[] | undefined,
+  conditionsOf: (object: T) => readonly AnyCondition[] | undefined,
 ): ObjectFamily<T> =>
   gauges(name, help, (object) =>
     (conditionsOf(object) ?? [])

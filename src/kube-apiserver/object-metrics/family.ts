@@ -8,7 +8,7 @@ import type { Family, Labels, Sample } from '../../base/metrics/exposition.ts';
 
 export interface ObjectFamily<T> extends Omit<Family, 'samples'> {
   /** Returns the samples of an object; empty if there are none. Their labels come after those of the kind. */
-  tell(object: T): readonly Sample[];
+  samplesOf(object: T): readonly Sample[];
 }
 
 export interface ObjectMetrics<T extends KubeObject = KubeObject> {
@@ -25,14 +25,14 @@ export const objectMetrics = <T extends KubeObject>(metrics: ObjectMetrics<T>): 
 export const gauges = <T>(
   name: string,
   help: string,
-  tell: (object: T) => readonly Sample[],
-): ObjectFamily<T> => ({ name, help, type: 'gauge', tell });
+  samplesOf: (object: T) => readonly Sample[],
+): ObjectFamily<T> => ({ name, help, type: 'gauge', samplesOf });
 
 export const counters = <T>(
   name: string,
   help: string,
-  tell: (object: T) => readonly Sample[],
-): ObjectFamily<T> => ({ name, help, type: 'counter', tell });
+  samplesOf: (object: T) => readonly Sample[],
+): ObjectFamily<T> => ({ name, help, type: 'counter', samplesOf });
 
 type Value = number | boolean | undefined;
 

@@ -3,23 +3,23 @@ import type { KubeObject, OwnerReference } from '../../apimachinery/meta.ts';
 import type { Labels } from '../../base/metrics/exposition.ts';
 import { fact, gauge, gauges, type ObjectFamily, seconds } from './family.ts';
 
-type Told = ObjectFamily<KubeObject>;
+type MetadataFamily = ObjectFamily<KubeObject>;
 
-export const created = (prefix: string): Told =>
+export const created = (prefix: string): MetadataFamily =>
   gauge(
     `${prefix}_created`,
     'Creation timestamp of the object, in seconds since the epoch.',
     ({ metadata }) => seconds(metadata.creationTimestamp),
   );
 
-export const deletionTimestamp = (prefix: string): Told =>
+export const deletionTimestamp = (prefix: string): MetadataFamily =>
   gauge(
     `${prefix}_deletion_timestamp`,
     'Deletion timestamp of the object, in seconds since the epoch.',
     ({ metadata }) => seconds(metadata.deletionTimestamp),
   );
 
-export const generation = (prefix: string): Told =>
+export const generation = (prefix: string): MetadataFamily =>
   gauge(
     `${prefix}_metadata_generation`,
     'Generation of the desired state of the object.',
@@ -37,7 +37,7 @@ export const observedGeneration = (prefix: string): ObjectFamily<Observed> =>
     ({ status }) => status?.observedGeneration ?? 0,
   );
 
-export const resourceVersion = (prefix: string): Told =>
+export const resourceVersion = (prefix: string): MetadataFamily =>
   gauge(
     `${prefix}_metadata_resource_version`,
     'The resourceVersion of the object, as a number.',
@@ -51,7 +51,7 @@ export const resourceVersion = (prefix: string): Told =>
 export const owners = (
   name: string,
   labelsOf: (owner: OwnerReference | undefined, object: KubeObject) => Labels,
-): Told =>
+): MetadataFamily =>
   gauges(name, 'Owner of the object; empty labels if it has none.', (object) => {
     const { ownerReferences = [] } = object.metadata;
     return ownerReferences.length === 0
@@ -59,7 +59,7 @@ export const owners = (
       : ownerReferences.map((owner) => fact(labelsOf(owner, object)));
   });
 
-export const owner = (prefix: string): Told =>
+export const owner = (prefix: string): MetadataFamily =>
   owners(`${prefix}_owner`, (reference) => ({
     owner_kind: reference?.kind ?? '',
     owner_name: reference?.name ?? '',

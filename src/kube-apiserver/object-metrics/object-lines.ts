@@ -51,7 +51,7 @@ export function linesOf(metrics: ObjectMetrics, object: CachedObject, pool: Ends
   return {
     object,
     labels: labelPairs(metrics.labelsOf(read)),
-    ends: metrics.families.map(({ tell }) => pool.of(tell(read))),
+    ends: metrics.families.map(({ samplesOf }) => pool.of(samplesOf(read))),
   };
 }
 

@@ -104,8 +104,8 @@ export class ObjectMetricsPage {
 }
 
 /** Returns the head of a family; empty if no object has a line of it. */
-const headOf = (family: ObjectMetrics['families'][number], told: readonly ObjectLines[]) =>
-  told.length > 0 ? `${familyHead(family)}\n` : '';
+const headOf = (family: ObjectMetrics['families'][number], lines: readonly ObjectLines[]) =>
+  lines.length > 0 ? `${familyHead(family)}\n` : '';
 
 function linesText(begin: string, ends: Ends): string {
   if (ends === undefined || typeof ends === 'string') return begin + (ends ?? '');

@@ -70,8 +70,8 @@ function warnOf(labels: Labels, { enforce, warn }: Policy): LevelVersion {
   const own = labels[`${prefix}enforce`];
   if (labels[`${prefix}warn`] !== undefined || own === undefined || readLevel(own) === undefined) return warn;
   if (!isStricter(enforce.level, warn.level)) return warn;
-  const saysVersion = labels[`${prefix}warn-version`] !== undefined;
-  return { level: enforce.level, version: saysVersion ? warn.version : enforce.version };
+  const hasVersion = labels[`${prefix}warn-version`] !== undefined;
+  return { level: enforce.level, version: hasVersion ? warn.version : enforce.version };
 }
 
 function read<T>(
@@ -102,7 +102,7 @@ export const isPrivileged = (policy: Policy): boolean =>
  * Formats the modes that the namespace itself sets and that are not privileged, as
  * `enforce=restricted:latest, warn=…`.
  */
-export const saidBy = (labels: Labels, policy: Policy): string =>
+export const ownModes = (labels: Labels, policy: Policy): string =>
   modes
     .filter((mode) => policy[mode].level !== 'privileged')
     .filter((mode) => (labels[`${prefix}${mode}`] ?? labels[`${prefix}${mode}-version`]) !== undefined)

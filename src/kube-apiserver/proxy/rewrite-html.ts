@@ -66,7 +66,7 @@ export class HtmlRewriter {
     this.#text = this.#text.slice(-maxNameLength) + piece;
     this.#from = past + piece.length - this.#text.length;
     this.#tokenizer.write(piece);
-    if (this.#value === undefined) this.#tellUntil(past + piece.length);
+    if (this.#value === undefined) this.#passUntil(past + piece.length);
     return this.#take();
   }
 
@@ -103,7 +103,7 @@ export class HtmlRewriter {
 
   /** Called for each part of a value, which may span several pieces. */
   #addToLink(start: number, end: number): void {
-    if (this.#value === undefined) this.#tellUntil(start);
+    if (this.#value === undefined) this.#passUntil(start);
     this.#value = (this.#value ?? '') + this.#slice(start, end);
     this.#written = end;
     if (this.#value.length <= maxLinkLength) return;
@@ -112,7 +112,7 @@ export class HtmlRewriter {
     this.#isLink = false;
   }
 
-  #tellUntil(end: number): void {
+  #passUntil(end: number): void {
     this.#out += this.#slice(this.#written, end);
     this.#written = end;
   }

@@ -131,7 +131,7 @@ async function whyNotHis(
   if (tooMany)
     return `${who} cannot be shown to hold these permissions: the rules multiply to more than ${maxComparisons} comparisons; use several roles with fewer rules and words, or the verb escalate`;
   if (missing.length === 0) return undefined;
-  const told = compactRules(missing).map(ruleInWords).sort().join('\n');
+  const missingRules = compactRules(missing).map(ruleInWords).sort().join('\n');
   const broken = problems.size > 0 ? `; resolution errors: ${inWords([...problems])}` : '';
-  return `${who} is attempting to grant RBAC permissions not currently held:\n${told}${broken}`;
+  return `${who} is attempting to grant RBAC permissions not currently held:\n${missingRules}${broken}`;
 }

@@ -63,7 +63,7 @@ export async function evictPod(scope: RequestScope): Promise<Response> {
       dryRun,
       options,
       preconditions: options.preconditions,
-      lastWords: (object) => sayWhy(object as Pod, rfc3339(scope.server.clock.now())),
+      lastWords: (object) => markEvicted(object as Pod, rfc3339(scope.server.clock.now())),
     },
   );
   const done = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
@@ -204,7 +204,7 @@ const tooMany = (message: string, retryAfterSeconds?: number) =>
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 
-function sayWhy(pod: Pod, now: string): void {
+function markEvicted(pod: Pod, now: string): void {
   const old = podCondition(pod, 'DisruptionTarget');
   const condition = {
     type: 'DisruptionTarget',

@@ -104,7 +104,7 @@ export class ImagePuller {
       return await this.#options.runtime.findImage(image);
     } catch (error) {
       if (!(error instanceof RuntimeError) || error.reason === 'Unavailable') throw error;
-      const message = `Failed to inspect image ${JSON.stringify(image)}: ${error.said ?? error.message}`;
+      const message = `Failed to inspect image ${JSON.stringify(image)}: ${error.engineMessage ?? error.message}`;
       this.#options.events.event(pod, 'Warning', 'InspectFailed', message);
       throw new ImageError('ImageInspectError', message, { cause: error });
     }
@@ -132,7 +132,7 @@ export class ImagePuller {
     } catch (error) {
       if (!before) await record.gaveUp(image);
       if (signal.aborted) throw error;
-      const reason = (error instanceof RuntimeError ? error.said : undefined) ?? errorMessage(error);
+      const reason = (error instanceof RuntimeError ? error.engineMessage : undefined) ?? errorMessage(error);
       events.event(pod, 'Warning', 'Failed', `Failed to pull image ${quoted}: ${reason}`);
       throw new ImageError('ErrImagePull', reason, { cause: error });
     }
@@ -160,7 +160,7 @@ export class ImagePuller {
     for (const one of credentials.length > 0 ? credentials : [undefined]) {
       const pull = pulls?.begin(image);
       try {
-        return await runtime.pullImage(image, signal, one, pull?.tell);
+        return await runtime.pullImage(image, signal, one, pull?.record);
       } catch (error) {
         if (signal.aborted) throw error;
         problems.push(error);

@@ -8,13 +8,13 @@ export class Pulls {
   readonly #underWay = new Map<number, { readonly image: string; readonly layers: Map<string, LayerLine> }>();
   #next = 0;
 
-  /** Registers a pull; `tell` records a progress line of the engine, `end` removes the pull. */
-  begin(image: string): { readonly tell: (line: LayerLine) => void; readonly end: () => void } {
+  /** Registers a pull; `record` records a progress line of the engine, `end` removes the pull. */
+  begin(image: string): { readonly record: (line: LayerLine) => void; readonly end: () => void } {
     const key = this.#next++;
     const layers = new Map<string, LayerLine>();
     this.#underWay.set(key, { image, layers });
     return {
-      tell: (line) => {
+      record: (line) => {
         if (line.id !== undefined) layers.set(line.id, line);
       },
       end: () => void this.#underWay.delete(key),

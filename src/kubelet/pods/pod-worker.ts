@@ -67,7 +67,7 @@ export class PodWorker {
   /** Grace period of the last known pod's deletion, once the API server no longer has the pod. */
   #orphanGrace: number | undefined;
   #status: PodStatus | undefined;
-  #toldHold: string | undefined;
+  #reportedHold: string | undefined;
   #dirty = false;
   #running: Promise<void> | undefined;
   #timer: Timer | undefined;
@@ -349,10 +349,10 @@ export class PodWorker {
   #emitHold(pod: Pod): void {
     const ending = pod.metadata.deletionTimestamp !== undefined || this.#memory.end !== undefined;
     const hold = ending ? undefined : holdOf(pod, this.#memory);
-    if (hold && hold.message !== this.#toldHold) {
+    if (hold && hold.message !== this.#reportedHold) {
       this.#context.events.event(pod, 'Warning', hold.reason, hold.message);
     }
-    this.#toldHold = hold?.message;
+    this.#reportedHold = hold?.message;
   }
 
   /**

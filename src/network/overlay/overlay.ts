@@ -129,7 +129,7 @@ class Overlay {
     const nodes = this.#nodes();
     const podCIDR = await this.#ownRange(nodes);
     const plan = planOverlay({ ...this.#options, podCIDR, underlay: this.#underlay }, nodes, this.#names);
-    this.#tell(plan.problems);
+    this.#report(plan.problems);
     const from = this.#kernel;
     // The state is unknown until the change has succeeded.
     this.#kernel = undefined;
@@ -167,12 +167,12 @@ class Overlay {
     const { client, nodeName } = this.#options;
     const own = this.#nodes().find(({ metadata }) => metadata.name === nodeName);
     if (!annotations || !own) return;
-    const said = own.metadata.annotations ?? {};
-    if (Object.entries(annotations).every(([key, value]) => (said[key] ?? null) === value)) return;
+    const stored = own.metadata.annotations ?? {};
+    if (Object.entries(annotations).every(([key, value]) => (stored[key] ?? null) === value)) return;
     await client.resource(nodeResource).patch(nodeName, '', 'merge', { metadata: { annotations } });
   }
 
-  #tell(problems: readonly string[]): void {
+  #report(problems: readonly string[]): void {
     for (const problem of problems) {
       if (!this.#problems.has(problem)) this.#options.log.warn(problem);
     }

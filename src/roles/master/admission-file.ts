@@ -64,12 +64,12 @@ type AdmissionSettings = Pick<KubeApiServerOptions, 'limitedResources' | 'podSec
 /** Throws UsageError that names the file and the invalid field. */
 export async function readAdmissionFile(path: string): Promise<AdmissionSettings> {
   const { plugins } = check(fileShape, parse(await text(path), path), path);
-  const told = new Set<string>();
+  const seen = new Set<string>();
   const settings: { -readonly [Key in keyof AdmissionSettings]: AdmissionSettings[Key] } = {};
   for (const [index, plugin] of plugins.entries()) {
     const { name } = plugin;
-    if (told.has(name)) throw new UsageError(`${flag}: ${path}: plugins: ${name} is there twice`);
-    told.add(name);
+    if (seen.has(name)) throw new UsageError(`${flag}: ${path}: plugins: ${name} is there twice`);
+    seen.add(name);
     const found = await configurationOf(plugin, path, index);
     if (!found) continue;
     if (name === 'PodSecurity') settings.podSecurity = check(podSecurityShape, found.value, found.where);

@@ -72,13 +72,13 @@ export const podSecurityShape = v.pipe(
       {},
     ),
   }),
-  v.transform(({ defaults: told, exemptions }): PodSecurityConfiguration => {
-    const { enforce, audit, warn } = told;
+  v.transform(({ defaults: levels, exemptions }): PodSecurityConfiguration => {
+    const { enforce, audit, warn } = levels;
     return {
       defaults: {
-        enforce: { level: enforce, version: told['enforce-version'] },
-        audit: { level: audit, version: told['audit-version'] },
-        warn: { level: warn, version: told['warn-version'] },
+        enforce: { level: enforce, version: levels['enforce-version'] },
+        audit: { level: audit, version: levels['audit-version'] },
+        warn: { level: warn, version: levels['warn-version'] },
       },
       exemptions,
     };

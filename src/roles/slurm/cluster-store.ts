@@ -39,10 +39,10 @@ export class ClusterStore implements JobStore {
 
   constructor(options: ClusterStoreOptions) {
     this.#options = options;
-    const tell = () => {
+    const notify = () => {
       for (const listener of this.#listeners) listener();
     };
-    options.informer.addEventHandler({ onAdd: tell, onUpdate: tell, onDelete: tell });
+    options.informer.addEventHandler({ onAdd: notify, onUpdate: notify, onDelete: notify });
   }
 
   jobs(): readonly SlurmJob[] {

@@ -116,9 +116,9 @@ async function conditionsOf(cluster: Cluster): Promise<string> {
     for await (const object of objectsOf(cluster, kind)) {
       const { namespace, name } = metadataOf(object);
       for (const condition of recordsAt(object, 'status', 'conditions')) {
-        const said = ['type', 'status', 'reason', 'message'].map((field) => textAt(condition, field));
+        const fields = ['type', 'status', 'reason', 'message'].map((field) => textAt(condition, field));
         lines.push(
-          `${textAt(object, 'kind')} ${namespace ? `${namespace}/` : ''}${name}: ${said.join(' ').trim()}`,
+          `${textAt(object, 'kind')} ${namespace ? `${namespace}/` : ''}${name}: ${fields.join(' ').trim()}`,
         );
       }
     }

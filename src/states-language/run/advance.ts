@@ -222,7 +222,7 @@ function fireDue(turn: Turn, way: string, branch: Branch): void {
       error: late ? 'States.Timeout' : 'States.HeartbeatTimeout',
       cause: late
         ? `the task took longer than ${wait.timeoutSeconds} s`
-        : `the task has not said for ${wait.heartbeatSeconds} s that it goes on`,
+        : `no heartbeat of the task within ${wait.heartbeatSeconds} s`,
     });
   }
 }

@@ -6,7 +6,7 @@ import { maxData, maxTurnWork } from '../limits.ts';
 import { parsePath } from '../paths/parse.ts';
 import { PutProblem, putAt } from '../paths/put.ts';
 import { costOf } from '../work.ts';
-import type { Query, Told } from './query.ts';
+import type { Query, StateValues } from './query.ts';
 import type { Frame, Turn } from './turn.ts';
 
 /** Checks the size of a value. Large data counts as work of the call. Throws States.DataLimitExceeded. */
@@ -86,11 +86,11 @@ async function expressed(
   query: Query,
   frame: Frame,
   state: Leaving,
-  told: Told,
+  values: StateValues,
   otherwise: Json,
 ): Promise<Json> {
-  const variables = state.Assign && (await query.express(state.Assign, told));
-  const output = state.Output === undefined ? otherwise : await query.express(state.Output, told);
+  const variables = state.Assign && (await query.express(state.Assign, values));
+  const output = state.Output === undefined ? otherwise : await query.express(state.Output, values);
   assign(query, frame, variables);
   return output;
 }

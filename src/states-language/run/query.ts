@@ -11,7 +11,7 @@ import type { Frame, Turn } from './turn.ts';
 type Item = { readonly index: number; readonly value: Json };
 
 /** Fields of JSONata's `$states` other than the context. */
-export interface Told {
+export interface StateValues {
   readonly input: Json;
   readonly result?: Json;
   readonly errorOutput?: Json;
@@ -55,9 +55,9 @@ export class Query {
   }
 
   /** Fills a template with JSONata expressions. */
-  express(template: Json, told: Told): Promise<Json> {
+  express(template: Json, values: StateValues): Promise<Json> {
     const { now, random, evaluate } = this.turn.ports;
-    const states = { ...told, context: this.context() };
+    const states = { ...values, context: this.context() };
     const bindings = { ...variablesOf(this.frame), states };
     return fillExpressions(template, (expression) =>
       evaluate({ expression, bindings, now, seed: Math.floor(random.next() * 2 ** 32) }),

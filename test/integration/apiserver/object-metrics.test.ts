@@ -10,8 +10,8 @@ import { encodeObject } from '../../../src/storage/codec.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { readAsPrometheus, unlessGo } from '../../fixtures/expfmt.ts';
 import { type ReadFamily, readExposition } from '../../fixtures/exposition-reader.ts';
+import { makeToldObjects, toldServer } from '../../fixtures/measured-objects/make.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
-import { makeToldObjects, toldServer } from '../../fixtures/told-objects/make.ts';
 
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 const pods = '/api/v1/namespaces/told/pods';

@@ -47,7 +47,7 @@ it('few attempts are made, with an event, while the store rejects pods; the pods
     });
     assert.equal(healed.status?.fullyLabeledReplicas, 20);
     assert.equal((await cluster.list(podResource, 'default')).length, 20, 'not one too many');
-    await cluster.eventually('an event tells of it', async () =>
+    await cluster.eventually('an event reports it', async () =>
       (await cluster.list(eventResource, 'default')).some(
         ({ reason, type }) => reason === 'FailedCreate' && type === 'Warning',
       ),
@@ -71,7 +71,7 @@ it('pods with a missing service account: FailedCreate, with the reason', async (
     assert.equal(failing.reason, 'FailedCreate');
     const message = /error looking up service account default\/mysa: serviceaccount "mysa" not found/;
     assert.match(failing.message ?? '', message);
-    await cluster.eventually('an event tells of it', async () =>
+    await cluster.eventually('an event reports it', async () =>
       (await cluster.list(eventResource, 'default')).some(
         (event) => event.reason === 'FailedCreate' && message.test(event.message ?? ''),
       ),

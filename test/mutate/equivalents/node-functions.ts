@@ -86,7 +86,7 @@ export const nodeFunctions: readonly Equivalent[] = [
     'other errors do not have what the engine said; the compiler asks',
     [
       [
-        'const reason = (failure instanceof RuntimeError ? failure.said : undefined) ?? errorMessage(failure);',
+        '(failure instanceof RuntimeError ? failure.engineMessage : undefined) ?? errorMessage(failure);',
         'failure instanceof RuntimeError → true',
       ],
     ],

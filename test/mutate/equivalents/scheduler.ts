@@ -174,7 +174,7 @@ export const scheduler: readonly Equivalent[] = [
   ]),
   ...of(
     'affinity-term.ts',
-    'it only lets queries that ask for the same share their counts, or tells the same apart in another text',
+    'it only lets queries that ask for the same share their counts, or reports the same apart in another text',
     [
       [
         'const namespaces = named.length === 0 && !namespaceSelector ? [ownNamespace] : [...new Set(named)].sort();',

@@ -203,13 +203,13 @@ export const workflowsAndFunctions: readonly Equivalent[] = [
     ...["draft.metadata.name ?? '' → (draft.metadata.name)", "'' → 'mutated'"],
   ),
   ...each(
-    `${triggers}tell-results`,
+    `${triggers}report-results`,
     "const text = request.headers.get(depthHeader) ?? '';",
     'neither is a number',
     ...["request.headers.get(depthHeader) ?? '' → (request.headers.get(depthHeader))", "'' → 'mutated'"],
   ),
   ...each(
-    `${triggers}tell-results`,
+    `${triggers}report-results`,
     '{ highWaterMark: 0 },',
     'the first piece, which is then asked for early, is there already',
     '0 → 1',

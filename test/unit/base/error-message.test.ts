@@ -9,7 +9,7 @@ for (const [what, thrown, expected] of [
   ['lines become one', refused, 'connect ENOENT /run/docker.sock'],
   ['causes follow', new Error('no engine', { cause: refused }), 'no engine: connect ENOENT /run/docker.sock'],
   [
-    'a cause that the message tells is not told twice',
+    'a cause that the message reports is not told twice',
     new Error(`no engine: ${refused.message}`, { cause: refused }),
     'no engine: connect ENOENT /run/docker.sock',
   ],

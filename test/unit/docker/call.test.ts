@@ -29,6 +29,6 @@ it("the engine's own message is given in full", async () => {
   await assert.rejects(failing({ statusCode: 404, json: { message: 'No such container: a ' } }), {
     reason: 'NotFound',
     message: 'Docker cannot inspect: No such container: a',
-    said: 'No such container: a',
+    engineMessage: 'No such container: a',
   });
 });

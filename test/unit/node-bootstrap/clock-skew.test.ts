@@ -7,13 +7,13 @@ const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 const server = 'https://m:6443';
 
 /** Advice for a server whose certificates are valid from an hour before its time, for a year. */
-const advice = (skewMs: number, tells = true) =>
+const advice = (skewMs: number, reports = true) =>
   clockAdvice(
     server,
     {
       notBefore: now - hour,
       notAfter: now + 365 * day,
-      serverTime: tells ? now : undefined,
+      serverTime: reports ? now : undefined,
     },
     now + skewMs,
   );

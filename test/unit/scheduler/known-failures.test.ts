@@ -25,7 +25,7 @@ describe('the failure of a pod', () => {
     const known = new KnownFailures();
     assert.equal(known.get(second, 0), undefined);
     const failure = known.add(first, decision(), 1, 3);
-    assert.equal(failure.said.message, '0/3 nodes are available: no.');
+    assert.equal(failure.explanation.message, '0/3 nodes are available: no.');
     assert.equal(known.get(second, 1), failure);
     assert.equal(known.get(second, 2), undefined);
     known.add(over({ labels: { app: 'other' } }), decision(), 2, 3);

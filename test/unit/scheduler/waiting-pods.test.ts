@@ -60,11 +60,11 @@ describe('a pod that fits nowhere', () => {
 
   it('reports it once, and again when the reason changes', async () => {
     await world.put(wanting('p', { cpu: '1' }));
-    const said = world.revisionOf('p');
+    const explanation = world.revisionOf('p');
     assert.deepEqual(world.events, [`Warning FailedScheduling p: ${noNodes}`]);
     await world.put({ ...world.pod('p'), spec: { ...world.pod('p').spec, tolerations: [] } });
     assert.equal(world.events.length, 1);
-    assert.equal(world.revisionOf('p'), String(Number(said) + 1), 'stored by nobody but the test');
+    assert.equal(world.revisionOf('p'), String(Number(explanation) + 1), 'stored by nobody but the test');
     await world.clock.advance(60_000);
     await world.addNode(node('n', room('500m')));
     assert.equal(world.events.length, 2);
@@ -234,11 +234,11 @@ describe('a pod that waits is looked at again', () => {
     world.prompt = false;
     await world.put(wanted());
     // The scheduler has not seen its own status write, so that each try would write it again.
-    const said = world.revisionOf('p');
+    const explanation = world.revisionOf('p');
     await world.addNode({ ...full, status: { ...full.status, images: [] } });
     await world.put({ ...holder(), status: { phase: 'Running' } }, over);
     await world.remove('none');
-    assert.equal(world.revisionOf('p'), said);
+    assert.equal(world.revisionOf('p'), explanation);
   });
 
   it('no more once it has a node, or is gone', async () => {

@@ -15,7 +15,7 @@ const stack = [
 
 for (const [what, lines, expected] of [
   ['nothing', [''], { line: '' }],
-  ['the last line, when nothing tells more', [warning, 'killed', ''], { line: 'killed' }],
+  ['the last line, when nothing reports more', [warning, 'killed', ''], { line: 'killed' }],
   [
     'a warning about damage is none: it was mended',
     [
@@ -57,7 +57,7 @@ for (const [what, lines, expected] of [
     { line: 'tocommit(9) is out of range [lastIndex(4)]. Was the raft log corrupted?', trouble: 'damaged' },
   ],
   [
-    'that of several which tells of the disk',
+    'that of several which reports of the disk',
     [entry('fatal', 'failed to listen'), entry('fatal', 'failed to save', 'disk quota exceeded')],
     { line: 'failed to save: disk quota exceeded', trouble: 'full' },
   ],

@@ -13,8 +13,8 @@ export function intervalSeconds({ annotations }: ObjectMeta): number | undefined
 }
 
 export function intervalCauses(metadata: ObjectMeta): StatusCause[] {
-  const said = metadata.annotations?.[intervalAnnotation];
-  if (said === undefined || intervalSeconds(metadata) !== undefined) return [];
+  const value = metadata.annotations?.[intervalAnnotation];
+  if (value === undefined || intervalSeconds(metadata) !== undefined) return [];
   const why = 'must be a number of seconds from 1 to 3600';
-  return [invalidCause(`metadata.annotations[${intervalAnnotation}]`, said, why)];
+  return [invalidCause(`metadata.annotations[${intervalAnnotation}]`, value, why)];
 }

@@ -44,7 +44,7 @@ export interface Known {
   /** Time from which the schedule is valid, if it is known: earlier due times were not missed. */
   readonly since: number | undefined;
   /** Last missed time that was reported. */
-  readonly toldMissed?: number | undefined;
+  readonly reportedMissed?: number | undefined;
   readonly now: number;
 }
 
@@ -131,7 +131,7 @@ type Due = Pick<CronJobPlan, 'start' | 'again' | 'missed' | 'news'>;
 
 function planDue(cronJob: CronJob, schedule: Schedule, status: CronJobPlan['status'], known: Known): Due {
   const { spec, metadata } = cronJob;
-  const { now, since = 0, toldMissed } = known;
+  const { now, since = 0, reportedMissed } = known;
   const { timeZone: zone = 'UTC' } = spec;
   const before = Date.parse(status.lastScheduleTime ?? metadata.creationTimestamp);
   const anchor = Math.max(before, since);
@@ -141,7 +141,7 @@ function planDue(cronJob: CronJob, schedule: Schedule, status: CronJobPlan['stat
   const again = next === undefined ? undefined : next + padding - now;
   if (latest === undefined) return again === undefined ? neverDue(cronJob) : idle(again);
   // A Job is no longer started for a due time before the deadline.
-  if (latest < oldest) return { ...idle(again, ...newsOfMissed(latest, toldMissed)), missed: latest };
+  if (latest < oldest) return { ...idle(again, ...newsOfMissed(latest, reportedMissed)), missed: latest };
   const missed = () => missedMany(schedule, Math.max(anchor, oldest), now, zone);
   return { ...idle(again), ...startOrWait(cronJob, latest, status.active ?? [], missed) };
 }

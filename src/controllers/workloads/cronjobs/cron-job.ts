@@ -86,9 +86,9 @@ class CronJobController {
     if (!settled) return { requeueAfter: verifyAfter };
     const own = this.#jobs.byIndex(controllerIndex, controlledBy(cronJob));
     const [uid, at] = this.#missed.get(key) ?? [];
-    const toldMissed = uid === cronJob.metadata.uid ? at : undefined;
+    const reportedMissed = uid === cronJob.metadata.uid ? at : undefined;
     const missing = await this.#missingOf(cronJob, own);
-    const plan = planCronJob(cronJob, { jobs: own, missing, since, toldMissed, now });
+    const plan = planCronJob(cronJob, { jobs: own, missing, since, reportedMissed, now });
     if (plan.missed !== undefined) this.#missed.set(key, [cronJob.metadata.uid, plan.missed]);
     const failures: unknown[] = [];
     for (const job of plan.remove) await this.#remove(cronJob, job).catch((error) => failures.push(error));

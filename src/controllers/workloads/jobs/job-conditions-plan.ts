@@ -24,7 +24,7 @@ export const completeBy = (reason: string, message: string): Ending => ({
 });
 
 /** Returns the end that an earlier reconcile decided. It remains valid, whatever has happened since. */
-export function endingSaid(conditions: readonly JobCondition[] = []): Ending | undefined {
+export function endingInConditions(conditions: readonly JobCondition[] = []): Ending | undefined {
   for (const type of ['Complete', 'Failed'] as const) {
     const condition = conditions.find((one) => one.type === interimType[type] && one.status === 'True');
     if (condition) return { type, reason: condition.reason ?? '', message: condition.message ?? '' };

@@ -10,7 +10,7 @@ import { rfc3339 } from '../../../base/time.ts';
 import { type Backoff, backoffAfter, noBackoff } from './backoff-plan.ts';
 import { failureCounts, failureVerdict } from './failure-policy-plan.ts';
 import { type IndexSet, includes, indexSetOf, parseIndexSet, sizeOf, union } from './index-set-plan.ts';
-import { completeBy, type Ending, endingSaid, failedBy } from './job-conditions-plan.ts';
+import { completeBy, type Ending, endingInConditions, failedBy } from './job-conditions-plan.ts';
 import {
   failuresBefore,
   finishedAt,
@@ -142,7 +142,7 @@ function isLater(pod: Pod, other: Pod): boolean {
 function endOf(view: Omit<JobView, 'end'>, now: number): Ending | undefined {
   const { job, pods, failed, indexes } = view;
   const { spec, status } = job;
-  const before = endingSaid(status?.conditions) ?? endByPolicy(job, pods);
+  const before = endingInConditions(status?.conditions) ?? endByPolicy(job, pods);
   if (before) return before;
   const limit = spec.backoffLimit ?? 6;
   if (failed > limit || restartsReach(job, pods, limit))

@@ -16,7 +16,7 @@ import { slowStartBatches } from './slow-start.ts';
 
 export interface PodOwnerKind<T extends KubeObject> extends OwnerKind<T, Pod> {
   /** Messages of events, if they differ from the usual ones. */
-  readonly say?: PodWords<T>;
+  readonly message?: PodWords<T>;
 }
 
 /**
@@ -47,12 +47,12 @@ export interface PodFailure {
 }
 
 export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
-  readonly #say: PodWords<T>;
+  readonly #message: PodWords<T>;
   readonly #finalizer: string;
 
   constructor(context: ControllerContext, kind: PodOwnerKind<T>) {
     super(context, podResource, kind);
-    this.#say = kind.say ?? usualWords;
+    this.#message = kind.message ?? usualWords;
     this.#finalizer = kind.finalizer ?? '';
   }
 
@@ -90,11 +90,11 @@ export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
     try {
       const pod = await client.resource(podResource).create(draft);
       this.writes.written(objectKey(owner), pod, clock.now());
-      const message = this.#say('create', owner, pod.metadata.name);
+      const message = this.#message('create', owner, pod.metadata.name);
       events.event(owner, 'Normal', 'SuccessfulCreate', message);
       return pod;
     } catch (error) {
-      const message = this.#say('create', owner, draft.metadata.name, errorMessage(error));
+      const message = this.#message('create', owner, draft.metadata.name, errorMessage(error));
       if (!isNamespaceTerminating(error)) events.event(owner, 'Warning', 'FailedCreate', message);
       throw error;
     }
@@ -107,10 +107,10 @@ export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
     try {
       const written = await client.resource(podResource).update(pod);
       this.writes.written(objectKey(owner), written, clock.now());
-      events.event(owner, 'Normal', 'SuccessfulUpdate', this.#say('update', owner, name));
+      events.event(owner, 'Normal', 'SuccessfulUpdate', this.#message('update', owner, name));
     } catch (error) {
       if (isNotFound(error)) return;
-      const message = this.#say('update', owner, name, errorMessage(error));
+      const message = this.#message('update', owner, name, errorMessage(error));
       events.event(owner, 'Warning', 'FailedUpdate', message);
       throw error;
     }
@@ -131,10 +131,10 @@ export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
     try {
       await client.resource(podResource).delete(name, namespace, { preconditions: { uid } });
       this.writes.removed(objectKey(owner), pod, clock.now());
-      events.event(owner, 'Normal', 'SuccessfulDelete', this.#say('delete', owner, name));
+      events.event(owner, 'Normal', 'SuccessfulDelete', this.#message('delete', owner, name));
     } catch (error) {
       if (isNotFound(error)) return;
-      const message = this.#say('delete', owner, name, errorMessage(error));
+      const message = this.#message('delete', owner, name, errorMessage(error));
       events.event(owner, 'Warning', 'FailedDelete', message);
       throw error;
     }

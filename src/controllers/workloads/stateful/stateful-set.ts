@@ -70,7 +70,7 @@ class StatefulSetController {
       ...kind,
       mayAdopt: () => true,
       isMember: (pod, set) => ordinalOf(set, pod) !== undefined,
-      say: words,
+      message: words,
     });
     this.#revisions = new OwnedRevisions(context, { ...kind, hashLabel: 'controller.kubernetes.io/hash' });
     this.#claims = new StatefulClaims(context, this.#sets);

@@ -24,7 +24,7 @@ export class BuildLog {
   readonly #decoder = new TextDecoder();
 
   /** Adds a line of the builder itself. */
-  say(line: string): void {
+  addLine(line: string): void {
     this.#add(line);
   }
 

@@ -90,7 +90,7 @@ export class FunctionBuilder {
         return undefined;
       });
       if (theirs === undefined) return;
-      log.say('another node has recorded the libraries: installing those');
+      log.addLine('another node has recorded the libraries: installing those');
       lock = theirs;
     }
   }
@@ -104,7 +104,7 @@ export class FunctionBuilder {
     use: (installed: Installed, lock: string) => Promise<T>,
   ): Promise<T> {
     const { engine, environment } = this.#options;
-    log.say(`$ ${command.join(' ')}`);
+    log.addLine(`$ ${command.join(' ')}`);
     const installation = {
       image,
       archive: archiveOf(below(installFolder, files)),
@@ -115,7 +115,7 @@ export class FunctionBuilder {
     };
     return engine.install(installation, signal, async ({ exitCode, installed }) => {
       if (exitCode !== 0) {
-        log.say(`${command[0]} ended with ${exitCode}`);
+        log.addLine(`${command[0]} ended with ${exitCode}`);
         throw new BuildError(`the libraries of FunctionVersion ${version.metadata.name} cannot be installed`);
       }
       const lock = await readLock(installed);

@@ -159,13 +159,13 @@ export class FunctionImages implements ImageProvider {
     const began = clock.monotonic();
     events.event(pod, 'Normal', 'Building', `Building image ${JSON.stringify(image)}`);
     try {
-      log.say(`building ${image} from ${baseImage}`);
+      log.addLine(`building ${image} from ${baseImage}`);
       const base = await this.#base(pod, version, signal);
       await record.pulling(image);
       const built = await this.#made(version, base.id, log, signal);
       await record.pulled(image, built.id);
       const took = goExactDuration(clock.monotonic() - began);
-      log.say(`built in ${took}`);
+      log.addLine(`built in ${took}`);
       events.event(pod, 'Normal', 'Built', `Successfully built image ${JSON.stringify(image)} in ${took}`);
       await this.#report(version, log, { isBuilt: true, reason: 'Built', message: `built in ${took}` });
       return built;
@@ -182,7 +182,7 @@ export class FunctionImages implements ImageProvider {
   async #failed(pod: Pod, version: FunctionVersion, log: BuildLog, failure: unknown): Promise<ImageError> {
     const { image } = version.spec;
     const message = failureMessage(failure, log);
-    log.say(failure instanceof BuildError ? failure.message : errorMessage(failure));
+    log.addLine(failure instanceof BuildError ? failure.message : errorMessage(failure));
     const what = `Failed to build image ${JSON.stringify(image)}: ${message}`;
     this.#options.events.event(pod, 'Warning', 'Failed', what);
     await this.#report(version, log, { isBuilt: false, reason: reasonOf(failure), message });
@@ -259,7 +259,8 @@ function reasonOf(failure: unknown): string {
 
 /** Returns the error's message, with the last lines of the installation's output. */
 function failureMessage(failure: unknown, log: BuildLog): string {
-  const reason = (failure instanceof RuntimeError ? failure.said : undefined) ?? errorMessage(failure);
+  const reason =
+    (failure instanceof RuntimeError ? failure.engineMessage : undefined) ?? errorMessage(failure);
   const lines = failure instanceof BuildError ? log.message : '';
   return lines.includes('\n') ? `${reason}:\n${lines}` : reason;
 }

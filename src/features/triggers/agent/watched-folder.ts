@@ -32,7 +32,7 @@ import {
   type Mark,
   planChanges,
   type Resting,
-  toldBefore,
+  reportedBefore,
 } from './plan/folder-changes.ts';
 
 export interface WatchedFolderOptions {
@@ -154,7 +154,7 @@ export class WatchedFolder {
         error: errorMessage(error),
       });
     }
-    const reported = toldBefore(listing.files, Date.parse(watch.spec.since));
+    const reported = reportedBefore(listing.files, Date.parse(watch.spec.since));
     await memory.write(watch, reported);
     return reported;
   }

@@ -4,7 +4,7 @@ import type { ControllerContext } from '../../../controller-runtime/definition.t
 import type { Backlog } from './backlog.ts';
 import { planCron, scheduledHappening } from './cron-plan.ts';
 import type { EventStore } from './event-store.ts';
-import type { Reading, Source, Told } from './source.ts';
+import type { Reading, Source, SourceReport } from './source.ts';
 
 export class CronSource implements Source {
   readonly #events: ControllerContext['events'];
@@ -18,7 +18,7 @@ export class CronSource implements Source {
   }
 
   /** Stores the last due time, and returns the milliseconds until the next one. */
-  async tell({ key, trigger, position, now }: Reading): Promise<Told> {
+  async report({ key, trigger, position, now }: Reading): Promise<SourceReport> {
     const { cron } = trigger.spec;
     if (!cron) return { position };
     const { due, missed, again } = planCron(cron, position, now);

@@ -58,7 +58,7 @@ export function planFileWatches(
     remove: own.filter(({ metadata }) => !names.has(metadata.name)),
     ...('reason' in place
       ? { problem: place, detail: undefined, waits: false }
-      : said(place.nodes, kept, facts.nodes)),
+      : summaryOf(place.nodes, kept, facts.nodes)),
   };
 }
 
@@ -132,7 +132,7 @@ function draftsOf(
 /** Maximum number of nodes that are named. */
 const maxNamed = 5;
 
-function said(
+function summaryOf(
   names: readonly string[],
   watches: readonly FolderWatch[],
   nodes: readonly Node[],

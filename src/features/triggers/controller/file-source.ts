@@ -13,7 +13,7 @@ import { tolerate } from '../../../controller-runtime/tolerate.ts';
 import { type FolderWatch, folderWatchResource } from '../api/folder-watch.ts';
 import type { Digest } from '../api/trigger-event-draft.ts';
 import { planFileWatches } from './file-plan.ts';
-import type { Reading, Source, Told } from './source.ts';
+import type { Reading, Source, SourceReport } from './source.ts';
 
 const watchesByTrigger = 'trigger';
 export const triggerOfWatch = ({ metadata, spec }: FolderWatch) => `${metadata.namespace}/${spec.trigger}`;
@@ -36,7 +36,7 @@ export class FileSource implements Source {
   }
 
   /** Creates the required watches and deletes all others of the trigger. */
-  async tell({ key, trigger, position }: Reading): Promise<Told> {
+  async report({ key, trigger, position }: Reading): Promise<SourceReport> {
     const { client, claims, volumes, nodes, digest } = this.#options;
     const { file } = trigger.spec;
     if (!file) return { position };

@@ -6,7 +6,7 @@ import { notAfter } from '../../../client/resource-version.ts';
 import type { Trigger } from '../api/trigger.ts';
 import type { Happening } from '../api/trigger-event-draft.ts';
 import type { ChangeType } from '../api/trigger-fields.ts';
-import { chainOfTold } from './own-objects-plan.ts';
+import { chainOfChange } from './own-objects-plan.ts';
 
 type Source = NonNullable<Trigger['spec']['object']>;
 
@@ -17,7 +17,7 @@ export const namespaceOf = ({ namespace }: Source, own: string, { namespaced }: 
 const changes = { ADDED: 'Created', MODIFIED: 'Updated', DELETED: 'Deleted' } as const;
 
 /** Returns the event for a change, or undefined if the trigger ignores it. `time` is in RFC 3339. */
-export function toldChange(
+export function reportedChange(
   source: Source,
   plural: string,
   type: keyof typeof changes,
@@ -46,7 +46,7 @@ export function changedSince(
       const isNew = Date.parse(object.metadata.creationTimestamp) >= Math.floor(since / 1000) * 1000;
       return {
         resourceVersion: object.metadata.resourceVersion,
-        happening: toldChange(source, plural, isNew ? 'ADDED' : 'MODIFIED', object, time),
+        happening: reportedChange(source, plural, isNew ? 'ADDED' : 'MODIFIED', object, time),
       };
     });
 }
@@ -59,7 +59,7 @@ function happening(
   time: string,
 ): Happening {
   const { apiVersion, kind } = source;
-  const chain = chainOfTold(source, object);
+  const chain = chainOfChange(source, object);
   const {
     name,
     namespace,

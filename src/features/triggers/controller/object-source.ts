@@ -17,7 +17,7 @@ import type { Client, ClientListOptions, WatchEvent } from '../../../client/clie
 import { notAfter } from '../../../client/resource-version.ts';
 import type { Trigger } from '../api/trigger.ts';
 import type { Happening } from '../api/trigger-event-draft.ts';
-import { changedSince, namespaceOf, toldChange } from './object-plan.ts';
+import { changedSince, namespaceOf, reportedChange } from './object-plan.ts';
 import { isOwn } from './own-objects-plan.ts';
 import type { Progress } from './source.ts';
 import type { Problem } from './status-plan.ts';
@@ -57,7 +57,7 @@ export class ObjectSource implements Progress {
   resourceVersion: string;
   at: number;
   /** True if a change was reported since this was set to false. */
-  hasTold = false;
+  hasReported = false;
   problem: Problem | undefined;
   missed: string | undefined;
 
@@ -134,13 +134,13 @@ export class ObjectSource implements Progress {
   async #report(event: Exclude<WatchEvent<KubeObject>, { type: 'BOOKMARK' }>, time: string): Promise<void> {
     const { store, definition, trigger } = this.#options;
     if (isOwn(trigger, this.#source, event.object)) return;
-    const happening = toldChange(this.#source, definition.plural, event.type, event.object, time);
+    const happening = reportedChange(this.#source, definition.plural, event.type, event.object, time);
     if (happening) await this.#store(store, happening);
   }
 
   async #store(store: ObjectSourceOptions['store'], happening: Happening): Promise<void> {
     await store(happening);
-    this.hasTold = true;
+    this.hasReported = true;
   }
 
   /** Recovers from a lost history: reports the current state of changed objects, but not deletions. */

@@ -10,7 +10,7 @@ import type { Trigger } from '../api/trigger.ts';
 import type { Backlog } from './backlog.ts';
 import type { EventStore } from './event-store.ts';
 import { ObjectSource } from './object-source.ts';
-import type { Reading, Source, Told } from './source.ts';
+import type { Reading, Source, SourceReport } from './source.ts';
 
 export interface ObjectSourcesOptions extends Pick<ControllerContext, 'clock' | 'random' | 'kinds'> {
   readonly accounts: Lister<ServiceAccount>;
@@ -32,7 +32,7 @@ export class ObjectSources implements Source {
   }
 
   /** Begins the trigger's watch, or replaces one that no longer fits, and returns how far it is. */
-  tell(reading: Reading): Told {
+  report(reading: Reading): SourceReport {
     const { key, trigger, position } = reading;
     const { object, serviceAccountName } = trigger.spec;
     const definition = this.#definitionOf(object);

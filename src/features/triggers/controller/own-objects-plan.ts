@@ -20,7 +20,7 @@ const isOf = ({ apiVersion, kind }: Source, ref: ResourceRef) =>
  * Returns the triggers that led to the object. The annotation counts only on kinds on which the cluster sets
  * it.
  */
-export const chainOfTold = (source: Source, { metadata }: KubeObject): TriggerChain =>
+export const chainOfChange = (source: Source, { metadata }: KubeObject): TriggerChain =>
   isOf(source, workflowRunResource) || isOf(source, jobResource) ? chainOfObject(metadata) : [];
 
 /**
@@ -28,7 +28,7 @@ export const chainOfTold = (source: Source, { metadata }: KubeObject): TriggerCh
  * function that it calls.
  */
 export function isOwn({ metadata, spec: { target } }: Trigger, source: Source, object: KubeObject): boolean {
-  if (chainOfTold(source, object).includes(`${metadata.namespace}/${metadata.name}`)) return true;
+  if (chainOfChange(source, object).includes(`${metadata.namespace}/${metadata.name}`)) return true;
   const { namespace, ownerReferences = [] } = object.metadata;
   if (target.kind !== 'Function' || !isOf(source, podResource) || namespace !== metadata.namespace)
     return false;

@@ -4,7 +4,7 @@ import type { Trigger } from '../api/trigger.ts';
 import type { Position, Problem } from './status-plan.ts';
 
 /** Report of a source for one trigger, which goes into the trigger's status. */
-export interface Told {
+export interface SourceReport {
   readonly position?: Position | undefined;
   readonly problem?: Problem | undefined;
   /** Milliseconds after which the source must be read again. */
@@ -20,7 +20,7 @@ export interface Told {
 /** Progress of a source in a history of changes, most of which do not concern its trigger. */
 export interface Progress {
   /** True if an occurrence was reported since this was set to false. */
-  hasTold: boolean;
+  hasReported: boolean;
   /** Description of changes that may not have been reported. */
   readonly missed: string | undefined;
 }
@@ -40,7 +40,7 @@ export interface Source {
   /**
    * Records the trigger's occurrences, at once or when they happen, and returns its position and problems.
    */
-  tell(reading: Reading): Told | Promise<Told>;
+  report(reading: Reading): SourceReport | Promise<SourceReport>;
   /** Ends the work that an earlier reading of the trigger began; sources without such work omit it. */
   stop?(key: ObjectKey): void | Promise<void>;
 }

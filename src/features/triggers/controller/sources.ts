@@ -3,7 +3,7 @@ import type { Lister } from '../../../client/informer.ts';
 import type { Fn } from '../../functions/api/function.ts';
 import { sourceOf, type Trigger } from '../api/trigger.ts';
 import { triggerAt } from '../api/trigger-path.ts';
-import type { Reading, Source, Told } from './source.ts';
+import type { Reading, Source, SourceReport } from './source.ts';
 import type { Position } from './status-plan.ts';
 
 type SourceName = NonNullable<ReturnType<typeof sourceOf>>;
@@ -20,9 +20,9 @@ export class Sources {
    * sources that the trigger had before. The position is undefined for a suspended trigger, which has no
    * source.
    */
-  async tell(
+  async report(
     reading: Omit<Reading, 'position'> & { readonly position: Position | undefined },
-  ): Promise<Told> {
+  ): Promise<SourceReport> {
     const { key, trigger, position } = reading;
     const name = sourceOf(trigger);
     for (const [other, source] of Object.entries(this.#byName))
@@ -32,7 +32,7 @@ export class Sources {
         problem: { reason: 'Suspended', message: 'spec.suspend is true: no event is recorded or delivered' },
       };
     }
-    return name === undefined ? { position } : await this.#byName[name].tell({ ...reading, position });
+    return name === undefined ? { position } : await this.#byName[name].report({ ...reading, position });
   }
 }
 
@@ -45,7 +45,7 @@ export class HttpSource implements Source {
   }
 
   /** Reports a problem for the newer of two triggers with the same path. */
-  tell({ trigger, position }: Reading): Told {
+  report({ trigger, position }: Reading): SourceReport {
     const { namespace, name } = trigger.metadata;
     const { http } = trigger.spec;
     const first = http && triggerAt(this.#triggers.list(namespace), http.path);
@@ -63,7 +63,7 @@ export class ResultSource implements Source {
     this.#functions = functions;
   }
 
-  tell({ trigger, position }: Reading): Told {
+  report({ trigger, position }: Reading): SourceReport {
     const of = trigger.spec.result?.function;
     if (of === undefined || this.#functions.get(`${trigger.metadata.namespace}/${of}`)) return { position };
     const message = `spec.result.function: there is no function ${JSON.stringify(of)} in the namespace`;

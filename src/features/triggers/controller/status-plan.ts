@@ -119,16 +119,16 @@ const writeEvery = 1000;
 const markEvery = 120_000;
 
 /**
- * Returns the minimum milliseconds between the last write of the status and a write of `after`. `hasTold` is
- * false for a source that follows a history and has reported nothing since the last write; undefined for a
+ * Returns the minimum milliseconds between the last write of the status and a write of `after`. `hasReported`
+ * is false for a source that follows a history and has reported nothing since the last write; undefined for a
  * source that does not follow a history.
  */
 export function writeInterval(
   before: TriggerStatus | undefined,
   after: TriggerStatus,
-  hasTold: boolean | undefined,
+  hasReported: boolean | undefined,
 ): number {
-  if (hasTold === false && isOnlyMark(before, after)) return markEvery;
+  if (hasReported === false && isOnlyMark(before, after)) return markEvery;
   // A due time that is not recorded would be reported again.
   return after.position?.lastScheduleTime === before?.position?.lastScheduleTime ? writeEvery : 0;
 }

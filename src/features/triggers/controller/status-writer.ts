@@ -10,7 +10,7 @@ import { type Trigger, triggerResource } from '../api/trigger.ts';
 import type { Backlog } from './backlog.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { DeliveryPlan } from './delivery-plan.ts';
-import type { Told } from './source.ts';
+import type { SourceReport } from './source.ts';
 import { planStatus, type TriggerStatus, writeInterval } from './status-plan.ts';
 import type { Targets } from './targets.ts';
 
@@ -46,13 +46,13 @@ export class StatusWriter {
     key: ObjectKey,
     trigger: Trigger,
     plan: DeliveryPlan,
-    told: Told,
+    report: SourceReport,
     now: number,
   ): Promise<number | undefined> {
     const { client, clock, deliveries } = this.#options;
     const counts = { ...deliveries.counts(key) };
     const status = planStatus(trigger, {
-      ...this.#facts(key, trigger, told),
+      ...this.#facts(key, trigger, report),
       counts,
       pending: plan.pending,
       deadLetters: plan.deadLetters,
@@ -61,9 +61,9 @@ export class StatusWriter {
     if (deepEqual(status, trigger.status)) return undefined;
     const at = clock.monotonic();
     const since = at - (this.#writtenAt.get(key) ?? Number.NEGATIVE_INFINITY);
-    const every = writeInterval(trigger.status, status, told.progress?.hasTold);
+    const every = writeInterval(trigger.status, status, report.progress?.hasReported);
     if (since < every) return every - since;
-    if (told.progress) told.progress.hasTold = false;
+    if (report.progress) report.progress.hasReported = false;
     this.#writtenAt.set(key, at);
     const written = await ifPresent(client.resource(triggerResource).updateStatus({ ...trigger, status }));
     if (!written) return undefined;
@@ -73,7 +73,7 @@ export class StatusWriter {
     return undefined;
   }
 
-  #facts(key: ObjectKey, trigger: Trigger, { position, problem, waits, detail, progress }: Told) {
+  #facts(key: ObjectKey, trigger: Trigger, { position, problem, waits, detail, progress }: SourceReport) {
     const { targets, backlog } = this.#options;
     return {
       position,

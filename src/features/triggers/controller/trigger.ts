@@ -203,7 +203,7 @@ class TriggerController {
     );
     const plan = this.#deliver(key, trigger, signal, now);
     for (const dead of plan.discard) await this.#deliveries.discard(trigger, dead);
-    const report = await this.#sources.tell({ key, trigger, position, signal, now });
+    const report = await this.#sources.report({ key, trigger, position, signal, now });
     const again = await this.#statuses.write(key, trigger, plan, report, now);
     const times = [plan.again, report.again, again].filter((ms) => ms !== undefined);
     return times.length === 0 ? undefined : { requeueAfter: Math.min(...times) };

@@ -6,8 +6,8 @@ import { serveEveryMethod } from '../../../kube-apiserver/subresources/every-met
 import { triggerResource } from '../api/trigger.ts';
 import { fileNodeAccess } from './file-events.ts';
 import { Intake, type IntakeOptions } from './intake.ts';
+import { reportResults } from './report-results.ts';
 import { takeRequest } from './take-request.ts';
-import { tellResults } from './tell-results.ts';
 import { triggerChains } from './trigger-chain.ts';
 
 /** Creates the part of triggers, which stores the results of functions for the triggers on them. */
@@ -16,7 +16,7 @@ export function triggersServer(options: IntakeOptions): ServerPart {
   return {
     results: {
       listens: (namespace, name) => intake.triggersOfResults(namespace, name).length > 0,
-      around: (call) => tellResults(intake, call),
+      around: (call) => reportResults(intake, call),
     },
     feature: (server) => ({
       subresources: {

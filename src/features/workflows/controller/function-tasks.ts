@@ -31,7 +31,7 @@ export interface FunctionTasksOptions {
   /** Called when the run with this uid has something to store or can continue. */
   readonly wake: (run: string) => void;
   /** Called when a task of the run has to wait. */
-  readonly tell: (run: string, message: string) => void;
+  readonly report: (run: string, message: string) => void;
 }
 
 /**
@@ -225,7 +225,7 @@ export class FunctionTasks {
       return;
     }
     if (one.pauses === 0)
-      this.#options.tell(one.run, `task ${id} waits for function ${resource.name}: ${why}`);
+      this.#options.report(one.run, `task ${id} waits for function ${resource.name}: ${why}`);
     this.#later(one, () => void this.#place(one));
   }
 

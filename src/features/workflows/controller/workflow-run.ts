@@ -99,7 +99,7 @@ class Runs {
       calls,
       clock,
       wake: (uid) => context.enqueue([this.#live.keyOf(uid) ?? []].flat()),
-      tell: (uid, message) => {
+      report: (uid, message) => {
         const run = this.#live.runOf(uid);
         if (run) events.event(run, 'Warning', 'TaskWaits', message);
       },

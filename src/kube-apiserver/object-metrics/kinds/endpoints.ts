@@ -4,7 +4,7 @@ import { type EndpointSlice, endpointSliceResource } from '../../../api/discover
 import { fact, gauges, info, objectMetrics } from '../family.ts';
 import { created, namespaced } from '../metadata-families.ts';
 
-const said = (value: boolean | undefined) => (value === undefined ? '' : String(value));
+const labelOf = (value: boolean | undefined) => (value === undefined ? '' : String(value));
 
 export const endpointSlices = objectMetrics<EndpointSlice>({
   ref: endpointSliceResource,
@@ -18,10 +18,10 @@ export const endpointSlices = objectMetrics<EndpointSlice>({
       (endpoints ?? []).flatMap(({ addresses, conditions, hostname, targetRef, nodeName, zone }) =>
         addresses.map((address) =>
           fact({
-            ready: said(conditions?.ready),
-            serving: said(conditions?.serving),
+            ready: labelOf(conditions?.ready),
+            serving: labelOf(conditions?.serving),
             hostname: hostname ?? '',
-            terminating: said(conditions?.terminating),
+            terminating: labelOf(conditions?.terminating),
             targetref_kind: targetRef?.kind ?? '',
             targetref_name: targetRef?.name ?? '',
             targetref_namespace: targetRef?.namespace ?? '',

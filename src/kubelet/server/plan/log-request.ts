@@ -52,8 +52,8 @@ export function logTarget(pod: Pod, observed: ObservedPod, name: string, previou
     throw new RequestError(400, `previous terminated container "${name}" in pod "${podName}" not found`);
   }
   if (newest) return newest;
-  const unsaid = initContainersOf(pod.spec).length > 0 ? 'PodInitializing' : 'ContainerCreating';
-  const reason = statusOf(pod, name)?.state?.waiting?.reason ?? unsaid;
+  const unreported = initContainersOf(pod.spec).length > 0 ? 'PodInitializing' : 'ContainerCreating';
+  const reason = statusOf(pod, name)?.state?.waiting?.reason ?? unreported;
   throw notStarted(podName, name, reason);
 }
 

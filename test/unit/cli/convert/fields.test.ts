@@ -55,7 +55,7 @@ describe('fields', () => {
     const { fields, notes } = read({ second: { x: 1, y: 2 }, third: 'odd' });
     assert.equal(fields.part('first', 'second').take('x'), 1);
     assert.equal(fields.part('third').take('length'), undefined, 'a text has no fields');
-    fields.part('fourth', 'fifth').say('a', 'is told');
+    fields.part('fourth', 'fifth').note('a', 'is told');
     fields.end();
     assert.deepEqual(notes, [
       'spec.fourth.a: is told',

@@ -73,7 +73,7 @@ decide([
     'NotItsAddress: address 192.0.2.7 does not belong to node a, which has 192.0.2.1',
   ],
   [
-    'an address where its Node tells none that can be read',
+    'an address where its Node reports none that can be read',
     servingA,
     { content: hosts([], ['192.0.2.7']), node: node('a', [['InternalIP', 'nonsense']]) },
     'approve',

@@ -106,14 +106,14 @@ describe('the status of a budget', () => {
 
   it('allows no disruption if the owner of a pod is unknown, and reports the reason once', () => {
     const before = plan(budget({ maxUnavailable: 1 }), five).status;
-    const { status, telling } = plan(budget({ maxUnavailable: 1 }, before), [owned('x', 'nobody')]);
+    const { status, toEmit } = plan(budget({ maxUnavailable: 1 }, before), [owned('x', 'nobody')]);
     assert.equal(status?.disruptionsAllowed, 0);
     assert.deepEqual(
       [status.conditions?.length, status.conditions?.[0]?.reason, status.conditions?.[0]?.message],
       [1, 'SyncFailed', 'found no controllers for pod "x"'],
     );
     const message = 'Failed to calculate the number of expected pods: found no controllers for pod "x"';
-    assert.deepEqual(telling, [
+    assert.deepEqual(toEmit, [
       { about: 'budget', type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message },
     ]);
     assert.equal(plan(budget({ maxUnavailable: 1 }, status), [owned('x', 'nobody')]).status, undefined);
@@ -126,11 +126,11 @@ describe('the status of a budget', () => {
     const share = plan(budget({ maxUnavailable: '50%' }), loose);
     assert.deepEqual(numbers(share), [0, 0, 2, 0]);
     assert.deepEqual(
-      share.telling.map(({ type, reason }) => [type, reason]),
+      share.toEmit.map(({ type, reason }) => [type, reason]),
       [['Warning', 'UnmanagedPods']],
     );
     assert.deepEqual(numbers(plan(budget({ minAvailable: 1 }), loose)), [2, 1, 2, 1]);
-    const [one] = plan(budget({ maxUnavailable: '50%' }), [...five, ...loose.slice(1)]).telling;
+    const [one] = plan(budget({ maxUnavailable: '50%' }), [...five, ...loose.slice(1)]).toEmit;
     assert.match(one?.message ?? '', /^1 of the selected pods, such as y, have no controller/);
   });
 });
@@ -170,12 +170,12 @@ describe('pods that an eviction has announced', () => {
   });
 
   it('count again if the eviction did not happen, and this is reported', () => {
-    const { status, telling, recheckIn } = plan(announced(0), five, start + deletionTimeoutMs);
+    const { status, toEmit, recheckIn } = plan(announced(0), five, start + deletionTimeoutMs);
     assert.equal(status?.disruptedPods, undefined);
     assert.equal(status?.disruptionsAllowed, 2);
     assert.equal(recheckIn, undefined);
     assert.deepEqual(
-      telling.map(({ about, reason }) => [about === 'budget' ? about : about.metadata.name, reason]),
+      toEmit.map(({ about, reason }) => [about === 'budget' ? about : about.metadata.name, reason]),
       [['a', 'NotDeleted']],
     );
   });

@@ -15,7 +15,7 @@ describe('a claim that was bound', () => {
   it('is lost if its volume is unknown', () => {
     assert.deepEqual(plan(claim('c', { metadata: { annotations: completed } })), {
       kind: 'lost',
-      told: {
+      event: {
         type: 'Warning',
         reason: 'ClaimLost',
         message: 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
@@ -38,7 +38,7 @@ describe('a claim that was bound', () => {
     const named = volume('v', { spec: { claimRef: referenceTo('c', 'another') } });
     const one = claim('c', { metadata: { annotations: completed }, spec: { volumeName: 'v' } });
     const step = plan(one, { named });
-    assert.equal(step.kind === 'lost' && step.told.reason, 'ClaimMisbound');
+    assert.equal(step.kind === 'lost' && step.event.reason, 'ClaimMisbound');
   });
 
   it('keeps its volume although its status does not name it', () => {
@@ -70,7 +70,7 @@ describe('a claim that names its volume', () => {
     const named = volume('v', { spec: { claimRef: referenceTo('d') } });
     assert.deepEqual(plan(naming({ 'pv.kubernetes.io/bound-by-controller': 'yes' }), { named }), {
       kind: 'pending',
-      told: {
+      event: {
         type: 'Warning',
         reason: 'FailedBinding',
         message: 'invalid binding of claim "default/c" to volume "v": volume already claimed by "default/d"',
@@ -84,7 +84,7 @@ describe('a claim whose class waits for pods', () => {
     const step = plan(ofLate(), { storageClass: late, waitingPods: ['a', 'b'] });
     assert.deepEqual(step, {
       kind: 'pending',
-      told: {
+      event: {
         type: 'Normal',
         reason: 'WaitForPodScheduled',
         message: 'waiting for pods a,b to be scheduled',
@@ -103,7 +103,7 @@ describe('a claim whose class waits for pods', () => {
     const none = storageClass('late', { provisioner: 'kubernetes.io/no-provisioner' });
     assert.deepEqual(plan(chosen, { storageClass: none }), {
       kind: 'pending',
-      told: {
+      event: {
         type: 'Warning',
         reason: 'ProvisioningFailed',
         message: 'no volume plugin matched name: kubernetes.io/no-provisioner',

@@ -38,7 +38,7 @@ describe('a volume whose claim is gone', () => {
   it('fails if no provisioner can remove or empty it, with the reason', () => {
     const failed = (reason: string, message: string) => ({
       ...{ kind: 'phase', phase: 'Failed', message },
-      told: { type: 'Warning', reason, message },
+      event: { type: 'Warning', reason, message },
     });
     const nobody = 'error getting deleter volume plugin for volume "v": no deletable volume plugin matched';
     assert.deepEqual(planVolume(released('Delete'), undefined), failed('VolumeFailedDelete', nobody));

@@ -191,7 +191,7 @@ describe('a Node', () => {
       modify(`the annotation ${cidr} to anything but its podCIDR`),
     ],
     ['with another range told, as before', node(notes('old')), { metadata: { labels: { a: 'b' } } }, ''],
-    ['that tells its range no more', merge(ranged, notes('10.244.1.0/24')), notes(null), ''],
+    ['that reports its range no more', merge(ranged, notes('10.244.1.0/24')), notes(null), ''],
     [
       'with the role it has',
       node({ metadata: { labels: { 'node-role.kubernetes.io/x': '' } } }),

@@ -14,9 +14,9 @@ import {
   persistentVolumeClaims,
   persistentVolumes,
 } from '../../../../src/kube-apiserver/object-metrics/kinds/volumes.ts';
-import { tells, toldBy } from './told.ts';
+import { describeSamples, samplesBy } from './expected-samples.ts';
 
-tells('Services', services, 'kube_service', [
+describeSamples('Services', services, 'kube_service', [
   [
     'info',
     { spec: { clusterIP: '10.96.0.9', externalTrafficPolicy: 'Local' } },
@@ -37,7 +37,7 @@ tells('Services', services, 'kube_service', [
   ],
 ]);
 
-tells('EndpointSlices', endpointSlices, 'kube_endpointslice', [
+describeSamples('EndpointSlices', endpointSlices, 'kube_endpointslice', [
   ['info', { addressType: 'IPv6' }, 'addresstype="IPv6" 1'],
   [
     'endpoints',
@@ -87,7 +87,7 @@ const subset = {
   notReadyAddresses: [{ ip: '10.0.0.2' }],
   ports: [{ port: 8080, name: 'app', protocol: 'TCP' }],
 };
-tells('Endpoints', endpoints, 'kube_endpoint', [
+describeSamples('Endpoints', endpoints, 'kube_endpoint', [
   ['info', {}, '1'],
   [
     'address',
@@ -107,7 +107,7 @@ const subsetOf = (addresses: number, ports: number) => {
 };
 
 const pairsOf = (...subsets: readonly object[]) =>
-  toldBy(endpoints, 'kube_endpoint_address', { subsets }).length;
+  samplesBy(endpoints, 'kube_endpoint_address', { subsets }).length;
 
 test('Endpoints of the sizes that a controller writes have a line for each address and port', () => {
   assert.equal(pairsOf(subsetOf(1000, 16)), 16_000);
@@ -126,7 +126,7 @@ test('Endpoints with far more pairs of address and port than they are large are 
 });
 
 const path = (backend: object) => ({ path: '/', pathType: 'Prefix', backend });
-tells('Ingresses', ingresses, 'kube_ingress', [
+describeSamples('Ingresses', ingresses, 'kube_ingress', [
   ['info', {}, 'ingressclass="_default" 1'],
   ['info', { spec: { ingressClassName: 'a' } }, 'ingressclass="a" 1'],
   [
@@ -156,7 +156,7 @@ tells('Ingresses', ingresses, 'kube_ingress', [
   ],
 ]);
 
-tells('NetworkPolicies', networkPolicies, 'kube_networkpolicy', [
+describeSamples('NetworkPolicies', networkPolicies, 'kube_networkpolicy', [
   ['spec_ingress_rules', { spec: { ingress: [{}, {}] } }, '2'],
   ['spec_egress_rules', { spec: {} }, '0'],
 ]);
@@ -167,7 +167,7 @@ const empty =
   'csi_volume_handle="",local_path="",local_fs="",host_path="",host_path_type=""';
 const volumeInfo = (labels: Readonly<Record<string, string>>) =>
   `storageclass="",${Object.entries(labels).reduce((text, [name, value]) => text.replace(`${name}=""`, `${name}="${value}"`), empty)},reclaim_policy="" 1`;
-tells('PersistentVolumes', persistentVolumes, 'kube_persistentvolume', [
+describeSamples('PersistentVolumes', persistentVolumes, 'kube_persistentvolume', [
   ['info', { spec: {} }, volumeInfo({})],
   [
     'info',
@@ -196,7 +196,7 @@ tells('PersistentVolumes', persistentVolumes, 'kube_persistentvolume', [
   ],
 ]);
 
-tells('PersistentVolumeClaims', persistentVolumeClaims, 'kube_persistentvolumeclaim', [
+describeSamples('PersistentVolumeClaims', persistentVolumeClaims, 'kube_persistentvolumeclaim', [
   ['info', { spec: {} }, 'storageclass="",volumename="",volumemode="" 1'],
   [
     'info',
@@ -215,11 +215,11 @@ tells('PersistentVolumeClaims', persistentVolumeClaims, 'kube_persistentvolumecl
   ['access_mode', { spec: { accessModes: ['ReadWriteOnce'] } }, 'access_mode="ReadWriteOnce" 1'],
 ]);
 
-tells('StorageClasses', storageClasses, 'kube_storageclass', [
+describeSamples('StorageClasses', storageClasses, 'kube_storageclass', [
   ['info', { provisioner: 'p' }, 'provisioner="p",reclaim_policy="Delete",volume_binding_mode="Immediate" 1'],
 ]);
 
-tells('VolumeAttachments', volumeAttachments, 'kube_volumeattachment', [
+describeSamples('VolumeAttachments', volumeAttachments, 'kube_volumeattachment', [
   ['labels', { metadata: { labels: { app: 'foobar' } } }, 'label_app="foobar" 1'],
   ['labels', {}, '1'],
   ['status_attached', {}, '0'],

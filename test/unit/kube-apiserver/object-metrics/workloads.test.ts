@@ -9,14 +9,14 @@ import {
   replicationControllers,
 } from '../../../../src/kube-apiserver/object-metrics/kinds/replicas.ts';
 import { statefulSets } from '../../../../src/kube-apiserver/object-metrics/kinds/stateful-sets.ts';
-import { tells } from './told.ts';
+import { describeSamples } from './expected-samples.ts';
 
 const rolling = (replicas: number, rollingUpdate: object) => ({
   spec: { replicas, strategy: { type: 'RollingUpdate', rollingUpdate } },
 });
 const held = (type: string, status: string, reason: string) => ({ type, status, reason });
 
-tells('Deployments', deployments, 'kube_deployment', [
+describeSamples('Deployments', deployments, 'kube_deployment', [
   ['spec_replicas', { spec: { replicas: 0 } }, '0'],
   ['spec_paused', { spec: {} }, '0'],
   ['spec_paused', { spec: { paused: true } }, '1'],
@@ -49,19 +49,19 @@ tells('Deployments', deployments, 'kube_deployment', [
   ],
 ]);
 
-tells('ReplicaSets', replicaSets, 'kube_replicaset', [
+describeSamples('ReplicaSets', replicaSets, 'kube_replicaset', [
   ['spec_replicas', { spec: { replicas: 5 } }, '5'],
   ['status_fully_labeled_replicas', { status: { fullyLabeledReplicas: 10 } }, '10'],
   ['status_ready_replicas', {}, '0'],
   ['status_terminating_replicas', { status: { terminatingReplicas: 2 } }, '2'],
 ]);
 
-tells('ReplicationControllers', replicationControllers, 'kube_replicationcontroller', [
+describeSamples('ReplicationControllers', replicationControllers, 'kube_replicationcontroller', [
   ['status_available_replicas', { status: { availableReplicas: 3 } }, '3'],
   ['status_observed_generation', { status: { observedGeneration: 1 } }, '1'],
 ]);
 
-tells('StatefulSets', statefulSets, 'kube_statefulset', [
+describeSamples('StatefulSets', statefulSets, 'kube_statefulset', [
   ['replicas', { spec: { replicas: 3 } }, '3'],
   ['ordinals_start', { spec: {} }],
   ['ordinals_start', { spec: { ordinals: {} } }, '0'],
@@ -77,13 +77,13 @@ tells('StatefulSets', statefulSets, 'kube_statefulset', [
   ['status_current_revision', {}, 'revision="" 1'],
 ]);
 
-tells('DaemonSets', daemonSets, 'kube_daemonset', [
+describeSamples('DaemonSets', daemonSets, 'kube_daemonset', [
   ['status_number_misscheduled', { status: { numberMisscheduled: 10 } }, '10'],
   ['status_updated_number_scheduled', {}, '0'],
 ]);
 
 const failed = (conditions: object[]) => ({ status: { failed: 3, conditions } });
-tells('Jobs', jobs, 'kube_job', [
+describeSamples('Jobs', jobs, 'kube_job', [
   ['info', {}, '1'],
   ['spec_completions', { spec: {} }],
   ['spec_completions', { spec: { completions: 1 } }, '1'],
@@ -117,7 +117,7 @@ tells('Jobs', jobs, 'kube_job', [
 ]);
 
 const created = { creationTimestamp: '2026-01-02T03:04:05Z' };
-tells('CronJobs', cronJobs, 'kube_cronjob', [
+describeSamples('CronJobs', cronJobs, 'kube_cronjob', [
   [
     'info',
     { spec: { schedule: '0 * * * *', concurrencyPolicy: 'Forbid' } },
@@ -149,7 +149,7 @@ tells('CronJobs', cronJobs, 'kube_cronjob', [
 ]);
 
 const target = (type: string, part: string, value: object) => ({ type, [part]: value });
-tells('HorizontalPodAutoscalers', horizontalPodAutoscalers, 'kube_horizontalpodautoscaler', [
+describeSamples('HorizontalPodAutoscalers', horizontalPodAutoscalers, 'kube_horizontalpodautoscaler', [
   [
     'info',
     { spec: { scaleTargetRef: { kind: 'Deployment', name: 'd' } } },
@@ -187,7 +187,7 @@ tells('HorizontalPodAutoscalers', horizontalPodAutoscalers, 'kube_horizontalpoda
   ['status_target_metric', { status: { currentMetrics: [{ type: 'Pods' }, { type: '' }] } }],
 ]);
 
-tells('PodDisruptionBudgets', podDisruptionBudgets, 'kube_poddisruptionbudget', [
+describeSamples('PodDisruptionBudgets', podDisruptionBudgets, 'kube_poddisruptionbudget', [
   ['status_pod_disruptions_allowed', { status: { disruptionsAllowed: 2 } }, '2'],
   ['status_expected_pods', {}, '0'],
 ]);

@@ -5,10 +5,10 @@ import {
   isEquivalent,
   isPrivileged,
   isStricter,
+  ownModes,
   type Policy,
   policyOf,
   readVersion,
-  saidBy,
   written,
 } from '../../../../src/kube-apiserver/pod-security/levels.ts';
 
@@ -138,7 +138,7 @@ describe('policies', () => {
   test('have a short form with the labels of the namespace', () => {
     const labels = labelled({ enforce: 'baseline', 'warn-version': 'v1.20', audit: 'privileged' });
     assert.equal(
-      saidBy(labels, policyOf(labels, strict).policy),
+      ownModes(labels, policyOf(labels, strict).policy),
       'enforce=baseline:v1.30, warn=restricted:v1.20',
     );
   });

@@ -17,7 +17,8 @@ const config = (login: string) => ({
   type: 'kubernetes.io/dockerconfigjson',
   data: { '.dockerconfigjson': base64(JSON.stringify({ auths: { 'r.io': { auth: base64(login) } } })) },
 });
-const failed = (said: string) => new RuntimeError('PullFailed', `Docker cannot pull: ${said}`, { said });
+const failed = (engineMessage: string) =>
+  new RuntimeError('PullFailed', `Docker cannot pull: ${engineMessage}`, { engineMessage });
 
 describe('an image', () => {
   let clock: FakeClock;
@@ -171,7 +172,7 @@ describe('an image', () => {
     );
     await assert.rejects(ensure({ image: 'A B' }), { reason: 'InvalidImageName' });
     find = async () =>
-      Promise.reject(new RuntimeError('Failed', 'Docker cannot inspect', { said: 'broken' }));
+      Promise.reject(new RuntimeError('Failed', 'Docker cannot inspect', { engineMessage: 'broken' }));
     await assert.rejects(
       ensure(),
       refused('ImageInspectError', 'Failed to inspect image "r.io/app:1": broken'),

@@ -19,11 +19,11 @@ it('the state of a pull is the last report of each layer', () => {
     { status: 'Downloading', progressDetail: { current: 60, total: 100 }, id: 'a' },
     { status: 'Digest: sha256:0' },
   ])
-    pull.tell(line);
+    pull.record(line);
   assert.deepEqual(pulls.list()[0], {
     ...{ image: 'nginx:1', layers: 3, doneLayers: 1, totalBytes: 100, doneBytes: 60 },
   });
-  pull.tell({ status: 'Pull complete', progressDetail: {}, id: 'a' });
+  pull.record({ status: 'Pull complete', progressDetail: {}, id: 'a' });
   assert.deepEqual(pulls.list()[0], {
     ...{ image: 'nginx:1', layers: 3, doneLayers: 2, totalBytes: 0, doneBytes: 0 },
   });

@@ -41,7 +41,7 @@ function validateTerm(term: PodAffinityTerm, path: string): StatusCause[] {
     ...matchLabelKeys.flatMap((key, index) => {
       const at = `${path}.matchLabelKeys[${index}]`;
       return [
-        ...(saysMoreThanOnce(labelSelector, key)
+        ...(hasDuplicates(labelSelector, key)
           ? [invalidCause(at, key, 'exists in both matchLabelKeys and labelSelector')]
           : []),
         ...(mismatchLabelKeys.includes(key)
@@ -69,7 +69,7 @@ function validateLabelKeys(
  * Returns true if the selector uses the key in addition to the one expression that was generated for the
  * label key itself.
  */
-const saysMoreThanOnce = (selector: LabelSelector | undefined, key: string): boolean => {
+const hasDuplicates = (selector: LabelSelector | undefined, key: string): boolean => {
   const expressions = (selector?.matchExpressions ?? []).filter((expression) => expression.key === key);
   return (
     expressions.length > 1 || (expressions.length === 1 && Object.hasOwn(selector?.matchLabels ?? {}, key))

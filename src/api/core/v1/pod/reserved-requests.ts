@@ -17,8 +17,8 @@ export function reservedSpec({ spec, status }: Pick<Pod, 'spec' | 'status'>): Po
     status?.resize === 'Infeasible' ||
     status?.conditions?.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible') ===
       true;
-  const of = (container: Container, told: readonly ContainerStatus[]) => {
-    const found = told.find(({ name }) => name === container.name);
+  const of = (container: Container, statuses: readonly ContainerStatus[]) => {
+    const found = statuses.find(({ name }) => name === container.name);
     return found ? reserved(container, found, isRefused) : container;
   };
   const { initContainers } = spec;

@@ -57,7 +57,7 @@ function validateMatchLabelKeys(
   path: string,
 ): StatusCause[] {
   if (matchLabelKeys.length === 0) return [];
-  const said = [
+  const selectorKeys = [
     ...Object.keys(labelSelector?.matchLabels ?? {}),
     ...(labelSelector?.matchExpressions ?? []).map(({ key }) => key),
   ];
@@ -65,7 +65,7 @@ function validateMatchLabelKeys(
     ...(labelSelector ? [] : [forbiddenCause(path, 'must not be specified when labelSelector is not set')]),
     ...matchLabelKeys.flatMap((key, index) => [
       ...nameCauses(`${path}[${index}]`, key, checkQualifiedName),
-      ...(said.includes(key)
+      ...(selectorKeys.includes(key)
         ? [invalidCause(`${path}[${index}]`, key, 'exists in both matchLabelKeys and labelSelector')]
         : []),
     ]),

@@ -95,7 +95,7 @@ const isSame = (a: Mark | undefined, b: Mark | undefined) =>
  * before. `changed` is the time at which a file was created, moved or last written, `since` the time from
  * which the folder is watched, both in milliseconds since 1970.
  */
-export function toldBefore(
+export function reportedBefore(
   found: ReadonlyMap<string, Mark & { readonly changed: number }>,
   since: number,
 ): Map<string, Mark> {

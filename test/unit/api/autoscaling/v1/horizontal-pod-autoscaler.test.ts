@@ -89,7 +89,7 @@ testCreate(kind, base, [
     `spec.metrics: Forbidden: ${zero}`,
   ],
   [
-    'none, with a metric that tells of more than pods',
+    'none, with a metric that reports of more than pods',
     { spec: { minReplicas: 0, metrics: [external] } },
     'spec.minReplicas: Invalid value: 0: must be greater than or equal to 1',
   ],

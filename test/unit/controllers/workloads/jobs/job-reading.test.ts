@@ -24,7 +24,7 @@ import {
   union,
 } from '../../../../../src/controllers/workloads/jobs/index-set-plan.ts';
 import {
-  endingSaid,
+  endingInConditions,
   withJobCondition,
 } from '../../../../../src/controllers/workloads/jobs/job-conditions-plan.ts';
 import {
@@ -261,7 +261,7 @@ describe('policies', () => {
   });
 
   it('keep an end that was recorded, also one without a reason', () => {
-    const said = (type: string, status: 'True' | 'False' = 'True') => endingSaid([{ type, status }]);
+    const said = (type: string, status: 'True' | 'False' = 'True') => endingInConditions([{ type, status }]);
     const silent = { reason: '', message: '' };
     assert.deepEqual(said('FailureTarget'), { type: 'Failed', ...silent });
     assert.deepEqual(said('SuccessCriteriaMet'), { type: 'Complete', ...silent });

@@ -127,7 +127,7 @@ describe('planStatus', () => {
     const again = planStatus({ ...set, status: first.status }, pods, undefined, now, at(60));
     assert.equal(again.changed, false);
   });
-  it('tells of a failure and forgets it', () => {
+  it('reports a failure and forgets it', () => {
     const set = replicaSet('web', 1);
     const failure = { reason: 'FailedCreate', message: 'quota' } as const;
     const failed = planStatus(set, [], failure, now, at(60));

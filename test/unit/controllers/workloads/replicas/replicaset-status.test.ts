@@ -22,7 +22,7 @@ describe('the pod counts of a ReplicaSet', () => {
   const gone = { metadata: { deletionTimestamp: at(5) } };
   const other = { metadata: { labels: { app: 'other' } } };
 
-  it('leaves out those that end or have ended, and tells those of other labels apart', () => {
+  it('leaves out those that end or have ended, and reports those of other labels apart', () => {
     const pods = [
       ready('a'),
       ready('b', 0, gone),

@@ -57,7 +57,7 @@ const imagesOf = () =>
   Object.fromEntries(world.all(podResource).map((one) => [one.metadata.name, one.spec.containers[0]?.image]));
 
 describe('a StatefulSet', () => {
-  it('makes its pods, and tells it in its words', async () => {
+  it('makes its pods, and reports it with its own messages', async () => {
     put(statefulSet(2, withData()));
     await settle();
     assert.deepEqual(world.names(podResource), ['web-0', 'web-1']);
@@ -288,7 +288,7 @@ describe('a StatefulSet', () => {
     assert.equal(status()?.observedGeneration, 1);
   });
 
-  it('tells of a pod of its name that is another one’s, and leaves that alone', async () => {
+  it('reports a pod of its name that belongs to another owner, and leaves that alone', async () => {
     put(statefulSet(1), pod('web-0', { metadata: { labels: { app: 'other' } } }));
     await assert.rejects(world.reconcile(key), /already exists/);
     assert.match(world.told.join(), /^Warning FailedCreate web: create Pod web-0 in .* already exists/);
@@ -352,7 +352,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(world.names(podResource), ['web-0']);
   });
 
-  it('tells that another controller has a claim, and takes its own name off it', async () => {
+  it('reports that another controller has a claim, and takes its own name off it', async () => {
     const owners = [ownedBy('Thing', 'x'), ownedBy('StatefulSet', 'web')];
     world.put(persistentVolumeClaimResource, claim('data-web-0', owners));
     put(statefulSet(1, withData({ whenDeleted: 'Delete' })));
@@ -385,7 +385,7 @@ describe('a StatefulSet', () => {
     assert.equal(world.names(controllerRevisionResource).length, 2);
   });
 
-  it('mends the labels of a pod, and tells when it may not', async () => {
+  it('mends the labels of a pod, and reports when it may not', async () => {
     put(statefulSet(1));
     await settle();
     const [one] = world.all(podResource) as [Pod];

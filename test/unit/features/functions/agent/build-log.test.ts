@@ -29,7 +29,7 @@ it('a log is in the data of the node, under the name of its function', () => {
 
 it('lines come in pieces, and the last one need not end', async (context) => {
   const { log, saved } = begin(context);
-  log.say('it begins');
+  log.addLine('it begins');
   write(log, 'one\r', '\ntwo', ' and more\nthr', 'ee\rfour');
   assert.equal(log.tail, 'it begins\none\ntwo and more\nthree\nfour\n');
   write(log, 'five\n');
@@ -68,9 +68,9 @@ it('a long line is cut, whether it ends or not', async (context) => {
 it('omits the middle of a long log, with the number of omitted bytes', async (context) => {
   const { log, saved } = begin(context);
   const line = 'x'.repeat(1023);
-  for (let i = 0; i < 1024; i++) log.say(line);
+  for (let i = 0; i < 1024; i++) log.addLine(line);
   assert.equal(await saved(), `${line}\n`.repeat(1024), 'a MiB is whole');
-  log.say('behind');
+  log.addLine('behind');
   assert.equal(
     await saved(),
     `${`${line}\n`.repeat(1024)}… 7 bytes are left out …\n${`${line}\n`.repeat(64).slice(7)}behind\n`,
@@ -79,7 +79,7 @@ it('omits the middle of a long log, with the number of omitted bytes', async (co
 
 it('a log takes the place of the one before, for its owner alone', async (context) => {
   const { log, path, saved } = begin(context);
-  log.say('one');
+  log.addLine('one');
   await saved();
   rmSync(path);
   writeFileSync(path, 'of another build, and longer', { mode: 0o644 });

@@ -136,7 +136,7 @@ describe('an image of a function', () => {
 describe('a build', () => {
   it('is reported as an event and in the status, with its duration and the log on disk', async (context) => {
     const { ensure, clock, told, versions, dataDir } = machine(context, async (log) => {
-      log.say('installing');
+      log.addLine('installing');
       clock.spend(2500);
     });
     assert.equal(await ensure('f'), imageOf('f'));
@@ -162,13 +162,13 @@ describe('a build', () => {
       ],
       [new Error('the engine is away'), 'BuildError', /^the engine is away$/],
       [
-        new RuntimeError('Failed', 'create a build: disk full', { said: 'disk full' }),
+        new RuntimeError('Failed', 'create a build: disk full', { engineMessage: 'disk full' }),
         'BuildError',
         /^disk full$/,
       ],
     ] as const) {
       const { ensure, told, versions } = machine(context, async (log) => {
-        log.say('pip says no');
+        log.addLine('pip says no');
         throw fault;
       });
       assert.match((await ensure('f')).replace(/^FunctionBuildFailed: /, ''), message);

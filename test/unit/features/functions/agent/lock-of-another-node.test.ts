@@ -13,7 +13,7 @@ const builder = new FunctionBuilder({
   readAsset: () => new Uint8Array(),
   environment: {},
 });
-const log = { say: () => undefined, write: () => undefined } as unknown as BuildLog;
+const log = { addLine: () => undefined, write: () => undefined } as unknown as BuildLog;
 const hash = `--hash=sha256:${'a'.repeat(64)}`;
 const build = (runtime: 'python' | 'nodejs', lock: string) => {
   const files = { 'requirements.txt': 'a', 'package.json': '{"dependencies":{"a":"1"}}' };

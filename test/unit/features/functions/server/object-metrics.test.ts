@@ -1,7 +1,7 @@
 import { functions } from '../../../../../src/features/functions/server/object-metrics.ts';
-import { tells } from '../../../kube-apiserver/object-metrics/told.ts';
+import { describeSamples } from '../../../kube-apiserver/object-metrics/expected-samples.ts';
 
-tells('Functions', functions, 'minik8s_function', [
+describeSamples('Functions', functions, 'minik8s_function', [
   ['info', { spec: { image: 'i' } }, 'runtime="",active_version="",latest_version="" 1'],
   ['status_replicas_ready', { status: { readyReplicas: 2 } }, '2'],
 ]);

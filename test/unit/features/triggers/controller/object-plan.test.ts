@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../../../../src/apimachinery/meta.ts';
-import { changedSince, toldChange } from '../../../../../src/features/triggers/controller/object-plan.ts';
+import { changedSince, reportedChange } from '../../../../../src/features/triggers/controller/object-plan.ts';
 
 const types = ['Created' as const, 'Updated' as const, 'Deleted' as const];
 const pods = { apiVersion: 'v1', kind: 'Pod', types };
@@ -19,7 +19,7 @@ describe('a change of an object', () => {
       { namespace: 'ns', labels, annotations: { b: 'c' }, managedFields: [{ manager: 'ctl' }] },
       { spec: { nodeName: 'n1' } },
     );
-    assert.deepEqual(toldChange(pods, 'pods', 'MODIFIED', one, told), {
+    assert.deepEqual(reportedChange(pods, 'pods', 'MODIFIED', one, told), {
       key: ['object', 'u1', 'Updated', '9'],
       type: 'minik8s.io/object.updated',
       source: '/apis/v1/namespaces/ns/pods',
@@ -44,11 +44,11 @@ describe('a change of an object', () => {
   });
 
   it('of a kind without namespaces has a source without a namespace', () =>
-    assert.equal(toldChange(pods, 'nodes', 'ADDED', object({}), told)?.source, '/apis/v1/nodes'));
+    assert.equal(reportedChange(pods, 'nodes', 'ADDED', object({}), told)?.source, '/apis/v1/nodes'));
 
   it('has the creation time of a new object, otherwise the time of the report', () => {
     const times = (['ADDED', 'MODIFIED', 'DELETED'] as const).map(
-      (type) => toldChange(pods, 'pods', type, object({}), told)?.time,
+      (type) => reportedChange(pods, 'pods', type, object({}), told)?.time,
     );
     assert.deepEqual(times, [created, told, told]);
   });
@@ -56,13 +56,13 @@ describe('a change of an object', () => {
   it('of a run has the triggers that led to it, and of another kind none', () => {
     const one = object({ annotations: { 'minik8s.io/trigger-chain': 'a/b,c/d' } });
     const runs = { apiVersion: 'minik8s.io/v1', kind: 'WorkflowRun', types };
-    const { depth, chain } = toldChange(runs, 'workflowruns', 'ADDED', one, told) ?? assert.fail();
+    const { depth, chain } = reportedChange(runs, 'workflowruns', 'ADDED', one, told) ?? assert.fail();
     assert.deepEqual([depth, chain], [2, ['a/b', 'c/d']]);
     const first = object({ annotations: { 'minik8s.io/trigger-chain': 'a/b' } });
-    assert.equal(toldChange(runs, 'workflowruns', 'ADDED', first, told)?.depth, 1);
+    assert.equal(reportedChange(runs, 'workflowruns', 'ADDED', first, told)?.depth, 1);
     for (const happening of [
-      toldChange(pods, 'pods', 'ADDED', one, told),
-      toldChange(runs, 'workflowruns', 'ADDED', object({}), told),
+      reportedChange(pods, 'pods', 'ADDED', one, told),
+      reportedChange(runs, 'workflowruns', 'ADDED', object({}), told),
     ])
       assert.ok(happening && !('depth' in happening) && !('chain' in happening));
   });

@@ -149,10 +149,10 @@ describe('a source of objects', () => {
     const stored = Promise.withResolvers<void>();
     world.storing = stored.promise;
     await world.say({ type: 'MODIFIED', object: map('a', 11) }, { type: 'DELETED', object: map('b', 12) });
-    assert.deepEqual([world.source.resourceVersion, world.source.hasTold], ['10', false]);
+    assert.deepEqual([world.source.resourceVersion, world.source.hasReported], ['10', false]);
     stored.resolve();
     await world.clock.settle();
-    assert.deepEqual([world.source.resourceVersion, world.source.hasTold], ['12', true]);
+    assert.deepEqual([world.source.resourceVersion, world.source.hasReported], ['12', true]);
     assert.deepEqual(world.told, ['updated a', 'deleted b']);
   });
   it('reports a change again if it could not be stored', async () => {
@@ -264,12 +264,12 @@ describe('a source of objects', () => {
     const world = new World('10', { types: ['Created'] });
     await world.clock.advance(5000);
     await world.say({ type: 'MODIFIED', object: map('a', 11) });
-    assert.deepEqual([world.told, world.source.resourceVersion, world.source.hasTold], [[], '11', false]);
+    assert.deepEqual([world.told, world.source.resourceVersion, world.source.hasReported], [[], '11', false]);
     assert.equal(world.source.at, Date.parse(at(5)));
     world.pages = [[map('old', 20, -60)]];
     world.listed = '30';
     await world.say(newExpired('too old'));
-    assert.deepEqual([world.told, world.source.resourceVersion, world.source.hasTold], [[], '30', false]);
+    assert.deepEqual([world.told, world.source.resourceVersion, world.source.hasReported], [[], '30', false]);
     assert.deepEqual(world.problems, []);
   });
   it('reports the time range of the lost history', async () => {

@@ -16,7 +16,7 @@ import {
 import {
   changedSince,
   namespaceOf,
-  toldChange,
+  reportedChange,
 } from '../../../../../src/features/triggers/controller/object-plan.ts';
 import {
   noCounts,
@@ -88,14 +88,14 @@ describe('objects', () => {
     ({ metadata: { name, namespace: 'a', uid: name, resourceVersion, creationTimestamp } }) as KubeObject;
   const one = object('one', '9', '2026-03-01T12:00:00Z');
   it('are selected by the names of their changes', () => {
-    const { type, key, time } = toldChange(source, 'configmaps', 'MODIFIED', one, 'T') ?? assert.fail();
+    const { type, key, time } = reportedChange(source, 'configmaps', 'MODIFIED', one, 'T') ?? assert.fail();
     assert.deepEqual(
       [type, key, time],
       ['minik8s.io/object.updated', ['object', 'one', 'Updated', '9'], 'T'],
     );
   });
   it('are not selected by others', () =>
-    assert.equal(toldChange(source, 'configmaps', 'DELETED', one, 'T'), undefined));
+    assert.equal(reportedChange(source, 'configmaps', 'DELETED', one, 'T'), undefined));
   it('with a lost history are reported in their current state, in the order of their changes', () => {
     const since = Date.parse('2026-03-01T11:59:00.700Z');
     const all = [

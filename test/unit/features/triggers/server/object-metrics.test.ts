@@ -1,7 +1,7 @@
 import { triggers } from '../../../../../src/features/triggers/server/object-metrics.ts';
-import { tells } from '../../../kube-apiserver/object-metrics/told.ts';
+import { describeSamples } from '../../../kube-apiserver/object-metrics/expected-samples.ts';
 
-tells('Triggers', triggers, 'minik8s_trigger', [
+describeSamples('Triggers', triggers, 'minik8s_trigger', [
   [
     'info',
     { spec: { target: { kind: 'Workflow', name: 't' }, file: {} } },

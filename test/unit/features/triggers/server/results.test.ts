@@ -7,7 +7,7 @@ import { functionResource } from '../../../../../src/features/functions/api/func
 import type { Trigger } from '../../../../../src/features/triggers/api/trigger.ts';
 import type { Happening } from '../../../../../src/features/triggers/api/trigger-event-draft.ts';
 import { Intake } from '../../../../../src/features/triggers/server/intake.ts';
-import { tellResults } from '../../../../../src/features/triggers/server/tell-results.ts';
+import { reportResults } from '../../../../../src/features/triggers/server/report-results.ts';
 import type { Cache } from '../../../../../src/storage/cache.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../../fixtures/seeded-random.ts';
@@ -41,7 +41,7 @@ describe('the result of a call', () => {
       user: { name: user, groups: [] },
       signal: signal ?? new AbortController().signal,
     } as unknown as RequestScope;
-    const answer = await Promise.resolve(tellResults(intake, call)(scope)).catch((error: unknown) => error);
+    const answer = await Promise.resolve(reportResults(intake, call)(scope)).catch((error: unknown) => error);
     return { events, answer, data: events[0]?.data as Record<string, unknown> | undefined };
   }
   const json = (status: number) => () =>
@@ -126,9 +126,9 @@ describe('an answer that breaks off', () => {
           },
         }),
       );
-    await tellResults(intake, async () => answerOf(false))(scope);
+    await reportResults(intake, async () => answerOf(false))(scope);
     assert.deepEqual([hungUp, events.length], [0, 0]);
-    await tellResults(intake, async () => answerOf(true))(scope);
+    await reportResults(intake, async () => answerOf(true))(scope);
     const { outcome, error } = (events[0]?.data ?? {}) as Record<string, unknown>;
     assert.deepEqual([hungUp, outcome, error], [1, 'Failure', 'the answer broke off']);
   });
@@ -163,12 +163,12 @@ describe('an answer without a receiver', () => {
     const { seen, call } = large();
     const full = newStatusError('Forbidden', 'exceeded quota');
     const intake = intakeOf(() => Promise.reject(full));
-    await assert.rejects(Promise.resolve(tellResults(intake, call)(scope)), full);
+    await assert.rejects(Promise.resolve(reportResults(intake, call)(scope)), full);
     assert.ok(seen.isOver);
   });
   it('holds none where its caller leaves before he has read any of it', async () => {
     const { seen, call } = large();
-    const answer = await tellResults(
+    const answer = await reportResults(
       intakeOf(async () => undefined),
       call,
     )(scope);

@@ -38,7 +38,7 @@ function world(calls?: Partial<PlacedCalls> | 'none') {
   const tasks = new FunctionTasks({
     clock,
     wake: (run) => void woken.push(run),
-    tell: (run, message) => void told.push(`${run}: ${message}`),
+    report: (run, message) => void told.push(`${run}: ${message}`),
     calls:
       calls === 'none'
         ? undefined

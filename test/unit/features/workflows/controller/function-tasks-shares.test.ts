@@ -30,7 +30,7 @@ function world(outcome: (call: SentCall) => CallOutcome | undefined = () => unde
   const tasks = new FunctionTasks({
     clock,
     wake: () => undefined,
-    tell: () => undefined,
+    report: () => undefined,
     calls: {
       hasRoom: () => true,
       place: async () => place,

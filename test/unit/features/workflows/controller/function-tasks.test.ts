@@ -30,7 +30,7 @@ class World {
   readonly tasks = new FunctionTasks({
     clock: this.clock,
     wake: (run) => void this.woken.push(run),
-    tell: (_, message) => void this.told.push(message),
+    report: (_, message) => void this.told.push(message),
     calls: {
       hasRoom: () => this.hasRoom,
       place: () => {

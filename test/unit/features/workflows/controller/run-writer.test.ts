@@ -48,7 +48,7 @@ function world(calls?: PlacedCalls) {
     calls,
     clock: server.clock,
     wake: () => undefined,
-    tell: () => undefined,
+    report: () => undefined,
   });
   const live = new LiveRuns(server.seen.informerFor(workflowRunResource).lister);
   return {

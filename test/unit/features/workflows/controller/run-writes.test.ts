@@ -46,7 +46,7 @@ function world(run: WorkflowRun) {
   server.put(workflowRunResource, run);
   const functions = new FunctionTasks({
     ...{ calls: undefined, clock: server.clock },
-    ...{ wake: () => undefined, tell: () => undefined },
+    ...{ wake: () => undefined, report: () => undefined },
   });
   const live = new LiveRuns(server.seen.informerFor(workflowRunResource).lister);
   const stored = () => server.stored<WorkflowRun>(workflowRunResource, key) ?? assert.fail();

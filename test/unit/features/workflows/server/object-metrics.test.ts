@@ -1,7 +1,7 @@
 import { workflowRuns } from '../../../../../src/features/workflows/server/object-metrics.ts';
-import { tells } from '../../../kube-apiserver/object-metrics/told.ts';
+import { describeSamples } from '../../../kube-apiserver/object-metrics/expected-samples.ts';
 
-tells('WorkflowRuns', workflowRuns, 'minik8s_workflow_run', [
+describeSamples('WorkflowRuns', workflowRuns, 'minik8s_workflow_run', [
   ['info', { spec: { workflow: 'w' } }, 'workflow="w" 1'],
   [
     'status_phase',

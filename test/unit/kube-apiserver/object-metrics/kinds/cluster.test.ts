@@ -11,9 +11,9 @@ import {
   resourceQuotas,
 } from '../../../../../src/kube-apiserver/object-metrics/kinds/limits.ts';
 import { nodes } from '../../../../../src/kube-apiserver/object-metrics/kinds/nodes.ts';
-import { labelsOf, tells } from '../told.ts';
+import { describeSamples, labelsOf } from '../expected-samples.ts';
 
-tells('Nodes', nodes, 'kube_node', [
+describeSamples('Nodes', nodes, 'kube_node', [
   [
     'info',
     {
@@ -80,7 +80,7 @@ tells('Nodes', nodes, 'kube_node', [
   ],
 ]);
 
-tells('Namespaces', namespaces, 'kube_namespace', [
+describeSamples('Namespaces', namespaces, 'kube_namespace', [
   ['status_phase', { status: { phase: 'Terminating' } }, 'phase="Active" 0', 'phase="Terminating" 1'],
   [
     'status_condition',
@@ -91,7 +91,7 @@ tells('Namespaces', namespaces, 'kube_namespace', [
   ],
 ]);
 
-tells('Leases', leases, 'kube_lease', [
+describeSamples('Leases', leases, 'kube_lease', [
   [
     'owner',
     { spec: { holderIdentity: 'h' } },
@@ -106,7 +106,7 @@ test('samples of CertificateSigningRequests have the signer', () =>
     labelsOf(certificateSigningRequests, { spec: { signerName: 'a/b' } }),
     'certificatesigningrequest="a",signer_name="a/b"',
   ));
-tells('CertificateSigningRequests', certificateSigningRequests, 'kube_certificatesigningrequest', [
+describeSamples('CertificateSigningRequests', certificateSigningRequests, 'kube_certificatesigningrequest', [
   ['condition', {}, 'condition="approved" 0', 'condition="denied" 0', 'condition="failed" 0'],
   [
     'condition',
@@ -118,7 +118,7 @@ tells('CertificateSigningRequests', certificateSigningRequests, 'kube_certificat
   ['cert_length', { status: { certificate: Buffer.from('12345').toString('base64') } }, '5'],
 ]);
 
-tells('Secrets', secrets, 'kube_secret', [
+describeSamples('Secrets', secrets, 'kube_secret', [
   ['type', { type: 'Opaque' }, 'type="Opaque" 1'],
   ['info', {}, '1'],
 ]);
@@ -129,11 +129,11 @@ test('no family of Secrets contains their data', () => {
     stringData: { password: 'secret' },
     metadata: { name: 'a' },
   };
-  const told = secrets.families.flatMap(({ tell }) => tell(secret as never));
+  const told = secrets.families.flatMap(({ samplesOf }) => samplesOf(secret as never));
   assert.doesNotMatch(JSON.stringify(told), /password|c2VjcmV0|secret/);
 });
 
-tells('LimitRanges', limitRanges, 'kube', [
+describeSamples('LimitRanges', limitRanges, 'kube', [
   [
     'limitrange',
     {
@@ -152,7 +152,7 @@ tells('LimitRanges', limitRanges, 'kube', [
   ],
 ]);
 
-tells('ResourceQuotas', resourceQuotas, 'kube', [
+describeSamples('ResourceQuotas', resourceQuotas, 'kube', [
   [
     'resourcequota',
     {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pods } from '../../../../../src/kube-apiserver/object-metrics/kinds/pods.ts';
-import { labelsOf, tells } from '../told.ts';
+import { describeSamples, labelsOf } from '../expected-samples.ts';
 
 const at = '2026-01-02T03:04:05Z';
 const seconds = '1767323045';
@@ -29,7 +29,7 @@ const resources = {
 test('samples of pods have namespace, name and uid', () =>
   assert.equal(labelsOf(pods), 'namespace="ns",pod="a",uid="u"'));
 
-tells('pods', pods, 'kube_pod', [
+describeSamples('pods', pods, 'kube_pod', [
   ['created', {}, '1767225600'],
   ['deletion_timestamp', {}],
   ['deletion_timestamp', { metadata: { deletionTimestamp: at } }, seconds],
@@ -155,7 +155,7 @@ const reasons = (...told: readonly string[]) =>
     'TerminationByKubelet',
     'UnexpectedAdmissionError',
   ].map((reason) => `reason="${reason}" ${Number(told.includes(reason))}`);
-tells('why pods are as they are', pods, 'kube_pod_status', [
+describeSamples('why pods are as they are', pods, 'kube_pod_status', [
   ['reason', {}, ...reasons()],
   ['reason', { status: { reason: 'Evicted' } }, ...reasons('Evicted')],
   [
@@ -170,7 +170,7 @@ tells('why pods are as they are', pods, 'kube_pod_status', [
   ],
 ]);
 
-tells('containers', pods, 'kube_pod_container', [
+describeSamples('containers', pods, 'kube_pod_container', [
   ['info', { spec: { containers: [container] } }],
   [
     'info',
@@ -229,7 +229,7 @@ tells('containers', pods, 'kube_pod_container', [
   ],
 ]);
 
-tells('init containers', pods, 'kube_pod_init_container', [
+describeSamples('init containers', pods, 'kube_pod_init_container', [
   [
     'info',
     {

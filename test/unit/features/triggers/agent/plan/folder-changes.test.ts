@@ -10,7 +10,7 @@ import {
   type Mark,
   planChanges,
   type Resting,
-  toldBefore,
+  reportedBefore,
 } from '../../../../../../src/features/triggers/agent/plan/folder-changes.ts';
 import type { FolderWatch } from '../../../../../../src/features/triggers/api/folder-watch.ts';
 
@@ -210,7 +210,7 @@ describe('the changes of a folder', () => {
 
   it('of a folder without a record are those since the watch began', () => {
     const file = (changed: number) => ({ size: 1, written: '1', changed });
-    const told = toldBefore(
+    const told = reportedBefore(
       new Map([
         ['old', file(999)],
         ['new', file(1000)],

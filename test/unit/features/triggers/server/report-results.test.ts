@@ -10,7 +10,7 @@ import type { Trigger } from '../../../../../src/features/triggers/api/trigger.t
 import { maxEventData } from '../../../../../src/features/triggers/api/trigger-event.ts';
 import type { Happening } from '../../../../../src/features/triggers/api/trigger-event-draft.ts';
 import type { Intake } from '../../../../../src/features/triggers/server/intake.ts';
-import { tellResults } from '../../../../../src/features/triggers/server/tell-results.ts';
+import { reportResults } from '../../../../../src/features/triggers/server/report-results.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../../fixtures/seeded-random.ts';
 import { at, meta } from '../../../controllers/objects.ts';
@@ -26,7 +26,7 @@ interface Shape {
   readonly triggers?: Readonly<Record<string, readonly string[]>>;
 }
 
-async function tell(call: () => Promise<Response>, { headers = {}, user = 'me', triggers }: Shape = {}) {
+async function report(call: () => Promise<Response>, { headers = {}, user = 'me', triggers }: Shape = {}) {
   const told: { name: string; happening: Happening; time: string }[] = [];
   const named = Object.entries(triggers ?? { t: ['Success', 'Failure'] });
   const intake = {
@@ -46,7 +46,7 @@ async function tell(call: () => Promise<Response>, { headers = {}, user = 'me', 
     server: { clock: new FakeClock(), random: new SeededRandom(1) },
     ...{ user: { name: user, groups: [] }, signal: new AbortController().signal },
   } as unknown as RequestScope;
-  const answer = await Promise.resolve(tellResults(intake, call)(scope)).catch((error: unknown) => error);
+  const answer = await Promise.resolve(reportResults(intake, call)(scope)).catch((error: unknown) => error);
   return { told, answer: answer as Response, data: told[0]?.happening.data as Record<string, unknown> };
 }
 
@@ -66,7 +66,7 @@ const pieces = (...sizes: readonly number[]) => {
 
 describe('the event of a result', () => {
   it('has the function, the result and the call', async () => {
-    const { told } = await tell(answering(200), { headers: { 'function-call-id': 'mine' } });
+    const { told } = await report(answering(200), { headers: { 'function-call-id': 'mine' } });
     const about = { function: 'f', outcome: 'Success', status: 200, callId: 'mine' };
     assert.deepEqual(told, [
       {
@@ -81,7 +81,7 @@ describe('the event of a result', () => {
     ]);
   });
   it('of a failure has that type, and no id if the caller gave none', async () => {
-    const { told, data } = await tell(answering(500, '{"error":"E"}'));
+    const { told, data } = await report(answering(500, '{"error":"E"}'));
     assert.equal(told[0]?.happening.type, 'minik8s.io/function.failure');
     assert.deepEqual(data, { function: 'f', outcome: 'Failure', status: 500, body: { error: 'E' } });
   });
@@ -93,7 +93,7 @@ describe('the event of a result', () => {
     [404, 'Failure'],
   ] as const)
     it(`with the status ${status} is a ${outcome}`, async () => {
-      const { data, answer } = await tell(answering(status, status === 204 ? null : '1'));
+      const { data, answer } = await report(answering(status, status === 204 ? null : '1'));
       assert.deepEqual([data.outcome, data.status, answer.status], [outcome, status, status]);
     });
   it('of an answer without a type is JSON if it parses, otherwise text', async () => {
@@ -102,20 +102,20 @@ describe('the event of a result', () => {
       answer.headers.delete('content-type');
       return answer;
     };
-    assert.deepEqual((await tell(bare('[1]'))).data.body, [1]);
-    assert.equal((await tell(bare('x'))).data.body, 'x');
+    assert.deepEqual((await report(bare('[1]'))).data.body, [1]);
+    assert.equal((await report(bare('x'))).data.body, 'x');
   });
   it('of a call without an answer has the status 500', async () => {
-    const { data, answer } = await tell(() => Promise.reject(new Error('a fault of ours')));
+    const { data, answer } = await report(() => Promise.reject(new Error('a fault of ours')));
     assert.deepEqual(data, { function: 'f', outcome: 'Failure', status: 500, error: undefined });
     assert.equal((answer as unknown as Error).message, 'a fault of ours');
-    const late = await tell(() => Promise.reject(newStatusError('Timeout', 'too late')));
+    const late = await report(() => Promise.reject(newStatusError('Timeout', 'too late')));
     assert.deepEqual(late.data, { function: 'f', outcome: 'Failure', status: 504, error: 'too late' });
   });
   it('goes to the triggers that wait for such a one, and to all of them', async () => {
     const triggers = { a: ['Success'], b: ['Failure'], c: ['Failure', 'Success'] };
     const names = async (status: number) =>
-      (await tell(answering(status), { triggers })).told.map(({ name }) => name);
+      (await report(answering(status), { triggers })).told.map(({ name }) => name);
     assert.deepEqual(
       [await names(200), await names(500)],
       [
@@ -126,7 +126,7 @@ describe('the event of a result', () => {
   });
   it('is not stored if no trigger selects it, and the answer is passed on unchanged', async () => {
     const response = new Response('1');
-    const { told, answer } = await tell(async () => response, { triggers: {} });
+    const { told, answer } = await report(async () => response, { triggers: {} });
     assert.deepEqual([told, answer === response], [[], true]);
   });
   for (const [text, depth] of [
@@ -144,21 +144,21 @@ describe('the event of a result', () => {
   ] as const)
     it(`has the depth ${depth} after a delivery with the depth ${text ?? 'unset'}`, async () => {
       const headers: Record<string, string> = text === undefined ? {} : { 'function-trigger-depth': text };
-      const { told } = await tell(answering(200), { user: deliverer, headers });
+      const { told } = await report(answering(200), { user: deliverer, headers });
       assert.equal(told[0]?.happening.depth, depth);
     });
 });
 
 describe('an answer whose result is stored', () => {
   it('is passed on with its status, its headers and all of its body', async () => {
-    const { answer, data } = await tell(answering(201, 'text', 'text/plain'));
+    const { answer, data } = await report(answering(201, 'text', 'text/plain'));
     assert.deepEqual(
       [answer.status, answer.headers.get('content-type'), await answer.text(), data.body],
       [201, 'text/plain', 'text', 'text'],
     );
   });
   it('without a body has none, in the event either', async () => {
-    const { answer, data } = await tell(answering(204, null));
+    const { answer, data } = await report(answering(204, null));
     assert.deepEqual([answer.body, 'body' in data, 'truncated' in data], [null, false, false]);
   });
   const most = maxEventData / 2;
@@ -170,7 +170,7 @@ describe('an answer whose result is stored', () => {
     ['of a megabyte', Array(16).fill(64 * 1024), false],
   ] as const)
     it(`${what} is passed on whole and stored ${isTold ? 'whole' : 'as truncated'}`, async () => {
-      const { answer, data } = await tell(answering(200, pieces(...sizes), 'text/plain'));
+      const { answer, data } = await report(answering(200, pieces(...sizes), 'text/plain'));
       const whole = sizes.reduce((sum, size) => sum + size, 0);
       assert.equal((await answer.text()).length, whole);
       assert.equal((data.body as string | undefined)?.length, isTold ? whole : undefined);
@@ -187,7 +187,7 @@ describe('an answer whose result is stored', () => {
       },
       { highWaterMark: 0 },
     );
-    const { answer, data } = await tell(answering(200, cut));
+    const { answer, data } = await report(answering(200, cut));
     assert.equal(await answer.text(), 'aaaaaa');
     assert.deepEqual(data, {
       ...{ function: 'f', outcome: 'Failure', status: 200, truncated: true, error: 'the answer broke off' },

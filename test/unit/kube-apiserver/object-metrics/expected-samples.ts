@@ -21,10 +21,10 @@ const objectOf = ({ metadata, ...rest }: Part): never =>
   }) as never;
 
 /** Returns the samples of a family, such as `phase="Running" 1`. */
-export function toldBy(metrics: ObjectMetrics, name: string, object: Part): readonly string[] {
+export function samplesBy(metrics: ObjectMetrics, name: string, object: Part): readonly string[] {
   const family = metrics.families.find((one) => one.name === name);
   if (!family) throw new Error(`there is no family ${name}`);
-  const samples = family.tell(objectOf(object));
+  const samples = family.samplesOf(objectOf(object));
   return samples.map(({ labels, value }) => `${labelPairs(labels ?? {})} ${numberText(value)}`.trim());
 }
 
@@ -34,11 +34,16 @@ export const labelsOf = (metrics: ObjectMetrics, object: Part = {}) =>
 export type Row = readonly [family: string, object: Part, ...lines: string[]];
 
 /** Declares a test for each row; `prefix` is the beginning of the names of all families of the table. */
-export function tells(title: string, metrics: ObjectMetrics, prefix: string, rows: readonly Row[]): void {
+export function describeSamples(
+  title: string,
+  metrics: ObjectMetrics,
+  prefix: string,
+  rows: readonly Row[],
+): void {
   describe(title, () => {
     for (const [family, object, ...lines] of rows) {
       test(`${family}: ${lines.join('; ') || 'nothing'}`, () => {
-        assert.deepEqual(toldBy(metrics, `${prefix}_${family}`, object), lines);
+        assert.deepEqual(samplesBy(metrics, `${prefix}_${family}`, object), lines);
       });
     }
   });

@@ -25,7 +25,7 @@ interface Result {
  * Wraps `call`, which calls a function. Without triggers it costs only a lookup. The result of a call whose
  * client has disconnected is not reported to triggers either.
  */
-export const tellResults =
+export const reportResults =
   (intake: Intake, call: Handler): Handler =>
   async (scope) => {
     const { namespace, name } = scope.info;
