@@ -43,3 +43,12 @@ export function tells(title: string, metrics: ObjectMetrics, prefix: string, row
     }
   });
 }
+
+/** Declares a test that each family has its own help text, a sentence. */
+export function explains(title: string, { families }: ObjectMetrics): void {
+  test(`${title}: each family has its own help text`, () => {
+    const texts = families.map(({ help }) => help);
+    for (const text of texts) assert.match(text, /^[A-Z].{9,}\.$/);
+    assert.equal(new Set(texts).size, texts.length);
+  });
+}

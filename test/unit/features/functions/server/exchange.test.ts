@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { it } from 'node:test';
 import { exchange } from '../../../../../src/features/functions/server/exchange.ts';
-import { InstancePrograms } from './instance-programs.ts';
+import { cut, InstancePrograms, refusing } from './instance-programs.ts';
 
 function world(signal: AbortSignal) {
   const programs = new InstancePrograms();
@@ -33,4 +33,36 @@ it('rejects with the reason of an abort while the instance has it, and ends its 
   gone.abort(new Error('not wanted'));
   await rejected;
   assert.deepEqual([program.connections.size, getEventListeners(gone.signal, 'abort').length], [0, 0]);
+});
+
+it('without a body can be sent to another instance where the first has not called its handler', async () => {
+  const { programs, program, begin } = world(new AbortController().signal);
+  program.answer = refusing('busy');
+  const outcome = begin();
+  await programs.clock.settle();
+  assert.deepEqual(await outcome, { notTaken: 'busy' });
+});
+
+it('that breaks off is rejected with the reason of the connection, and waits for nothing', async () => {
+  const gone = new AbortController();
+  const { programs, program, begin } = world(gone.signal);
+  program.answer = cut;
+  const rejected = assert.rejects(begin(), {
+    message: 'the instance ended before it had answered the call: socket hang up',
+  });
+  await programs.clock.settle();
+  await rejected;
+  assert.equal(getEventListeners(gone.signal, 'abort').length, 0);
+});
+
+it('that is answered no longer waits for an abort', async () => {
+  const gone = new AbortController();
+  const { programs, begin } = world(gone.signal);
+  const outcome = begin();
+  await programs.clock.settle();
+  const result = await outcome;
+  assert.ok('answer' in result);
+  result.answer.resume();
+  await programs.clock.settle();
+  assert.equal(getEventListeners(gone.signal, 'abort').length, 0);
 });
