@@ -52,3 +52,8 @@ export function explains(title: string, { families }: ObjectMetrics): void {
     assert.equal(new Set(texts).size, texts.length);
   });
 }
+
+/** Declares a test of the labels that all samples of the object `a` in the namespace `ns` have. */
+export function names(metrics: ObjectMetrics, labels: string): void {
+  test(`an object has the labels ${labels}`, () => assert.equal(labelsOf(metrics), labels));
+}

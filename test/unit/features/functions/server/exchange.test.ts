@@ -1,17 +1,17 @@
 /** One exchange with an instance that its caller cancels. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
+import { Readable } from 'node:stream';
 import { it } from 'node:test';
 import { exchange } from '../../../../../src/features/functions/server/exchange.ts';
 import { cut, InstancePrograms, refusing } from './instance-programs.ts';
 
-function world(signal: AbortSignal) {
+function world(signal: AbortSignal, body?: Readable) {
   const programs = new InstancePrograms();
   const program = programs.add('one');
   const instance = programs.gateway.callsOf('default', 'f').instances.known('uid-one') ?? assert.fail();
   const agent = programs.connections.agentOf(instance);
-  const begin = () =>
-    exchange({ agent, method: 'POST', path: '/', headers: ['host', 'f'], body: undefined, signal });
+  const begin = () => exchange({ agent, method: 'POST', path: '/', headers: ['host', 'f'], body, signal });
   return { programs, program, begin };
 }
 
@@ -65,4 +65,15 @@ it('that is answered no longer waits for an abort', async () => {
   result.answer.resume();
   await programs.clock.settle();
   assert.equal(getEventListeners(gone.signal, 'abort').length, 0);
+});
+
+it('with a body that was read to its end leaves its connection to the next one', async () => {
+  const { programs, program, begin } = world(new AbortController().signal, Readable.from(['a', 'b']));
+  const outcome = begin();
+  await programs.clock.settle();
+  const result = await outcome;
+  assert.ok('answer' in result);
+  result.answer.resume();
+  await programs.clock.settle();
+  assert.deepEqual([program.asked[0]?.body, program.connections.size], ['ab', 1]);
 });

@@ -14,7 +14,8 @@ import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../../fixtures/seeded-random.ts';
 import { FakeCache, fn, pod } from './function-cache.ts';
 
-function world() {
+/** `isRefusing`: kubelets refuse every connection at once. */
+function world({ isRefusing = false } = {}) {
   const clock = new FakeClock();
   const cache = new FakeCache();
   const around: unknown[] = [];
@@ -25,6 +26,7 @@ function world() {
   const nodeConnection = {
     upgrade: (node: string, { method, path }: { method: string; path: string }, signal: AbortSignal) => {
       asked.push(`${node} ${method} ${path}`);
+      if (isRefusing) return Promise.reject(new Error('refused'));
       isWaiting = true;
       return new Promise((_, reject) =>
         signal.addEventListener('abort', () => {
@@ -120,4 +122,19 @@ it('an instance without a route is reached through its kubelet, which has five s
   await clock.advance(1);
   part.stop?.();
   assert.deepEqual([asked.length, isWaiting(), clock.pending], [1, false, 0]);
+});
+
+it('an instance whose kubelet refuses the connection leaves no timer', async () => {
+  const { part, cache, clock, asked } = world({ isRefusing: true });
+  cache.put(fn());
+  cache.put({ ...pod('two'), spec: { nodeName: 'n2' } } as unknown as Pod);
+  const over = new AbortController();
+  const named = { namespace: 'default', function: 'f', id: '1' };
+  part.placedCalls?.place(named, over.signal).catch(() => undefined);
+  await clock.settle();
+  assert.equal(asked.length, 1);
+  over.abort();
+  await clock.settle();
+  part.stop?.();
+  assert.equal(clock.pending, 0);
 });

@@ -1,5 +1,5 @@
 import { functions } from '../../../../../src/features/functions/server/object-metrics.ts';
-import { explains, tells } from '../../../kube-apiserver/object-metrics/told.ts';
+import { explains, names, tells } from '../../../kube-apiserver/object-metrics/told.ts';
 
 tells('Functions', functions, 'minik8s_function', [
   ['info', { spec: { image: 'i' } }, 'runtime="",active_version="",latest_version="" 1'],
@@ -27,3 +27,4 @@ tells('Functions', functions, 'minik8s_function', [
 ]);
 
 explains('Functions', functions);
+names(functions, 'namespace="ns",function="a"');

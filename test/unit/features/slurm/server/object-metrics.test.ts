@@ -1,6 +1,6 @@
 import { slurmPhases } from '../../../../../src/features/slurm/api/slurm-job.ts';
 import { slurmJobs } from '../../../../../src/features/slurm/server/object-metrics.ts';
-import { explains, tells } from '../../../kube-apiserver/object-metrics/told.ts';
+import { explains, names, tells } from '../../../kube-apiserver/object-metrics/told.ts';
 
 tells('SlurmJobs', slurmJobs, 'minik8s_slurm_job', [
   ['info', {}, 'job_id="" 1'],
@@ -51,3 +51,4 @@ tells('SlurmJobs', slurmJobs, 'minik8s_slurm_job', [
 ]);
 
 explains('SlurmJobs', slurmJobs);
+names(slurmJobs, 'namespace="ns",slurm_job="a"');

@@ -1,5 +1,5 @@
 import { triggers } from '../../../../../src/features/triggers/server/object-metrics.ts';
-import { explains, tells } from '../../../kube-apiserver/object-metrics/told.ts';
+import { explains, names, tells } from '../../../kube-apiserver/object-metrics/told.ts';
 
 tells('Triggers', triggers, 'minik8s_trigger', [
   [
@@ -32,3 +32,4 @@ tells('Triggers', triggers, 'minik8s_trigger', [
 ]);
 
 explains('Triggers', triggers);
+names(triggers, 'namespace="ns",trigger="a"');

@@ -1,5 +1,5 @@
 import { workflowRuns } from '../../../../../src/features/workflows/server/object-metrics.ts';
-import { explains, tells } from '../../../kube-apiserver/object-metrics/told.ts';
+import { explains, names, tells } from '../../../kube-apiserver/object-metrics/told.ts';
 
 tells('WorkflowRuns', workflowRuns, 'minik8s_workflow_run', [
   ['info', { spec: { workflow: 'w' } }, 'workflow="w" 1'],
@@ -29,3 +29,4 @@ tells('WorkflowRuns', workflowRuns, 'minik8s_workflow_run', [
 ]);
 
 explains('WorkflowRuns', workflowRuns);
+names(workflowRuns, 'namespace="ns",workflow_run="a"');
