@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Client } from '../../../../../src/client/client.ts';
 import { FolderWatches } from '../../../../../src/features/triggers/agent/folder-watches.ts';
+import { watchedFolders } from '../../../../../src/features/triggers/agent/watched-folders.ts';
 import type { FolderWatch } from '../../../../../src/features/triggers/api/folder-watch.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../../../fixtures/recording-logger.ts';
@@ -270,5 +271,43 @@ test('a node ends when its last event is stored, and what its watches remember i
     release();
     await ended;
     assert.equal(remembered(memory), isDeleted ? 'none' : 'a');
+  }
+});
+
+test('a node with the feature watches its folders, and without --watch-folder none of them is allowed', async (context) => {
+  for (const isAllowed of [true, false]) {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-folder-watches-')));
+    context.after(() => rmSync(root, { recursive: true }));
+    const said: string[] = [];
+    const spec = {
+      ...{ nodeName: 'n1', trigger: 't', source: 's', folder: root, path: '', recursive: false },
+      ...{ types: ['Created'], includeContent: false, since: new Date(0).toISOString() },
+    };
+    const metadata = { name: 'w', namespace: 'default', uid: 'one', resourceVersion: '1' };
+    const clock = new FakeClock(Date.now());
+    const { runAsMember } = watchedFolders(isAllowed ? { 'watch-folder': [root] } : {}).start({
+      ...{ clock, log: new RecordingLogger(), random: new SeededRandom(1), nodeName: 'n1' },
+      client: {
+        resource: () => ({
+          list: async () => ({ metadata: { resourceVersion: '1' }, items: [{ metadata, spec }] }),
+          async *watch({ signal }: { signal: AbortSignal }) {
+            await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          },
+          patch: async (
+            _name: string,
+            _namespace: string,
+            _type: string,
+            body: { status: { reason: string } },
+          ) => void said.push(body.status.reason),
+        }),
+      },
+      dataDir: join(root, 'data'),
+    } as never);
+    const stop = new AbortController();
+    const running = runAsMember?.(stop.signal);
+    await passes(clock, 'it says how it goes', () => said.length > 0);
+    assert.deepEqual(said, [isAllowed ? 'Watching' : 'FolderNotAllowed']);
+    stop.abort();
+    await running;
   }
 });

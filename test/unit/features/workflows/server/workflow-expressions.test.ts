@@ -29,7 +29,12 @@ function world() {
       return 'allowed';
     } catch (error) {
       const { status } = error as StatusError;
-      const fields = status.details?.causes?.map(({ field, reason }) => `${reason} ${field}`) ?? [];
+      const fields =
+        status.details?.causes?.map(({ field, reason, message }) =>
+          reason === 'FieldValueForbidden'
+            ? `${reason} ${field}: ${message?.replace(/^Forbidden: /, '')}`
+            : `${reason} ${field}`,
+        ) ?? [];
       return [status.code, ...fields].join(' ');
     }
   };
@@ -113,6 +118,14 @@ describe('another thread parses', () => {
     const again = times(8, '').map(() => write(many));
     assert.equal(await write(many), '429');
     assert.deepEqual(await Promise.all(again), times(8, 'allowed'), 'each has left when it was read');
+  });
+  it('for six seconds at most, and then rejects the definition', async () => {
+    const { write, clock } = world();
+    const answer = write(workflow(...times(100, '1')));
+    for (let turn = 0; turn < 20; turn++) await undefined;
+    await clock.advance(6000);
+    assert.match(await answer, /^422 FieldValueForbidden spec.definition: its expressions cannot be read: ./);
+    assert.equal(await write(workflow(...times(100, '1'))), 'allowed', 'the next one has another thread');
   });
   it('reports with a 429 when to try again', async () => {
     const { plugin } = world();
