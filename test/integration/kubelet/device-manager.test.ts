@@ -293,9 +293,24 @@ test("NVIDIA's cards are offered; one that the driver has no more stays as a sic
   machine.lose(1);
   await cards.look();
   assert.deepEqual(manager.counts.value.get(nvidia), { capacity: 3, allocatable: 1 });
+  let changes = 0;
+  manager.counts.onChange(() => void changes++);
+  await cards.look();
+  assert.equal(changes, 0, 'a look that finds the same cards changes nothing');
   machine.card(4);
   await cards.look();
   assert.deepEqual(manager.counts.value.get(nvidia), { capacity: 4, allocatable: 2 });
+  assert.equal(changes, 1);
+});
+
+test("NVIDIA's cards have their files in /dev", async (context) => {
+  const { manager } = start(context);
+  const { directory, card } = nvidiaDriver(directoryOf());
+  const options = { directory, manager, clock: new FakeClock(), log: silentLogger };
+  const cards = new NvidiaCards({ ...options, hasHook: () => false });
+  const one = card(7, false);
+  await cards.look();
+  assert.equal((await cards.give([one])).nodes?.[0]?.source, '/dev/nvidia7');
 });
 
 test("the manager knows whether the engine itself can provide NVIDIA's cards", async (context) => {

@@ -184,7 +184,7 @@ test('a plugin whose options call fails is not registered, and gets the error', 
   one.answers.options = () => {
     throw new Error('no driver');
   };
-  await assert.rejects(one.register(resource), /no driver/);
+  await assert.rejects(one.register(resource), /^GrpcError: 2 UNKNOWN: no driver$/);
   one.answers.options = () => undefined;
   await assert.rejects(one.register(resource));
   assert.equal(log.of('warn').length, 2);

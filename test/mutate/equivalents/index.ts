@@ -3,6 +3,7 @@ import type { Equivalent } from '../equivalent.ts';
 import { apiserver } from './apiserver.ts';
 import { apiserverAnswers } from './apiserver-answers.ts';
 import { controllers } from './controllers.ts';
+import { featureParts } from './feature-parts.ts';
 import { kubelet } from './kubelet.ts';
 import { nodeFunctions } from './node-functions.ts';
 import { proxy } from './proxy.ts';
@@ -17,6 +18,7 @@ export const equivalents: readonly Equivalent[] = [
   ...apiserver,
   ...apiserverAnswers,
   ...controllers,
+  ...featureParts,
   ...kubelet,
   ...nodeFunctions,
   ...proxy,

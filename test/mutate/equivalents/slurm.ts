@@ -49,4 +49,31 @@ export const slurm: readonly Equivalent[] = [
   ...of('job-plan', 'a job whose tasks have all ended has a state', [
     ["{ state = '', exitCode, conditions }: SlurmJobStatus,", "'' → 'mutated'"],
   ]),
+  ...of('batch-script', 'the text undefined would be a type of a GPU, and is not used', [
+    [
+      'if (gpuType !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(gpuType))',
+      'gpuType !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(gpuType) → (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(gpuType))',
+    ],
+  ]),
+  ...of('known-hosts', 'the text undefined is no type of a key', [
+    [
+      String.raw`word !== undefined && /^(ssh-(ed25519|rsa|dss)|ecdsa-sha2-nistp(256|384|521)|sk-[\w@.-]+)$/.test(word);`,
+      String.raw`word !== undefined && /^(ssh-(ed25519|rsa|dss)|ecdsa-sha2-nistp(256|384|521)|sk-[\w@.-]+)$/.test(word) → (/^(ssh-(ed25519|rsa|dss)|ecdsa-sha2-nistp(256|384|521)|sk-[\w@.-]+)$/.test(word))`,
+    ],
+  ]),
+  ...of('job-steps', 'a job is stopped only for a reason', [
+    ["const reason = stopReason(job, status, clock.now()) ?? 'Canceled';", "'Canceled' → ''"],
+  ]),
+  ...of('login-host', 'a lost connection is already closed', [
+    ['this.#current = undefined;', 'this.#current = undefined; → ;'],
+  ]),
+  ...of('slurm-client', 'without a state the report fails before it writes, and the failure is ignored', [
+    [
+      'if (this.#state && !isFinished(entry.status)) this.#connected(entry, this.#state).catch(() => undefined);',
+      'this.#state && !isFinished(entry.status) → (!isFinished(entry.status))',
+    ],
+  ]),
+  ...of('ssh', 'a signal aborts once', [
+    ["signal.addEventListener('abort', abort, { once: true });", 'true → false'],
+  ]),
 ];

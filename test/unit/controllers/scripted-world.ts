@@ -4,6 +4,8 @@
  * defaults, validation or admission: integration tests show whether the real server accepts the writes.
  */
 
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
+import type { AccountRights } from '../../../src/api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
 import type { ObjectType } from '../../../src/apimachinery/field-types.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
@@ -19,6 +21,7 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { DeclaredRights } from './declared-rights.ts';
 import { at } from './objects.ts';
 
 /** Type for directives of strategic patches; lists merge as in JSON. */
@@ -47,10 +50,16 @@ export class ScriptedWorld {
   readonly #stored = new Map<string, KubeObject>();
   #made: number;
   #version: number;
+  readonly #rights: DeclaredRights | undefined;
   readonly controller: ReturnType<ControllerFactory>;
 
-  /** `made`: number of objects that the server has made before; names and versions continue from there. */
-  constructor(factory: ControllerFactory, made = 0) {
+  /**
+   * `made`: number of objects that the server has made before; names and versions continue from there.
+   * `rights`: rights of all controllers of the account; requests beyond them are answered with 403. Without
+   * it everything is allowed.
+   */
+  constructor(factory: ControllerFactory, made = 0, rights?: readonly AccountRights[]) {
+    this.#rights = rights && new DeclaredRights(rights);
     this.#made = made;
     this.#version = 100 + made;
     const { clock, log, seen: informers } = this;
@@ -63,8 +72,11 @@ export class ScriptedWorld {
       random: new SeededRandom(1),
       enqueue: (keys) => void this.enqueued.push(...keys),
       events: {
-        event: (about, type, reason, message) =>
-          void this.told.push(`${type} ${reason} ${about.metadata.name}: ${message}`),
+        event: (about, type, reason, message) => {
+          for (const verb of ['create', 'patch'])
+            this.#rights?.require({ verb, ref: eventResource, name: about.metadata.name });
+          this.told.push(`${type} ${reason} ${about.metadata.name}: ${message}`);
+        },
       },
     });
   }
@@ -153,8 +165,9 @@ export class ScriptedWorld {
 
   #client(): Client {
     const resource = (ref: ResourceRef) => {
-      const find = async (verb: string, name: string, namespace?: string) => {
+      const find = async (verb: string, name: string, namespace?: string, subresource = '') => {
         this.asked.push(`${verb} ${ref.kind} ${name}`);
+        this.#rights?.require({ verb: verbOf(verb), ref, name, subresource });
         const error = this.refuse(verb, name);
         if (error) throw error;
         const id = `${ref.kind} ${namespace ? `${namespace}/` : ''}${name}`;
@@ -173,9 +186,10 @@ export class ScriptedWorld {
         this.gone.set(name, next);
       };
       const write = (verb: string) => async (next: KubeObject) => {
-        const { id, object } = await find(verb, next.metadata.name, next.metadata.namespace);
+        const { name, namespace } = next.metadata;
+        const { id, object } = await find(verb, name, namespace, subresourceOf(verb));
         if (next.metadata.resourceVersion !== object.metadata.resourceVersion)
-          throw newConflict(ref, next.metadata.name, 'it has changed');
+          throw newConflict(ref, name, 'it has changed');
         const [{ status }, said] = [object as WithStatus, next as WithStatus];
         // A status update changes nothing but the status, and other updates do not change it.
         const written = verb === 'updateStatus' ? { ...object, status: said.status } : { ...next, status };
@@ -188,6 +202,7 @@ export class ScriptedWorld {
       const create = async (draft: Draft<KubeObject>) => {
         const { generateName = '', name = `${generateName}${++this.#made}` } = draft.metadata;
         this.asked.push(`create ${ref.kind} ${name}`);
+        this.#rights?.requireCreate(ref, draft as Partial<KubeObject>, name);
         const error = this.refuse('create', name);
         if (error) throw error;
         const added = { name, uid: `uid-${this.#made}-${name}`, resourceVersion: String(++this.#version) };
@@ -203,7 +218,7 @@ export class ScriptedWorld {
         get: async (name: string, namespace?: string) => (await find('get', name, namespace)).object,
         update: write('update'),
         patch: async (name: string, namespace: string, type: PatchType, body: unknown, part = '') => {
-          const { id, object } = await find('patch', name, namespace);
+          const { id, object } = await find('patch', name, namespace, part);
           if (type !== 'strategic' && type !== 'merge')
             throw new Error(`there is no patch of type ${type} here`);
           const next = (
@@ -226,6 +241,7 @@ export class ScriptedWorld {
         updateSubresource: (next: KubeObject, subresource: string) => write(subresource)(next),
         list: async ({ namespace }: { namespace?: string } = {}) => {
           this.asked.push(`list ${ref.kind}`);
+          this.#rights?.require({ verb: 'list', ref, name: '' });
           return {
             metadata: {},
             items: this.all(ref).filter(({ metadata }) => !namespace || metadata.namespace === namespace),
@@ -262,3 +278,10 @@ export class ScriptedWorld {
     return { resource } as unknown as Client;
   }
 }
+
+/** Returns the verb of the request that a method of the client sends. */
+const verbOf = (method: string) => (['get', 'patch', 'delete'].includes(method) ? method : 'update');
+
+/** Returns the subresource that a method of the client writes; '' for the object itself. */
+const subresourceOf = (method: string) =>
+  ({ update: '', updateStatus: 'status' })[method as 'update' | 'updateStatus'] ?? method;

@@ -122,13 +122,8 @@ class SlurmClients {
   }
 
   async #hasSecret(namespace: string, name: string): Promise<boolean> {
-    try {
-      await this.#context.client.resource(secretResource).get(name, namespace);
-      return true;
-    } catch (error) {
-      if (isNotFound(error)) return false;
-      throw error;
-    }
+    const found = await ifPresent(this.#context.client.resource(secretResource).get(name, namespace));
+    return found !== undefined;
   }
 
   /** Ensures that the client exists. Returns false if nothing can be created in the namespace any more. */

@@ -48,3 +48,17 @@ export function describeSamples(
     }
   });
 }
+
+/** Declares a test that each family has its own help text, a sentence. */
+export function explains(title: string, { families }: ObjectMetrics): void {
+  test(`${title}: each family has its own help text`, () => {
+    const texts = families.map(({ help }) => help);
+    for (const text of texts) assert.match(text, /^[A-Z].{9,}\.$/);
+    assert.equal(new Set(texts).size, texts.length);
+  });
+}
+
+/** Declares a test of the labels that all samples of the object `a` in the namespace `ns` have. */
+export function names(metrics: ObjectMetrics, labels: string): void {
+  test(`an object has the labels ${labels}`, () => assert.equal(labelsOf(metrics), labels));
+}

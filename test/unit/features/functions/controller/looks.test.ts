@@ -12,8 +12,14 @@ import {
   type FunctionVersion,
   functionVersionResource,
 } from '../../../../../src/features/functions/api/function-version.ts';
-import { functionController } from '../../../../../src/features/functions/controller/function.ts';
-import { warmPoolController } from '../../../../../src/features/functions/controller/warm-pool.ts';
+import {
+  functionController,
+  functionRights,
+} from '../../../../../src/features/functions/controller/function.ts';
+import {
+  warmPoolController,
+  warmPoolRights,
+} from '../../../../../src/features/functions/controller/warm-pool.ts';
 import { at, meta } from '../../../controllers/objects.ts';
 import { ScriptedWorld } from '../../../controllers/scripted-world.ts';
 
@@ -51,7 +57,7 @@ function becomes(server: ScriptedWorld, key: string, status: Pod['status']): voi
 describe('a pool', () => {
   const key = 'default/python';
   const world = () => {
-    const server = new ScriptedWorld(warmPoolController(images, 2));
+    const server = new ScriptedWorld(warmPoolController(images, 2), 0, [warmPoolRights, functionRights]);
     server.put(functionResource, fn());
     const node = {
       metadata: { ...meta('n1'), namespace: undefined },
@@ -116,7 +122,7 @@ describe('a pool', () => {
     assert.ok(server.asked.every((one) => one.startsWith('create')));
   });
   it('is not looked at when a node without room comes', () => {
-    const server = new ScriptedWorld(warmPoolController(images, 2));
+    const server = new ScriptedWorld(warmPoolController(images, 2), 0, [warmPoolRights, functionRights]);
     server.put(functionResource, fn());
     const node = { metadata: { ...meta('n1'), namespace: undefined }, status: {} } as unknown as Node;
     server.put(nodeResource, node);
@@ -138,7 +144,7 @@ describe('a pool', () => {
 describe('a function', () => {
   const key = 'default/f';
   const world = (one = fn()) => {
-    const server = new ScriptedWorld(functionController(images));
+    const server = new ScriptedWorld(functionController(images), 0, [warmPoolRights, functionRights]);
     server.put(functionResource, one);
     return server;
   };

@@ -11,9 +11,15 @@ import { sha256 } from '../../../../../src/base/sha256.ts';
 import { type Fn, functionResource } from '../../../../../src/features/functions/api/function.ts';
 import { functionVersionResource } from '../../../../../src/features/functions/api/function-version.ts';
 import { warmVersion } from '../../../../../src/features/functions/api/warm-instance.ts';
-import { functionController } from '../../../../../src/features/functions/controller/function.ts';
+import {
+  functionController,
+  functionRights,
+} from '../../../../../src/features/functions/controller/function.ts';
 import { versionOf } from '../../../../../src/features/functions/controller/version-plan.ts';
-import { warmPoolController } from '../../../../../src/features/functions/controller/warm-pool.ts';
+import {
+  warmPoolController,
+  warmPoolRights,
+} from '../../../../../src/features/functions/controller/warm-pool.ts';
 import { at, meta } from '../../../controllers/objects.ts';
 import { ScriptedWorld } from '../../../controllers/scripted-world.ts';
 
@@ -55,7 +61,7 @@ const given = { 'minik8s.io/function': 'g', 'minik8s.io/function-version': 'g-1'
 
 describe('a pool', () => {
   function world() {
-    const one = new ScriptedWorld(warmPoolController(images, 2));
+    const one = new ScriptedWorld(warmPoolController(images, 2), 0, [warmPoolRights, functionRights]);
     one.put(functionResource, fn());
     one.put(nodeResource, node());
     const sync = () => {
@@ -143,7 +149,7 @@ describe('a function', () => {
    * `isNew`.
    */
   async function world(wanted: number, isNew = false) {
-    const one = new ScriptedWorld(functionController(images));
+    const one = new ScriptedWorld(functionController(images), 0, [warmPoolRights, functionRights]);
     const lease = {
       ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
       metadata: meta('m', { namespace: 'kube-system', labels: { [masterLabel]: '' } }),

@@ -60,6 +60,14 @@ describe('calls of a function', () => {
     assert.ok(said.size >= 4, [...said.keys()].join());
     for (const [name, text] of said) assert.ok(text.length > 20, name);
     assert.doesNotMatch(page(), /^# HELP \S+ ?$/m);
+    const types = [...page().matchAll(/^# TYPE minik8s_function_(\S+) (\S*)$/gm)].map(([, name, type]) => [
+      name,
+      type,
+    ]);
+    assert.deepEqual(Object.fromEntries(types), {
+      ...{ calls_total: 'counter', cold_starts_total: 'counter', call_duration_seconds: 'histogram' },
+      ...{ calls_waiting: 'gauge', instances: 'gauge' },
+    });
   });
 
   it('are forgotten with their function, and those of the others stay', () => {

@@ -132,3 +132,13 @@ it('without a function there is none', async () => {
   await end();
   assert.deepEqual(log, []);
 });
+
+it('a port that is taken again after all functions were deleted is logged again', async () => {
+  const { log, logger, create, remove, end } = await world(2);
+  await create('one');
+  await remove('one');
+  await create('two');
+  assert.deepEqual(log, ['refused', 'refused']);
+  assert.equal(logger.of('error').length, 2);
+  await end();
+});

@@ -14,10 +14,11 @@ function world(first = fn()) {
   const cache = new FakeCache();
   const clock = new FakeClock();
   const written: (number | null)[] = [];
-  const state = { fault: undefined as Error | undefined };
+  const state = { fault: undefined as Error | undefined, held: Promise.resolve() };
   const gateway = new Gateway({
     ...{ cache: cache as unknown as Cache, clock, log: silentLogger, master: 'here' },
     writeDemand: async (_, __, instances) => {
+      await state.held;
       if (state.fault) throw state.fault;
       written.push(instances);
     },
@@ -112,6 +113,18 @@ describe('a gateway', () => {
     await clock.settle();
     assert.match(one.result.error ?? '', /not found/);
     assert.deepEqual([cache.watches.size, clock.pending], [0, 0]);
+  });
+  it('does not retry a request for a function that was deleted while the request was on its way', async () => {
+    const { cache, clock, call, written, state } = world();
+    const answer = Promise.withResolvers<void>();
+    state.held = answer.promise;
+    const one = call();
+    cache.remove(fn());
+    await clock.settle();
+    assert.match(one.result.error ?? '', /not found/);
+    answer.reject(newStatusError('InternalError', 'the store is away'));
+    await clock.settle();
+    assert.deepEqual([written, cache.watches.size, clock.pending], [[], 0, 0]);
   });
   it('requests nothing again that it requested before it was restarted', async () => {
     const { gateway, clock, written, cache } = world(

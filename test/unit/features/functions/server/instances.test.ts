@@ -1,9 +1,10 @@
 /** Instance that a call is assigned to, and the retry of one that has refused. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
 import { whyNotCallable } from '../../../../../src/features/functions/server/gateway.ts';
 import { InstanceConnections } from '../../../../../src/features/functions/server/instance-connections.ts';
-import { Instances, refused } from '../../../../../src/features/functions/server/instances.ts';
+import { Instances, isCallable, refused } from '../../../../../src/features/functions/server/instances.ts';
 import { LoadMeter } from '../../../../../src/features/functions/server/load-meter.ts';
 import { fn, pod } from './function-cache.ts';
 
@@ -59,6 +60,24 @@ describe('the instances of a function', () => {
 });
 
 describe('an instance', () => {
+  it('is called while a container of it runs, with its version and an address', () => {
+    const running = { state: { running: {} } };
+    const is = (status: object, version = 'v1') =>
+      isCallable({ ...pod('p'), status: { ...pod('p').status, ...status } } as Pod, version);
+    assert.deepEqual(
+      [
+        is({}),
+        is({ containerStatuses: [{ state: { terminated: {} } }, running] }),
+        is({ containerStatuses: [{ state: { waiting: {} } }] }),
+        is({ containerStatuses: [] }),
+        is({ containerStatuses: undefined }),
+        is({}, 'v2'),
+        is({ podIP: undefined }),
+        is({ phase: 'Failed' }),
+      ],
+      [true, true, false, false, false, false, false, false],
+    );
+  });
   it('is reached where it can be dialed, and the connection to try that is closed', async () => {
     const { one } = instancesOf('a', 'b');
     let closed = 0;

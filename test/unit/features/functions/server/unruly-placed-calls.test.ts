@@ -250,6 +250,23 @@ describe('a placed call', () => {
       assert.deepEqual([outcome.isJson, outcome.body.length], [false, Math.min(bytes, 512 * 1024 + 1)]);
     }
   });
+  it('is one call of its function while it is made', async () => {
+    const { programs, placed, send, clock } = world();
+    programs.add('one').answer = () => undefined;
+    send(await placed());
+    await clock.settle();
+    assert.equal(programs.gateway.callsOf('default', 'f').demand().instances, 1);
+  });
+  it('that found no instance in its time is no longer a call of its function', async () => {
+    const { programs, calls, named, over, clock } = world();
+    let why = '';
+    calls.place(named, over.signal).catch((error: Error) => {
+      why = error.message;
+    });
+    await clock.advance(61_000);
+    assert.equal(why, 'no instance of the function was free within 60 s');
+    assert.equal(programs.gateway.callsOf('default', 'f').isIdle, true);
+  });
   it('without a waiting caller takes no place', async () => {
     const { programs, placed, over, calls, named } = world();
     assert.equal(await placed(), undefined);

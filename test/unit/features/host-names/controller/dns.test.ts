@@ -4,7 +4,7 @@ import { beforeEach, test } from 'node:test';
 import { type Node, nodeResource } from '../../../../../src/api/core/v1/node/node.ts';
 import { serviceResource } from '../../../../../src/api/core/v1/service/service.ts';
 import { dnsResource } from '../../../../../src/features/host-names/api/dns.ts';
-import { dnsController } from '../../../../../src/features/host-names/controller/dns.ts';
+import { dnsController, dnsRights } from '../../../../../src/features/host-names/controller/dns.ts';
 import { makeService } from '../../../cluster-dns/objects.ts';
 import { at, node as makeNode } from '../../../controllers/objects.ts';
 import { ScriptedWorld } from '../../../controllers/scripted-world.ts';
@@ -24,7 +24,7 @@ const serving = (name: string): Node => {
 };
 
 beforeEach(() => {
-  world = new ScriptedWorld(dnsController({ clusterDomain: 'cluster.local' }));
+  world = new ScriptedWorld(dnsController({ clusterDomain: 'cluster.local' }), 0, [dnsRights]);
   world.put(dnsResource, makeDns('one', 'a.example', ['/=web:80']));
 });
 const ready = () => world.stored(dnsResource, key)?.status?.conditions?.find(({ type }) => type === 'Ready');

@@ -117,6 +117,7 @@ describe('the keys of a host', () => {
     assert.ok(has(`# comment\r\n\r\n  |1|${salt}|${hash} ssh-rsa AAAA\r\n`));
     assert.ok(!has(`|1|${salt}|${hash} ssh-rsa AAAA`, 'h2'));
     assert.ok(!has(`|1|${salt} ssh-rsa AAAA`) && !has('#h1 ssh-rsa AAAA'));
+    assert.ok(!has('#h2,h1 ssh-rsa AAAA'), 'a key that is commented out is not trusted');
   });
   it('are those whose pattern is the whole name, whatever its letters, and not those that are excepted', () => {
     assert.ok(

@@ -115,6 +115,20 @@ describe('a job that Slurm does not know', () => {
     assert.equal(await world.seconds(60), 'JobLost');
     assert.equal(world.verdict?.type, 'Failed');
   });
+  it('is lost by a query exactly that time after the first one that missed it', async () => {
+    for (const [account, lost] of [
+      [disabled, 60],
+      [says(''), 600],
+    ] as const) {
+      const world = new World();
+      world.account = account;
+      // Each look takes a second, so that the queries are 15 seconds apart.
+      world.onLook = () => world.clock.spend(1000);
+      let seconds = 0;
+      while ((await world.seconds(1)) === undefined) seconds = world.clock.monotonic() / 1000;
+      assert.ok(seconds < lost + 2, `${lost}: ${seconds}`);
+    }
+  });
   it('is lost after ten minutes where accounting may only be late, whatever else it warns of', async () => {
     for (const stderr of ['', 'sacct: warning: plugin not found\n']) {
       const world = new World();

@@ -98,6 +98,13 @@ describe('the state of a job in Slurm', () => {
   });
   it('is no phase of running for one that has ended already', () =>
     assert.equal(observed({}, [task('COMPLETED', { startTime: at })]).status.phase, 'Submitted'));
+  it('has the nodes and the reason of the task whose state it is', () => {
+    const { status } = observed({ array: '0-1' }, [
+      task('COMPLETED', { tasks: [0], nodes: 'n1', reason: 'None' }),
+      task('PENDING', { tasks: [1], nodes: 'n2', reason: 'Resources' }),
+    ]);
+    assert.deepEqual([status.state, status.nodes, status.reason], ['PENDING', 'n2', 'Resources']);
+  });
   it('counts output and errors apart', () => {
     const sizes: [string, number][] = [
       ['stdout-1', 3],

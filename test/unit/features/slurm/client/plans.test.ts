@@ -129,6 +129,7 @@ it('has the exit status that its folder shows at last, the highest of an array',
     lastExitCode(spec, { ...status, exitCode }, left(codes));
   assert.equal(last({}, undefined, { '-': 3 }), 3);
   assert.equal(last({}, 143, { '-': 3 }), 143, 'Slurm has told it');
+  assert.equal(last({}, 0, { '-': 3 }), 0);
   assert.equal(last({}, undefined, {}), undefined);
   assert.equal(last({ array: '0-1' }, undefined, { 0: 4, 1: 2 }), 4);
   assert.equal(last({ array: '0-1' }, 1, { 1: 2 }), 2);

@@ -16,10 +16,12 @@ import {
   slurmFinalizer,
   slurmJobResource,
 } from '../../../../../src/features/slurm/api/slurm-job.ts';
-import { slurmController } from '../../../../../src/features/slurm/controller/slurm-clients.ts';
+import { slurmController, slurmRights } from '../../../../../src/features/slurm/controller/slurm-clients.ts';
 import { at, meta } from '../../../controllers/objects.ts';
 import { ScriptedWorld } from '../../../controllers/scripted-world.ts';
 
+/** The controller, with the rights that its account has. */
+const newWorld = () => new ScriptedWorld(slurmController, 0, [slurmRights]);
 const key = 'default/hpc';
 const job = (over: object = {}, status: object = {}): SlurmJob =>
   ({
@@ -32,7 +34,7 @@ const leaving = { deletionTimestamp: at(0) };
 
 describe('the controller of SlurmJobs', () => {
   it('takes its own finalizer off a job, and no other', async () => {
-    const world = new ScriptedWorld(slurmController);
+    const world = newWorld();
     world.put(
       slurmJobResource,
       job({ ...leaving, finalizers: ['other.io/x', slurmFinalizer] }, { phase: 'Failed' }),
@@ -41,7 +43,7 @@ describe('the controller of SlurmJobs', () => {
     assert.deepEqual(world.stored(slurmJobResource, 'default/j')?.metadata.finalizers, ['other.io/x']);
   });
   it('does not let go of a job because something failed', async () => {
-    const world = new ScriptedWorld(slurmController);
+    const world = newWorld();
     world.put(slurmJobResource, job(leaving, { phase: 'Running', jobID: '7' }));
     world.store(secretResource, { kind: 'Secret', metadata: meta('hpc') } as never);
     world.refuse = (verb) =>
@@ -53,7 +55,7 @@ describe('the controller of SlurmJobs', () => {
     assert.deepEqual(world.told, []);
   });
   it('gives a client the connection keys of its Secret, also if the Secret does not exist yet', async () => {
-    const world = new ScriptedWorld(slurmController);
+    const world = newWorld();
     world.put(slurmJobResource, job());
     await world.reconcile(key);
     const [volume] = world.all(podResource)[0]?.spec.volumes ?? [];
@@ -64,7 +66,7 @@ describe('the controller of SlurmJobs', () => {
     ]);
   });
   it('makes another client beside one that is leaving, and one for each connection', async () => {
-    const world = new ScriptedWorld(slurmController);
+    const world = newWorld();
     world.put(slurmJobResource, job());
     await world.reconcile(key);
     const [first] = world.all(podResource);
@@ -80,7 +82,7 @@ describe('the controller of SlurmJobs', () => {
     assert.equal(world.names(podResource).length, 3);
   });
   it('puts the account and the binding of its clients back, for each connection of the namespace', async () => {
-    const world = new ScriptedWorld(slurmController);
+    const world = newWorld();
     world.put(slurmJobResource, job());
     world.put(slurmJobResource, {
       ...job({ name: 'k', uid: 'uid-k' }),
@@ -104,7 +106,7 @@ describe('the controller of SlurmJobs', () => {
       { resourceVersion: '2', finalizers: ['late.io/x', slurmFinalizer] },
       { uid: 'uid-of-another', finalizers: ['late.io/x', slurmFinalizer] },
     ]) {
-      const world = new ScriptedWorld(slurmController);
+      const world = newWorld();
       world.put(slurmJobResource, job(leaving, { phase: 'Failed' }));
       world.store(slurmJobResource, job({ ...leaving, ...other }, { phase: 'Running', jobID: '9' }));
       await assert.rejects(world.reconcile(key), /changed/);
@@ -113,7 +115,7 @@ describe('the controller of SlurmJobs', () => {
     }
   });
   it('removes the pod and the job that it has seen, not others of their names', async () => {
-    const world = new ScriptedWorld(slurmController);
+    const world = newWorld();
     const ended = { phase: 'Succeeded', endTime: at(-3600) };
     const expired = {
       ...job({ finalizers: [] }, ended),
@@ -135,7 +137,7 @@ describe('the controller of SlurmJobs', () => {
   it('goes on after a failure between any two of its requests, and has one client, account and binding then', async () => {
     for (let failing = 0; failing < 3; failing++)
       for (const fault of ['InternalError', 'Forbidden'] as const) {
-        const world = new ScriptedWorld(slurmController);
+        const world = newWorld();
         world.put(slurmJobResource, job());
         let count = 0;
         world.refuse = () => (count++ === failing ? newStatusError(fault, 'not now') : undefined);
@@ -146,7 +148,7 @@ describe('the controller of SlurmJobs', () => {
       }
   });
   it('sends no request once all objects exist', async () => {
-    const world = new ScriptedWorld(slurmController);
+    const world = newWorld();
     world.put(slurmJobResource, job());
     await world.reconcile(key);
     for (const kind of [podResource, serviceAccountResource, roleBindingResource])
@@ -156,7 +158,7 @@ describe('the controller of SlurmJobs', () => {
     assert.deepEqual(world.asked.slice(before), []);
   });
   it('takes the client away two minutes after the last job, and comes back for that', async () => {
-    const world = new ScriptedWorld(slurmController);
+    const world = newWorld();
     world.put(slurmJobResource, job());
     await world.reconcile(key);
     world.sync(podResource);
@@ -180,7 +182,7 @@ describe('the controller of SlurmJobs', () => {
       ],
       [{ phase: 'Uploading' }, []],
     ] as const) {
-      const world = new ScriptedWorld(slurmController);
+      const world = newWorld();
       world.put(slurmJobResource, job(leaving, status));
       await world.reconcile(key);
       assert.equal(world.stored(slurmJobResource, 'default/j'), undefined);
@@ -194,7 +196,7 @@ describe('the controller of SlurmJobs', () => {
         causes: [{ reason: 'NamespaceTerminating', message: '', field: '' }],
       }),
     ]) {
-      const world = new ScriptedWorld(slurmController);
+      const world = newWorld();
       world.put(slurmJobResource, job(leaving, { phase: 'Running', jobID: '7' }));
       world.store(secretResource, { kind: 'Secret', metadata: meta('hpc') } as never);
       world.refuse = (verb) => (verb === 'create' ? answer : undefined);
@@ -206,13 +208,13 @@ describe('the controller of SlurmJobs', () => {
     }
   });
   it('reports nothing about a job that ended before its deletion', async () => {
-    const world = new ScriptedWorld(slurmController);
+    const world = newWorld();
     world.put(slurmJobResource, job(leaving, { phase: 'Failed', jobID: '7' }));
     await world.reconcile(key);
     assert.deepEqual([world.stored(slurmJobResource, 'default/j'), world.told], [undefined, []]);
   });
   it('keeps a job that is being deleted for the client that it makes, beside jobs that go on', async () => {
-    const world = new ScriptedWorld(slurmController);
+    const world = newWorld();
     world.put(slurmJobResource, job(leaving, { phase: 'Running', jobID: '7' }));
     assert.deepEqual(world.keysOf(slurmJobResource, job()), [key]);
     world.put(slurmJobResource, job({ name: 'k', uid: 'uid-k' }));

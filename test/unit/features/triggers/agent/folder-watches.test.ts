@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Client } from '../../../../../src/client/client.ts';
 import { FolderWatches } from '../../../../../src/features/triggers/agent/folder-watches.ts';
+import { watchedFolders } from '../../../../../src/features/triggers/agent/watched-folders.ts';
 import type { FolderWatch } from '../../../../../src/features/triggers/api/folder-watch.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../../../fixtures/recording-logger.ts';
@@ -76,7 +77,10 @@ function start(context: TestContext) {
     return { watches, end };
   };
   let agent = begin();
+  /** Releases of the answers that a test holds back. */
+  const releases: (() => void)[] = [];
   context.after(async () => {
+    for (const release of releases) release();
     await agent.end();
     rmSync(root, { recursive: true });
   });
@@ -90,12 +94,19 @@ function start(context: TestContext) {
     return { metadata, spec } as unknown as FolderWatch;
   };
   return {
-    ...{ folder, told, said, asked, world, clock, log },
+    ...{ folder, told, said, asked, clock, log },
     memory: join(root, 'data', 'watched-folders'),
     apply: (type: 'ADDED' | 'DELETED', uid: string, since: number) => {
       const object = watchOf(uid, since);
       world.items = type === 'ADDED' ? [object] : [];
       agent.watches.apply({ type, object });
+    },
+    /** Holds back the answers to one kind of request. The agent can end only when they are released. */
+    hold: (what: 'held' | 'creating') => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      world[what] = promise;
+      releases.push(resolve);
+      return resolve;
     },
     /** Sets the existing watches, as a list after a watch of the API server was lost. */
     list: (...uids: readonly string[]) => {
@@ -112,10 +123,9 @@ function start(context: TestContext) {
 }
 
 test('a watch that is created again under its name does not continue with the files of the previous one', async (context) => {
-  const { folder, told, said, world, apply, passes, pass, log } = start(context);
+  const { folder, told, said, hold, apply, passes, pass, log } = start(context);
   writeFileSync(join(folder, 'a'), 'text');
-  const release = Promise.withResolvers<void>();
-  world.held = release.promise;
+  const release = hold('held');
   // The folder has been watched since a time after the file was written, so that the file counts as reported.
   apply('ADDED', 'one', Date.now() + year);
   await passes('the first one says that it watches', () => said.length === 1);
@@ -124,7 +134,7 @@ test('a watch that is created again under its name does not continue with the fi
   // The previous watch ends only with its last request: nothing of its records may be read before.
   await pass(120_000);
   assert.deepEqual(told, []);
-  release.resolve();
+  release();
   await passes('the file is told', () => told.length > 0);
   assert.deepEqual(told, ['created a']);
   assert.deepEqual(log.of('warn'), []);
@@ -149,10 +159,9 @@ test('a watch that was created again while the node was disconnected or down sta
 
 test('a watch made again begins when the last event of the one before is stored', async (context) => {
   for (const isHeard of [true, false]) {
-    const { folder, told, world, memory, list, apply, passes, pass, restart } = start(context);
+    const { folder, told, hold, memory, list, apply, passes, pass, restart } = start(context);
     writeFileSync(join(folder, 'a'), 'text');
-    const release = Promise.withResolvers<void>();
-    world.creating = release.promise;
+    const release = hold('creating');
     list('one');
     await passes('the file is told', () => told.length === 1);
     if (isHeard) {
@@ -161,7 +170,7 @@ test('a watch made again begins when the last event of the one before is stored'
     } else list('two');
     await pass(120_000);
     assert.deepEqual(told, ['created a']);
-    release.resolve();
+    release();
     await passes('it is told for the new watch', () => told.length > 1);
     await passes('it is remembered', () => remembered(memory).includes('a'));
     await restart();
@@ -246,10 +255,9 @@ test('a watch that is still listed goes on, and one that is not has ended', asyn
 
 test('a node ends when its last event is stored, and what its watches remember is tidied', async (context) => {
   for (const isDeleted of [false, true]) {
-    const { folder, told, world, memory, apply, passes, pass, restart } = start(context);
+    const { folder, told, hold, memory, apply, passes, pass, restart } = start(context);
     writeFileSync(join(folder, 'a'), 'text');
-    const release = Promise.withResolvers<void>();
-    world.creating = release.promise;
+    const release = hold('creating');
     await pass(1000);
     apply('ADDED', 'one', 0);
     await passes('the file is told', () => told.length === 1);
@@ -260,8 +268,46 @@ test('a node ends when its last event is stored, and what its watches remember i
     });
     await pass(120_000);
     assert.equal(isOver, false, `${isDeleted}: it waits for the answer`);
-    release.resolve();
+    release();
     await ended;
     assert.equal(remembered(memory), isDeleted ? 'none' : 'a');
+  }
+});
+
+test('a node with the feature watches its folders, and without --watch-folder none of them is allowed', async (context) => {
+  for (const isAllowed of [true, false]) {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-folder-watches-')));
+    context.after(() => rmSync(root, { recursive: true }));
+    const said: string[] = [];
+    const spec = {
+      ...{ nodeName: 'n1', trigger: 't', source: 's', folder: root, path: '', recursive: false },
+      ...{ types: ['Created'], includeContent: false, since: new Date(0).toISOString() },
+    };
+    const metadata = { name: 'w', namespace: 'default', uid: 'one', resourceVersion: '1' };
+    const clock = new FakeClock(Date.now());
+    const { runAsMember } = watchedFolders(isAllowed ? { 'watch-folder': [root] } : {}).start({
+      ...{ clock, log: new RecordingLogger(), random: new SeededRandom(1), nodeName: 'n1' },
+      client: {
+        resource: () => ({
+          list: async () => ({ metadata: { resourceVersion: '1' }, items: [{ metadata, spec }] }),
+          async *watch({ signal }: { signal: AbortSignal }) {
+            await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          },
+          patch: async (
+            _name: string,
+            _namespace: string,
+            _type: string,
+            body: { status: { reason: string } },
+          ) => void said.push(body.status.reason),
+        }),
+      },
+      dataDir: join(root, 'data'),
+    } as never);
+    const stop = new AbortController();
+    const running = runAsMember?.(stop.signal);
+    await passes(clock, 'it says how it goes', () => said.length > 0);
+    assert.deepEqual(said, [isAllowed ? 'Watching' : 'FolderNotAllowed']);
+    stop.abort();
+    await running;
   }
 });

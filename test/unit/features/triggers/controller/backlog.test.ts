@@ -2,6 +2,7 @@
  * Number of waiting events of a trigger, and the time at which a source that has filled the limit continues.
  */
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
 import {
   type TriggerEvent,
@@ -26,7 +27,8 @@ describe('a source that has filled the room', () => {
   it('goes on when half of it is free, not with each event that goes', async () => {
     const { seen, backlog } = world(1000);
     let isOn = false;
-    const waiting = backlog.room(key, new AbortController().signal).then(() => {
+    const { signal } = new AbortController();
+    const waiting = backlog.room(key, signal).then(() => {
       isOn = true;
     });
     for (let i = 0; i < 499; i++) seen.remove(triggerEventResource, `default/e${i}`);
@@ -35,6 +37,7 @@ describe('a source that has filled the room', () => {
     seen.remove(triggerEventResource, 'default/e499');
     await waiting;
     assert.ok(isOn && !backlog.waits(key));
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
   });
   it('is full with the thousandth, stored ones that the cache does not show counted once', () => {
     const { seen, backlog } = world(999);

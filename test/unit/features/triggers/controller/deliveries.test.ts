@@ -10,6 +10,7 @@ import {
 } from '../../../../../src/features/triggers/api/trigger-event.ts';
 import { Deliveries, maxInAll } from '../../../../../src/features/triggers/controller/deliveries.ts';
 import type { Failure } from '../../../../../src/features/triggers/controller/delivery-plan.ts';
+import { triggerRights } from '../../../../../src/features/triggers/controller/trigger.ts';
 import { meta } from '../../../controllers/objects.ts';
 import { ScriptedWorld } from '../../../controllers/scripted-world.ts';
 
@@ -29,10 +30,11 @@ const event = (name: string, spec: object = {}, over: object = {}): TriggerEvent
 
 function world() {
   const captured: { context?: ControllerContext } = {};
-  const server = new ScriptedWorld((context) => {
+  const factory = (context: ControllerContext) => {
     captured.context = context;
     return { name: 'none', watches: [], reconcile: async () => undefined };
-  });
+  };
+  const server = new ScriptedWorld(factory, 0, [triggerRights]);
   const context = captured.context ?? assert.fail('it was not made');
   const term = new AbortController();
   const under = new Map<string, (failure: Failure | undefined) => void>();
@@ -71,6 +73,14 @@ describe('deliveries', () => {
     assert.ok(begun > 0 && begun < maxInAll);
     for (let i = 0; i < begun; i++) await one.end(`e${i}`, i % 2 ? undefined : { error: 'no' });
     assert.deepEqual([one.deliveries.roomFor(key), one.deliveries.underWay(key)], [places, 0]);
+  });
+  it('go on beside one that ends, and their events stay busy', async () => {
+    const one = world();
+    const [, second] = [one.begin(event('e1')), one.begin(event('e2'))];
+    await one.end('e1');
+    assert.deepEqual([one.deliveries.underWay(key), one.deliveries.isBusy(key, second)], [1, true]);
+    await one.end('e2');
+    assert.equal(one.deliveries.underWay(key), 0);
   });
   it('go to one waiting trigger for each free place, in order and once each', async () => {
     const one = world();

@@ -99,6 +99,23 @@ describe('times', () => {
     await look();
     assert.equal(server.all(triggerEventResource).length, 1);
   });
+  it('go on from where they were when the account changes, which only sources of objects use', async () => {
+    const { server, put, look } = world();
+    await put(trigger(cron));
+    await server.clock.advance(60_000);
+    await look();
+    server.sync(triggerResource);
+    const before = server.stored(triggerResource, key) ?? assert.fail();
+    assert.equal(before.status?.position?.lastScheduleTime, at(60));
+    server.put(triggerResource, {
+      ...before,
+      spec: { ...before.spec, serviceAccountName: 'other' },
+    });
+    await server.clock.advance(2000);
+    await look();
+    const { position } = server.stored(triggerResource, key)?.status ?? {};
+    assert.deepEqual(position, before.status.position);
+  });
   it('count as past if their event is stored already', async () => {
     const { server, put, look } = world();
     await put(trigger(cron));
@@ -122,6 +139,23 @@ describe('times', () => {
       await look();
       assert.equal(server.stored(triggerResource, key)?.status?.position?.lastScheduleTime, at(60));
     }
+  });
+});
+
+describe('results', () => {
+  it('are reported of a function that exists, and of another not before it does', async () => {
+    const { server, put, look } = world();
+    const ready = () =>
+      server.stored(triggerResource, key)?.status?.conditions?.find(({ type }) => type === 'Ready');
+    await put(trigger({ result: { function: 'f', outcomes: ['Failure'] } }));
+    assert.equal(ready()?.status, 'True');
+    server.put(triggerResource, trigger({ result: { function: 'g', outcomes: ['Failure'] } }));
+    await server.clock.advance(2000);
+    await look();
+    assert.deepEqual(
+      [ready()?.reason, ready()?.message],
+      ['FunctionMissing', 'spec.result.function: there is no function "g" in the namespace'],
+    );
   });
 });
 

@@ -7,7 +7,7 @@ import { type Fn, functionResource } from '../../../../../src/features/functions
 import { type Trigger, triggerResource } from '../../../../../src/features/triggers/api/trigger.ts';
 import type { TriggerEvent } from '../../../../../src/features/triggers/api/trigger-event.ts';
 import type { FunctionCall } from '../../../../../src/features/triggers/controller/targets.ts';
-import { triggerController } from '../../../../../src/features/triggers/controller/trigger.ts';
+import { triggerController, triggerRights } from '../../../../../src/features/triggers/controller/trigger.ts';
 import { meta } from '../../../controllers/objects.ts';
 import { ScriptedWorld } from '../../../controllers/scripted-world.ts';
 
@@ -51,6 +51,8 @@ export function world() {
       },
       clientOf,
     }),
+    0,
+    [triggerRights],
   );
   server.put(functionResource, { kind: 'Function', metadata: meta('f'), spec: {} } as unknown as Fn);
   for (const name of ['default', 'other'])

@@ -86,6 +86,7 @@ describe('the state of a run in memory', () => {
       [undefined, undefined],
     ] as const) {
       live.follow(key, 'a');
+      live.set(key, run('a', '98'));
       if (shown) seen.run = shown;
       else delete seen.run;
       live.leave(key, run('a', '100'));

@@ -8,7 +8,11 @@ import {
   type WorkflowRun,
   workflowRunResource,
 } from '../../../../../src/features/workflows/api/workflow-run.ts';
-import { workflowRunController } from '../../../../../src/features/workflows/controller/workflow-run.ts';
+import { workflowRights } from '../../../../../src/features/workflows/controller/workflow.ts';
+import {
+  workflowRunController,
+  workflowRunRights,
+} from '../../../../../src/features/workflows/controller/workflow-run.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { FakeFunctions } from '../../../../fixtures/fake-functions.ts';
 import { meta } from '../../../controllers/objects.ts';
@@ -42,8 +46,10 @@ export function world(definition?: object, spec: object = {}) {
   const functions = new FakeFunctions(new FakeClock());
   functions.handle = ({ function: name, input }) =>
     name === 'hangs' ? 'never' : name === 'absent' ? undefined : { output: { name, input } };
-  const server = new ScriptedWorld((context) =>
-    workflowRunController({ placedCalls: functions.calls() })(context),
+  const server = new ScriptedWorld(
+    (context) => workflowRunController({ placedCalls: functions.calls() })(context),
+    0,
+    [workflowRights, workflowRunRights],
   );
   const { enqueued } = server;
   if (definition) server.put(workflowResource, workflow(definition, {}, spec));

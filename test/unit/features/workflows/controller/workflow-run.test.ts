@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { controllerRevisionResource } from '../../../../../src/api/apps/v1/controller-revision.ts';
+import type { PlacedCalls } from '../../../../../src/features/functions/api/placed-calls.ts';
 import { workflowResource } from '../../../../../src/features/workflows/api/workflow.ts';
 import { workflowHistoryResource } from '../../../../../src/features/workflows/api/workflow-history.ts';
 import {
@@ -107,6 +108,46 @@ describe('a run', () => {
       });
     }
   });
+  it('that was stopped before its start is written once, also while the cache is behind', async () => {
+    const { server } = world();
+    server.put(workflowRunResource, run('r', { stop: { cause: 'why' } }));
+    await server.reconcile(key);
+    await server.reconcile(key);
+    assert.deepEqual(
+      server.asked.filter((one) => one.startsWith('updateStatus')),
+      ['updateStatus WorkflowRun r'],
+    );
+  });
+  it('that is gone gives up its calls', async () => {
+    const functions = new FakeFunctions(new FakeClock());
+    functions.handle = () => 'never';
+    const calls = functions.calls();
+    const signals: AbortSignal[] = [];
+    const placedCalls: PlacedCalls = {
+      hasRoom: (call) => calls.hasRoom(call),
+      place: (call, signal) => calls.place(call, signal),
+      send: (call, signal) => {
+        signals.push(signal);
+        return calls.send(call, signal);
+      },
+    };
+    const server = new ScriptedWorld(workflowRunController({ placedCalls }));
+    server.put(workflowResource, workflow(single(call('f'))));
+    server.put(workflowRunResource, run());
+    for (let i = 0; i < 4; i++) {
+      await server.reconcile(key);
+      await server.clock.settle();
+      for (const kind of kinds) server.sync(kind);
+    }
+    assert.deepEqual(
+      signals.map(({ aborted }) => aborted),
+      [false],
+    );
+    server.take(workflowRunResource, key);
+    server.sync(workflowRunResource);
+    assert.equal(await server.reconcile(key), undefined);
+    assert.equal(signals[0]?.aborted, true);
+  });
   it('that is deleted before its start, or whose parent run is deleted, has ended', async () => {
     const parent = { namespace: 'default', name: 'above', uid: 'uid-above', task: '0-0', depth: 1 };
     for (const [one, cause] of [
@@ -204,32 +245,33 @@ describe('a run', () => {
       ['r-0001'],
     );
   });
-  it('that ends at once with a long history has its first entries moved afterwards', async () => {
-    const states = Object.fromEntries(
-      Array.from({ length: 70 }, (_, i) => [`S${i}`, { Type: 'Pass', Next: `S${i + 1}` }]),
-    );
-    const { server, settle, stored } = world({
-      StartAt: 'S0',
-      States: { ...states, S70: { Type: 'Succeed' } },
+  for (const [length, names] of [
+    [35, ['r-0001']],
+    [70, ['r-0001', 'r-0002']],
+  ] as const)
+    it(`that ends at once after ${length} states has its first entries moved afterwards`, async () => {
+      const states = Object.fromEntries(
+        Array.from({ length }, (_, i) => [`S${i}`, { Type: 'Pass', Next: `S${i + 1}` }]),
+      );
+      const { server, settle, stored } = world({
+        StartAt: 'S0',
+        States: { ...states, [`S${length}`]: { Type: 'Succeed' } },
+      });
+      server.put(workflowRunResource, run());
+      await settle();
+      const { status } = stored();
+      const chunks = server.all(workflowHistoryResource);
+      assert.deepEqual([status?.phase, chunks.map((one) => one.metadata.name)], ['Succeeded', names]);
+      const ids = [...chunks.flatMap((one) => one.spec.entries), ...(status?.history ?? [])].map(
+        ({ id }) => id,
+      );
+      assert.deepEqual(
+        ids,
+        Array.from({ length: status?.historyCount ?? 0 }, (_, i) => i + 1),
+      );
+      assert.equal(status?.history?.at(-1)?.type, 'ExecutionSucceeded');
+      assert.ok((status?.history?.length ?? 99) <= 50);
     });
-    server.put(workflowRunResource, run());
-    await settle();
-    const { status } = stored();
-    const chunks = server.all(workflowHistoryResource);
-    assert.deepEqual(
-      [status?.phase, chunks.map((one) => one.metadata.name)],
-      ['Succeeded', ['r-0001', 'r-0002']],
-    );
-    const ids = [...chunks.flatMap((one) => one.spec.entries), ...(status?.history ?? [])].map(
-      ({ id }) => id,
-    );
-    assert.deepEqual(
-      ids,
-      Array.from({ length: status?.historyCount ?? 0 }, (_, i) => i + 1),
-    );
-    assert.equal(status?.history?.at(-1)?.type, 'ExecutionSucceeded');
-    assert.ok((status?.history?.length ?? 99) <= 50);
-  });
   it('that could not be stored frees the places of its calls, which are placed again', async () => {
     for (const isBegun of [false, true]) {
       const functions = new FakeFunctions(new FakeClock());

@@ -14,7 +14,11 @@ import {
   workflowRunResource,
 } from '../../../../../src/features/workflows/api/workflow-run.ts';
 import { revisionName } from '../../../../../src/features/workflows/controller/definitions.ts';
-import { workflowController } from '../../../../../src/features/workflows/controller/workflow.ts';
+import {
+  workflowController,
+  workflowRights,
+} from '../../../../../src/features/workflows/controller/workflow.ts';
+import { workflowRunRights } from '../../../../../src/features/workflows/controller/workflow-run.ts';
 import { atEachRequest } from '../../../controllers/at-each-request.ts';
 import { at, meta } from '../../../controllers/objects.ts';
 import { ScriptedWorld } from '../../../controllers/scripted-world.ts';
@@ -46,7 +50,7 @@ const revision = (name: string, over: object = {}): ControllerRevision =>
 
 describe('a workflow', () => {
   it('has its definition stored, and a status that it is ready with the number of running runs', async () => {
-    const server = new ScriptedWorld(workflowController);
+    const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow());
     server.put(workflowRunResource, run('goes-on'));
     server.put(workflowRunResource, run('of-another', undefined, {}, 'v'));
@@ -65,7 +69,7 @@ describe('a workflow', () => {
     });
   });
   it('loses its oldest run and the definition that no run has, and nothing of another workflow', async () => {
-    const server = new ScriptedWorld(workflowController);
+    const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     await server.clock.advance(601_000);
     server.put(workflowResource, workflow());
     for (const one of [run('old', 10), run('new', 20), run('of-another', 5, {}, 'v'), run('goes-on')])
@@ -84,7 +88,7 @@ describe('a workflow', () => {
     assert.equal(server.all(workflowRunResource).some(isGoing), false);
   });
   it('has no revisions of other owners, which have no label of a workflow', async () => {
-    const server = new ScriptedWorld(workflowController);
+    const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     await server.clock.advance(601_000);
     server.put(workflowResource, { ...workflow(), metadata: meta('undefined') });
     server.put(controllerRevisionResource, revision('of-a-set', { labels: {} }));
@@ -93,7 +97,7 @@ describe('a workflow', () => {
     assert.deepEqual([...server.gone.keys()], []);
   });
   it('does not remove a run that was made again under the name of the one the cache shows', async () => {
-    const server = new ScriptedWorld(workflowController);
+    const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow({ runsHistoryLimit: 0 }));
     server.put(workflowRunResource, run('old', 10));
     server.store(workflowRunResource, run('old', undefined, { uid: 'made-again' }));
@@ -101,7 +105,7 @@ describe('a workflow', () => {
     assert.equal(server.stored(workflowRunResource, 'default/old')?.metadata.uid, 'made-again');
   });
   it('goes on where what it removes is gone already', async () => {
-    const server = new ScriptedWorld(workflowController);
+    const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow({ runsHistoryLimit: 0 }));
     for (const name of ['a', 'b']) server.put(workflowRunResource, run(name, 10));
     server.take(workflowRunResource, 'default/a');
@@ -109,14 +113,14 @@ describe('a workflow', () => {
     assert.deepEqual(server.names(workflowRunResource), []);
   });
   it('that is missing or being deleted has nothing stored or written', async () => {
-    const server = new ScriptedWorld(workflowController);
+    const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     assert.equal(await server.reconcile(key), undefined);
     server.put(workflowResource, workflow({}, { deletionTimestamp: at(1), finalizers: ['x'] }));
     assert.equal(await server.reconcile(key), undefined);
     assert.deepEqual(server.asked, []);
   });
   it('is looked at once a second at most, and at once when it was made again', async () => {
-    const server = new ScriptedWorld(workflowController);
+    const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow());
     await server.reconcile(key);
     server.asked.length = 0;
@@ -134,7 +138,7 @@ describe('a workflow', () => {
     assert.equal(await server.reconcile(key), undefined);
   });
   it('is not written if its status is up to date', async () => {
-    const server = new ScriptedWorld(workflowController);
+    const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow());
     await server.reconcile(key);
     server.sync(workflowResource);
@@ -145,13 +149,13 @@ describe('a workflow', () => {
     assert.deepEqual(server.asked, []);
   });
   it('is looked at again when the time of its next run is over', async () => {
-    const server = new ScriptedWorld(workflowController);
+    const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow({ runsHistoryLimit: 5, ttlSecondsAfterFinished: 30 }));
     server.put(workflowRunResource, run('a', 10));
     assert.deepEqual(await server.reconcile(key), { requeueAfter: 40_000 });
   });
   it('is an error where its definition cannot be kept', async () => {
-    const server = new ScriptedWorld(workflowController);
+    const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow());
     const refused = newForbidden(controllerRevisionResource, 'x', 'no');
     server.refuse = (verb) => (verb === 'create' ? refused : undefined);
@@ -159,7 +163,7 @@ describe('a workflow', () => {
     assert.equal(server.stored(workflowResource, key)?.status, undefined);
   });
   it('is looked at when it changes, and when a run of it does', () => {
-    const server = new ScriptedWorld(workflowController);
+    const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     assert.deepEqual(server.keysOf(workflowResource, workflow()), [key]);
     assert.deepEqual(server.keysOf(workflowRunResource, run('a', 1, { namespace: 'other' })), ['other/w']);
     assert.deepEqual([server.controller.name, server.controller.workers], ['workflow', 4]);

@@ -1,5 +1,5 @@
 import { workflowRuns } from '../../../../../src/features/workflows/server/object-metrics.ts';
-import { describeSamples } from '../../../kube-apiserver/object-metrics/expected-samples.ts';
+import { describeSamples, explains, names } from '../../../kube-apiserver/object-metrics/expected-samples.ts';
 
 describeSamples('WorkflowRuns', workflowRuns, 'minik8s_workflow_run', [
   ['info', { spec: { workflow: 'w' } }, 'workflow="w" 1'],
@@ -13,5 +13,20 @@ describeSamples('WorkflowRuns', workflowRuns, 'minik8s_workflow_run', [
     'phase="Aborted" 0',
     'phase="TimedOut" 1',
   ],
+  ['created', {}, '1767225600'],
+  [
+    'status_start_time',
+    { status: { startTime: '2026-01-01T00:00:01Z', completionTime: '2026-01-01T00:00:02Z' } },
+    '1767225601',
+  ],
+  ['status_start_time', {}],
+  [
+    'status_completion_time',
+    { status: { startTime: '2026-01-01T00:00:01Z', completionTime: '2026-01-01T00:00:02Z' } },
+    '1767225602',
+  ],
   ['status_completion_time', { status: {} }],
 ]);
+
+explains('WorkflowRuns', workflowRuns);
+names(workflowRuns, 'namespace="ns",workflow_run="a"');
