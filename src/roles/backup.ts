@@ -19,7 +19,7 @@ import { flagHeadings } from '../settings/subjects.ts';
 import { decodeObject } from '../storage/codec.ts';
 import { runningMember } from './backup/member.ts';
 import { openDataDirectory } from './data-directory.ts';
-import { etcdBinaryIn } from './master/storage.ts';
+import { etcdBinaryIn } from './master/inside-etcd.ts';
 import { requireRoot } from './preflight.ts';
 import { settingTable } from './settings/setting-table.ts';
 import { readSettings, settingArgs } from './settings/settings.ts';
