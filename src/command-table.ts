@@ -43,6 +43,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: 'create, list, verify and restore backups of a cluster',
     load: async () => (await import('./roles/backup.ts')).command,
   },
+  recover: {
+    about: 'make a cluster of one master of several, if the others are lost',
+    load: async () => (await import('./roles/recover.ts')).command,
+  },
   'support-bundle': {
     about: 'collect diagnostic data, without secrets',
     load: async () => (await import('./roles/support-bundle.ts')).processCommand(),

@@ -1,11 +1,11 @@
 /** Adds a master that asks to join to the members of etcd, and lets it vote once it has caught up. */
-import { type Clock, sleep } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
-import type { MembersRpc } from '../storage/etcd-members.ts';
+import type { EtcdMember, MembersRpc } from '../storage/etcd-members.ts';
 import type { JoinAnswer, JoinRequest } from './join-messages.ts';
-import { knownMembers, type PeerTls } from './members.ts';
+import { knownMembers, onceHealthy, type PeerTls } from './members.ts';
 import { initialCluster, planJoin } from './plan/member-changes.ts';
 
 /** A request that is rejected, with one line that says what to do. Nothing was changed. */
@@ -44,33 +44,26 @@ export async function grantJoin(
   };
 }
 
-/** etcd changes its members only after all of them have been connected for 5 s. */
-const [healthyMs, retryMs] = [15_000, 500];
-
-/** Repeats a change that etcd rejects because its members have not been connected for long enough. */
-async function onceHealthy<T>(clock: Clock, change: () => Promise<T>): Promise<T> {
-  const deadline = clock.now() + healthyMs;
-  for (;;) {
-    try {
-      return await change();
-    } catch (error) {
-      if (!/unhealthy cluster/.test(errorMessage(error)) || clock.now() >= deadline) throw error;
-      await sleep(clock, retryMs);
-    }
-  }
-}
-
 const checkMs = 1_000;
+
+export interface PromotionOptions {
+  readonly rpc: MembersRpc;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called with the members at each look. */
+  readonly onMembers: (members: readonly EtcdMember[]) => Promise<void>;
+}
 
 /** Lets each learner vote once it has caught up. Runs on every master, until the signal aborts. */
 export async function keepPromoting(
-  { rpc, clock, log }: { readonly rpc: MembersRpc; readonly clock: Clock; readonly log: Logger },
+  { rpc, clock, log, onMembers }: PromotionOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const ignore = (error: unknown) =>
     log.debug('the members of etcd were not read', { error: errorMessage(error) });
   await keepDoing({ clock, signal, restMs: checkMs, onError: ignore }, async () => {
     const { members } = await rpc.list(true);
+    await onMembers(members);
     for (const { id, name, isLearner } of members) {
       if (!isLearner || name === '') continue;
       try {

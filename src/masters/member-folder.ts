@@ -93,3 +93,14 @@ export function etcdPeersOf(etcdDir: string, { name, peerUrl, initialCluster }: 
   const files = { ca: file('ca.crt'), cert: file('peer.crt'), key: file('peer.key') };
   return { name, url: peerUrl, initialCluster, ...files };
 }
+
+/** Returns the other members that this one has seen last, with the names that etcd lists. */
+export const otherMembersOf = ({
+  initialCluster,
+  peerUrl: ownUrl,
+}: OwnMember): readonly { readonly name: string; readonly peerUrl: string }[] =>
+  initialCluster.split(',').flatMap((one) => {
+    const [name = '', peerUrl = ''] = one.split('=');
+    const id = /\.([0-9a-f]+)$/.exec(name)?.[1];
+    return id === undefined || peerUrl === ownUrl ? [] : [{ name: name.slice(0, -id.length - 1), peerUrl }];
+  });

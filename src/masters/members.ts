@@ -1,13 +1,22 @@
 /** The members as the plans need them: what etcd lists, and whether each answers. */
 import { request } from 'node:https';
+import { type Clock, sleep } from '../base/clock.ts';
+import { errorMessage } from '../base/log.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 import type { EtcdMembership } from '../storage/etcd-members.ts';
+import { type OwnMember, openPeerCredentials, peerLeaf } from './member-folder.ts';
 import type { KnownMember } from './plan/member-changes.ts';
 
 export interface PeerTls {
   /** PEM of the authority of etcd's peers. */
   readonly authority: string;
   readonly own: KeyAndCertificate;
+}
+
+/** Resolves to what a connection to the others needs; renews this member's certificate if it is due. */
+export async function peerTlsOf(etcdDir: string, own: OwnMember, now: () => number): Promise<PeerTls> {
+  const credentials = await openPeerCredentials(etcdDir, now);
+  return { authority: credentials.authority.certificate, own: await credentials.leaf(peerLeaf(own)) };
 }
 
 const answerMs = 2_000;
@@ -30,7 +39,7 @@ export function knownMembers(
 }
 
 /** Resolves to whether an etcd of these peers listens at the URL. */
-function answers(url: string, { authority, own }: PeerTls): Promise<boolean> {
+export function answers(url: string, { authority, own }: PeerTls): Promise<boolean> {
   return new Promise((resolve) => {
     if (!url.startsWith('https:')) return resolve(false);
     const asked = request(`${url}/version`, {
@@ -45,4 +54,20 @@ function answers(url: string, { authority, own }: PeerTls): Promise<boolean> {
     });
     asked.end();
   });
+}
+
+/** etcd changes its members only after all of them have been connected for 5 s. */
+const [healthyMs, retryMs] = [15_000, 500];
+
+/** Repeats a change that etcd rejects because its members have not been connected for long enough. */
+export async function onceHealthy<T>(clock: Clock, change: () => Promise<T>): Promise<T> {
+  const deadline = clock.now() + healthyMs;
+  for (;;) {
+    try {
+      return await change();
+    } catch (error) {
+      if (!/unhealthy cluster/.test(errorMessage(error)) || clock.now() >= deadline) throw error;
+      await sleep(clock, retryMs);
+    }
+  }
 }

@@ -3,29 +3,15 @@ import { join } from 'node:path';
 import { defineCommand } from 'citty';
 import { systemClock } from '../base/clock.ts';
 import { UsageError } from '../base/usage-error.ts';
-import { configFileOf } from '../installation/plan/role.ts';
-import { openPeerCredentials, peerLeaf, readOwnMember } from '../masters/member-folder.ts';
-import { knownMembers, type PeerTls } from '../masters/members.ts';
+import { readOwnMember } from '../masters/member-folder.ts';
+import { knownMembers, onceHealthy, peerTlsOf } from '../masters/members.ts';
 import { type KnownMember, planRemoval } from '../masters/plan/member-changes.ts';
 import { type MembersRpc, openMembers } from '../storage/etcd-members.ts';
 import { runningMember } from './backup/member.ts';
 import { requireRoot } from './preflight.ts';
-import { settingTable } from './settings/setting-table.ts';
-import { readSettings, settingArgs } from './settings/settings.ts';
-
-const rows = { 'data-dir': settingTable['data-dir'] } as const;
-const flags = settingArgs(rows, configFileOf.master);
+import { dataDirFlag, dataDirIn } from './settings/data-dir.ts';
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
-
-const dataDirOf = (args: Readonly<Record<string, unknown>>): string =>
-  readSettings(rows, {
-    command: 'minik8s master',
-    flags: args,
-    environment: process.env,
-    configFile: configFileOf.master,
-    translate: (file) => Object.fromEntries(Object.entries(file).filter(([key]) => Object.hasOwn(rows, key))),
-  })['data-dir'];
 
 /** Calls `work` with the members of the etcd that runs on this machine. */
 async function withMembers(
@@ -42,25 +28,21 @@ async function withMembers(
         { cause },
       );
     });
-    await work(await knownMembers(membership, await tlsOf(join(dataDir, 'etcd'))), rpc);
+    const etcdDir = join(dataDir, 'etcd');
+    const own = await readOwnMember(etcdDir);
+    const tls = own && (await peerTlsOf(etcdDir, own, () => systemClock.now()));
+    await work(await knownMembers(membership, tls), rpc);
   } finally {
     rpc.close();
     running.close();
   }
 }
 
-async function tlsOf(etcdDir: string): Promise<PeerTls | undefined> {
-  const own = await readOwnMember(etcdDir);
-  if (!own) return undefined;
-  const credentials = await openPeerCredentials(etcdDir, () => systemClock.now());
-  return { authority: credentials.authority.certificate, own: await credentials.leaf(peerLeaf(own)) };
-}
-
 const list = defineCommand({
   meta: { description: 'list the masters of the cluster, and whether their etcd answers' },
-  args: flags,
+  args: dataDirFlag,
   async run({ args }) {
-    await withMembers(dataDirOf(args), async (members) => {
+    await withMembers(dataDirIn(args), async (members) => {
       const heading = ['NAME', 'ID', 'STATE', 'ANSWERS', 'ADDRESS'];
       const lines = members.map(({ name, id, isLearner, answers, peerUrl }) => [
         ...[name || '<not started>', id, isLearner ? 'joining' : 'voter'],
@@ -81,17 +63,20 @@ const list = defineCommand({
 
 const remove = defineCommand({
   meta: { description: 'remove a master that is lost, or will not come back, from the cluster' },
-  args: { ...flags, name: { type: 'positional', required: false, description: 'name or id of the master' } },
+  args: {
+    ...dataDirFlag,
+    name: { type: 'positional', required: false, description: 'name or id of the master' },
+  },
   async run({ args }) {
     const { name } = args;
     if (typeof name !== 'string')
       throw new UsageError(
         'minik8s masters remove: give the name of a master; minik8s masters list shows them',
       );
-    await withMembers(dataDirOf(args), async (members, rpc) => {
+    await withMembers(dataDirIn(args), async (members, rpc) => {
       const plan = planRemoval(members, name);
       if (plan.kind === 'refuse') throw new Error(plan.why);
-      await rpc.remove(plan.id);
+      await onceHealthy(systemClock, () => rpc.remove(plan.id));
       say(`master ${name} removed; its machine joins again with the line of minik8s token create --master`);
     });
   },

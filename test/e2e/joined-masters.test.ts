@@ -1,5 +1,6 @@
 /** Three masters with the etcd inside: they join, and one is killed under load. */
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { CoreV1Api } from '@kubernetes/client-node';
 import { Hosts } from './harness/hosts.ts';
@@ -73,6 +74,16 @@ test('one master becomes the first of three, and any of them may be killed', asy
   await context.test('all three are killed at once, and come back', async () => {
     await Promise.all(masters.map((master) => master.role.end('SIGKILL')));
     await Promise.all(masters.map((master) => master.startWith(undefined)));
+    await ledger.more(20);
+  });
+  await context.test('one whose disk is empty joins again under its name', async () => {
+    await c.role.end('SIGKILL');
+    rmSync(c.dataDir, { recursive: true });
+    await c.startWith(await a.invite());
+    await waitFor(
+      'three voters',
+      async () => (await b.list()).filter((line) => / voter +yes/.test(line)).length === 3,
+    );
     await ledger.more(20);
   });
   stop.abort();

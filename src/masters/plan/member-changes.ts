@@ -89,14 +89,29 @@ export function planRemoval(members: readonly KnownMember[], wanted: string): Re
     return refuse(
       `${wanted} is the master of this machine: run this on another master, or minik8s reset here`,
     );
-  const left = voters.filter((one) => one !== member);
-  const answering = left.filter(({ isOwn, answers }) => isOwn || answers).length;
-  const majority = Math.floor(left.length / 2) + 1;
-  if (answering >= majority) return { kind: 'remove', id: member.id };
-  const silent = left.filter(({ isOwn, answers }) => !isOwn && !answers).map(shownName);
-  return refuse(
-    `without ${wanted}, ${answering} of ${left.length} masters would answer, which is no majority: start ${silent.join(', ')} first`,
+  const problem = problemWithout(voters, member);
+  return problem === undefined ? { kind: 'remove', id: member.id } : refuse(problem);
+}
+
+/** Returns why the member that decides cannot leave the others; undefined if it can. */
+export function planLeaving(members: readonly KnownMember[]): string | undefined {
+  const own = members.find(({ isOwn }) => isOwn);
+  return (
+    own &&
+    problemWithout(
+      members.filter(({ isLearner }) => !isLearner),
+      own,
+    )
   );
+}
+
+/** Returns what is wrong with the voters without one of them, if they are no majority. */
+function problemWithout(voters: readonly KnownMember[], member: KnownMember): string | undefined {
+  const left = voters.filter((one) => one !== member);
+  const silent = left.filter(({ isOwn, answers }) => !isOwn && !answers);
+  const answering = left.length - silent.length;
+  if (answering >= Math.floor(left.length / 2) + 1) return undefined;
+  return `without ${shownName(member)}, ${answering} of ${left.length} masters would answer, which is no majority: start ${silent.map(shownName).join(', ')} first`;
 }
 
 /** Returns etcd's --initial-cluster for a member that joins the others. */

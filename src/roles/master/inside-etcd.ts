@@ -2,6 +2,7 @@
 import { rename, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { finishRecovery } from '../../backup/recovery.ts';
 import { onAbort } from '../../base/abort.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
@@ -58,6 +59,7 @@ export async function startInsideEtcd(
   const peerUrl = peerUrlOf(advertiseAddress, settings['etcd-peer-port']);
   const binary = etcdBinaryIn(dataDir);
   const earlierBinary = await prepareBinary(dataDir, binary);
+  if (await finishRecovery(directory, clock.now())) log.info('a recovery that was interrupted is finished');
   const wantedName = masterNameOf(settings);
   const joined = await ownMember({ settings, name: wantedName, peerUrl, clock, log }, signal);
   const member = joined && (await withCredentials(directory, { ...joined, peerUrl }, clock));

@@ -16,10 +16,10 @@ import {
   peerLeaf,
   writeOwnMember,
 } from '../../masters/member-folder.ts';
-import { planJoin } from '../../masters/plan/member-changes.ts';
+import { initialCluster, planJoin } from '../../masters/plan/member-changes.ts';
 import type { Credentials } from '../../pki/credentials.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
-import { type MembersRpc, openMembers } from '../../storage/etcd-members.ts';
+import { type EtcdMember, type MembersRpc, openMembers } from '../../storage/etcd-members.ts';
 import type { Store } from '../../storage/store.ts';
 import { CertificateManager } from '../certificate-manager.ts';
 import { requireFreePort } from '../preflight.ts';
@@ -49,6 +49,8 @@ export class Membership {
   readonly #ended = Promise.withResolvers<void>();
   readonly #opened = Promise.withResolvers<Opened>();
   #member: Opened | undefined;
+  /** Members as they were stored last. */
+  #cluster = '';
 
   constructor(options: MembershipOptions, inside: InsideEtcd) {
     this.#options = options;
@@ -132,7 +134,10 @@ export class Membership {
       const certificates = new CertificateManager(credentials);
       await certificates.leaf(peerLeaf(own));
       await Promise.all([
-        keepPromoting({ rpc: this.#rpc, clock, log }, signal),
+        keepPromoting(
+          { rpc: this.#rpc, clock, log, onMembers: (members) => this.#keep(own, members) },
+          signal,
+        ),
         certificates.run({ clock, log }, signal),
       ]);
     } catch (error) {
@@ -140,6 +145,15 @@ export class Membership {
     } finally {
       this.#rpc.close();
     }
+  }
+
+  /** Stores which members there are, for a recovery without them. */
+  async #keep(own: OwnMember, members: readonly EtcdMember[]): Promise<void> {
+    if (!members.some(({ id }) => id === own.memberId)) return;
+    const cluster = initialCluster(members, own);
+    if (cluster === this.#cluster) return;
+    await writeOwnMember(this.#inside.directory, { ...own, initialCluster: cluster });
+    this.#cluster = cluster;
   }
 
   /** The address of this machine may have changed since the last start. */

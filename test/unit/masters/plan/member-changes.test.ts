@@ -5,6 +5,7 @@ import {
   initialCluster,
   type KnownMember,
   planJoin,
+  planLeaving,
   planRemoval,
 } from '../../../../src/masters/plan/member-changes.ts';
 
@@ -108,6 +109,16 @@ for (const [members, name, why] of kept) {
     assert.match(plan.why, why);
   });
 }
+
+test('a master leaves while the others are a majority without it', () => {
+  assert.equal(planLeaving([member(1), member(2)]), undefined);
+  assert.equal(planLeaving([member(1), member(2), member(3)]), undefined);
+  assert.match(
+    planLeaving([member(1), member(2), member(3, silent)]) ?? '',
+    /without m1, 1 of 2 masters would answer, which is no majority: start m3 first/,
+  );
+  assert.equal(planLeaving([member(2)]), undefined, 'it is no member any more');
+});
 
 test('the members for etcd have names of their own, and the new one its own', () => {
   const members = [member(1), member(2, { name: 'm1' }), member(3, { name: '' })];
