@@ -4,8 +4,8 @@
  * that the former cluster has acknowledged (extract.ts).
  *
  * - `recovered` beside the data is a copy in progress.
- * - The mark exists once `data.recovered` is whole and on disk. From then on the recovery is decided: the next
- *   start, or the next recovery, finishes what an interruption has left.
+ * - The mark exists once `data.recovered` is whole and on disk. From then on the recovery is decided: the
+ *   next start, or the next recovery, finishes what an interruption has left.
  */
 import { cp, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { defineCommand } from 'citty';
 import { finishRecovery, ownStatus, type RecoveryOptions, recover } from '../backup/recovery.ts';
 import { stopSignal } from '../base/abort.ts';
-import { systemClock } from '../base/clock.ts';
+import { sleep, systemClock } from '../base/clock.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { otherMembersOf, readOwnMember } from '../masters/member-folder.ts';
-import { answers, peerTlsOf } from '../masters/members.ts';
+import { answers, type PeerTls, peerTlsOf } from '../masters/members.ts';
 import { extractAsset } from '../os/assets.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
@@ -88,11 +88,24 @@ async function requireRecoverable(dataDir: string, etcdDir: string): Promise<voi
     );
   const tls = await peerTlsOf(etcdDir, own, () => systemClock.now());
   for (const other of otherMembersOf(own)) {
-    if (await answers(other.peerUrl, tls))
+    if (await goesOn(other.peerUrl, tls))
       throw new Error(
         `the master ${other.name} answers at ${other.peerUrl}: start minik8s here, or stop that one first if the two are no majority`,
       );
   }
+}
+
+/** The etcd of a master that was killed ends by itself within this time, in milliseconds. */
+const [endMs, retryMs] = [10_000, 500];
+
+/** Resolves to whether an etcd answers at the URL, and does not end soon. */
+async function goesOn(url: string, tls: PeerTls): Promise<boolean> {
+  const deadline = systemClock.now() + endMs;
+  while (await answers(url, tls)) {
+    if (systemClock.now() >= deadline) return true;
+    await sleep(systemClock, retryMs);
+  }
+  return false;
 }
 
 /** Prints what is lost. */
@@ -101,7 +114,11 @@ async function describe(options: RecoveryOptions): Promise<void> {
   const { revision, keys } = await ownStatus(options);
   const { mtime } = await stat(join(etcdDir, 'data/member/snap/db'));
   const own = await readOwnMember(etcdDir);
-  const others = own ? otherMembersOf(own).map(({ name, peerUrl }) => `${name} (${peerUrl})`) : [];
+  const others = own
+    ? otherMembersOf(own)
+        .map(({ name, peerUrl }) => `${name} (${peerUrl})`)
+        .sort()
+    : [];
   say(`this master has ${keys} keys at revision ${revision}, written last at ${mtime.toISOString()}`);
   say('lost: writes that the other masters have acknowledged, and this one has not received');
   say(`leaving the cluster: ${others.join(', ')}; never start them with their present data`);

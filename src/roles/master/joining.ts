@@ -79,7 +79,7 @@ async function isOfThisCluster(
   );
 }
 
-/** Throws if the token or the hash is missing, or if `own`, the hash of the authority here, is another one. */
+/** Throws if the token or the hash is missing, or if the authority here has another hash, `own`. */
 function requireToken({ token, 'ca-cert-hash': hash, 'data-dir': dataDir }: JoinSettings, own?: string) {
   if (token === undefined || hash === undefined) {
     const missing = token === undefined ? 'token (MINIK8S_TOKEN)' : '--ca-cert-hash';

@@ -1,6 +1,6 @@
 /**
  * The membership of a master with the etcd inside. A master that is alone becomes the first of several in
- * place when another one joins: its etcd is opened to peers, and its controllers begin to take part in elections.
+ * place when another one joins: its etcd is opened to peers, and its controllers become candidates.
  */
 import { unlessAborted } from '../../base/abort.ts';
 import { addressKind } from '../../base/addresses.ts';

@@ -7,7 +7,7 @@ import { type End, endOf } from './end-of.ts';
 import type { Hosts } from './hosts.ts';
 import { Master, ready } from './masters.ts';
 
-/** What a line of `minik8s token create --master` contains. */
+/** Parts of the line that `minik8s token create --master` prints. */
 export interface JoinLine {
   readonly token: string;
   readonly servers: string;

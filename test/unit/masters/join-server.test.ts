@@ -1,4 +1,4 @@
-/** Who gets an answer at the path of the joins. */
+/** Requests at the path of the joins, and the answers to those with and without a token. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JoinRefusedError } from '../../../src/masters/grant.ts';

@@ -1,4 +1,4 @@
-/** Which master may join the others, and which may be removed. */
+/** Masters that may join the others, and masters that may be removed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
