@@ -31,7 +31,10 @@ export async function grantJoin(
   const { clusterId } = membership;
   const plan = planJoin(await knownMembers(membership, tls), clusterId, asked);
   if (plan.kind === 'refuse') throw new JoinRefusedError(plan.why);
-  if (plan.kind === 'is-member') return { outcome: 'is-member' };
+  if (plan.kind === 'is-member') {
+    const member = { memberId: plan.memberId, name: asked.name };
+    return { outcome: 'is-member', initialCluster: initialCluster(membership.members, member) };
+  }
   for (const id of plan.replaced) await onceHealthy(clock, () => rpc.remove(id));
   const { members } = await onceHealthy(clock, () => rpc.addLearner(asked.peerUrl));
   const added = members.find(({ peerUrl }) => peerUrl === asked.peerUrl);

@@ -13,7 +13,7 @@ export interface JoinRequest extends AskedJoin {
 }
 
 export type JoinAnswer =
-  | { readonly outcome: 'is-member' }
+  | { readonly outcome: 'is-member'; readonly initialCluster: string }
   | ({
       readonly outcome: 'added';
       readonly initialCluster: string;
@@ -35,10 +35,10 @@ export function readJoinRequest(text: string): JoinRequest {
 /** Reads an answer. Throws an Error for one that is not of a master. */
 export function readJoinAnswer(text: string): JoinAnswer {
   const { outcome, initialCluster, authority, ...ids } = objectOf(text);
-  if (outcome === 'is-member') return { outcome };
+  if (typeof initialCluster !== 'string') throw new Error('the answer is not one of a master');
+  if (outcome === 'is-member') return { outcome, initialCluster };
   const isWhole =
     outcome === 'added' &&
-    typeof initialCluster === 'string' &&
     isObject(authority) &&
     typeof authority.key === 'string' &&
     typeof authority.certificate === 'string' &&

@@ -26,7 +26,7 @@ export interface AskedJoin {
 
 export type JoinPlan =
   /** The master is a member already, and goes on with its data. */
-  | { readonly kind: 'is-member' }
+  | { readonly kind: 'is-member'; readonly memberId: string }
   | { readonly kind: 'refuse'; readonly why: string }
   /** Members of the same master are removed, whose data are lost; then it is added. */
   | { readonly kind: 'add'; readonly replaced: readonly string[] };
@@ -41,7 +41,7 @@ const removal = (member: KnownMember) => `minik8s masters remove ${member.name |
 export function planJoin(members: readonly KnownMember[], clusterId: string, asked: AskedJoin): JoinPlan {
   const { name, peerUrl, earlier } = asked;
   if (earlier?.clusterId === clusterId && members.some(({ id }) => id === earlier.memberId))
-    return { kind: 'is-member' };
+    return { kind: 'is-member', memberId: earlier.memberId };
   const same = members.filter((one) => one.name === name || (one.name === '' && one.peerUrl === peerUrl));
   const taken = same.find(({ isOwn, answers }) => isOwn || answers);
   if (taken)

@@ -124,8 +124,7 @@ export async function startControlPlane(
       }),
   });
   const tls = { identity: certificates.serving, clientCA: authority };
-  const joins =
-    membership && joinsOf(membership, { ...options, store, credentials, cache: controlPlane.cache });
+  const joins = joinsOf(membership, { ...options, store, credentials, cache: controlPlane.cache });
   const running = controlPlane.run(signal, (until) =>
     listenForClients(options, { ...controlPlane, joins }, tls, until),
   );
@@ -153,7 +152,7 @@ function requireRestored(dataDir: string): void {
 /** Opens the API server's port and, with functions, the gateway's. */
 async function listenForClients(
   { settings, clock, log }: ControlPlaneOptions,
-  { cache, directCalls, joins, server }: ReturnType<typeof createControlPlane> & { joins: Joins | undefined },
+  { cache, directCalls, joins, server }: ReturnType<typeof createControlPlane> & { joins: Joins },
   tls: Parameters<typeof listenHttps>[0]['tls'],
   until: AbortSignal,
 ): Promise<{ readonly closed: Promise<void> }> {
@@ -166,7 +165,7 @@ async function listenForClients(
     log,
   };
   const { app } = server;
-  const served = joins ? withJoins(app, joins) : app;
+  const served = withJoins(app, joins);
   const listening = await listenHttps({ ...common, app: served, port: settings.port, http2: settings.http2 });
   const gateway = hasCalls(settings)
     ? serveGateway(

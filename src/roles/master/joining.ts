@@ -111,8 +111,10 @@ async function joinNow(options: JoinNow, signal: AbortSignal): Promise<OwnMember
   const request = { name, peerUrl, settings: sharedValues(settings), ...(earlier && { earlier }) };
   const answer = await askToJoin({ servers, authority, token, request }, signal);
   if (answer.outcome === 'added') return begin(options, answer);
-  if (existing) return existing;
-  throw new Error('a master answered that this machine is a member, but it has no data: try again');
+  if (existing === undefined)
+    throw new Error('a master answered that this machine is a member, but it has no data: try again');
+  // The members may have changed before this one has started for the first time.
+  return { ...existing, name, initialCluster: answer.initialCluster };
 }
 
 /** Stores what the new member needs. A start that is interrupted before the end joins again. */

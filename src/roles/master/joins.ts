@@ -4,6 +4,7 @@ import { respondText } from '../../apiserver/respond.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { masterTokenId } from '../../kube-apiserver/authentication/bootstrap-token.ts';
+import { JoinRefusedError } from '../../masters/grant.ts';
 import { joinPath } from '../../masters/join-messages.ts';
 import { joinServer } from '../../masters/join-server.ts';
 import type { Credentials } from '../../pki/credentials.ts';
@@ -23,15 +24,20 @@ export interface JoinsOptions {
   readonly log: Logger;
 }
 
-/** Returns the handler of the requests, for the holders of tokens for masters. */
+/** Returns the handler of the requests. Without a membership (an external etcd), it refuses all of them. */
 export function joinsOf(
-  membership: Membership,
+  membership: Membership | undefined,
   { store, credentials, cache, clock, log }: JoinsOptions,
 ): Joins {
   const now = () => clock.now();
   return joinServer({
     tokenId: (authorization) => masterTokenId(authorization, { cache, now }),
-    grant: (asked) => membership.grant(store, credentials.authority, asked),
+    async grant(asked) {
+      if (membership) return membership.grant(store, credentials.authority, asked);
+      throw new JoinRefusedError(
+        'the masters share an external etcd: start the new one with --etcd-endpoints, and without --join',
+      );
+    },
     now,
     log: log.named('masters'),
   });

@@ -11,7 +11,8 @@ test('a whole request and a whole answer are read, without what else they contai
   assert.deepEqual(readJoinRequest(JSON.stringify({ ...request, more: 1 })), request);
   const again = { ...request, earlier: ids };
   assert.deepEqual(readJoinRequest(JSON.stringify(again)), again);
-  assert.deepEqual(readJoinAnswer('{"outcome":"is-member","x":1}'), { outcome: 'is-member' });
+  const isMember = { outcome: 'is-member', initialCluster: 'a=b' };
+  assert.deepEqual(readJoinAnswer(JSON.stringify({ ...isMember, x: 1 })), isMember);
   const added = {
     ...{ outcome: 'added', initialCluster: 'a=b', ...ids },
     authority: { key: 'k', certificate: 'c' },
@@ -34,7 +35,12 @@ for (const [text, why] of broken) {
 }
 
 test('an answer without the keys is rejected', () => {
-  for (const text of ['{}', '{"outcome":"added"}', '"added"', JSON.stringify({ outcome: 'added', ...ids })])
+  for (const text of [
+    '{}',
+    '{"outcome":"added"}',
+    '"added"',
+    JSON.stringify({ ...ids, outcome: 'added', initialCluster: 'a=b' }),
+  ])
     assert.throws(() => readJoinAnswer(text), /expected an object|not one of a master/);
 });
 

@@ -27,7 +27,9 @@ function request(authorization: string | undefined, more: Partial<JoinHttpReques
   return { asked, read };
 }
 
-function world(grant: () => Promise<JoinAnswer> = async () => ({ outcome: 'is-member' })) {
+function world(
+  grant: () => Promise<JoinAnswer> = async () => ({ outcome: 'is-member', initialCluster: 'a=b' }),
+) {
   const time = { now: 0 };
   const log = new RecordingLogger();
   const tokenId = (authorization?: string) => (authorization === 'Bearer good' ? 'abcdef' : undefined);
@@ -70,7 +72,7 @@ test('one master is added at a time', async () => {
   const { serve } = world(() => added.promise);
   const first = serve(request('Bearer good').asked);
   assert.match((await serve(request('Bearer good').asked))?.body ?? '', /another master is joining/);
-  added.resolve({ outcome: 'is-member' });
+  added.resolve({ outcome: 'is-member', initialCluster: 'a=b' });
   assert.equal((await first)?.status, 200);
   assert.equal((await serve(request('Bearer good').asked))?.status, 200);
 });
