@@ -32,6 +32,8 @@ export interface MembersRpc {
   promote(id: string): Promise<EtcdMembership>;
   update(id: string, peerUrl: string): Promise<EtcdMembership>;
   remove(id: string): Promise<EtcdMembership>;
+  /** Resolves to whether this member is in contact with a leader, and so with a majority. */
+  hasLeader(): Promise<boolean>;
   close(): void;
 }
 
@@ -62,6 +64,14 @@ export function openMembers(socket: string, clock: Clock): MembersRpc {
         writer.string(2, peerUrl);
       }),
     remove: (id) => call('Remove', (writer) => writer.varint(1, numberOf(id))),
+    hasLeader: async () =>
+      readHasLeader(
+        await client.call(
+          '/etcdserverpb.Maintenance/Status',
+          framed(shortMessage, () => undefined),
+          callMs,
+        ),
+      ),
     close: () => client.close(),
   };
 }
@@ -81,6 +91,18 @@ export function readMembership(message: Buffer): EtcdMembership {
   }
   const last = parts.some(({ field }) => field === 3) ? 3 : 2;
   return { ...header, members: parts.flatMap(({ field, member }) => (field === last ? [member] : [])) };
+}
+
+/** Decodes a status: field 4 is the leader's id, which is absent without one. */
+export function readHasLeader(message: Buffer): boolean {
+  const reader = new WireReader(message);
+  let leader = 0n;
+  while (!reader.done) {
+    const { field, wire } = reader.tag();
+    if (field === 4) leader = reader.uint64(wire);
+    else reader.skip(wire);
+  }
+  return leader !== 0n;
 }
 
 function headerOf(reader: WireReader) {

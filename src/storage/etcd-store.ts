@@ -64,6 +64,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     list: (prefix, listOptions) => listPages(calls, prefix, listOptions ?? {}),
     currentRevision: async () => (await range(readingRevision, nothingElse)).header.revision,
     knownRevision: () => (options.isOnlyWriter?.() && watches.hasStream ? calls.lastRevision : undefined),
+    problem: () => options.trouble?.(),
     create: (key, value, claims) =>
       room.during(value.length, () => writer.write({ key, value, expected: 0, claims: claims ?? {} })),
     update: (key, value, expected, claims) =>

@@ -9,6 +9,7 @@ import { errorMessage, type Logger } from '../../base/log.ts';
 import type { LaterShared } from '../../control-plane/run-controllers.ts';
 import { grantJoin, JoinRefusedError, keepPromoting } from '../../masters/grant.ts';
 import type { JoinAnswer, JoinRequest } from '../../masters/join-messages.ts';
+import { LeaderContact } from '../../masters/leader-contact.ts';
 import {
   etcdPeersOf,
   type OwnMember,
@@ -45,6 +46,7 @@ export class Membership {
   readonly #options: MembershipOptions;
   readonly #inside: InsideEtcd;
   readonly #rpc: MembersRpc;
+  readonly #contact: LeaderContact;
   readonly #begins = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
   readonly #opened = Promise.withResolvers<Opened>();
@@ -56,6 +58,7 @@ export class Membership {
     this.#options = options;
     this.#inside = inside;
     this.#rpc = openMembers(inside.socket, options.clock);
+    this.#contact = new LeaderContact(this.#rpc, options.clock);
     this.#member = inside.member;
     if (inside.member) {
       this.#begins.abort();
@@ -66,6 +69,11 @@ export class Membership {
   /** True if other masters may write to the etcd of this one. Never becomes false again. */
   get isShared(): boolean {
     return this.#begins.signal.aborted;
+  }
+
+  /** Returns, in one line, why etcd cannot serve at the moment; undefined if it can. */
+  trouble(): string | undefined {
+    return this.#inside.etcd.trouble() ?? this.#contact.problem;
   }
 
   /** Value of the control plane's option. */
@@ -139,6 +147,7 @@ export class Membership {
           signal,
         ),
         certificates.run({ clock, log }, signal),
+        this.#contact.run(signal),
       ]);
     } catch (error) {
       if (!signal.aborted) throw error;

@@ -77,8 +77,9 @@ async function openInside(
 ): Promise<OpenedStorage> {
   const { log, clock, random } = options;
   const inside = await startInsideEtcd(options, stack, signal);
-  const { endpoints, keepaliveMs, trouble } = inside.etcd;
+  const { endpoints, keepaliveMs } = inside.etcd;
   const membership = new Membership(options, inside);
+  const trouble = () => membership.trouble();
   const isOnlyWriter = () => !membership.isShared;
   const own = { endpoints, keepaliveMs, trouble, isOnlyWriter, startMs: etcdStartMs };
   const connected = connect({ ...own, log, clock, random }, stack, signal);

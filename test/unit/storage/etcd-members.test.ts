@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WireWriter } from '../../../src/apimachinery/protobuf/writer.ts';
-import { readMembership } from '../../../src/storage/etcd-members.ts';
+import { readHasLeader, readMembership } from '../../../src/storage/etcd-members.ts';
 
 interface Encoded {
   readonly field: number;
@@ -52,4 +52,16 @@ test('the members after an addition are those of its list, not the added one twi
     members.map(({ id }) => id),
     ['f00000000000000f', '2'],
   );
+});
+
+test('a status names the leader, or has none', () => {
+  const status = (leader?: bigint) => {
+    const writer = new WireWriter();
+    writer.string(2, '3.7.3');
+    writer.varint(3, 20_480);
+    if (leader !== undefined) writer.varint(4, leader);
+    writer.varint(5, 9);
+    return readHasLeader(writer.finish());
+  };
+  assert.deepEqual([status(0xf00000000000000fn), status(0n), status()], [true, false, false]);
 });
