@@ -15,6 +15,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./roles/up.ts')).command,
   },
   master: { about: 'run a control plane', load: async () => (await import('./roles/master.ts')).command },
+  masters: {
+    about: 'list and remove the masters of a cluster',
+    load: async () => (await import('./roles/masters.ts')).command,
+  },
   token: {
     about: 'manage the bootstrap tokens with which machines join',
     load: async () => (await import('./roles/token.ts')).processCommand(),
@@ -38,6 +42,10 @@ export const commands: Readonly<Record<string, Entry>> = {
   backup: {
     about: 'create, list, verify and restore backups of a cluster',
     load: async () => (await import('./roles/backup.ts')).command,
+  },
+  recover: {
+    about: 'make a cluster of one master of several, if the others are lost',
+    load: async () => (await import('./roles/recover.ts')).command,
   },
   'support-bundle': {
     about: 'collect diagnostic data, without secrets',

@@ -16,7 +16,8 @@ const withheld = 'reason withheld from unauthenticated clients';
 
 async function within(server: ServerContext, work: Promise<unknown>): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = server.clock.after(storePatience, () => reject(new Error('no answer within two seconds')));
+  const late = () => reject(new Error(server.store.problem?.() ?? 'no answer within two seconds'));
+  const timer = server.clock.after(storePatience, late);
   try {
     await Promise.race([work, promise]);
   } finally {

@@ -31,7 +31,7 @@ const [maxWritesPerSecond, maxWritesSince] = [100_000, 1_000_000_000];
  * Returns the revision after which a restored cluster continues: above that of every write since the backup,
  * also of those after an earlier restoration.
  */
-const leastRevision = (revision: number, nowMs: number): number =>
+export const leastRevision = (revision: number, nowMs: number): number =>
   Math.max(revision + maxWritesSince, Math.floor(nowMs / 1000) * maxWritesPerSecond);
 
 /**

@@ -24,7 +24,7 @@ import { announceMaster, type NamedMaster } from './announce-master.ts';
 import { type Api, type ApiOptions, createApi } from './api.ts';
 import { functionCaller } from './function-caller.ts';
 import { countObjects, planeMetrics } from './metric-pages.ts';
-import { runControllers } from './run-controllers.ts';
+import { type LaterShared, runControllers } from './run-controllers.ts';
 import { featuresOf } from './server-features.ts';
 
 export interface ControlPlaneOptions
@@ -52,7 +52,7 @@ export interface ControlPlaneOptions
   /** Selects the pods to which this server connects directly; default none. */
   readonly reachesPod?: ReachesPod;
   /** True if other masters may share the store: only one of them leads at a time. */
-  readonly sharesStore: boolean;
+  readonly sharesStore: boolean | LaterShared;
   /** Resource usage of this process, for the metrics pages. */
   readonly processMetrics?: () => readonly Family[];
 }

@@ -19,6 +19,14 @@ import type { LeaderMetrics, QueueMetrics } from '../controller-runtime/queue-me
 import { beginTerm, duringTerm } from '../storage/term.ts';
 import type { Api } from './api.ts';
 
+/** A store that other masters share from some time on. */
+export interface LaterShared {
+  /** Aborts at that time. */
+  readonly begins: AbortSignal;
+  /** Called afterwards, once the controllers that ran without an election have ended. */
+  onEnded(): void;
+}
+
 export interface RunControllersOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -26,7 +34,7 @@ export interface RunControllersOptions {
   /** Absent if tracing is off. */
   readonly tracer?: Tracer;
   /** True if other masters may share the store. */
-  readonly sharesStore: boolean;
+  readonly sharesStore: boolean | LaterShared;
   /** Name of this process among the masters. */
   readonly hostname: string;
   readonly controllers: readonly AccountedController[];
@@ -54,9 +62,15 @@ export async function runControllers(
   api: OwnApi,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, random, log, hostname, leader } = options;
-  leader?.leads(leaseName, !options.sharesStore);
-  if (!options.sharesStore) return runTerm(options, api, api.clientOf, signal);
+  const { clock, random, log, hostname, leader, sharesStore } = options;
+  leader?.leads(leaseName, sharesStore !== true);
+  if (sharesStore === false) return runTerm(options, api, api.clientOf, signal);
+  if (sharesStore !== true) {
+    await runTerm(options, api, api.clientOf, AbortSignal.any([signal, sharesStore.begins]));
+    if (signal.aborted) return;
+    leader?.leads(leaseName, false);
+    sharesStore.onEnded();
+  }
   await runLeaderElection(
     {
       client: api.clientOf(controllerManager, manager),

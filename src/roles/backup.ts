@@ -13,13 +13,14 @@ import { silentLogger } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { configFileOf } from '../installation/plan/role.ts';
+import { type OwnMember, otherMembersOf, readOwnMember } from '../masters/member-folder.ts';
 import { extractAsset } from '../os/assets.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { decodeObject } from '../storage/codec.ts';
 import { runningMember } from './backup/member.ts';
 import { openDataDirectory } from './data-directory.ts';
-import { etcdBinaryIn } from './master/storage.ts';
+import { etcdBinaryIn } from './master/inside-etcd.ts';
 import { requireRoot } from './preflight.ts';
 import { settingTable } from './settings/setting-table.ts';
 import { readSettings, settingArgs } from './settings/settings.ts';
@@ -194,6 +195,7 @@ const restore = defineCommand({
     const dataDir = settingsOf(args).settings['data-dir'];
     const directory = await openDataDirectory(dataDir);
     try {
+      const member = await readOwnMember(join(dataDir, 'etcd'));
       const { manifest, movedTo, configWritten, configKept } = await restoreBackup({
         path,
         passphrase: await passphraseOf(args),
@@ -209,12 +211,22 @@ const restore = defineCommand({
       for (const file of configWritten) say(`written: ${file}`);
       for (const file of configKept) say(`kept: ${file}, which exists already`);
       warnOfOtherPlace(args, dataDir);
+      warnOfOthers(member);
       say('start minik8s as before; nodes find the master at its former address, or join again');
     } finally {
       await directory.release();
     }
   },
 });
+
+/** Warns if this was a master of several: the others would go on with the former cluster. */
+function warnOfOthers(member: OwnMember | undefined): void {
+  const others = member ? otherMembersOf(member).map(({ name }) => name) : [];
+  if (others.length > 0)
+    process.stderr.write(
+      `Warning: the restored cluster has one master: stop ${others.join(', ')}, and let them join again with the line of minik8s token create --master\n`,
+    );
+}
 
 /** Warns if the configuration, which may have just been restored, names another data directory. */
 function warnOfOtherPlace(args: Args, dataDir: string): void {

@@ -153,6 +153,7 @@ async function announce({ role, dataDir }: Wanted, isFirstStart: boolean): Promi
   if (!isFirstStart) {
     say(`minik8s is ready; kubeconfig of root: ${adminConf}`);
     say('minik8s token create --print-install-command prints the line for the next machine');
+    say('with --master as well, the line for a further master');
     return;
   }
   const sources = { exec: systemExec, environment: process.env, host: hostname(), warn };
@@ -167,6 +168,7 @@ async function announce({ role, dataDir }: Wanted, isFirstStart: boolean): Promi
     say(
       `to add a node within 24 hours, copy this file to the machine and run there as root:\n  ${line.trim()}`,
     );
+    say('for a further master: minik8s token create --master --print-install-command');
   } catch (error) {
     warn(`no token for other machines (${errorMessage(error)}); minik8s token create makes one`);
   }

@@ -46,7 +46,7 @@ async function master(settings: MasterSettings, signal: AbortSignal): Promise<vo
     const server = `https://${advertiseAddress}:${settings.port}`;
     const plane = await startControlPlane({ ...context, settings, server, advertiseAddress }, signal);
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${plane.kubeconfig})\n`);
-    context.log.warnOfUnknownComponents(laterComponents(settings));
+    context.log.warnOfUnknownComponents(laterComponents(plane));
     await Promise.all([manager.ready(`control plane at ${server}`), plane.stopped]);
   } catch (error) {
     // A stop request before the master was ready is not a failure.

@@ -9,6 +9,7 @@ import { confirmed } from './confirmation.ts';
 import { holderOf } from './data-directory.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
 import { entriesOf, hasOnlyStarted, isMasterAlone, removeContents } from './reset/data-contents.ts';
+import { leaveMasters } from './reset/leave-masters.ts';
 import { isNodeSpelling, nodeConfigFile } from './settings/node-config.ts';
 import { type Settings, settingRows, settingTable } from './settings/setting-table.ts';
 import { type ConfigFile, readSettings, settingArgs } from './settings/settings.ts';
@@ -27,6 +28,14 @@ export const command = defineCommand({
       type: 'boolean',
       alias: 'y',
       ...{ description: 'do not ask', group: flagHeadings.yes, usual: 'ask' },
+    },
+    force: {
+      type: 'boolean',
+      ...{
+        description: 'remove a master although it cannot leave the other masters',
+        group: flagHeadings.yes,
+        usual: 'refuse',
+      },
     },
     'keep-data': {
       type: 'boolean',
@@ -48,11 +57,10 @@ export const command = defineCommand({
     });
     requireRoot();
     const path = settings['data-dir'];
-    const holder = holderOf(path);
-    if (holder !== undefined)
-      throw new Error(`minik8s runs as process ${holder}; stop it first (kill ${holder})`);
+    requireStopped(path);
     const keepsFiles = args['keep-data'] === true;
     if (!args.yes && !(await isWanted(path, keepsFiles))) throw new Error('nothing was removed');
+    if (!keepsFiles && !args.force) await leave(path);
     const files = async () => {
       if (!keepsFiles) await removeFiles(path);
     };
@@ -62,6 +70,18 @@ export const command = defineCommand({
     else await removeNode(settings, keepsFiles, files);
   },
 });
+
+function requireStopped(path: string): void {
+  const holder = holderOf(path);
+  if (holder !== undefined)
+    throw new Error(`minik8s runs as process ${holder}; stop it first (kill ${holder})`);
+}
+
+/** Leaves the other masters, if there are any. */
+async function leave(path: string): Promise<void> {
+  if (await leaveMasters(path, systemClock, '--force'))
+    process.stdout.write('this master has left the other masters\n');
+}
 
 /** Does work while no node can start on this machine. Rejects if one runs. */
 async function whileNoNodeRuns(work: () => Promise<void>): Promise<void> {

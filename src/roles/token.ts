@@ -21,6 +21,7 @@ import { metadataOf, numberAt, recordsAt, textAt } from '../cli/objects/objects.
 import { TableWriter } from '../cli/printers/table-writer.ts';
 import type { CtlIo, Verb, VerbContext } from '../cli/verb.ts';
 import { type AnyCommand, toCommand } from '../cli/verb-command.ts';
+import { masterUsage } from '../kube-apiserver/authentication/bootstrap-token.ts';
 import { authorityHash } from '../pki/credentials.ts';
 import { kubernetesFields } from './kubernetes-fields.ts';
 
@@ -32,13 +33,19 @@ const tokenType = 'bootstrap.kubernetes.io/token';
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const defaultTtl = 24 * 3600 * 1000;
 const minTtl = 60 * 1000;
+/** A token for masters gives its holder the keys of the cluster, so it does not last. */
+const [masterTtl, maxMasterTtl] = [3600 * 1000, 24 * 3600 * 1000];
 
 const createFlags = {
   ttl: {
     type: 'string',
     hint: 'TIME',
     about: 'lifetime of the token, such as 30m or 24h; 0: never expires',
-    usual: '24h',
+    usual: '24h; 1h with --master',
+  },
+  master: {
+    type: 'boolean',
+    about: 'create a token for a further master, and print the command that starts it',
   },
   description: { type: 'string', hint: 'TEXT', about: 'description of the token' },
   'print-join-command': {
@@ -55,12 +62,13 @@ const create: Verb = {
   about: 'create a token; print it with the server and the hash of the cluster authority',
   flags: createFlags,
   async run({ flags, io, cluster }) {
-    const ttl = flags.duration('ttl') ?? defaultTtl;
-    if (ttl !== 0 && ttl < minTtl) throw new UsageError('--ttl: expected at least 1m, or 0 for ever');
+    const isForMaster = flags.on('master');
+    const ttl = ttlOf(flags.duration('ttl'), isForMaster);
     const hash = hashOf(io, flags);
     const terms = {
       ...(ttl > 0 && { expiration: rfc3339(io.clock.now() + ttl) }),
-      description: flags.text('description') ?? '',
+      [isForMaster ? masterUsage : 'usage-bootstrap-authentication']: 'true',
+      description: flags.text('description') ?? (isForMaster ? 'for a further master' : ''),
     };
     // A dry run: a missing right to create tokens is reported first, and before anything is stored.
     await doing('cannot create a token', () => makeToken(cluster(), terms, '?dryRun=All'));
@@ -68,11 +76,22 @@ const create: Verb = {
     const server = servers.join(',');
     const token = await makeToken(cluster(), terms);
     const join = { token, server, hash };
-    if (flags.on('print-install-command')) io.out(joinLine('./minik8s install node --join', join));
+    const role = isForMaster ? 'master' : 'node';
+    if (flags.on('print-install-command')) io.out(joinLine(`./minik8s install ${role} --join`, join));
+    else if (isForMaster) io.out(joinLine('minik8s master --join', join));
     else if (flags.on('print-join-command')) io.out(joinLine('minik8s node --server', join));
     else io.out(`server: ${server}\ntoken: ${token}\nca-cert-hash: ${hash}\n`);
   },
 };
+
+/** Returns the lifetime in milliseconds; 0 for ever. Throws UsageError for one that is not allowed. */
+function ttlOf(given: number | undefined, isForMaster: boolean): number {
+  const ttl = given ?? (isForMaster ? masterTtl : defaultTtl);
+  if (isForMaster && (ttl < minTtl || ttl > maxMasterTtl))
+    throw new UsageError('--ttl: a token for masters lasts from 1m to 24h');
+  if (ttl !== 0 && ttl < minTtl) throw new UsageError('--ttl: expected at least 1m, or 0 for ever');
+  return ttl;
+}
 
 interface Join {
   readonly token: string;
@@ -178,7 +197,7 @@ const draw = (length: number) => Array.from({ length }, () => alphabet[randomInt
 /** Creates a token and resolves to it. `query` is that of the request, such as `?dryRun=All`. */
 async function makeToken(
   cluster: Cluster,
-  terms: { readonly expiration?: string; readonly description: string },
+  terms: Readonly<Record<string, string>>,
   query = '',
 ): Promise<string> {
   for (;;) {
@@ -192,7 +211,6 @@ async function makeToken(
         stringData: {
           'token-id': id,
           'token-secret': secret,
-          'usage-bootstrap-authentication': 'true',
           ...terms,
         },
       });

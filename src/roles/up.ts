@@ -154,7 +154,7 @@ async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal)
     work[Symbol.dispose]();
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${kubeconfig})\n`);
     await manager.ready(`cluster at ${server}, node ${nodeName}`);
-    context.log.warnOfUnknownComponents(laterComponents(settings));
+    context.log.warnOfUnknownComponents(laterComponents(plane));
   };
   try {
     await Promise.all([...parts, announce()]);

@@ -1,7 +1,7 @@
 /**
- * etcd as a supervised child of this process, for a cluster with one master. It listens on unix sockets in a
- * directory that only this user can enter, so other users of the machine cannot reach it, and on no network
- * port.
+ * etcd as a supervised child of this process. It serves clients on a unix socket in a directory that only
+ * this user can enter, so other users of the machine cannot reach it. Alone, it listens on no network port;
+ * with peers, it listens for them by mutual TLS.
  *
  * - etcd is restarted, with a growing delay, whenever it ends unexpectedly.
  * - etcd ends with this process, even if this process is killed (etcd-process.ts). An etcd that does not end,
@@ -16,7 +16,7 @@ import type { Clock } from '../base/clock.ts';
 import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { etcdAdvice } from './etcd-output.ts';
-import { lastOutput, logFile, runEtcd, socketAddress, untilServing } from './etcd-process.ts';
+import { type EtcdPeers, lastOutput, logFile, runEtcd, socketAddress, untilServing } from './etcd-process.ts';
 import { dataOf, isUnfinished, keepData, prepareData } from './first-data.ts';
 import { endProcess, hasSameDirectory, parentLikeUs, processesWithArguments } from './leftover-process.ts';
 import { leftoverArguments, markFormat, takeOverData } from './take-over.ts';
@@ -30,6 +30,8 @@ export interface EmbeddedEtcdOptions {
   readonly dataDir: string;
   /** Maximum size of the database in bytes; 2 GiB by default. */
   readonly quotaBytes?: number;
+  /** The other members; undefined for an etcd that is alone. */
+  readonly peers?: EtcdPeers | undefined;
   readonly log: Logger;
   readonly clock: Clock;
   /** Ends etcd as `stop` does. */
@@ -48,6 +50,8 @@ export interface EmbeddedEtcd {
    * nothing to do.
    */
   trouble(): string | undefined;
+  /** Restarts etcd as one that listens for peers. Resolves when it serves; rejects if it does not in time. */
+  openToPeers(peers: EtcdPeers): Promise<void>;
   /** Stops etcd, by a kill after 5 s. Resolves when etcd has ended. */
   stop(): Promise<void>;
 }
@@ -79,12 +83,16 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   const ended = AbortSignal.any([signal, stopping.signal]);
   const directory = await open(dataDir, 'r');
   try {
-    await takeOverData({ ...options, dataDir, directory, log });
+    // Data of a member among others come from this version, and are incomplete until it has caught up.
+    if (options.peers === undefined) await takeOverData({ ...options, dataDir, directory, log });
   } catch (error) {
     await directory.close();
     throw error;
   }
-  const run: Run = { pid: undefined, startedAt: 0, advice: undefined };
+  const run: Run = {
+    ...{ pid: undefined, startedAt: 0, advice: undefined, peers: options.peers },
+    restarting: new AbortController(),
+  };
   const first = Promise.withResolvers<void>();
   const supervised = supervise({ ...options, dataDir, directory, log }, run, ended, first).finally(() =>
     directory.close(),
@@ -96,7 +104,7 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   }
 
   const address = socketAddress(dataDir, directory.fd);
-  if (await isUnfinished(dataDir)) {
+  if (options.peers === undefined && (await isUnfinished(dataDir))) {
     try {
       await untilServing({ socketPath: address, clock, limitMs: firstStartMs, signal: ended });
       await markFormat(dataDir);
@@ -115,6 +123,15 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
     trouble: () => {
       const lives = run.pid !== undefined && clock.now() - run.startedAt > goodRunMs;
       return lives ? undefined : run.advice;
+    },
+    async openToPeers(peers) {
+      run.peers = peers;
+      const { restarting } = run;
+      const next = Promise.withResolvers<void>();
+      run.onStarted = next.resolve;
+      restarting.abort();
+      await Promise.race([next.promise, supervised]);
+      await untilServing({ socketPath: address, clock, limitMs: firstStartMs, signal: ended });
     },
     async stop() {
       stopping.abort();
@@ -145,6 +162,11 @@ interface Run {
   startedAt: number;
   /** Advice to an administrator, from the end of the last run. */
   advice: string | undefined;
+  peers: EtcdPeers | undefined;
+  /** Ends the running process, which is then started again with the settings of that time. */
+  restarting: AbortController;
+  /** Called when the next process has started. */
+  onStarted?: () => void;
 }
 
 interface RunOptions extends EmbeddedEtcdOptions {
@@ -162,8 +184,11 @@ async function supervise(
   const backoff = new Backoff(restart);
   await keepDoing({ clock, signal }, async () => {
     const started = clock.now();
+    run.restarting = new AbortController();
+    const { restarting } = run;
     const outcome = await runOnce(options, run, signal, first.resolve).catch(errorMessage);
     if (signal.aborted) return undefined;
+    if (restarting.signal.aborted) return 0;
     if (clock.now() - started > goodRunMs) backoff.reset();
     const end = await lastOutput(options.dataDir);
     const advice = etcdAdvice(end, dataOf(options.dataDir));
@@ -183,13 +208,16 @@ async function runOnce(
   onStarted: () => void,
 ): Promise<string> {
   const { dataDir, directory, clock } = options;
-  await prepareData(dataDir, directory);
-  const command = { ...options, data: dataOf(dataDir), stopMs };
+  const { peers } = run;
+  // A member that votes must not lose its log, so data of a first start that was interrupted are kept.
+  if (peers === undefined) await prepareData(dataDir, directory);
+  const command = { ...options, peers, data: dataOf(dataDir), stopMs };
   try {
-    return await runEtcd(command, signal, (pid) => {
+    return await runEtcd(command, AbortSignal.any([signal, run.restarting.signal]), (pid) => {
       run.pid = pid;
       run.startedAt = clock.now();
       onStarted();
+      run.onStarted?.();
     });
   } finally {
     run.pid = undefined;

@@ -4,8 +4,11 @@ export interface EtcdEnd {
   /** The line that best explains the end; empty if there was no output. */
   readonly line: string;
   /** Problem that an administrator has to fix, if there is one. */
-  readonly trouble?: 'damaged' | 'full';
+  readonly trouble?: 'damaged' | 'full' | 'removed';
 }
+
+/** Line of a member that the others have removed. */
+const removed = /"msg":"data-dir used by this member must be removed"/;
 
 /** Last lines that etcd, and Go, write when they abort. */
 const lastWords = /"level":"(?:fatal|panic|dpanic)"|^panic: |^fatal error: |^unexpected fault address /;
@@ -18,6 +21,7 @@ const maxLineLength = 500;
 
 export function readEtcdOutput(output: string): EtcdEnd {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
+  if (lines.some((one) => removed.test(one))) return { line: 'the member was removed', trouble: 'removed' };
   const said = lines.filter((line) => lastWords.test(line)).map(inWords);
   const line = (
     said.find((one) => full.test(one) || damaged.test(one)) ??
@@ -53,6 +57,8 @@ function readString(quoted: string): string {
 export function etcdAdvice({ line, trouble }: EtcdEnd, directory: string): string | undefined {
   if (trouble === 'full')
     return `the disk of ${directory} is full (${line}): make room there (etcd allocates 64 MB at once), and etcd goes on by itself`;
+  if (trouble === 'removed')
+    return 'this master was removed from the cluster: stop it, and join again with the line that minik8s token create --master prints on another master, or run minik8s reset';
   if (trouble === 'damaged')
     return `the data of etcd in ${directory} are damaged (${line}): stop minik8s, move ${directory} away, and restore a snapshot of etcd in its place; without it the cluster begins anew, empty`;
   return undefined;

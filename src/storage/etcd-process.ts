@@ -1,4 +1,7 @@
-/** One run of etcd on unix sockets, and the readiness check. Works with every etcd from 3.4 on. */
+/**
+ * One run of etcd, whose clients connect by a unix socket, and the readiness check. An etcd that is alone may
+ * be of any version from 3.4 on; one with peers is of this version.
+ */
 import { spawn } from 'node:child_process';
 import { open, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -7,6 +10,20 @@ import { text } from 'node:stream/consumers';
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
 import { type EtcdEnd, readEtcdOutput } from './etcd-output.ts';
+
+/** Settings of an etcd that is one of several members, which connect to each other by mutual TLS. */
+export interface EtcdPeers {
+  /** Name of this member among the others. */
+  readonly name: string;
+  /** URL at which it listens for the other members, such as `https://192.0.2.10:2380`. */
+  readonly url: string;
+  /** All members as `NAME=URL,…`; etcd reads it when its data directory is new. */
+  readonly initialCluster: string;
+  /** Paths of PEM files. etcd reads certificate and key at each connection, the authority at its start. */
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
 
 export interface EtcdCommand {
   /** The etcd executable. */
@@ -19,6 +36,10 @@ export interface EtcdCommand {
   readonly quotaBytes?: number;
   /** Timeout of a graceful end in milliseconds; then etcd is killed. */
   readonly stopMs: number;
+  /** Undefined for an etcd that is the only member. */
+  readonly peers?: EtcdPeers | undefined;
+  /** True if etcd makes a cluster of this member alone from its data. */
+  readonly forcesNewCluster?: boolean;
   readonly clock: Clock;
 }
 
@@ -56,7 +77,7 @@ export async function runEtcd(
     // The garbage collector of etcd runs when the heap has grown by half, instead of doubled: 1,000 nodes
     // renew 100 Leases a second. The second is a flag of etcd 3.6 and later, which earlier ones would reject
     // as a flag: the number of writes that stay in memory after a snapshot, for members that lag.
-    env: { GOGC: '50', ETCD_SNAPSHOT_CATCHUP_ENTRIES: '100' },
+    env: { GOGC: '50', ...(command.peers === undefined && { ETCD_SNAPSHOT_CATCHUP_ENTRIES: '100' }) },
   });
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, by) => resolve(by ? `killed by ${by}` : `exit status ${code}`));
@@ -97,37 +118,64 @@ export function socketAddress(dataDir: string, descriptor: number): string {
   return socket.length > maxSocketPathLength ? `/proc/self/fd/${descriptor}/${clientSocket}` : socket;
 }
 
+const clientUrl = `--listen-client-urls=unix://${clientSocket}`;
+
 /** Returns the arguments that identify the etcd of this data directory among all processes. */
 export function ownArguments(data: string): [string, string] {
-  return [`--name=${memberName}`, `--data-dir=${data}`];
+  return [`--data-dir=${data}`, clientUrl];
 }
 
-function etcdArguments({ data, quotaBytes, clock }: EtcdCommand): string[] {
-  const client = `unix://${clientSocket}`;
+function etcdArguments(command: EtcdCommand): string[] {
+  const { data, quotaBytes, peers } = command;
   return [
+    `--name=${peers?.name ?? memberName}`,
     ...ownArguments(data),
-    `--listen-client-urls=${client}`,
-    `--advertise-client-urls=${client}`,
+    `--advertise-client-urls=unix://${clientSocket}`,
+    ...(peers ? argumentsWithPeers(peers) : argumentsAlone(command)),
+    ...(command.forcesNewCluster ? ['--force-new-cluster'] : []),
+    `--quota-backend-bytes=${quotaBytes ?? 2 ** 31}`,
+    '--backend-batch-limit=1000',
+    // Room for the largest object that Kubernetes accepts (3 MiB) with its claims.
+    '--max-request-bytes=4194304',
+    '--grpc-keepalive-min-time=1s',
+    // The default in every version but 3.4.
+    '--logger=zap',
+    '--log-level=warn',
+  ];
+}
+
+function argumentsAlone({ clock }: EtcdCommand): string[] {
+  return [
     `--listen-peer-urls=${peerUrl}`,
     `--initial-advertise-peer-urls=${peerUrl}`,
     `--initial-cluster=${memberName}=${peerUrl}`,
     // The token is only read if the data directory is new: it distinguishes a wiped database from the one
     // before it.
     `--initial-cluster-token=${clock.now()}`,
-    `--quota-backend-bytes=${quotaBytes ?? 2 ** 31}`,
-    '--backend-batch-limit=1000',
     // etcd keeps the writes since its last snapshot in memory and reads them again when it starts; each may
     // have megabytes.
     '--snapshot-count=500',
-    // Room for the largest object that Kubernetes accepts (3 MiB) with its claims.
-    '--max-request-bytes=4194304',
-    '--grpc-keepalive-min-time=1s',
     // A single member has no election to wait for, so short ticks make the first answer fast.
     '--heartbeat-interval=20',
     '--election-timeout=200',
-    // The default in every version but 3.4.
-    '--logger=zap',
-    '--log-level=warn',
+  ];
+}
+
+/** The member joins a cluster that exists. Snapshots and elections are etcd's usual ones, for a network. */
+function argumentsWithPeers({ url, initialCluster, ca, cert, key }: EtcdPeers): string[] {
+  return [
+    `--listen-peer-urls=${url}`,
+    `--initial-advertise-peer-urls=${url}`,
+    `--initial-cluster=${initialCluster}`,
+    '--initial-cluster-state=existing',
+    '--peer-client-cert-auth',
+    `--peer-trusted-ca-file=${ca}`,
+    `--peer-cert-file=${cert}`,
+    `--peer-key-file=${key}`,
+    // Members verify that a connection comes from an address of its certificate: that of the URL.
+    '--feature-gates=SetMemberLocalAddr=true',
+    '--heartbeat-interval=100',
+    '--election-timeout=1000',
   ];
 }
 

@@ -35,8 +35,11 @@ export interface EtcdStoreOptions {
    * once.
    */
   readonly trouble?: (() => string | undefined) | undefined;
-  /** True if no other process writes to this etcd; false by default. See Store.knownRevision. */
-  readonly isOnlyWriter?: boolean | undefined;
+  /**
+   * Returns whether no other process writes to this etcd; by default others may. A result of false is final.
+   * See Store.knownRevision.
+   */
+  readonly isOnlyWriter?: (() => boolean) | undefined;
 }
 
 const readingRevision = 'reading the revision';
@@ -60,7 +63,8 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     ownerOf: async (claim) => (await read(claim))?.value.toString(),
     list: (prefix, listOptions) => listPages(calls, prefix, listOptions ?? {}),
     currentRevision: async () => (await range(readingRevision, nothingElse)).header.revision,
-    knownRevision: () => (options.isOnlyWriter && watches.hasStream ? calls.lastRevision : undefined),
+    knownRevision: () => (options.isOnlyWriter?.() && watches.hasStream ? calls.lastRevision : undefined),
+    problem: () => options.trouble?.(),
     create: (key, value, claims) =>
       room.during(value.length, () => writer.write({ key, value, expected: 0, claims: claims ?? {} })),
     update: (key, value, expected, claims) =>

@@ -88,6 +88,8 @@ export interface Store {
    * process writes, and while it has an open watch on the store.
    */
   knownRevision?(): number | undefined;
+  /** Returns, in one line, why the store does not answer at the moment; undefined if that is unknown. */
+  problem?(): string | undefined;
   /** Creates a key. Resolves to the new revision; rejects with KeyExistsError. */
   create(key: string, value: Buffer, claims?: Claims): Promise<number>;
   /**

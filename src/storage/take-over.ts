@@ -194,11 +194,16 @@ async function copyData(options: TakeOverOptions): Promise<void> {
 /**
  * Starts etcd on the data, waits until it answers, and ends it, so that all of its log is in its database.
  */
-async function serveOnce(options: TakeOverOptions, binary: string, data: string): Promise<EtcdContents> {
+export async function serveOnce(
+  options: Pick<TakeOverOptions, 'dataDir' | 'directory' | 'clock' | 'signal'>,
+  binary: string,
+  data: string,
+  forcesNewCluster = false,
+): Promise<EtcdContents> {
   const { dataDir, directory, clock, signal } = options;
   const stopping = new AbortController();
   const ended = AbortSignal.any([signal, stopping.signal]);
-  const running = runEtcd({ binary, dataDir, data, stopMs, clock }, ended, () => undefined);
+  const running = runEtcd({ binary, dataDir, data, stopMs, forcesNewCluster, clock }, ended, () => undefined);
   const died = running.then(async (outcome) => {
     const end = await lastOutput(dataDir);
     throw new Error(etcdAdvice(end, data) ?? `${binary} ended: ${outcome}: ${end.line}`);

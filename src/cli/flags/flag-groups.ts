@@ -164,6 +164,7 @@ export const flagSubjects = subjects('src/cli/flags/flag-groups.ts', {
   User: ['group', 'role', 'file', 'allow-system'],
   Token: [
     'ttl',
+    'master',
     'description',
     'print-join-command',
     'print-install-command',

@@ -12,6 +12,7 @@ import type { MemberRpc } from '../../storage/etcd-rpc.ts';
 const answerMs = 5_000;
 
 export interface RunningMember extends Pick<MemberRpc, 'snapshot'> {
+  readonly socket: string;
   close(): void;
 }
 
@@ -23,8 +24,9 @@ export async function runningMember(dataDir: string): Promise<RunningMember> {
       `there is no embedded etcd in ${dataDir}: give the --data-dir of the master; ${external}`,
     );
   });
+  const socket = socketAddress(etcd, directory.fd);
   const rpc = await openRpc({
-    endpoints: [`unix:${socketAddress(etcd, directory.fd)}`],
+    endpoints: [`unix:${socket}`],
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,
@@ -46,7 +48,7 @@ export async function runningMember(dataDir: string): Promise<RunningMember> {
       },
     );
   }
-  return { snapshot: () => member.snapshot(), close };
+  return { snapshot: () => member.snapshot(), socket, close };
 }
 
 const external = 'an external etcd is backed up with its own tools';

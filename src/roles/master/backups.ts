@@ -13,7 +13,7 @@ import { systemExec } from '../../os/exec.ts';
 import { openRpc } from '../../storage/etcd.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { PartSettings } from '../settings/setting-table.ts';
-import { etcdBinaryIn } from './storage.ts';
+import { etcdBinaryIn } from './inside-etcd.ts';
 
 export interface BackupOptions extends Pick<ProcessContext, 'clock' | 'random' | 'log'> {
   readonly settings: PartSettings<'control plane'>;

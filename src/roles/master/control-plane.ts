@@ -27,9 +27,8 @@ import { triggerPaths } from '../../features/triggers/server/trigger-paths.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
 import { readAsset } from '../../os/assets.ts';
-import { authorityProblem, type Credentials, openCredentials } from '../../pki/credentials.ts';
+import { authorityProblem, openCredentials } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
-import type { Store } from '../../storage/store.ts';
 import { tracedStore } from '../../storage/traced-store.ts';
 import { CertificateManager } from '../certificate-manager.ts';
 import type { ProcessContext } from '../process-context.ts';
@@ -40,6 +39,7 @@ import { readAdmissionFile } from './admission-file.ts';
 import { prepareBackups } from './backups.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { etcdPage } from './etcd-page.ts';
+import { type Joins, joinsOf, withJoins } from './joins.ts';
 import { createNodeConnection } from './node-connection.ts';
 import { openPrometheus } from './prometheus.ts';
 import { servingCertificates } from './serving-certificates.ts';
@@ -64,6 +64,8 @@ export interface ControlPlane {
   readonly certificateManager: CertificateManager;
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
+  /** True if other masters may share the store from the start. */
+  readonly isShared: boolean;
   /** Resolves when all parts have ended, in order; rejects when a part fails. */
   readonly stopped: Promise<void>;
 }
@@ -84,11 +86,15 @@ export async function startControlPlane(
   const admission = await admissionSettings(settings['admission-control-config-file']);
   const metricSource = await openPrometheus(settings, clock, started);
   const opened = await openStorage(options, started, signal);
-  const { etcdSocket } = opened;
+  const { etcdSocket, membership } = opened;
   const store = tracer ? tracedStore(opened.store) : opened.store;
   const backups = await prepareBackups({ ...options, etcdSocket });
-  if (settings['etcd-endpoints']) await agreeOnSettings(store, settings);
-  const credentials = await openClusterCredentials(settings, store, () => clock.now());
+  const sharesStore = membership ? membership.sharesStore : true;
+  if (sharesStore === true) await agreeOnSettings(store, settings);
+  const directory = join(settings['data-dir'], 'pki');
+  // A master that is alone has the authority in its directory; masters that share an etcd read it from there.
+  const shared = sharesStore === true ? authorityIn(store, directory) : undefined;
+  const credentials = await openCredentials(directory, () => clock.now(), shared);
   const authority = credentials.authority.certificate;
   const problem = authorityProblem(authority, clock.now());
   if (problem !== undefined) log.error(problem);
@@ -100,7 +106,7 @@ export async function startControlPlane(
     ...processParts(options),
     ...planeSettings(settings),
     ...admission,
-    store,
+    ...{ store, sharesStore },
     authenticate: authenticatorOf(tokens, clock),
     certificates: certificateRequests(credentials.authority),
     autoscaling: {
@@ -118,7 +124,10 @@ export async function startControlPlane(
       }),
   });
   const tls = { identity: certificates.serving, clientCA: authority };
-  const running = controlPlane.run(signal, (until) => listenForClients(options, controlPlane, tls, until));
+  const joins = joinsOf(membership, { ...options, store, credentials, cache: controlPlane.cache });
+  const running = controlPlane.run(signal, (until) =>
+    listenForClients(options, { ...controlPlane, joins }, tls, until),
+  );
   await Promise.race([controlPlane.ready, running]);
   if (backups) void inBackground(started, (until) => backups(controlPlane, until));
   const beneath = started.move();
@@ -129,7 +138,7 @@ export async function startControlPlane(
       await beneath.disposeAsync();
     }
   })();
-  return { authority, certificateManager, kubeconfig, stopped };
+  return { authority, certificateManager, kubeconfig, stopped, isShared: sharesStore === true };
 }
 
 /** Throws if a restoration of a backup was interrupted while folders changed their places. */
@@ -143,7 +152,7 @@ function requireRestored(dataDir: string): void {
 /** Opens the API server's port and, with functions, the gateway's. */
 async function listenForClients(
   { settings, clock, log }: ControlPlaneOptions,
-  { cache, directCalls, server: { app } }: ReturnType<typeof createControlPlane>,
+  { cache, directCalls, joins, server }: ReturnType<typeof createControlPlane> & { joins: Joins },
   tls: Parameters<typeof listenHttps>[0]['tls'],
   until: AbortSignal,
 ): Promise<{ readonly closed: Promise<void> }> {
@@ -155,7 +164,9 @@ async function listenForClients(
     clock,
     log,
   };
-  const server = await listenHttps({ ...common, app, port: settings.port, http2: settings.http2 });
+  const { app } = server;
+  const served = withJoins(app, joins);
+  const listening = await listenHttps({ ...common, app: served, port: settings.port, http2: settings.http2 });
   const gateway = hasCalls(settings)
     ? serveGateway(
         {
@@ -166,12 +177,12 @@ async function listenForClients(
         until,
       )
     : undefined;
-  return { closed: Promise.all([server.closed, gateway]).then(() => undefined) };
+  return { closed: Promise.all([listening.closed, gateway]).then(() => undefined) };
 }
 
 /** Returns which components make their loggers after the start, for the warning of `--log-level`. */
-export const laterComponents = (settings: Settings<'etcd-endpoints'>): string | undefined =>
-  settings['etcd-endpoints'] && 'controllers have none until this master leads';
+export const laterComponents = ({ isShared }: Pick<ControlPlane, 'isShared'>): string | undefined =>
+  isShared ? 'controllers have none until this master leads' : undefined;
 
 /** Everything that the gateway calls needs the functions. */
 const hasCalls = ({ features = featureNames }: Settings<'features'>) => features.includes('functions');
@@ -198,7 +209,6 @@ const processParts = (options: ControlPlaneOptions) => ({
 const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   kinds: new KindSet(kindsWith(settings.features ?? featureNames)),
   ...(settings.features && { features: settings.features }),
-  sharesStore: Boolean(settings['etcd-endpoints']),
   serviceCidr: settings['service-cidr'],
   clusterCidr: settings['cluster-cidr'],
   externalIPRanges: settings['service-external-ip-ranges'] ?? [],
@@ -235,17 +245,3 @@ const authenticatorOf =
       bearerTokenAuthenticator(() => tokens, now),
       bootstrapTokenAuthenticator({ cache, now }),
     ]);
-
-/**
- * Opens the cluster's credentials. The single master with an embedded etcd has the authority in its
- * directory; masters with a shared etcd read the authority from it.
- */
-function openClusterCredentials(
-  settings: Settings<'data-dir' | 'etcd-endpoints'>,
-  store: Store,
-  now: () => number,
-): Promise<Credentials> {
-  const directory = join(settings['data-dir'], 'pki');
-  const shared = settings['etcd-endpoints'] && authorityIn(store, directory);
-  return openCredentials(directory, now, shared);
-}

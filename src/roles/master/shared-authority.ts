@@ -24,6 +24,14 @@ export function authorityIn(store: Store, directory: string): AgreeOnAuthority {
   };
 }
 
+/** Stores the authority of a master that was alone, in place of any other, before masters share its etcd. */
+export async function publishAuthority(store: Store, authority: KeyAndCertificate): Promise<void> {
+  const value = Buffer.from(JSON.stringify(authority));
+  const stored = await store.get(authorityKey);
+  if (!stored) await store.create(authorityKey, value);
+  else if (!value.equals(stored.value)) await store.update(authorityKey, value, stored.revision);
+}
+
 /** Resolves to the stored authority, which may be that of another master that was faster. */
 async function offer(store: Store, authority: KeyAndCertificate): Promise<KeyAndCertificate> {
   try {

@@ -10,17 +10,37 @@ import { type SharedSettings, sharedNames as shared } from '../settings/setting-
 
 export const settingsKey = '/cluster/settings';
 
+/** Values of the settings that are in force, by name. */
+export type Values = Readonly<Record<string, unknown>>;
+
+export const sharedValues = (settings: SharedSettings): Values =>
+  Object.fromEntries(
+    shared.filter((name) => isInForce(name, settings.features)).map((name) => [name, settings[name] ?? null]),
+  );
+
 /** Rejects with one line that lists the flags that differ from those of the other masters. */
 export async function agreeOnSettings(store: Store, settings: SharedSettings): Promise<void> {
-  const names = shared.filter((name) => isInForce(name, settings.features));
-  const mine: Values = Object.fromEntries(names.map((name) => [name, settings[name] ?? null]));
-  const theirs = await agreed(store, mine);
-  const different = names.filter((name) => !isSame(theirs[name], mine[name]));
-  if (different.length === 0) return;
-  const flags = different.map((name) => `--${name} ${flagOf(theirs[name])} (here ${flagOf(mine[name])})`);
+  const mine = sharedValues(settings);
+  const flags = differences(await agreed(store, mine), mine);
+  if (flags === undefined) return;
   throw new Error(
-    `the masters on this etcd run with ${flags.join(', ')}: use the same flags; to change them for the cluster, stop all masters and delete ${settingsKey} from etcd`,
+    `the masters on this etcd run with ${flags}: use the same flags; to change them for the cluster, stop all masters and delete ${settingsKey} from etcd`,
   );
+}
+
+/** Stores the settings of a master that was alone, in place of any others, before masters share its etcd. */
+export async function publishSettings(store: Store, settings: SharedSettings): Promise<void> {
+  const stored = await store.get(settingsKey);
+  const isWritten = await write(store, sharedValues(settings), stored?.revision);
+  if (!isWritten) throw new Error(`${settingsKey} was changed in etcd meanwhile; try again`);
+}
+
+/** Returns the flags of `theirs` whose values here, in `mine`, are others; undefined if there are none. */
+export function differences(theirs: Values, mine: Values): string | undefined {
+  const flags = Object.keys(mine)
+    .filter((name) => !isSame(theirs[name] ?? null, mine[name]))
+    .map((name) => `--${name} ${flagOf(theirs[name])} (here ${flagOf(mine[name])})`);
+  return flags.length === 0 ? undefined : flags.join(', ');
 }
 
 /** Returns false for a setting of a feature that is switched off. All features are on if none are named. */
@@ -58,8 +78,6 @@ async function write(store: Store, all: Values, revision: number | undefined): P
     return false;
   }
 }
-
-type Values = Readonly<Record<string, unknown>>;
 
 function parse(text: string): Values {
   try {

@@ -1,17 +1,16 @@
 /** The store of a control plane: an embedded etcd that runs as a child process, or an external one. */
-import { access, constants, rename, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { onAbort, unlessAborted } from '../../base/abort.ts';
+import { access, constants } from 'node:fs/promises';
+import { unlessAborted } from '../../base/abort.ts';
 import { inBackground } from '../../base/in-background.ts';
 import type { Logger } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { extractAsset } from '../../os/assets.ts';
 import { runCompactor } from '../../storage/compactor.ts';
-import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../storage/embedded-etcd.ts';
 import { connectEtcd, type EtcdOptions } from '../../storage/etcd.ts';
 import { type Store, StoreUnavailableError } from '../../storage/store.ts';
 import type { ProcessContext } from '../process-context.ts';
-import type { Settings } from '../settings/setting-table.ts';
+import type { PartSettings, Settings } from '../settings/setting-table.ts';
+import { startInsideEtcd } from './inside-etcd.ts';
+import { Membership } from './membership.ts';
 
 /**
  * Timeout of the first answer of the embedded etcd in milliseconds. etcd reads its write-ahead log when it
@@ -21,13 +20,17 @@ const etcdStartMs = 300_000;
 
 export interface StorageOptions extends Omit<ProcessContext, 'loopMeter' | 'log'> {
   readonly log: Logger;
-  readonly settings: Settings<'data-dir' | 'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'>;
+  readonly settings: PartSettings<'control plane'>;
+  /** Address at which the other masters reach this one. */
+  readonly advertiseAddress: string;
 }
 
 export interface OpenedStorage {
   readonly store: Store;
   /** The unix socket of the embedded etcd, accessible to this user only; undefined for an external etcd. */
   readonly etcdSocket: string | undefined;
+  /** Membership of the embedded etcd; undefined for an external one. */
+  readonly membership: Membership | undefined;
 }
 
 /** Resolves to a store that answers. Its resources are released with the stack. */
@@ -50,17 +53,10 @@ async function openStore(
   signal: AbortSignal,
 ): Promise<OpenedStorage> {
   const { settings, log, clock, random } = options;
-  if (settings['etcd-endpoints'] === undefined) {
-    const { endpoints, keepaliveMs, trouble } = await startEtcd(options, stack, signal);
-    // The embedded etcd listens on a socket that no other user can reach.
-    const own = { endpoints, keepaliveMs, trouble, isOnlyWriter: true, startMs: etcdStartMs };
-    const connected = connect({ ...own, log, clock, random }, stack, signal);
-    const store = await connected.catch((error) => {
-      throw error instanceof StoreUnavailableError && error.trouble ? new Error(error.trouble) : error;
-    });
-    return { store, etcdSocket: endpoints[0]?.replace(/^unix:/, '') };
-  }
   const endpoints = settings['etcd-endpoints'];
+  if (endpoints === undefined) return openInside(options, stack, signal);
+  if (settings.join !== undefined)
+    throw new UsageError('--join is for masters with an embedded etcd: leave out --join or --etcd-endpoints');
   const tls = await etcdTls(settings);
   const connected = connect({ endpoints, ...(tls && { tls }), log, clock, random }, stack, signal);
   const store = await connected.catch((error) => {
@@ -70,48 +66,28 @@ async function openStore(
     const advice = `start it, or correct --etcd-endpoints${tls ? ', --etcd-ca, --etcd-cert and --etcd-key' : ''}`;
     throw new Error(`no etcd answers at ${endpoints.join(', ')} (${why}); ${advice}`);
   });
-  return { store, etcdSocket: undefined };
+  return { store, etcdSocket: undefined, membership: undefined };
 }
 
-/** Returns the path of the etcd inside, once it is extracted. */
-export const etcdBinaryIn = (dataDir: string): string => join(dataDir, 'bin/etcd/etcd');
-
-/** Starts an embedded etcd. */
-async function startEtcd(
-  { settings, log, clock }: StorageOptions,
+/** Opens the embedded etcd, which serves clients on a socket that no other user can reach. */
+async function openInside(
+  options: StorageOptions,
   stack: AsyncDisposableStack,
   signal: AbortSignal,
-): Promise<EmbeddedEtcd> {
-  const dataDir = join(settings['data-dir'], 'etcd');
-  const directory = join(settings['data-dir'], 'bin/etcd');
-  const [binary, earlierBinary] = [etcdBinaryIn(settings['data-dir']), `${directory}-earlier`];
-  await setAside(directory, earlierBinary);
-  await extractAsset('etcd', binary, 0o755);
-  signal.throwIfAborted();
-  // Until etcd has started, the signal that stops the process aborts the start. After that, etcd is stopped
-  // by the stack, after the parts that write to it.
-  const abandoned = new AbortController();
-  const forget = onAbort(signal, () => abandoned.abort(signal.reason));
-  const etcd = await startEmbeddedEtcd({
-    ...{ binary, earlierBinary, dataDir, log, clock },
-    signal: abandoned.signal,
+): Promise<OpenedStorage> {
+  const { log, clock, random } = options;
+  const inside = await startInsideEtcd(options, stack, signal);
+  const { endpoints, keepaliveMs } = inside.etcd;
+  const membership = new Membership(options, inside);
+  const trouble = () => membership.trouble();
+  const isOnlyWriter = () => !membership.isShared;
+  const own = { endpoints, keepaliveMs, trouble, isOnlyWriter, startMs: etcdStartMs };
+  const connected = connect({ ...own, log, clock, random }, stack, signal);
+  const store = await connected.catch((error) => {
+    throw error instanceof StoreUnavailableError && error.trouble ? new Error(error.trouble) : error;
   });
-  forget();
-  stack.defer(() => etcd.stop());
-  return etcd;
-}
-
-/**
- * Moves away the etcd program of an earlier minik8s, which was stored at the path of this version's
- * directory. The program is kept to read its data. The earlier minik8s then cannot start here any more: its
- * etcd would write into the data of this version, and neither etcd could read the data afterwards.
- */
-async function setAside(directory: string, earlierBinary: string): Promise<void> {
-  const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw error;
-  });
-  if (found?.isFile()) await rename(directory, earlierBinary);
+  void inBackground(stack, (until) => membership.run(until));
+  return { store, etcdSocket: inside.socket, membership };
 }
 
 async function connect(

@@ -20,9 +20,9 @@ const contents = [
   'etcd',
 ];
 
-/** Returns true for other entries of minik8s: drafts, scratch, and data that a restoration moved aside. */
+/** Returns true for other entries of minik8s: drafts, scratch, and data that were moved aside. */
 const isTemporary = (name: string) =>
-  isDraft(name) || isScratch(name) || /^(pki|etcd)\.before-restore-\d+$/.test(name);
+  isDraft(name) || isScratch(name) || /^(pki|etcd)\.before-(restore|join)-\d+$/.test(name);
 
 /** Resolves to the names of the entries; to none if there is no directory. */
 export async function entriesOf(path: string): Promise<readonly string[]> {

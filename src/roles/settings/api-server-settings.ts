@@ -142,6 +142,14 @@ export const apiServerSettings = define({
     subject: 'Storage',
     parts: ['control plane'],
   },
+  'etcd-peer-port': {
+    about: 'port on which the embedded etcd listens for other masters, once there are any',
+    hint: 'PORT',
+    default: '2380',
+    read: wholeNumber(1, 65535),
+    subject: 'Storage',
+    parts: ['control plane'],
+  },
   'event-ttl': {
     about: 'time for which an Event is kept after its last occurrence',
     hint: 'DURATION',

@@ -1,6 +1,7 @@
 /** Settings of a machine, of the cluster that it joins, and of its traces. */
 import { tracesUrl } from '../../base/tracing/endpoint.ts';
 import { share } from '../../base/tracing/share.ts';
+import { isMasterName } from '../../masters/member-names.ts';
 import { define } from '../../settings/definition.ts';
 import { address, directory, oneOf, text } from '../../settings/readers.ts';
 import { parseLogLevels } from '../../terminal/log-levels.ts';
@@ -16,12 +17,28 @@ export const machineSettings = define({
     subject: 'Joining a cluster',
     parts: ['join'],
   },
+  join: {
+    about: 'URLs of the masters, comma-separated, that this master joins',
+    hint: 'URL,…',
+    usual: 'none; it begins a cluster',
+    read: servers,
+    subject: 'Joining a cluster',
+    parts: ['control plane'],
+  },
+  'master-name': {
+    about: 'name of this master among the masters of its cluster',
+    hint: 'NAME',
+    usual: 'the host name',
+    read: masterName,
+    subject: 'Joining a cluster',
+    parts: ['control plane'],
+  },
   token: {
-    about: 'bootstrap token with which this node joins, from minik8s token create',
+    about: 'token with which this machine joins, from minik8s token create',
     read: token,
     secret: true,
     subject: 'Joining a cluster',
-    parts: ['join'],
+    parts: ['join', 'control plane'],
   },
   'ca-cert-hash': {
     about: "hash of the cluster authority's public key, from minik8s token create",
@@ -29,7 +46,7 @@ export const machineSettings = define({
     usual: 'none; a token needs one',
     read: authorityHash,
     subject: 'Joining a cluster',
-    parts: ['join'],
+    parts: ['join', 'control plane'],
   },
   'data-dir': {
     about: 'directory of all state',
@@ -96,3 +113,8 @@ export const machineSettings = define({
     parts: ['control plane', 'node'],
   },
 });
+
+function masterName(value: string): string {
+  if (isMasterName(value)) return value;
+  throw new Error('expected a host name in small letters, such as master-1');
+}

@@ -10,6 +10,7 @@ import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import type { Client } from '../../../src/client/client.ts';
+import type { ControlPlaneOptions } from '../../../src/control-plane/control-plane.ts';
 import { decodeObject } from '../../../src/storage/codec.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { admin } from '../../fixtures/api-server.ts';
@@ -27,14 +28,18 @@ type Master = Awaited<ReturnType<typeof startMaster>>;
 /**
  * Starts a master with its own view of the store and its own clock; a test may delay the calls of `store`.
  */
-async function startMaster(context: TestContext, store: Store) {
+async function startMaster(
+  context: TestContext,
+  store: Store,
+  sharesStore: ControlPlaneOptions['sharesStore'] = true,
+) {
   const [clock, log, stop] = [new FakeClock(), new RecordingLogger(), new AbortController()];
   const plane = await createTestPlane(clock, {
     store,
     random: new SeededRandom(++seed),
     log,
     master: { address: `192.0.2.${seed}`, port: 6443, hostname: `master-${seed}` },
-    sharesStore: true,
+    sharesStore,
   });
   const running = plane.run(stop.signal);
   await clock.until(plane.ready);
@@ -145,6 +150,35 @@ test('a frozen leader writes nothing twice once another leads', async (context) 
   for (const { clock } of [a, b]) await clock.advance(second);
   for (let i = 0; i < 5; i++) assert.equal(await everMade(memory, `after-${i}`), 4, `after-${i}`);
   assert.equal(await everMade(memory, 'before'), 3);
+});
+
+test('a master that was alone takes part in elections from the time at which the store is shared', async (context) => {
+  const memory = createMemoryStore();
+  const store: Store = { ...memory, close: async () => undefined };
+  const begins = new AbortController();
+  const order: string[] = [];
+  const later = { begins: begins.signal, onEnded: () => void order.push('alone no more') };
+  const a = await startMaster(context, store, later);
+  const { client } = a;
+  await client.resource(deploymentResource).create(deployment('before', 2));
+  await eventually('pods without a leader', async () => (await podsOf(client, 'before')) === 2, [a, second]);
+  assert.equal(a.logged(/became the leader/)(), false);
+  assert.deepEqual(order, []);
+
+  begins.abort();
+  await eventually('it leads', a.logged(/became the leader/), [a, second]);
+  assert.deepEqual(order, ['alone no more']);
+  const b = await startMaster(context, store);
+  const both = [
+    [a, second],
+    [b, second],
+  ] as const;
+  await client.resource(deploymentResource).create(deployment('after', 3));
+  await eventually('pods of its term', async () => (await podsOf(client, 'after')) === 3, ...both);
+  assert.equal(b.logged(/became the leader/)(), false);
+  await a.stop();
+  await eventually('the other leads', b.logged(/became the leader/), [b, second]);
+  assert.equal(await everMade(memory, 'before'), 2);
 });
 
 test('writes that a leader had sent before it was deposed, and that arrive after, do not happen', async (context) => {

@@ -12,6 +12,8 @@ import { silentLogger as log } from '../../../src/base/log.ts';
 import { systemRandom as random } from '../../../src/base/random.ts';
 import { extractAsset } from '../../../src/os/assets.ts';
 import { openStorage } from '../../../src/roles/master/storage.ts';
+import { settingRows } from '../../../src/roles/settings/setting-table.ts';
+import { readSettings } from '../../../src/roles/settings/settings.ts';
 import { connectEtcd } from '../../../src/storage/etcd.ts';
 import { runEtcd, socketAddress } from '../../../src/storage/etcd-process.ts';
 
@@ -39,14 +41,12 @@ test('a master takes over the data that the etcd of an earlier one wrote', async
     await earlier;
 
     await using stack = new AsyncDisposableStack();
-    const none = {
-      'etcd-endpoints': undefined,
-      'etcd-ca': undefined,
-      'etcd-cert': undefined,
-      'etcd-key': undefined,
-    };
-    const settings = { 'data-dir': directory, ...none };
-    const { store } = await openStorage({ settings, log, clock, random }, stack, AbortSignal.timeout(60_000));
+    const settings = readSettings(settingRows('control plane'), {
+      ...{ flags: { 'data-dir': directory }, environment: {} },
+      ...{ command: 'minik8s master', configFile: at('none.yaml') },
+    });
+    const options = { settings, advertiseAddress: '127.0.0.1', log, clock, random };
+    const { store } = await openStorage(options, stack, AbortSignal.timeout(60_000));
     assert.deepEqual(await store.get('/registry/a'), {
       key: '/registry/a',
       value: Buffer.from('written'),

@@ -266,7 +266,7 @@ test('data that cannot be taken over end the start, and nothing stays open', lim
 async function leftover(world: World, by: string): Promise<number> {
   const data = join(world.dataDir, 'data');
   const code = `setInterval(() => {}, 1000)`;
-  const args = ['-e', code, '--', '--name=minik8s', `--data-dir=${data}`];
+  const args = ['-e', code, '--', `--data-dir=${data}`, '--listen-client-urls=unix://client:0'];
   const script = `require('node:child_process').spawn(process.execPath, ${JSON.stringify(args)}, { detached: true, stdio: 'ignore' }).unref()`;
   if (by === 'this') return spawn(process.execPath, args, { stdio: 'ignore' }).pid ?? assert.fail();
   const source = `const child = ${script.replace('.unref()', '')}; child.unref(); console.log(child.pid)`;

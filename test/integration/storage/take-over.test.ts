@@ -330,8 +330,8 @@ test('data are rejected when the earlier etcd had to be killed', limit, async ()
 
 test('processes that a killed start may have left are identified by their arguments', () => {
   assert.deepEqual(leftoverArguments('/d'), [
-    ['--name=minik8s', '--data-dir=/d/data'],
-    ['--name=minik8s', '--data-dir=/d/data.new'],
+    ['--data-dir=/d/data', '--listen-client-urls=unix://client:0'],
+    ['--data-dir=/d/data.new', '--listen-client-urls=unix://client:0'],
     ['restore', '/d/data.new'],
   ]);
 });

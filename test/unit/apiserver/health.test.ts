@@ -8,13 +8,16 @@ let server: TestServer;
 let synced: boolean;
 /** State of the store when its revision is read. */
 let store: 'well' | 'broken' | 'silent';
+let problem: string | undefined;
 beforeEach(async () => {
   synced = true;
   store = 'well';
+  problem = undefined;
   server = await startTestServer({
     cacheSynced: () => synced,
     wrapStore: (real) => ({
       ...real,
+      problem: () => problem,
       currentRevision: () => {
         if (store === 'silent') return new Promise(() => undefined);
         return store === 'broken'
@@ -103,6 +106,24 @@ describe('a server whose store does not answer', () => {
     await server.clock.advance(1);
     await asked;
     assert.match(answer ?? '', /^500 \[-\]etcd failed: no answer within two seconds\n/);
+    store = 'well';
+    await ask('/readyz/etcd');
+    assert.equal(server.clock.pending, pending, 'a timer was left');
+  });
+
+  test('a store that is silent for a known reason fails with that reason', async () => {
+    store = 'silent';
+    problem = 'no majority';
+    const pending = server.clock.pending;
+    let answer: string | undefined;
+    const asked = ask('/readyz/etcd').then((text) => {
+      answer = text;
+    });
+    await server.clock.advance(1999);
+    assert.equal(answer, undefined);
+    await server.clock.advance(1);
+    await asked;
+    assert.match(answer ?? '', /^500 \[-\]etcd failed: no majority\n/);
     store = 'well';
     await ask('/readyz/etcd');
     assert.equal(server.clock.pending, pending, 'a timer was left');

@@ -10,7 +10,7 @@ import { ModelEtcd, unanswered } from './model-etcd.ts';
 const bytes = (text: string) => Buffer.from(text);
 
 /** A store with a watch, and counters of its calls. */
-async function watching(isOnlyWriter: boolean | undefined) {
+async function watching(isOnlyWriter: (() => boolean) | undefined) {
   const etcd = new ModelEtcd();
   const clock = new FakeClock();
   etcd.put('/r/before', '1');
@@ -36,7 +36,7 @@ test('no revision is known where others write', async () => {
 });
 
 test('the only writer has the latest revision without a request', async () => {
-  const { etcd, store, end } = await watching(true);
+  const { etcd, store, end } = await watching(() => true);
   assert.equal(store.knownRevision?.(), etcd.revision);
   const asked: string[] = [];
   etcd.onCall = (name) => void asked.push(name);
@@ -49,8 +49,17 @@ test('the only writer has the latest revision without a request', async () => {
   await end();
 });
 
+test('no revision is known once others may write', async () => {
+  let alone = true;
+  const { etcd, store, end } = await watching(() => alone);
+  assert.equal(store.knownRevision?.(), etcd.revision);
+  alone = false;
+  assert.equal(store.knownRevision?.(), undefined);
+  await end();
+});
+
 test('no revision is known before the watch exists, while it is lost, and after it has ended', async () => {
-  const { etcd, clock, store, before, end } = await watching(true);
+  const { etcd, clock, store, before, end } = await watching(() => true);
   assert.equal(before, undefined);
   etcd.onCall = () => {
     throw unanswered();
@@ -67,7 +76,7 @@ test('no revision is known before the watch exists, while it is lost, and after 
 });
 
 test('the revision of a write whose answer was lost is known once it was read back', async () => {
-  const { etcd, clock, store, end } = await watching(true);
+  const { etcd, clock, store, end } = await watching(() => true);
   let lost = 1;
   etcd.onTxn = async (_, apply) => {
     const answer = apply();
@@ -83,7 +92,7 @@ test('the revision of a write whose answer was lost is known once it was read ba
 });
 
 test('the known revision of a wiped database does not exceed its own', async () => {
-  const { etcd, store, end } = await watching(true);
+  const { etcd, store, end } = await watching(() => true);
   for (let number = 0; number < 5; number++) await store.create(`/r/${number}`, bytes('1'));
   etcd.wipe();
   assert.equal(await store.get('/r/0'), undefined);

@@ -69,6 +69,14 @@ for (const [what, lines, expected] of [
     { line: '"the path C:\\x is wrong"' },
   ],
   [
+    'that the others have removed the member, whatever follows',
+    [
+      '{"level":"warn","msg":"data-dir used by this member must be removed"}',
+      entry('fatal', 'discovery failed'),
+    ],
+    { line: 'the member was removed', trouble: 'removed' },
+  ],
+  [
     'a failure that is neither',
     [entry('fatal', 'failed to listen', 'address in use'), ...stack],
     { line: 'failed to listen: address in use' },
@@ -87,5 +95,9 @@ test("the advice names the directory and the line, and is given for an administr
   assert.match(
     etcdAdvice({ line: 'L', trouble: 'damaged' }, '/d') ?? '',
     /^the data of etcd in \/d are damaged \(L\): .*restore a snapshot/,
+  );
+  assert.match(
+    etcdAdvice({ line: 'L', trouble: 'removed' }, '/d') ?? '',
+    /^this master was removed from the cluster: stop it, and join again .* token create --master/,
   );
 });

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Secret } from '../../../../src/api/core/v1/secret.ts';
-import { bootstrapTokenAuthenticator } from '../../../../src/kube-apiserver/authentication/bootstrap-token.ts';
+import {
+  bootstrapTokenAuthenticator,
+  masterTokenId,
+  masterUsage,
+} from '../../../../src/kube-apiserver/authentication/bootstrap-token.ts';
 import type { Cache } from '../../../../src/storage/cache.ts';
 import { merge } from '../../../fixtures/kinds.ts';
 
@@ -27,7 +31,7 @@ const good = {
   }),
 };
 
-function shownBy(authorization: string, change: object) {
+function optionsWith(change: object) {
   const secret = merge(good, change) as Secret;
   const cache: Pick<Cache, 'get'> = {
     get: (key) =>
@@ -35,7 +39,11 @@ function shownBy(authorization: string, change: object) {
         ? ({ object: secret } as never)
         : undefined,
   };
-  return bootstrapTokenAuthenticator({ cache: cache as Cache, now: () => now })({ authorization } as never);
+  return { cache: cache as Cache, now: () => now };
+}
+
+function shownBy(authorization: string, change: object) {
+  return bootstrapTokenAuthenticator(optionsWith(change))({ authorization } as never);
 }
 
 const token = 'Bearer abcdef.0123456789abcdef';
@@ -81,3 +89,20 @@ for (const shown of [
     assert.equal(await shownBy(shown, {}), undefined);
   });
 }
+
+const forMasters = { data: fields({ 'usage-bootstrap-authentication': 'false', [masterUsage]: 'true' }) };
+
+test('a token for masters lets a master join, and authenticates no user', async () => {
+  assert.equal(masterTokenId(token, optionsWith(forMasters)), 'abcdef');
+  assert.equal(await shownBy(token, forMasters), undefined);
+});
+
+test('a token of a node, one that is over and one that never ends let no master join', () => {
+  assert.equal(masterTokenId(token, optionsWith({})), undefined);
+  assert.equal(masterTokenId('Bearer abcdef.0123456789abcdeg', optionsWith(forMasters)), undefined);
+  assert.equal(masterTokenId(undefined, optionsWith(forMasters)), undefined);
+  for (const expiration of [fields({ x: at(0) }).x, null]) {
+    const change = { data: { ...forMasters.data, expiration } };
+    assert.equal(masterTokenId(token, optionsWith(change)), undefined);
+  }
+});

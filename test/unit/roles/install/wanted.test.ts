@@ -57,6 +57,22 @@ test('relative paths of files are resolved, since the service runs in another di
   );
 });
 
+test('a master that joins has the masters and the hash of its flags, and the token of the environment', async () => {
+  const token = 'abcdef.0123456789abcdef';
+  const hash = `sha256:${'0'.repeat(64)}`;
+  const { config: text, fromEnvironment } = await wanted({
+    role: 'master',
+    flags: { join: 'https://192.0.2.10:6443', 'ca-cert-hash': hash, token: 'not.used' },
+    environment: { MINIK8S_TOKEN: token },
+  });
+  assert.deepEqual(text.trimEnd().split('\n').sort(), [
+    `ca-cert-hash: ${hash}`,
+    'join: https://192.0.2.10:6443',
+    `token: ${token}`,
+  ]);
+  assert.deepEqual(fromEnvironment, ['token']);
+});
+
 test('a file that can be read only once, such as /dev/stdin, is enough', async () => {
   const pipe = join(parent, 'pipe');
   await systemExec('mkfifo', [pipe]);

@@ -1,0 +1,75 @@
+/** The request with which this machine asks the masters of a cluster to become one of them. */
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { errorMessage } from '../base/log.ts';
+import { type JoinAnswer, type JoinRequest, joinPath, readJoinAnswer } from './join-messages.ts';
+
+export interface JoinCall {
+  /** URLs such as `https://192.0.2.10:6443`; the first that answers is used. */
+  readonly servers: readonly string[];
+  /** PEM of the cluster's authority, whose hash was checked. */
+  readonly authority: string;
+  readonly token: string;
+  readonly request: JoinRequest;
+}
+
+/** A master that has answered, and refuses. */
+export class JoinDeniedError extends Error {
+  override readonly name = 'JoinDeniedError';
+}
+
+/** The first master restarts its etcd with the port for its peers. */
+const answerMs = 60_000;
+
+/** Rejects with JoinDeniedError if a master refuses, and with one line if none answers. */
+export async function askToJoin(call: JoinCall, signal: AbortSignal): Promise<JoinAnswer> {
+  const failures: string[] = [];
+  for (const server of call.servers) {
+    try {
+      return await askOne(server, call, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof JoinDeniedError) throw error;
+      failures.push(`${server} (${errorMessage(error)})`);
+    }
+  }
+  throw new Error(`no master answers: ${failures.join(', ')}; correct --join, or start a master`);
+}
+
+async function askOne(server: string, { authority, token, request: body }: JoinCall, signal: AbortSignal) {
+  const { status, answer } = await post(`${server}${joinPath}`, {
+    ...{ authority, token, body: JSON.stringify(body) },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+  });
+  if (status === 200) return readJoinAnswer(answer);
+  if (status === 404) throw new JoinDeniedError(`${server} is of an earlier version: upgrade it first`);
+  const [line = ''] = answer.split('\n');
+  if (status >= 500) throw new Error(line);
+  throw new JoinDeniedError(`${server} refuses this master: ${line}`);
+}
+
+interface Post {
+  readonly authority: string;
+  readonly token: string;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+function post(
+  url: string,
+  { authority, token, body, signal }: Post,
+): Promise<{ readonly status: number; readonly answer: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    };
+    const asked = request(url, { method: 'POST', ca: authority, agent: false, headers, signal });
+    asked.once('error', reject);
+    asked.once('response', (response) => {
+      text(response).then((answer) => resolve({ status: response.statusCode ?? 0, answer }), reject);
+    });
+    asked.end(body);
+  });
+}
