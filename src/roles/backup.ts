@@ -18,6 +18,7 @@ import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { decodeObject } from '../storage/codec.ts';
 import { runningMember } from './backup/member.ts';
+import { stoppedMember } from './backup/stopped-member.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { etcdBinaryIn } from './master/storage.ts';
 import { requireRoot } from './preflight.ts';
@@ -88,13 +89,25 @@ async function etcdIn(directory: string): Promise<string> {
 
 const create = defineCommand({
   meta: { description: 'create a backup of the cluster: its objects, authority, keys and configuration' },
-  args: { ...dataFlags, ...directoryFlag, ...passphraseFlag },
+  args: {
+    ...dataFlags,
+    ...directoryFlag,
+    ...passphraseFlag,
+    'from-database': {
+      type: 'boolean',
+      ...{
+        description: 'read the database of a master that does not start',
+        usual: 'ask its etcd',
+        ...group,
+      },
+    },
+  },
   async run({ args }) {
     requireRoot();
     const { settings, configFile } = settingsOf(args);
     const dataDir = settings['data-dir'];
     const passphrase = await passphraseOf(args, settings);
-    const member = await runningMember(dataDir);
+    const member = await (args['from-database'] === true ? stoppedMember : runningMember)(dataDir);
     try {
       const { path, size, manifest } = await createBackup({
         dataDir,

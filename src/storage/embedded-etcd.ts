@@ -15,11 +15,13 @@ import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { etcdAdvice } from './etcd-output.ts';
+import { systemExec } from '../os/exec.ts';
+import { type EtcdEnd, etcdAdvice, isLasting } from './etcd-output.ts';
 import { lastOutput, logFile, runEtcd, socketAddress, untilServing } from './etcd-process.ts';
 import { dataOf, isUnfinished, keepData, prepareData } from './first-data.ts';
 import { endProcess, hasSameDirectory, parentLikeUs, processesWithArguments } from './leftover-process.ts';
-import { leftoverArguments, markFormat, takeOverData } from './take-over.ts';
+import { explainWaiting, untilWaiting } from './lost-entries.ts';
+import { leftoverArguments, markFormat, requireAllParts, takeOverData } from './take-over.ts';
 
 export interface EmbeddedEtcdOptions {
   /** The etcd executable. */
@@ -30,6 +32,8 @@ export interface EmbeddedEtcdOptions {
   readonly dataDir: string;
   /** Maximum size of the database in bytes; 2 GiB by default. */
   readonly quotaBytes?: number;
+  /** Resolves to the command that mends damaged data, for the advice to the administrator. */
+  readonly mending?: () => Promise<string>;
   readonly log: Logger;
   readonly clock: Clock;
   /** Ends etcd as `stop` does. */
@@ -79,12 +83,13 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   const ended = AbortSignal.any([signal, stopping.signal]);
   const directory = await open(dataDir, 'r');
   try {
+    await requireAllParts({ ...options, dataDir });
     await takeOverData({ ...options, dataDir, directory, log });
   } catch (error) {
     await directory.close();
     throw error;
   }
-  const run: Run = { pid: undefined, startedAt: 0, advice: undefined };
+  const run: Run = { pid: undefined, startedAt: 0, advice: undefined, isLogChecked: false };
   const first = Promise.withResolvers<void>();
   const supervised = supervise({ ...options, dataDir, directory, log }, run, ended, first).finally(() =>
     directory.close(),
@@ -145,6 +150,8 @@ interface Run {
   startedAt: number;
   /** Advice to an administrator, from the end of the last run. */
   advice: string | undefined;
+  /** True once the write-ahead log was compared with the database. */
+  isLogChecked: boolean;
 }
 
 interface RunOptions extends EmbeddedEtcdOptions {
@@ -165,17 +172,30 @@ async function supervise(
     const outcome = await runOnce(options, run, signal, first.resolve).catch(errorMessage);
     if (signal.aborted) return undefined;
     if (clock.now() - started > goodRunMs) backoff.reset();
-    const end = await lastOutput(options.dataDir);
-    const advice = etcdAdvice(end, dataOf(options.dataDir));
+    const end = await endOf(options, run);
+    const advice = etcdAdvice(end, dataOf(options.dataDir), await mendingFor(end, options));
     const delayMs = backoff.next();
-    log.error('etcd ended, starting it again', { outcome, delayMs, lastLine: end.line });
+    if (!isLasting(end)) log.error('etcd ended, starting it again', { outcome, delayMs, lastLine: end.line });
     if (advice !== undefined && advice !== run.advice) log.error(advice);
     run.advice = advice;
     return delayMs;
   });
 }
 
-/** Runs etcd until it ends or the signal aborts; returns how it ended. */
+/** Resolves to the end of the last run. One that waited is explained by its data, once. */
+async function endOf({ binary, dataDir }: RunOptions, run: Run): Promise<EtcdEnd> {
+  const end = await lastOutput(dataDir);
+  if (end.trouble === 'waiting') run.isLogChecked = true;
+  return explainWaiting(end, { binary, data: dataOf(dataDir), exec: systemExec });
+}
+
+const mendingFor = async ({ trouble }: EtcdEnd, { mending }: EmbeddedEtcdOptions) =>
+  trouble === 'damaged' ? mending?.() : undefined;
+
+/**
+ * Runs etcd until it ends or the signal aborts; returns how it ended. An etcd that waits instead of serving
+ * is ended, because its data can only be read then.
+ */
 async function runOnce(
   options: RunOptions,
   run: Run,
@@ -185,13 +205,18 @@ async function runOnce(
   const { dataDir, directory, clock } = options;
   await prepareData(dataDir, directory);
   const command = { ...options, data: dataOf(dataDir), stopMs };
+  const waited = new AbortController();
+  const ended = new AbortController();
   try {
-    return await runEtcd(command, signal, (pid) => {
+    return await runEtcd(command, AbortSignal.any([signal, waited.signal]), (pid) => {
       run.pid = pid;
       run.startedAt = clock.now();
       onStarted();
+      if (!run.isLogChecked)
+        void untilWaiting(logFile(dataDir), ended.signal).then((waits) => waits && waited.abort());
     });
   } finally {
     run.pid = undefined;
+    ended.abort();
   }
 }

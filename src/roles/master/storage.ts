@@ -6,12 +6,14 @@ import { inBackground } from '../../base/in-background.ts';
 import type { Logger } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { extractAsset } from '../../os/assets.ts';
+import { systemExec } from '../../os/exec.ts';
 import { runCompactor } from '../../storage/compactor.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../storage/embedded-etcd.ts';
 import { connectEtcd, type EtcdOptions } from '../../storage/etcd.ts';
 import { type Store, StoreUnavailableError } from '../../storage/store.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { Settings } from '../settings/setting-table.ts';
+import { mendingOf } from './mending.ts';
 
 /**
  * Timeout of the first answer of the embedded etcd in milliseconds. etcd reads its write-ahead log when it
@@ -21,7 +23,9 @@ const etcdStartMs = 300_000;
 
 export interface StorageOptions extends Omit<ProcessContext, 'loopMeter' | 'log'> {
   readonly log: Logger;
-  readonly settings: Settings<'data-dir' | 'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'>;
+  readonly settings: Settings<
+    'data-dir' | 'backup-dir' | 'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'
+  >;
 }
 
 export interface OpenedStorage {
@@ -85,6 +89,7 @@ async function startEtcd(
   const dataDir = join(settings['data-dir'], 'etcd');
   const directory = join(settings['data-dir'], 'bin/etcd');
   const [binary, earlierBinary] = [etcdBinaryIn(settings['data-dir']), `${directory}-earlier`];
+  const places = { dataDir: settings['data-dir'], backupDir: settings['backup-dir'] };
   await setAside(directory, earlierBinary);
   await extractAsset('etcd', binary, 0o755);
   signal.throwIfAborted();
@@ -94,6 +99,7 @@ async function startEtcd(
   const forget = onAbort(signal, () => abandoned.abort(signal.reason));
   const etcd = await startEmbeddedEtcd({
     ...{ binary, earlierBinary, dataDir, log, clock },
+    mending: () => mendingOf({ ...places, etcdBinary: binary, exec: systemExec }),
     signal: abandoned.signal,
   });
   forget();

@@ -45,7 +45,7 @@ test('a master takes over the data that the etcd of an earlier one wrote', async
       'etcd-cert': undefined,
       'etcd-key': undefined,
     };
-    const settings = { 'data-dir': directory, ...none };
+    const settings = { 'data-dir': directory, 'backup-dir': at('backups'), ...none };
     const { store } = await openStorage({ settings, log, clock, random }, stack, AbortSignal.timeout(60_000));
     assert.deepEqual(await store.get('/registry/a'), {
       key: '/registry/a',
