@@ -200,6 +200,10 @@ const restore = defineCommand({
       type: 'boolean',
       ...{ description: 'move a cluster that is there already aside', usual: 'refuse', ...group },
     },
+    'only-pki': {
+      type: 'boolean',
+      ...{ description: 'restore the authority with its keys, and keep the objects', usual: 'all', ...group },
+    },
   },
   async run({ args }) {
     requireRoot();
@@ -213,11 +217,13 @@ const restore = defineCommand({
         dataDir,
         configDirectory: '/etc/minik8s',
         replaces: args.replace === true,
+        onlyPki: args['only-pki'] === true,
         etcdBinary: await etcdIn(dataDir),
         exec: systemExec,
         now: systemClock.now(),
       });
-      say(`restored into ${dataDir}: ${manifest.keys} keys, as they were at ${manifest.created}`);
+      const what = args['only-pki'] === true ? 'the authority with its keys' : `${manifest.keys} keys`;
+      say(`restored into ${dataDir}: ${what}, as they were at ${manifest.created}`);
       for (const moved of movedTo) say(`moved aside: ${moved}`);
       for (const file of configWritten) say(`written: ${file}`);
       for (const file of configKept) say(`kept: ${file}, which exists already`);

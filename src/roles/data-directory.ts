@@ -149,7 +149,13 @@ const ignoring = (code: string) => (error: NodeJS.ErrnoException) => {
 };
 
 function notUsable(path: string, error: unknown): Error {
+  const { code } = error as NodeJS.ErrnoException;
   return new Error(
-    `the data directory ${path} cannot be used (${errorMessage(error)}); give another --data-dir`,
+    `the data directory ${path} cannot be used (${errorMessage(error)}); ${remedies[code ?? ''] ?? 'give another --data-dir'}`,
   );
 }
+
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: 'run minik8s as its owner (sudo), or give another --data-dir',
+  EISDIR: 'remove the directory that is in the place of the lock',
+};

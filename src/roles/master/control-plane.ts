@@ -40,6 +40,7 @@ import { readAdmissionFile } from './admission-file.ts';
 import { prepareBackups } from './backups.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { etcdPage } from './etcd-page.ts';
+import { withBackup } from './mending.ts';
 import { createNodeConnection } from './node-connection.ts';
 import { openPrometheus } from './prometheus.ts';
 import { servingCertificates } from './serving-certificates.ts';
@@ -241,11 +242,13 @@ const authenticatorOf =
  * directory; masters with a shared etcd read the authority from it.
  */
 function openClusterCredentials(
-  settings: Settings<'data-dir' | 'etcd-endpoints'>,
+  settings: Settings<'data-dir' | 'backup-dir' | 'etcd-endpoints'>,
   store: Store,
   now: () => number,
 ): Promise<Credentials> {
   const directory = join(settings['data-dir'], 'pki');
-  const shared = settings['etcd-endpoints'] && authorityIn(store, directory);
-  return openCredentials(directory, now, shared);
+  if (settings['etcd-endpoints']) return openCredentials(directory, now, authorityIn(store, directory));
+  return openCredentials(directory, now).catch(async (error) => {
+    throw await withBackup(error, settings);
+  });
 }

@@ -1,4 +1,5 @@
 /** The store of a control plane: an embedded etcd that runs as a child process, or an external one. */
+import { existsSync } from 'node:fs';
 import { access, constants, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onAbort, unlessAborted } from '../../base/abort.ts';
@@ -10,6 +11,7 @@ import { systemExec } from '../../os/exec.ts';
 import { runCompactor } from '../../storage/compactor.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../storage/embedded-etcd.ts';
 import { connectEtcd, type EtcdOptions } from '../../storage/etcd.ts';
+import { etcdAdvice } from '../../storage/etcd-output.ts';
 import { type Store, StoreUnavailableError } from '../../storage/store.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { Settings } from '../settings/setting-table.ts';
@@ -97,14 +99,30 @@ async function startEtcd(
   // by the stack, after the parts that write to it.
   const abandoned = new AbortController();
   const forget = onAbort(signal, () => abandoned.abort(signal.reason));
+  const mending = () => mendingOf({ ...places, etcdBinary: binary, exec: systemExec });
+  await requireDataOfMaster(settings['data-dir'], dataDir, mending);
   const etcd = await startEmbeddedEtcd({
-    ...{ binary, earlierBinary, dataDir, log, clock },
-    mending: () => mendingOf({ ...places, etcdBinary: binary, exec: systemExec }),
+    ...{ binary, earlierBinary, dataDir, mending, log, clock },
     signal: abandoned.signal,
   });
   forget();
   stack.defer(() => etcd.stop());
   return etcd;
+}
+
+/**
+ * Rejects if the data of a master that has run are gone, as those on a disk that is not mounted: etcd would
+ * begin anew, empty.
+ */
+async function requireDataOfMaster(
+  directory: string,
+  etcdDirectory: string,
+  mending: () => Promise<string>,
+): Promise<void> {
+  const hasData = ['data', 'data.ready'].some((name) => existsSync(join(etcdDirectory, name)));
+  if (hasData || !existsSync(join(directory, 'admin.conf'))) return;
+  const line = 'there are none, but a master has run here';
+  throw new Error(etcdAdvice({ line, trouble: 'damaged' }, etcdDirectory, await mending()));
 }
 
 /**

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { mendingOf, mendingText } from '../../../../src/roles/master/mending.ts';
+import { DamagedAuthorityError } from '../../../../src/pki/credentials.ts';
+import { authorityText, mendingOf, mendingText, withBackup } from '../../../../src/roles/master/mending.ts';
 
 const facts = {
   dataDir: '/var/lib/minik8s',
@@ -49,6 +50,35 @@ test('the facts are read: the backups, and the database', async () => {
     assert.match(await mendingOf({ ...sources, exec: failing }), new RegExp(older));
     const elsewhere = { ...sources, backupDir: join(backupDir, 'none'), exec: failing };
     assert.match(await mendingOf(elsewhere), /there is no backup/);
+  } finally {
+    rmSync(backupDir, { recursive: true });
+  }
+});
+
+test('a damaged authority is restored alone, from the latest backup', () => {
+  const text = authorityText('ca.key is missing', { ...facts, backups: [newer, `${older}.age`] });
+  assert.match(
+    text ?? '',
+    new RegExp(`^ca\\.key is missing: run minik8s backup restore --only-pki --replace /b/${newer} \\(`),
+  );
+  assert.match(text ?? '', /of 2026-11-29T01:02:03Z\), which keeps the objects/);
+  assert.equal(authorityText('ca.key is missing', facts), undefined);
+});
+
+test('only an error about the authority gets another message, and only if there is a backup', async () => {
+  const backupDir = mkdtempSync(join(tmpdir(), 'mending-'));
+  const settings = { 'data-dir': '/d', 'backup-dir': backupDir };
+  const damaged = new DamagedAuthorityError('ca.key is missing');
+  const other = new Error('else');
+  try {
+    assert.equal(await withBackup(damaged, settings), damaged);
+    writeFileSync(join(backupDir, `${older}.age`), '');
+    const named = (await withBackup(damaged, settings)) as Error;
+    assert.match(
+      named.message,
+      new RegExp(`--data-dir /d --passphrase-file FILE ${backupDir}/${older}\\.age`),
+    );
+    assert.equal(await withBackup(other, settings), other);
   } finally {
     rmSync(backupDir, { recursive: true });
   }
