@@ -27,8 +27,8 @@ export interface LogEnd {
 }
 
 /**
- * Explains the end of an etcd that waited. Resolves to `end` without trouble if its log is complete: it
- * waited for a slow disk. `data` is its data directory; it must have ended.
+ * Explains the end of an etcd that waited. Resolves to `end` without trouble if its log is complete, as on a
+ * slow disk. etcd must have ended; `data` is its data directory.
  */
 export async function explainWaiting(
   end: EtcdEnd,

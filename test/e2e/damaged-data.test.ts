@@ -34,7 +34,7 @@ interface Damage {
   readonly what: string;
   readonly damage: (directory: string) => Promise<void> | void;
   readonly says: RegExp;
-  /** What mends it: the database that is left, the latest backup, or the authority of the backup. */
+  /** Source of the mended data: the database, the latest backup, or the authority of the backup. */
   readonly mending: 'database' | 'backup' | 'authority';
 }
 
@@ -66,7 +66,7 @@ const damages: readonly Damage[] = [
   {
     what: 'a database that was cut',
     damage: (directory) => truncateSync(join(directory, database), 100_000),
-    // By where the cut is, the program finds a wrong page, or no page.
+    // The program finds a wrong page, or no page.
     says: /Page expected to be|unexpected fault address/,
     mending: 'backup',
   },
@@ -174,7 +174,7 @@ test('a start on damaged data names what is broken, and the command that mends i
       await tearLastRecord(join(directory, log));
       const role = new Role(host, ['master', ...flagsOf(directory)]);
       await role.start(ready);
-    assert.ok(existsSync(join(directory, `${log}.broken`)), 'etcd has repaired its log');
+      assert.ok(existsSync(join(directory, `${log}.broken`)), 'etcd has repaired its log');
       assert.match((await ctl(directory, 'get', 'configmap', 'after-it', '-o', 'name')).stdout, /after-it/);
       assert.equal(await role.end('SIGTERM'), 0);
     },
