@@ -51,6 +51,8 @@ import { readTokenFile } from './token-file.ts';
 
 export interface ControlPlaneOptions extends ProcessContext {
   readonly settings: PartSettings<'control plane'>;
+  /** Configuration file of this process. */
+  readonly configFile: string;
   /** The address under which nodes and pods reach this server. */
   readonly advertiseAddress: string;
   /** The server's URL in the administrator's kubeconfig. */
