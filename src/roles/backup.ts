@@ -120,7 +120,7 @@ const create = defineCommand({
         now: systemClock.now(),
         signal: stopSignal(),
       });
-      say(`${path}: ${manifest.keys} keys at revision ${manifest.revision}, ${megabytes(size)}`);
+      say(`${path}: ${manifest.keys} keys at revision ${manifest.revision}, ${sizeText(size)}`);
       if (passphrase === undefined)
         process.stderr.write(
           'Warning: the backup holds the keys of the cluster and is not encrypted: keep it as safe as them, or give --passphrase-file\n',
@@ -131,7 +131,8 @@ const create = defineCommand({
   },
 });
 
-const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+const sizeText = (bytes: number) =>
+  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
 const list = defineCommand({
   meta: { description: 'list the backups of a directory' },
@@ -159,7 +160,7 @@ const list = defineCommand({
       );
     row(['CREATED', 'SIZE', 'ENCRYPTED', 'FILE']);
     for (const { path, created, isEncrypted } of backups)
-      row([created, megabytes((await stat(path)).size), isEncrypted ? 'yes' : 'no', path]);
+      row([created, sizeText((await stat(path)).size), isEncrypted ? 'yes' : 'no', path]);
   },
 });
 
@@ -184,7 +185,7 @@ const verify = defineCommand({
       signal: stopSignal(),
     });
     say(
-      `${path} is whole: ${keys} keys (${megabytes(bytes)}) at revision ${manifest.revision}, ` +
+      `${path} is whole: ${keys} keys (${sizeText(bytes)}) at revision ${manifest.revision}, ` +
         `made at ${manifest.created} on ${manifest.host} by minik8s ${manifest.minik8s}`,
     );
   },
