@@ -76,7 +76,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   let handle: FileHandle | undefined;
   try {
     await makeDirectory(path);
-    handle = await take(file);
+    handle = await lockFile(file);
   } catch (error) {
     throw notUsable(path, error);
   }
@@ -101,7 +101,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
  * Locks the file and writes the identity of this process into it; undefined if another process holds the
  * lock. The lock ends with the handle or the process.
  */
-async function take(file: string): Promise<FileHandle | undefined> {
+export async function lockFile(file: string): Promise<FileHandle | undefined> {
   const handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
     if (await locked(handle.fd)) {
