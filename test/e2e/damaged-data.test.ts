@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -15,7 +16,9 @@ import {
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
 import { systemExec } from '../../src/os/exec.ts';
+import { createAuthority } from '../../src/pki/x509.ts';
 import { executable } from './harness/cluster.ts';
 import { endOf } from './harness/end-of.ts';
 import { Host } from './harness/host.ts';
@@ -201,6 +204,42 @@ test('a start on damaged data names what is broken, and the command that mends i
       /^error: [^\n]*the database \S+ is empty\): there is no backup in \S+none-there: [^\n]*minik8s reset --data-dir \S+ removes the cluster with all its objects[^\n]*\n$/,
     );
   });
+
+  await context.test('data of a newer version are refused', async () => {
+    const directory = await copyOf('newer');
+    const path = join(directory, database);
+    const content = readFileSync(path, 'latin1');
+    writeFileSync(path, content.replaceAll('3.7.0', '3.8.0'), 'latin1');
+    const { code, stderr } = await endOf(host.command(executable, ['master', ...flagsOf(directory)]));
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: [^\n]* were written by a newer minik8s [^\n]*: start that version again/m);
+    rmSync(directory, { recursive: true });
+  });
+
+  await context.test('another user than the owner is told to run it as the owner', async () => {
+    const other = ['--reuid=65534', '--regid=65534', '--clear-groups', executable];
+    const { code, stderr } = await endOf(host.command('setpriv', [...other, 'master', ...flagsOf(base)]));
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: [^\n]*EACCES[^\n]*; run minik8s as its owner \(sudo\)[^\n]*\n$/);
+  });
+
+  for (const [what, days, says] of [
+    ['before', [400, 4050], /before the cluster's authority was made \(\d{4}-\S+Z\): .*set it \(timedatectl/],
+    ['after', [-4050, -400], /the cluster's authority was valid until \d{4}-\S+Z: .*set the clock/],
+  ] as const)
+    await context.test(`a clock ${what} the time of the authority is named with both times`, async () => {
+      const directory = await copyOf(`clock-${what}`);
+      const [from, to] = days.map((count) => systemClock.now() + count * 24 * 3_600_000);
+      const { key, certificate } = await createAuthority('minik8s', from ?? 0, to ?? 0);
+      writeFileSync(join(directory, 'pki/ca.key'), key);
+      writeFileSync(join(directory, 'pki/ca.crt'), certificate);
+      const role = new Role(host, ['master', ...flagsOf(directory)]);
+      await role.start(ready);
+      const line = role.log.split('\n').find((each) => says.test(each)) ?? assert.fail(role.log);
+      assert.match(line, / ERROR the clock of this machine says \d{4}-\S+Z/);
+      assert.equal(await role.end('SIGTERM'), 0);
+      rmSync(directory, { recursive: true });
+    });
 
   await context.test('a directory in the place of a file is named, with what to do', async () => {
     const directory = await copyOf('directories');
