@@ -15,7 +15,7 @@ const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 
 /** Returns its sources, besides Go and the modules in go.sum. */
 export const etcdSources = (root: string) =>
-  ['main.go', 'go.mod', 'go.sum'].map((name) => join(root, 'config/etcd', name));
+  ['main.go', 'log-end.go', 'go.mod', 'go.sum'].map((name) => join(root, 'config/etcd', name));
 
 /**
  * Builds it to `target`: one static program without symbols. The first build takes minutes; later builds use

@@ -29,6 +29,8 @@ func main() {
 		err = restoreBackup(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6], os.Args[7])
 	case len(os.Args) == 3 && os.Args[1] == "database-status":
 		err = printDatabaseStatus(os.Args[2])
+	case len(os.Args) == 3 && os.Args[1] == "log-end":
+		err = printLogEnd(os.Args[2])
 	default:
 		etcdmain.Main(os.Args)
 	}

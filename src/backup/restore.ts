@@ -18,6 +18,8 @@ export interface RestoreOptions {
   readonly configDirectory: string;
   /** True if data that are there already are moved aside; otherwise they are an error. */
   readonly replaces: boolean;
+  /** True to restore the authority with its keys alone, and to keep the objects and the configuration. */
+  readonly onlyPki?: boolean;
   readonly etcdBinary: string;
   readonly exec: Exec;
   /** Milliseconds since the Unix epoch. */
@@ -43,9 +45,10 @@ export const restoringMark = 'restoring';
  * restoration that was interrupted is begun anew by the next one.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
-  const { dataDir, replaces, now } = options;
+  const { dataDir, replaces, onlyPki = false, now } = options;
   const mark = join(dataDir, restoringMark);
-  const present = await presentIn(dataDir);
+  const wanted = folders.filter((folder) => folder === 'pki' || !onlyPki);
+  const present = await presentIn(dataDir, wanted);
   if (present.length > 0 && !replaces && !(await isThere(mark)))
     throw new Error(
       `there is a cluster in ${dataDir} already: give --replace, which moves its data aside, or another --data-dir`,
@@ -58,16 +61,18 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
       const path = join(dataDir, folder);
       return { from: path, to: `${path}.before-restore-${now}` };
     });
-    const restored = folders.map((folder): Move => ({ from: join(into, folder), to: join(dataDir, folder) }));
+    const restored = wanted.map((folder): Move => ({ from: join(into, folder), to: join(dataDir, folder) }));
     await replaceFile(mark, 'minik8s backup restore moves folders: run it again\n', { mode: 0o600 });
     await moveAll([...aside, ...restored], mark);
     await syncDirectory(dataDir);
-    const config = await restoreConfig(options, manifest, into);
+    const config = onlyPki ? noConfig : await restoreConfig(options, manifest, into);
     await rm(mark);
     await syncDirectory(dataDir);
     return { manifest, movedTo: aside.map(({ to }) => to), ...config };
   });
 }
+
+const noConfig = { configWritten: [], configKept: [] };
 
 interface Move {
   readonly from: string;
@@ -89,9 +94,9 @@ async function moveAll(moves: readonly Move[], mark: string): Promise<void> {
   }
 }
 
-async function presentIn(dataDir: string): Promise<readonly (typeof folders)[number][]> {
-  const there = await Promise.all(folders.map((folder) => isThere(join(dataDir, folder))));
-  return folders.filter((_, index) => there[index]);
+async function presentIn(dataDir: string, wanted: readonly string[]): Promise<readonly string[]> {
+  const there = await Promise.all(wanted.map((folder) => isThere(join(dataDir, folder))));
+  return wanted.filter((_, index) => there[index]);
 }
 
 /** Rejects if the folder is a mount point or a link, which cannot change places with another one. */

@@ -36,7 +36,9 @@ async function readFileIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (code === 'EISDIR') throw new Error(`${path} is a directory: remove it, and start minik8s again`);
     throw new Error(`cannot read ${path}`, { cause: error });
   }
 }
@@ -63,6 +65,20 @@ async function readLeaf(directory: string, file: string): Promise<KeyAndCertific
 const hasCertificate = async (directory: string) =>
   (await readdir(directory)).some((file) => file.endsWith('.crt'));
 
+/** The authority in the directory is damaged, or a part of it is missing. */
+export class DamagedAuthorityError extends Error {
+  override readonly name = 'DamagedAuthorityError';
+  /** Description of the damage, without the advice. */
+  readonly what: string;
+
+  constructor(what: string) {
+    super(
+      `${what}: restore both files from a backup, or remove both; masters that share an etcd then take the authority from etcd, otherwise every node and user needs a new certificate`,
+    );
+    this.what = what;
+  }
+}
+
 /**
  * Reads the authority. A damaged authority is never replaced with a new one, which would invalidate all
  * certificates of the cluster. A key without any certificate is left by a first start that was interrupted
@@ -79,9 +95,7 @@ async function readAuthority(directory: string): Promise<KeyAndCertificate | und
   const what = pair
     ? `${key} is not the key of the authority in ${certificate}, or one of the two is damaged`
     : `${missing} is missing`;
-  throw new Error(
-    `${what}: restore both files from a backup, or remove both; masters that share an etcd then take the authority from etcd, otherwise every node and user needs a new certificate`,
-  );
+  throw new DamagedAuthorityError(what);
 }
 
 /** Writes a pair, key first: a certificate whose key is missing would look valid and be useless. */
@@ -136,7 +150,10 @@ export async function openCredentials(
   now: () => number,
   agree: AgreeOnAuthority = ownOrNew,
 ): Promise<Credentials> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await mkdir(directory, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+    throw new DamagedAuthorityError(`${directory} is not a directory`);
+  });
   await removeLeftDrafts(directory);
   const { createAuthority, issueCertificate } = await import('./x509.ts');
   const own = await readAuthority(directory);

@@ -19,6 +19,7 @@ import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { decodeObject } from '../storage/codec.ts';
 import { runningMember } from './backup/member.ts';
+import { stoppedMember } from './backup/stopped-member.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { etcdBinaryIn } from './master/inside-etcd.ts';
 import { requireRoot } from './preflight.ts';
@@ -89,13 +90,25 @@ async function etcdIn(directory: string): Promise<string> {
 
 const create = defineCommand({
   meta: { description: 'create a backup of the cluster: its objects, authority, keys and configuration' },
-  args: { ...dataFlags, ...directoryFlag, ...passphraseFlag },
+  args: {
+    ...dataFlags,
+    ...directoryFlag,
+    ...passphraseFlag,
+    'from-database': {
+      type: 'boolean',
+      ...{
+        description: 'read the database of a master that does not start',
+        usual: 'ask its etcd',
+        ...group,
+      },
+    },
+  },
   async run({ args }) {
     requireRoot();
     const { settings, configFile } = settingsOf(args);
     const dataDir = settings['data-dir'];
     const passphrase = await passphraseOf(args, settings);
-    const member = await runningMember(dataDir);
+    const member = await (args['from-database'] === true ? stoppedMember : runningMember)(dataDir);
     try {
       const { path, size, manifest } = await createBackup({
         dataDir,
@@ -108,7 +121,7 @@ const create = defineCommand({
         now: systemClock.now(),
         signal: stopSignal(),
       });
-      say(`${path}: ${manifest.keys} keys at revision ${manifest.revision}, ${megabytes(size)}`);
+      say(`${path}: ${manifest.keys} keys at revision ${manifest.revision}, ${sizeText(size)}`);
       if (passphrase === undefined)
         process.stderr.write(
           'Warning: the backup holds the keys of the cluster and is not encrypted: keep it as safe as them, or give --passphrase-file\n',
@@ -119,7 +132,8 @@ const create = defineCommand({
   },
 });
 
-const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+const sizeText = (bytes: number) =>
+  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
 const list = defineCommand({
   meta: { description: 'list the backups of a directory' },
@@ -147,7 +161,7 @@ const list = defineCommand({
       );
     row(['CREATED', 'SIZE', 'ENCRYPTED', 'FILE']);
     for (const { path, created, isEncrypted } of backups)
-      row([created, megabytes((await stat(path)).size), isEncrypted ? 'yes' : 'no', path]);
+      row([created, sizeText((await stat(path)).size), isEncrypted ? 'yes' : 'no', path]);
   },
 });
 
@@ -172,7 +186,7 @@ const verify = defineCommand({
       signal: stopSignal(),
     });
     say(
-      `${path} is whole: ${keys} keys (${megabytes(bytes)}) at revision ${manifest.revision}, ` +
+      `${path} is whole: ${keys} keys (${sizeText(bytes)}) at revision ${manifest.revision}, ` +
         `made at ${manifest.created} on ${manifest.host} by minik8s ${manifest.minik8s}`,
     );
   },
@@ -188,6 +202,10 @@ const restore = defineCommand({
       type: 'boolean',
       ...{ description: 'move a cluster that is there already aside', usual: 'refuse', ...group },
     },
+    'only-pki': {
+      type: 'boolean',
+      ...{ description: 'restore the authority with its keys, and keep the objects', usual: 'all', ...group },
+    },
   },
   async run({ args }) {
     requireRoot();
@@ -202,11 +220,13 @@ const restore = defineCommand({
         dataDir,
         configDirectory: '/etc/minik8s',
         replaces: args.replace === true,
+        onlyPki: args['only-pki'] === true,
         etcdBinary: await etcdIn(dataDir),
         exec: systemExec,
         now: systemClock.now(),
       });
-      say(`restored into ${dataDir}: ${manifest.keys} keys, as they were at ${manifest.created}`);
+      const what = args['only-pki'] === true ? 'the authority with its keys' : `${manifest.keys} keys`;
+      say(`restored into ${dataDir}: ${what}, as they were at ${manifest.created}`);
       for (const moved of movedTo) say(`moved aside: ${moved}`);
       for (const file of configWritten) say(`written: ${file}`);
       for (const file of configKept) say(`kept: ${file}, which exists already`);

@@ -76,7 +76,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   let handle: FileHandle | undefined;
   try {
     await makeDirectory(path);
-    handle = await take(file);
+    handle = await lockFile(file);
   } catch (error) {
     throw notUsable(path, error);
   }
@@ -101,7 +101,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
  * Locks the file and writes the identity of this process into it; undefined if another process holds the
  * lock. The lock ends with the handle or the process.
  */
-async function take(file: string): Promise<FileHandle | undefined> {
+export async function lockFile(file: string): Promise<FileHandle | undefined> {
   const handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
     if (await locked(handle.fd)) {
@@ -149,7 +149,13 @@ const ignoring = (code: string) => (error: NodeJS.ErrnoException) => {
 };
 
 function notUsable(path: string, error: unknown): Error {
+  const { code } = error as NodeJS.ErrnoException;
   return new Error(
-    `the data directory ${path} cannot be used (${errorMessage(error)}); give another --data-dir`,
+    `the data directory ${path} cannot be used (${errorMessage(error)}); ${remedies[code ?? ''] ?? 'give another --data-dir'}`,
   );
 }
+
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: 'run minik8s as its owner (sudo), or give another --data-dir',
+  EISDIR: 'remove the directory that is in the place of the lock',
+};

@@ -13,6 +13,7 @@ import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { confirmed } from './confirmation.ts';
 import { holderOf } from './data-directory.ts';
+import { claimInstallation } from './install/one-installation.ts';
 import { addSystemPrograms } from './install/system-programs.ts';
 import { giveCallerKubeconfig } from './install/user-kubeconfig.ts';
 import { readWanted, rowsOf, type Wanted } from './install/wanted.ts';
@@ -76,7 +77,12 @@ const commandOf = (role: Role): CommandDef<any> =>
       if (!isSea())
         throw new Error('only the built file installs itself: run npm run build, and dist/minik8s');
       const sources = { flags: args, environment: process.env, directory: process.cwd(), warn };
-      await install(await readWanted(role, sources), flags);
+      const release = await claimInstallation();
+      try {
+        await install(await readWanted(role, sources), flags);
+      } finally {
+        await release();
+      }
     },
   });
 

@@ -8,7 +8,7 @@ import { clusterRanges, requireDisjointRanges, requireFreePort } from './preflig
 import { processContext } from './process-context.ts';
 import { serviceManagerOf } from './service-notices.ts';
 import { type PartSettings, settingRows } from './settings/setting-table.ts';
-import { readSettings, settingArgs } from './settings/settings.ts';
+import { configPath, readSettings, settingArgs } from './settings/settings.ts';
 import { openTracing } from './tracing.ts';
 
 export const masterRows = settingRows('control plane');
@@ -20,18 +20,14 @@ export const command = defineCommand({
   meta: { description: 'run a control plane' },
   args: settingArgs(masterRows, configFile),
   async run({ args }) {
-    const settings = readSettings(masterRows, {
-      command: 'minik8s master',
-      flags: args,
-      environment: process.env,
-      configFile,
-    });
-    await master(settings, stopSignal());
+    const sources = { flags: args, environment: process.env, configFile };
+    const settings = readSettings(masterRows, { command: 'minik8s master', ...sources });
+    await master(settings, configPath(sources).path, stopSignal());
   },
 });
 
 /** Runs until the signal aborts; rejects when a part cannot start or fails later. */
-async function master(settings: MasterSettings, signal: AbortSignal): Promise<void> {
+async function master(settings: MasterSettings, file: string, signal: AbortSignal): Promise<void> {
   requireDisjointRanges(clusterRanges(settings));
   const directory = await openDataDirectory(settings['data-dir']);
   try {
@@ -44,7 +40,10 @@ async function master(settings: MasterSettings, signal: AbortSignal): Promise<vo
     const any = settings['bind-address'] === '0.0.0.0';
     const advertiseAddress = any ? (settings['node-ip'] ?? (await hostAddress())) : settings['bind-address'];
     const server = `https://${advertiseAddress}:${settings.port}`;
-    const plane = await startControlPlane({ ...context, settings, server, advertiseAddress }, signal);
+    const plane = await startControlPlane(
+      { ...context, settings, configFile: file, server, advertiseAddress },
+      signal,
+    );
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${plane.kubeconfig})\n`);
     context.log.warnOfUnknownComponents(laterComponents(plane));
     await Promise.all([manager.ready(`control plane at ${server}`), plane.stopped]);

@@ -1,13 +1,16 @@
 /** `minik8s uninstall`: undoes what `minik8s install` has done on this machine. */
+import { existsSync } from 'node:fs';
 import { defineCommand } from 'citty';
 import { carryOut } from '../installation/carry-out.ts';
 import { lookAtAll, readInstalled, readSysctls } from '../installation/machine-facts.ts';
 import { recordFile } from '../installation/plan/installed.ts';
 import { describeStep } from '../installation/plan/step.ts';
+import { dropInDirectory } from '../installation/plan/systemd-unit.ts';
 import { uninstallPlan } from '../installation/plan/uninstall-plan.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { confirmed } from './confirmation.ts';
+import { claimInstallation } from './install/one-installation.ts';
 import { addSystemPrograms } from './install/system-programs.ts';
 import { requireRoot } from './preflight.ts';
 
@@ -31,23 +34,39 @@ export const command = defineCommand({
   async run({ args }) {
     requireRoot();
     addSystemPrograms(process.env);
-    const installed = await readInstalled();
-    if (installed === undefined)
-      throw new Error(
-        `minik8s is not installed here: there is no ${recordFile}; minik8s reset removes what a cluster started by hand has made`,
-      );
-    const found = await lookAtAll(installed.role, [...installed.created, installed.dataDir]);
-    const machine = { found, sysctls: await readSysctls() };
-    const steps = uninstallPlan(machine, installed, args['keep-data'] === true);
-    const lines = steps.map(describeStep).filter((line) => line !== undefined);
-    process.stdout.write(`minik8s uninstall:\n${lines.map((line) => `  ${line}\n`).join('')}`);
-    if (args.yes !== true) await confirm();
-    for (const step of steps) await carryOut(systemExec, step, warn);
-    const { packages } = installed;
-    if (packages.length > 0)
-      process.stdout.write(`left, since other programs may use them: the packages ${packages.join(', ')}\n`);
+    const release = await claimInstallation();
+    try {
+      await uninstall({ yes: args.yes === true, keepsData: args['keep-data'] === true });
+    } finally {
+      await release();
+    }
   },
 });
+
+interface Flags {
+  readonly yes: boolean;
+  readonly keepsData: boolean;
+}
+
+async function uninstall({ yes, keepsData }: Flags): Promise<void> {
+  const installed = await readInstalled();
+  if (installed === undefined)
+    throw new Error(
+      `minik8s is not installed here: there is no ${recordFile}; minik8s reset removes what a cluster started by hand has made`,
+    );
+  const found = await lookAtAll(installed.role, [...installed.created, installed.dataDir]);
+  const machine = { found, sysctls: await readSysctls() };
+  const steps = uninstallPlan(machine, installed, keepsData);
+  const lines = steps.map(describeStep).filter((line) => line !== undefined);
+  process.stdout.write(`minik8s uninstall:\n${lines.map((line) => `  ${line}\n`).join('')}`);
+  if (!yes) await confirm();
+  for (const step of steps) await carryOut(systemExec, step, warn);
+  const { packages } = installed;
+  if (packages.length > 0)
+    process.stdout.write(`left, since other programs may use them: the packages ${packages.join(', ')}\n`);
+  if (existsSync(dropInDirectory))
+    process.stdout.write(`left, since minik8s did not write it: ${dropInDirectory}\n`);
+}
 
 const warn = (message: string) => process.stderr.write(`warning: ${message}\n`);
 

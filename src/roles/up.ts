@@ -23,7 +23,7 @@ import {
 import { nodeContext } from './process-context.ts';
 import { serviceManagerOf } from './service-notices.ts';
 import { type PartSettings, settingRows } from './settings/setting-table.ts';
-import { readSettings, settingArgs } from './settings/settings.ts';
+import { configPath, readSettings, settingArgs } from './settings/settings.ts';
 import { openTracing } from './tracing.ts';
 import { nodeTransport } from './worker/node-transport.ts';
 import { claimNode } from './worker/one-node.ts';
@@ -38,18 +38,14 @@ export const command = defineCommand({
   meta: { description: 'run a whole cluster on this machine' },
   args: settingArgs(upRows, configFile),
   async run({ args }) {
-    const settings = readSettings(upRows, {
-      command: 'minik8s up',
-      flags: args,
-      environment: process.env,
-      configFile,
-    });
-    await up(settings, stopSignal());
+    const sources = { flags: args, environment: process.env, configFile };
+    const settings = readSettings(upRows, { command: 'minik8s up', ...sources });
+    await up(settings, configPath(sources).path, stopSignal());
   },
 });
 
 /** Runs until the signal aborts; rejects when a part cannot start or fails later. */
-async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
+async function up(settings: UpSettings, file: string, signal: AbortSignal): Promise<void> {
   requireRoot();
   const ranges = clusterRanges(settings);
   requireDisjointRanges(ranges);
@@ -65,7 +61,7 @@ async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
     requireOwnAddress(nodeIP);
     for (const address of agentAddresses(nodeIP))
       await requireFreePort(address, settings['kubelet-port'], 'kubelet-port');
-    await runAll(settings, nodeIP, signal);
+    await runAll({ settings, configFile: file }, nodeIP, signal);
   } catch (error) {
     // A stop request before both were ready is not a failure.
     if (!signal.aborted || !isAbort(error)) throw error;
@@ -98,7 +94,13 @@ const nodeCertificate = (nodeName: string, nodeIP: string): LeafRequest => ({
   usages: ['client', 'server'],
 });
 
-async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal): Promise<void> {
+interface UpRun {
+  readonly settings: UpSettings;
+  /** Path of the configuration file. */
+  readonly configFile: string;
+}
+
+async function runAll({ settings, configFile }: UpRun, nodeIP: string, signal: AbortSignal): Promise<void> {
   await using tracing = new AsyncDisposableStack();
   const live = terminalLines(systemClock);
   const base = nodeContext(settings, (line) => {
@@ -118,8 +120,9 @@ async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal)
   const planeEnd = new AbortController();
   const endPlane = () => planeEnd.abort(ended.reason);
   const forget = onAbort(ended, endPlane);
+  const places = { configFile, server, advertiseAddress };
   const plane = await startControlPlane(
-    { ...context, settings, server, advertiseAddress, ownNode: { node: nodeName, address: loopback } },
+    { ...context, settings, ...places, ownNode: { node: nodeName, address: loopback } },
     planeEnd.signal,
   );
   forget();

@@ -26,6 +26,8 @@ export const flagHeadings = {
   dir: 'This backup',
   'passphrase-file': 'This backup',
   replace: 'This backup',
+  'only-pki': 'This backup',
+  'from-database': 'This backup',
   start: 'What is done',
   'link-kubectl': 'What is done',
   'keep-data': 'What is done',

@@ -15,11 +15,13 @@ import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { etcdAdvice } from './etcd-output.ts';
+import { systemExec } from '../os/exec.ts';
+import { type EtcdEnd, etcdAdvice, isLasting } from './etcd-output.ts';
 import { type EtcdPeers, lastOutput, logFile, runEtcd, socketAddress, untilServing } from './etcd-process.ts';
 import { dataOf, isUnfinished, keepData, prepareData } from './first-data.ts';
 import { endProcess, hasSameDirectory, parentLikeUs, processesWithArguments } from './leftover-process.ts';
-import { leftoverArguments, markFormat, takeOverData } from './take-over.ts';
+import { explainWaiting, untilWaiting } from './lost-entries.ts';
+import { leftoverArguments, markFormat, requireAllParts, takeOverData } from './take-over.ts';
 
 export interface EmbeddedEtcdOptions {
   /** The etcd executable. */
@@ -32,6 +34,8 @@ export interface EmbeddedEtcdOptions {
   readonly quotaBytes?: number;
   /** The other members; undefined for an etcd that is alone. */
   readonly peers?: EtcdPeers | undefined;
+  /** Resolves to the command that mends damaged data, for the advice to the administrator. */
+  readonly mending?: () => Promise<string>;
   readonly log: Logger;
   readonly clock: Clock;
   /** Ends etcd as `stop` does. */
@@ -84,13 +88,16 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   const directory = await open(dataDir, 'r');
   try {
     // Data of a member among others come from this version, and are incomplete until it has caught up.
-    if (options.peers === undefined) await takeOverData({ ...options, dataDir, directory, log });
+    if (options.peers === undefined) {
+      await requireAllParts({ ...options, dataDir });
+      await takeOverData({ ...options, dataDir, directory, log });
+    }
   } catch (error) {
     await directory.close();
     throw error;
   }
   const run: Run = {
-    ...{ pid: undefined, startedAt: 0, advice: undefined, peers: options.peers },
+    ...{ pid: undefined, startedAt: 0, advice: undefined, isLogChecked: false, peers: options.peers },
     restarting: new AbortController(),
   };
   const first = Promise.withResolvers<void>();
@@ -162,6 +169,8 @@ interface Run {
   startedAt: number;
   /** Advice to an administrator, from the end of the last run. */
   advice: string | undefined;
+  /** True once the write-ahead log was compared with the database. */
+  isLogChecked: boolean;
   peers: EtcdPeers | undefined;
   /** Ends the running process, which is then started again with the settings of that time. */
   restarting: AbortController;
@@ -190,17 +199,35 @@ async function supervise(
     if (signal.aborted) return undefined;
     if (restarting.signal.aborted) return 0;
     if (clock.now() - started > goodRunMs) backoff.reset();
-    const end = await lastOutput(options.dataDir);
-    const advice = etcdAdvice(end, dataOf(options.dataDir));
+    const end = await endOf(options, run);
     const delayMs = backoff.next();
-    log.error('etcd ended, starting it again', { outcome, delayMs, lastLine: end.line });
-    if (advice !== undefined && advice !== run.advice) log.error(advice);
-    run.advice = advice;
+    if (!isLasting(end)) log.error('etcd ended, starting it again', { outcome, delayMs, lastLine: end.line });
+    await advise(end, options, run);
     return delayMs;
   });
 }
 
-/** Runs etcd until it ends or the signal aborts; returns how it ended. */
+/** Logs what an administrator has to do after the end of a run, once. */
+async function advise(end: EtcdEnd, options: RunOptions, run: Run): Promise<void> {
+  const advice = etcdAdvice(end, dataOf(options.dataDir), await mendingFor(end, options));
+  if (advice !== undefined && advice !== run.advice) options.log.error(advice);
+  run.advice = advice;
+}
+
+/** Resolves to the end of the last run. One that waited is explained by its data, once. */
+async function endOf({ binary, dataDir }: RunOptions, run: Run): Promise<EtcdEnd> {
+  const end = await lastOutput(dataDir);
+  if (end.trouble === 'waiting') run.isLogChecked = true;
+  return explainWaiting(end, { binary, data: dataOf(dataDir), exec: systemExec });
+}
+
+const mendingFor = async ({ trouble }: EtcdEnd, { mending }: EmbeddedEtcdOptions) =>
+  trouble === 'damaged' ? mending?.() : undefined;
+
+/**
+ * Runs etcd until it ends or the signal aborts; returns how it ended. An etcd that waits instead of serving
+ * is ended, because its data can only be read then.
+ */
 async function runOnce(
   options: RunOptions,
   run: Run,
@@ -212,14 +239,20 @@ async function runOnce(
   // A member that votes must not lose its log, so data of a first start that was interrupted are kept.
   if (peers === undefined) await prepareData(dataDir, directory);
   const command = { ...options, peers, data: dataOf(dataDir), stopMs };
+  const waited = new AbortController();
+  const ended = new AbortController();
   try {
-    return await runEtcd(command, AbortSignal.any([signal, run.restarting.signal]), (pid) => {
+    return await runEtcd(command, AbortSignal.any([signal, run.restarting.signal, waited.signal]), (pid) => {
       run.pid = pid;
       run.startedAt = clock.now();
       onStarted();
       run.onStarted?.();
+      // A member of several waits for the others.
+      if (peers === undefined && !run.isLogChecked)
+        void untilWaiting(logFile(dataDir), ended.signal).then((waits) => waits && waited.abort());
     });
   } finally {
     run.pid = undefined;
+    ended.abort();
   }
 }

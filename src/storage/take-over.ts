@@ -13,9 +13,10 @@ import { access, type FileHandle, open, readdir, readFile, rename, rm, rmdir, st
 import path from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { systemExec } from '../os/exec.ts';
+import { ExecError, systemExec } from '../os/exec.ts';
 import { replaceFile } from '../os/replace-file.ts';
-import { etcdAdvice } from './etcd-output.ts';
+import { lostPart, readParts } from './data-parts.ts';
+import { etcdAdvice, firstWords } from './etcd-output.ts';
 import {
   type EtcdContents,
   lastOutput,
@@ -36,6 +37,8 @@ export interface TakeOverOptions {
   readonly dataDir: string;
   /** Open handle of `dataDir`. */
   readonly directory: FileHandle;
+  /** Resolves to the command that mends damaged data, for the advice to the administrator. */
+  readonly mending?: () => Promise<string>;
   readonly log: Logger;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -81,6 +84,20 @@ async function isMarked(dataDir: string): Promise<boolean> {
 async function identity(directory: string): Promise<string> {
   const { ino, birthtimeNs } = await stat(directory, { bigint: true });
   return `inode ${ino} made ${birthtimeNs}\n`;
+}
+
+/**
+ * Rejects if a part of the data is lost: etcd, or a take-over, would begin anew, empty. Data that have never
+ * served, or that a take-over is about to replace, may be incomplete.
+ */
+export async function requireAllParts({
+  dataDir,
+  mending,
+}: Pick<TakeOverOptions, 'dataDir' | 'mending'>): Promise<void> {
+  if ((await isUnfinished(dataDir)) || (await isThere(readyOf(dataDir)))) return;
+  const data = dataOf(dataDir);
+  const line = lostPart(await readParts(data, await isThere(formatOf(dataDir))));
+  if (line !== undefined) throw new Error(etcdAdvice({ line, trouble: 'damaged' }, data, await mending?.()));
 }
 
 /**
@@ -142,17 +159,21 @@ function cannotBeMountPoint(dataDir: string): Error {
  * Returns whether etcd 3.6 or newer wrote the data, which this etcd reads. Earlier versions write no version
  * into the database.
  */
-async function isOurs({ binary, dataDir, signal }: TakeOverOptions): Promise<boolean> {
+async function isOurs({ binary, dataDir, mending, signal }: TakeOverOptions): Promise<boolean> {
   const database = databaseOf(dataOf(dataDir));
   try {
     const { stdout } = await systemExec(binary, ['storage-version', database], { signal, env: {} });
     return stdout.trim() !== '';
   } catch (error) {
     signal.throwIfAborted();
-    const line = errorMessage(error);
-    throw new Error(etcdAdvice({ line, trouble: 'damaged' }, dataOf(dataDir)), { cause: error });
+    const line = inShort(error);
+    throw new Error(etcdAdvice({ line, trouble: 'damaged' }, dataOf(dataDir), await mending?.()));
   }
 }
+
+/** Returns what the program wrote, without its command line. */
+const inShort = (error: unknown): string =>
+  (error instanceof ExecError && firstWords(error.failure.stderr)) || errorMessage(error);
 
 async function earlierVersion({ earlierBinary, dataDir, signal }: TakeOverOptions): Promise<string> {
   const data = dataOf(dataDir);
@@ -162,7 +183,7 @@ async function earlierVersion({ earlierBinary, dataDir, signal }: TakeOverOption
       `the data of etcd in ${data} are of an earlier version, and ${earlierBinary}, which reads them, ` +
         `${missing ? 'is not there' : 'cannot be run'}: ` +
         `put an etcd 3.4 or 3.5 there (of Debian 12: apt-get install etcd-server, cp /usr/bin/etcd ${earlierBinary}), ` +
-        `or move ${data} away to begin anew, empty`,
+        `or run minik8s reset, which removes the cluster with all its objects`,
       missing ? undefined : { cause: error },
     );
   });

@@ -43,7 +43,7 @@ test('a backup is restored on another machine, as docs/backup.md says', { timeou
       outputs.push((await first.run(script)).stdout);
     }
     assert.match(outputs[0] ?? '', /\.tar\.zst\.age: \d+ keys at revision \d+/);
-    assert.match(outputs[0] ?? '', /^CREATED +SIZE +ENCRYPTED +FILE\n\S+ +\S+ MB +yes +\/var\/backups/m);
+    assert.match(outputs[0] ?? '', /^CREATED +SIZE +ENCRYPTED +FILE\n\S+ +\S+ [kM]B +yes +\/var\/backups/m);
     assert.match(outputs[1] ?? '', /\.tar\.zst\.age is whole: \d+ keys/);
     const uid = (await first.run('minik8s ctl get deployment hello -o jsonpath={.metadata.uid}')).stdout;
     const copied = await first.run('cd / && tar -c root/passphrase var/backups/minik8s | base64');

@@ -3,6 +3,9 @@ import { type Role, runsPods } from './role.ts';
 
 export const unitName = 'minik8s.service';
 
+/** Directory of the settings that `systemctl edit` adds. They belong to the administrator. */
+export const dropInDirectory = `/etc/systemd/system/${unitName}.d`;
+
 /** Minimum timeout of a stop in seconds. */
 const minStopSeconds = 90;
 

@@ -1,5 +1,5 @@
 /** The steps that undo an installation, in the reverse order of their making. */
-import { configDirectory, executablePath, kubectlPath, unitPath } from './install-plan.ts';
+import { configDirectory, executablePath, kubectlPath, recordStep, unitPath } from './install-plan.ts';
 import { type Installed, recordFile } from './installed.ts';
 import { isRestored, sysctls } from './kernel.ts';
 import type { Machine } from './machine.ts';
@@ -28,7 +28,7 @@ export function uninstallPlan(
     ...restored.map(([path, { text, mode }]): Step => ({ kind: 'write-file', path, content: text, mode })),
     { kind: 'reload-services' },
     ...loweredSysctls(installed, current),
-    { kind: 'remove-path', path: recordFile },
+    keepData ? recordStep(keptOf(installed, isKept)) : { kind: 'remove-path', path: recordFile },
     // A removal that was interrupted is repeated with the executable.
     ...gone.filter((path) => path === executablePath).map((path): Step => ({ kind: 'remove-path', path })),
     ...gone
@@ -36,6 +36,16 @@ export function uninstallPlan(
       .map((path): Step => ({ kind: 'remove-empty-directory', path })),
   ];
 }
+
+/**
+ * Returns the record of what stays with the data, so that the removal after the next installation, or one
+ * without `--keep-data`, removes it.
+ */
+const keptOf = (installed: Installed, isKept: (path: string) => boolean): Installed => {
+  const { started: _, ...others } = installed;
+  const before = Object.fromEntries(Object.entries(installed.before).filter(([path]) => isKept(path)));
+  return { ...others, created: installed.created.filter(isKept), before, sysctls: {} };
+};
 
 const isLast = (path: string) => path === configDirectory || path === executablePath;
 

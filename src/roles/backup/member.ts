@@ -11,9 +11,12 @@ import type { MemberRpc } from '../../storage/etcd-rpc.ts';
 /** Timeout of the first answer in milliseconds. */
 const answerMs = 5_000;
 
-export interface RunningMember extends Pick<MemberRpc, 'snapshot'> {
-  readonly socket: string;
+export interface BackedUpMember extends Pick<MemberRpc, 'snapshot'> {
   close(): void;
+}
+
+interface RunningMember extends BackedUpMember {
+  readonly socket: string;
 }
 
 /** Connects to the embedded etcd of a data directory. Rejects with advice if none answers. */

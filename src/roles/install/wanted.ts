@@ -51,7 +51,9 @@ export async function readWanted(role: Role, sources: WantedSources): Promise<Wa
   const given = givenSettings(role, sources);
   // A file such as /dev/stdin can be read only once.
   const text = readConfigText(path, typeof named === 'string');
-  await checked(role, { text, path }, { flags: given.flags, environment, warn });
+  await checked(role, { text, path }, { flags: given.flags, environment, warn }).catch((error) => {
+    throw typeof flags.join === 'string' ? asJoin(error) : error;
+  });
   const config = withSettings(text, { ...given.variables, ...given.flags }, path);
   const settings = await checked(
     role,
@@ -97,6 +99,10 @@ function withJoin({ join: joined, ...others }: WantedSources['flags']): WantedSo
   if (others.server === undefined) return { ...others, server: joined };
   throw new UsageError('--join and --server are the same: give one of them');
 }
+
+/** Returns an error that names the flag as it was given. */
+const asJoin = (error: unknown): unknown =>
+  error instanceof UsageError ? new UsageError(error.message.replace(/^--server\b/, '--join')) : error;
 
 type CheckSources = Omit<WantedSources, 'directory'>;
 

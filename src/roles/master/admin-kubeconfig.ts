@@ -44,5 +44,8 @@ async function write(
   const text = formatKubeconfig(
     singleKubeconfig('minik8s', { server, ca: authority, cert: certificate, key }),
   );
-  await replaceFile(path, text, { mode: 0o600 });
+  await replaceFile(path, text, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EISDIR') throw error;
+    throw new Error(`${path} is a directory: move it away, and start minik8s again`);
+  });
 }

@@ -8,7 +8,6 @@ import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { ControlPlane } from '../../control-plane/control-plane.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
-import { configFileOf } from '../../installation/plan/role.ts';
 import { systemExec } from '../../os/exec.ts';
 import { openRpc } from '../../storage/etcd.ts';
 import type { ProcessContext } from '../process-context.ts';
@@ -17,6 +16,8 @@ import { etcdBinaryIn } from './inside-etcd.ts';
 
 export interface BackupOptions extends Pick<ProcessContext, 'clock' | 'random' | 'log'> {
   readonly settings: PartSettings<'control plane'>;
+  /** Configuration file of this process, which backups contain. */
+  readonly configFile: string;
   /** Socket of the embedded etcd; undefined for an external one. */
   readonly etcdSocket: string | undefined;
 }
@@ -49,7 +50,7 @@ interface RunOptions extends BackupOptions {
 }
 
 async function run(options: RunOptions, controlPlane: ControlPlane, signal: AbortSignal): Promise<void> {
-  const { settings, etcdSocket, intervalMs, passphrase, clock, random, log } = options;
+  const { settings, configFile, etcdSocket, intervalMs, passphrase, clock, random, log } = options;
   const { 'data-dir': dataDir, 'backup-dir': directory, 'backup-keep': keep } = settings;
   const client = controlPlane.clientOf(systemUser('apiserver'), 'kube-apiserver');
   const events = createEventRecorder({ client, clock, random, log, component: 'backup' });
@@ -59,8 +60,7 @@ async function run(options: RunOptions, controlPlane: ControlPlane, signal: Abor
       const [member] = rpc.members;
       if (!member) throw new Error('etcd has no endpoint');
       return await createBackup({
-        ...{ dataDir, directory, passphrase, member, exec: systemExec, now: clock.now() },
-        configFile: configFileOf.master,
+        ...{ dataDir, configFile, directory, passphrase, member, exec: systemExec, now: clock.now() },
         etcdBinary: etcdBinaryIn(dataDir),
         signal: until,
       });

@@ -40,6 +40,7 @@ import { prepareBackups } from './backups.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { etcdPage } from './etcd-page.ts';
 import { type Joins, joinsOf, withJoins } from './joins.ts';
+import { withBackup } from './mending.ts';
 import { createNodeConnection } from './node-connection.ts';
 import { openPrometheus } from './prometheus.ts';
 import { servingCertificates } from './serving-certificates.ts';
@@ -50,6 +51,8 @@ import { readTokenFile } from './token-file.ts';
 
 export interface ControlPlaneOptions extends ProcessContext {
   readonly settings: PartSettings<'control plane'>;
+  /** Configuration file of this process. */
+  readonly configFile: string;
   /** The address under which nodes and pods reach this server. */
   readonly advertiseAddress: string;
   /** The server's URL in the administrator's kubeconfig. */
@@ -94,7 +97,9 @@ export async function startControlPlane(
   const directory = join(settings['data-dir'], 'pki');
   // A master that is alone has the authority in its directory; masters that share an etcd read it from there.
   const shared = sharesStore === true ? authorityIn(store, directory) : undefined;
-  const credentials = await openCredentials(directory, () => clock.now(), shared);
+  const credentials = await openCredentials(directory, () => clock.now(), shared).catch(async (error) => {
+    throw shared ? error : await withBackup(error, settings);
+  });
   const authority = credentials.authority.certificate;
   const problem = authorityProblem(authority, clock.now());
   if (problem !== undefined) log.error(problem);

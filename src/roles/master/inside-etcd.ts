@@ -1,4 +1,5 @@
 /** The etcd inside: alone, or the member of this master among those of the other masters. */
+import { existsSync } from 'node:fs';
 import { rename, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -15,11 +16,14 @@ import {
 } from '../../masters/member-folder.ts';
 import { isMasterName, peerUrlOf } from '../../masters/member-names.ts';
 import { extractAsset } from '../../os/assets.ts';
+import { systemExec } from '../../os/exec.ts';
 import type { Credentials } from '../../pki/credentials.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../storage/embedded-etcd.ts';
+import { etcdAdvice } from '../../storage/etcd-output.ts';
 import { untilServing } from '../../storage/etcd-process.ts';
 import type { PartSettings } from '../settings/setting-table.ts';
 import { ownMember } from './joining.ts';
+import { mendingOf } from './mending.ts';
 
 export interface InsideEtcdOptions {
   readonly settings: PartSettings<'control plane'>;
@@ -64,15 +68,33 @@ export async function startInsideEtcd(
   const joined = await ownMember({ settings, name: wantedName, peerUrl, clock, log }, signal);
   const member = joined && (await withCredentials(directory, { ...joined, peerUrl }, clock));
   signal.throwIfAborted();
+  const places = { dataDir, backupDir: settings['backup-dir'], etcdBinary: binary };
+  const mending = () => mendingOf({ ...places, exec: systemExec });
+  if (!member) await requireDataOfMaster(dataDir, directory, mending);
   const peers = member && etcdPeersOf(directory, member.own);
   const etcd = await startUntil(
-    { ...{ binary, earlierBinary, dataDir: directory, log, clock }, ...(peers && { peers }) },
+    { ...{ binary, earlierBinary, dataDir: directory, mending, log, clock }, ...(peers && { peers }) },
     stack,
     signal,
   );
   const socket = (etcd.endpoints[0] ?? '').replace(/^unix:/, '');
   if (member) await untilMember({ socket, etcd, clock, log }, signal);
   return { etcd, directory, socket, name: joined?.name ?? wantedName, peerUrl, member };
+}
+
+/**
+ * Rejects if the data of a master that has run are gone, as those on a disk that is not mounted: etcd would
+ * begin anew, empty.
+ */
+async function requireDataOfMaster(
+  directory: string,
+  etcdDirectory: string,
+  mending: () => Promise<string>,
+): Promise<void> {
+  const hasData = ['data', 'data.ready'].some((name) => existsSync(join(etcdDirectory, name)));
+  if (hasData || !existsSync(join(directory, 'admin.conf'))) return;
+  const line = 'there are none, but a master has run here';
+  throw new Error(etcdAdvice({ line, trouble: 'damaged' }, etcdDirectory, await mending()));
 }
 
 function masterNameOf(settings: InsideEtcdOptions['settings']): string {

@@ -44,6 +44,17 @@ export interface SettingSources {
 
 export type ConfigFile = Readonly<Record<string, unknown>>;
 
+/** Returns the path of the configuration file, and whether `--config` or its variable has named it. */
+export function configPath({
+  flags,
+  environment,
+  configFile,
+}: Pick<SettingSources, 'flags' | 'environment' | 'configFile'>) {
+  const named = flags.config ?? environment.MINIK8S_CONFIG;
+  const isNamed = typeof named === 'string';
+  return { path: isNamed ? named : configFile, isNamed };
+}
+
 /**
  * Throws UsageError that names the invalid flag or variable, every unknown key of the file, or a setting of a
  * feature that is switched off.
@@ -52,9 +63,8 @@ export function readSettings<const T extends SettingRows>(
   rows: T,
   sources: SettingSources,
 ): SettingValues<T> {
-  const named = sources.flags.config ?? sources.environment.MINIK8S_CONFIG;
-  const path = typeof named === 'string' ? named : sources.configFile;
-  const content = readConfigFile(path, typeof named === 'string');
+  const { path, isNamed } = configPath(sources);
+  const content = readConfigFile(path, isNamed);
   const file = sources.translate?.(content, path) ?? content;
   const unknown = unknownKeys(file, Object.keys(rows), sources.command);
   if (unknown !== undefined) throw new UsageError(`${path}: ${unknown}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { etcdAdvice, readEtcdOutput } from '../../../src/storage/etcd-output.ts';
+import { etcdAdvice, isLasting, readEtcdOutput } from '../../../src/storage/etcd-output.ts';
 
 const warning =
   '{"level":"warn","caller":"auth/store.go:1380","msg":"simple token is not cryptographically signed"}';
@@ -61,6 +61,44 @@ for (const [what, lines, expected] of [
     [entry('fatal', 'failed to listen'), entry('fatal', 'failed to save', 'disk quota exceeded')],
     { line: 'failed to save: disk quota exceeded', trouble: 'full' },
   ],
+  [
+    'a page of the database that was zeroed',
+    ['panic: assertion failed: Page expected to be: 4, but self identifies as 0', ...stack],
+    { line: 'assertion failed: Page expected to be: 4, but self identifies as 0', trouble: 'damaged' },
+  ],
+  [
+    'a database of a newer etcd',
+    [entry('fatal', 'discovery failed', 'version "3.8.0" is not supported')],
+    { line: 'discovery failed: version "3.8.0" is not supported', trouble: 'newer' },
+  ],
+  [
+    'a database of another user',
+    [entry('panic', 'failed to open database', 'open db: permission denied')],
+    { line: 'failed to open database: open db: permission denied', trouble: 'denied' },
+  ],
+  [
+    'a disk that was mounted read-only',
+    [entry('fatal', 'failed to save Raft entries', 'write 0.wal: read-only file system')],
+    { line: 'failed to save Raft entries: write 0.wal: read-only file system', trouble: 'read-only' },
+  ],
+  [
+    'a disk that fails',
+    [entry('fatal', 'failed to save Raft entries', 'sync 0.wal: input/output error')],
+    { line: 'failed to save Raft entries: sync 0.wal: input/output error', trouble: 'failing' },
+  ],
+  [
+    'an etcd that waits for its first write',
+    [entry('warn', 'failed to publish local member to cluster through raft', 'request timed out'), 'x'],
+    { line: 'x', trouble: 'waiting' },
+  ],
+  [
+    'an etcd that waited, and then ended with a reason',
+    [
+      entry('warn', 'failed to publish local member to cluster through raft', 'request timed out'),
+      entry('fatal', 'failed to listen', 'address in use'),
+    ],
+    { line: 'failed to listen: address in use' },
+  ],
   ['words of damage that nobody said as his last', ['page 4: read'], { line: 'page 4: read' }],
   ['the last line that is not blank', ['killed', '   '], { line: 'killed' }],
   [
@@ -86,18 +124,29 @@ for (const [what, lines, expected] of [
 
 test('a long line is cut', () => assert.equal(readEtcdOutput('x'.repeat(9_000)).line.length, 500));
 
-test("the advice names the directory and the line, and is given for an administrator's tasks only", () => {
-  assert.equal(etcdAdvice({ line: 'killed' }, '/d'), undefined);
-  assert.match(
-    etcdAdvice({ line: 'L', trouble: 'full' }, '/d') ?? '',
-    /^the disk of \/d is full \(L\): make room/,
-  );
-  assert.match(
-    etcdAdvice({ line: 'L', trouble: 'damaged' }, '/d') ?? '',
-    /^the data of etcd in \/d are damaged \(L\): .*restore a snapshot/,
-  );
-  assert.match(
-    etcdAdvice({ line: 'L', trouble: 'removed' }, '/d') ?? '',
+const advised = [
+  ['full', /^the disk of \/d is full \(L\): make room/, false],
+  ['read-only', /^the disk of \/d is read-only \(L\): .*mount it writable again/, false],
+  ['failing', /^the disk of \/d fails \(L\): dmesg/, false],
+  ['denied', /^the user of minik8s must not write in \/d \(L\): .*chown/, true],
+  ['newer', /^the data of etcd in \/d were written by a newer minik8s \(L\): start that version again/, true],
+  [
+    'removed',
     /^this master was removed from the cluster: stop it, and join again .* token create --master/,
-  );
+    true,
+  ],
+  ['damaged', /^the data of etcd in \/d are damaged \(L\): mend it$/, true],
+] as const;
+for (const [trouble, expected, lasts] of advised)
+  test(`the advice for ${trouble} says what to do`, () => {
+    assert.match(etcdAdvice({ line: 'L', trouble }, '/d', 'mend it') ?? '', expected);
+    assert.equal(isLasting({ line: 'L', trouble }), lasts);
+  });
+
+test("there is advice for an administrator's tasks only", () => {
+  for (const end of [{ line: 'killed' }, { line: 'x', trouble: 'waiting' }] as const) {
+    assert.equal(etcdAdvice(end, '/d', 'mend it'), undefined);
+    assert.equal(isLasting(end), false);
+  }
+  assert.match(etcdAdvice({ line: 'L', trouble: 'damaged' }, '/d') ?? '', /minik8s backup restore/);
 });

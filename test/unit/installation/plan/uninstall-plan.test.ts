@@ -6,7 +6,7 @@ import {
   kubectlPath,
   unitPath,
 } from '../../../../src/installation/plan/install-plan.ts';
-import type { Installed } from '../../../../src/installation/plan/installed.ts';
+import { type Installed, parseInstalled } from '../../../../src/installation/plan/installed.ts';
 import type { Found } from '../../../../src/installation/plan/machine.ts';
 import { uninstallPlan } from '../../../../src/installation/plan/uninstall-plan.ts';
 
@@ -56,6 +56,29 @@ test('with --keep-data the settings stay as well, so that the next installation 
   assert.ok(reset?.kind === 'reset' && reset.keepData);
   const paths = steps.flatMap((step) => ('path' in step ? [step.path] : []));
   assert.deepEqual(paths, [unitPath, '/etc/minik8s/installed.json', executablePath]);
+});
+
+test('the record of what is kept stays, so that the next removal does not take it for the own of the user', () => {
+  const path = '/etc/minik8s/node.yaml';
+  const earlier = { ...installed, started: 'digest', packages: ['docker.io'] };
+  const steps = uninstallPlan({ found: all, sysctls }, earlier, true);
+  const record = steps.find((step) => step.kind === 'write-file');
+  assert.ok(record?.kind === 'write-file' && record.path === '/etc/minik8s/installed.json');
+  const kept = parseInstalled(record.content);
+  const { started: _, ...others } = earlier;
+  assert.deepEqual(kept, { ...others, created: [configDirectory, path], sysctls: {} });
+  const left = new Map<string, Found>([configDirectory, path, '/srv/minik8s'].map((each) => [each, there]));
+  const last = uninstallPlan({ found: left, sysctls }, kept, false);
+  assert.deepEqual(
+    last.map((step) => ('path' in step ? `${step.kind} ${step.path}` : step.kind)),
+    [
+      'reset',
+      `remove-path ${path}`,
+      'reload-services',
+      'remove-path /etc/minik8s/installed.json',
+      `remove-empty-directory ${configDirectory}`,
+    ],
+  );
 });
 
 test('settings that existed before are restored, with their mode', () => {

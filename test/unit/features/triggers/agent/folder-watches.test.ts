@@ -285,7 +285,7 @@ test('a node with the feature watches its folders, and without --watch-folder no
     };
     const metadata = { name: 'w', namespace: 'default', uid: 'one', resourceVersion: '1' };
     const clock = new FakeClock(Date.now());
-    const { runAsMember } = watchedFolders(isAllowed ? { 'watch-folder': [root] } : {}).start({
+    const { runAsMember } = watchedFolders({ 'watch-folder': isAllowed ? [root] : [] }).start({
       ...{ clock, log: new RecordingLogger(), random: new SeededRandom(1), nodeName: 'n1' },
       client: {
         resource: () => ({

@@ -1,0 +1,14 @@
+/** A lock, so that an installation and a removal on the same machine do not run at the same time. */
+import { holderOnceWritten, lockFile } from '../data-directory.ts';
+
+/** The directory is empty after a boot. */
+const usualFile = '/run/minik8s-install.lock';
+
+/** Resolves to a function that releases the lock; rejects if another process holds it. */
+export async function claimInstallation(file = usualFile): Promise<() => Promise<void>> {
+  const handle = await lockFile(file);
+  if (handle !== undefined) return () => handle.close();
+  const holder = await holderOnceWritten(file);
+  const which = holder === undefined ? 'another process' : `process ${holder}`;
+  throw new Error(`${which} installs or removes minik8s on this machine: run this again when it has ended`);
+}
