@@ -1,4 +1,4 @@
-/** Findings of `minik8s doctor`: what a check observed, why it matters, and the command that mends it. Pure. */
+/** Findings of `minik8s doctor`: the observation, why it matters, and the command that mends it. Pure. */
 
 /** Severities from the best to the worst. */
 export const severities = ['ok', 'note', 'warning', 'fault'] as const;
@@ -13,7 +13,7 @@ export type Fix =
 /** Result of one check. */
 export interface Observation {
   readonly severity: Severity;
-  /** What was found, with the value. */
+  /** Text of the observation, with the value. */
   readonly found: string;
   /** One clause that says why it matters. */
   readonly why?: string;

@@ -5,7 +5,7 @@ import type { DroppingRule } from './checks/firewall.ts';
 const maxRules = 50;
 
 /**
- * Returns the rules that drop or reject packets of named addresses in chains that packets enter. Tables of
+ * Returns the rules that drop or reject packets of named addresses in chains that packets pass. Tables of
  * minik8s are skipped.
  */
 export function droppingRules(text: string): readonly DroppingRule[] {
@@ -19,7 +19,7 @@ export function droppingRules(text: string): readonly DroppingRule[] {
 function inTable(table: string, text: string): readonly DroppingRule[] {
   return text.split(/^(?=\s+chain )/m).flatMap((part) => {
     const [, chain] = /^\s+chain (\S+) \{/.exec(part) ?? [];
-    if (chain === undefined || !isEntered.test(part)) return [];
+    if (chain === undefined || !isPassed.test(part)) return [];
     return part.split('\n').flatMap((line) => {
       const drop = dropIn(line.trim());
       return drop ? [{ table, chain, ...drop }] : [];
@@ -27,10 +27,10 @@ function inTable(table: string, text: string): readonly DroppingRule[] {
   });
 }
 
-const isEntered = /^\s+type \S+ hook (?:ingress|prerouting|input|forward) /m;
+const isPassed = /^\s+type \S+ hook (?:ingress|prerouting|input|forward|output|postrouting) /m;
 
 function dropIn(line: string): Pick<DroppingRule, 'handle' | 'rule'> | undefined {
   const [, rule, handle] =
-    /^(.*\b[sd]addr [\d.].* (?:drop|reject)(?: with .*)?) # handle (\d+)$/.exec(line) ?? [];
+    /^(.*\b[sd]addr (?:\{ )?[\d.].* (?:drop|reject)(?: with .*)?) # handle (\d+)$/.exec(line) ?? [];
   return rule === undefined ? undefined : { rule, handle: Number(handle) };
 }

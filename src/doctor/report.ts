@@ -24,8 +24,8 @@ export function reportJson(findings: readonly Finding[], fixed: readonly Fixed[]
 }
 
 /**
- * Returns the report: worst findings last, so that they are on the screen. `emphasize` formats the severity of
- * warnings and faults.
+ * Returns the report: worst findings last, so that they are on the screen. `emphasize` formats the severity
+ * of warnings and faults.
  */
 export function reportText(
   findings: readonly Finding[],

@@ -4,9 +4,9 @@ import { type Check, note, ok, warning } from '../finding.ts';
 import type { Situation } from '../situation.ts';
 
 export interface ClockFacts {
-  /** Whether the kernel's clock is synchronised; undefined if that is not known. */
+  /** True if the kernel's clock is synchronised; undefined if that is not known. */
   readonly isSynchronised: boolean | undefined;
-  /** Whether a program that synchronises it is installed and switched on. */
+  /** True if a program that can synchronise it is installed. */
   readonly hasService: boolean;
 }
 

@@ -70,7 +70,7 @@ export function metricIn(text: string, name: string): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** Returns the upper bound of the bucket of a histogram that contains the percentile; undefined if it is empty. */
+/** Returns the upper bound of the bucket with the percentile of a histogram; undefined if it is empty. */
 export function percentile(text: string, name: string, share: number): number | undefined {
   const buckets = [...text.matchAll(new RegExp(`^${name}_bucket\\{le="([^"]+)"\\} (\\S+)$`, 'gm'))].map(
     ([, bound = '', count = '']) => ({

@@ -14,7 +14,7 @@ export interface DroppingRule {
 }
 
 export interface FirewallFacts {
-  /** What firewalld permits in the zone of the links; absent if it does not run. */
+  /** Packets that firewalld permits in the zone of the links; absent if it does not run. */
   readonly firewalld?: { readonly ports: readonly string[]; readonly trusted: readonly string[] };
   /** Output of `ufw status verbose`; absent if ufw is not installed. */
   readonly ufw?: string;

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { open, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
 import type { Disk, DiskFacts } from '../checks/disk.ts';
 import { imageDirectory } from './docker.ts';
 import type { Sources } from './sources.ts';
@@ -10,16 +11,16 @@ import type { Sources } from './sources.ts';
 const writes = 20;
 const writeBytes = 4096;
 
-export async function readDisk({ situation, measuresDisk }: Sources): Promise<DiskFacts> {
+export async function readDisk({ clock, situation, measuresDisk }: Sources): Promise<DiskFacts> {
   const { dataDir, dockerSocket, hasNode } = situation;
   const etcd = join(dataDir, 'etcd');
-  const images = hasNode ? await imageDirectory(dockerSocket) : undefined;
+  const images = hasNode ? await imageDirectory(clock, dockerSocket) : undefined;
   const disks = [
     await diskAt(existing(dataDir), 'data'),
     ...(existsSync(etcd) ? [await diskAt(etcd, 'etcd')] : []),
     ...(images !== undefined && existsSync(images) ? [await diskAt(images, 'images')] : []),
   ];
-  const syncs = measuresDisk && existsSync(etcd) ? await measure(etcd) : undefined;
+  const syncs = measuresDisk && existsSync(etcd) ? await measure(clock, etcd) : undefined;
   return { disks, ...(syncs && { syncs }) };
 }
 
@@ -40,17 +41,17 @@ async function diskAt(path: string, what: Disk['what']): Promise<Disk> {
  * Resolves to the milliseconds of each write; to undefined if the disk is full. The file has no name once it
  * is open, so nothing is left behind.
  */
-async function measure(directory: string): Promise<readonly number[] | undefined> {
+async function measure(clock: Clock, directory: string): Promise<readonly number[] | undefined> {
   const path = join(directory, `.doctor-${process.pid}`);
   await using file = await open(path, 'wx', 0o600);
   await rm(path);
   const times: number[] = [];
   try {
     for (let index = 0; index < writes; index++) {
-      const from = performance.now();
+      const from = clock.monotonic();
       await file.write(Buffer.alloc(writeBytes));
       await file.datasync();
-      times.push(performance.now() - from);
+      times.push(clock.monotonic() - from);
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;

@@ -1,6 +1,7 @@
 /** Reads the version and the settings of the Docker engine. */
 import { existsSync } from 'node:fs';
-import { unlessAborted } from '../../base/abort.ts';
+import { answerWithin } from '../../base/answer-within.ts';
+import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import { dockerClient } from '../../docker/client.ts';
 import { isProgram } from '../../installation/machine-facts.ts';
@@ -10,10 +11,10 @@ import { textOf } from './text-file.ts';
 
 const answerTimeoutMs = 10_000;
 
-export async function readDocker({ exec, situation }: Sources): Promise<DockerFacts | undefined> {
+export async function readDocker({ exec, clock, situation }: Sources): Promise<DockerFacts | undefined> {
   if (!situation.hasNode) return undefined;
   const [engine, isInstalled, daemonJson] = await Promise.all([
-    readEngine(situation.dockerSocket).catch((error) => ({ problem: errorMessage(error) })),
+    readEngine(clock, situation.dockerSocket).catch((error) => ({ problem: errorMessage(error) })),
     isProgram(exec, 'dockerd'),
     textOf('/etc/docker/daemon.json'),
   ]);
@@ -26,18 +27,19 @@ interface Info {
   readonly LiveRestoreEnabled: boolean;
   readonly LoggingDriver: string;
   readonly Driver: string;
+  readonly DockerRootDir: string;
   readonly SecurityOptions?: readonly string[] | null;
 }
 
 /** Rejects if the engine does not answer in time. */
-async function readEngine(socket: string): Promise<EngineFacts> {
+async function readEngine(clock: Clock, socket: string): Promise<EngineFacts> {
   const docker = dockerClient(socket);
-  const late = AbortSignal.timeout(answerTimeoutMs);
-  const { Version, ApiVersion } = await unlessAborted(late, docker.version());
-  const info: Info = await unlessAborted(late, docker.info());
+  const answers = Promise.all([docker.version(), docker.info() as Promise<Info>]);
+  const [version, info] = (await answerWithin(clock, answerTimeoutMs, answers)) ?? [];
+  if (!version || !info) throw new Error(`no answer within ${answerTimeoutMs / 1000} s`);
   return {
-    version: Version,
-    apiVersion: ApiVersion,
+    version: version.Version,
+    apiVersion: version.ApiVersion,
     cgroupDriver: info.CgroupDriver,
     cgroupVersion: info.CgroupVersion ?? '1',
     isLiveRestore: info.LiveRestoreEnabled,
@@ -48,12 +50,9 @@ async function readEngine(socket: string): Promise<EngineFacts> {
 }
 
 /** Resolves to the directory of the engine's images; to undefined if the engine does not answer. */
-export async function imageDirectory(socket: string): Promise<string | undefined> {
-  try {
-    const info = await unlessAborted(AbortSignal.timeout(answerTimeoutMs), dockerClient(socket).info());
-    return typeof info.DockerRootDir === 'string' ? info.DockerRootDir : undefined;
-  } catch {
-    // Another subject reports that the engine does not answer.
-    return undefined;
-  }
+export async function imageDirectory(clock: Clock, socket: string): Promise<string | undefined> {
+  const info: Promise<Info> = dockerClient(socket).info();
+  // Another subject reports that the engine does not answer.
+  const answer = await answerWithin(clock, answerTimeoutMs, info).catch(() => undefined);
+  return answer?.DockerRootDir;
 }

@@ -94,7 +94,7 @@ function wordsOf(pid: number): readonly string[] {
   }
 }
 
-/** Returns the values of the flags that decide, and of --config, in the form `--port 6443` or `--port=6443`. */
+/** Returns the values of the flags in the table, and of --config: `--port 6443` or `--port=6443`. */
 function flagsIn(words: readonly string[]): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const [index, word] of words.entries()) {
