@@ -1,4 +1,4 @@
-/** What a node's agent answers to the doctor, and how the doctor reads it. Pure. */
+/** The answer of a node's agent to the doctor, and its parser. Pure. */
 import type { DroppingRule } from './checks/firewall.ts';
 import type { Link } from './checks/links.ts';
 import { type Finding, severities } from './finding.ts';
@@ -9,15 +9,15 @@ export interface Reach {
   readonly problem?: string;
 }
 
-/** Whether a node reaches another node of the cluster. */
+/** Results of the tries of a node to reach another node of the cluster. */
 export interface PeerReach {
   readonly node: string;
   readonly address: string;
-  /** By TCP, at the port of its agent. */
+  /** TCP connection to the port of its agent. */
   readonly agent: Reach;
-  /** Through the overlay, at the overlay's own address of the node. */
+  /** TCP connection through the overlay, to the overlay's own address of the node. */
   readonly overlay?: Reach;
-  /** Through the overlay with a packet of its full size, which must not be cut into pieces. */
+  /** Packet of the overlay's full size, which must not be cut into pieces. */
   readonly large?: Reach & { readonly bytes: number };
 }
 

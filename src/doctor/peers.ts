@@ -3,16 +3,7 @@ import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { PeerReach, Reach } from './node-answer.ts';
-
-/** Another node, as its Node object names it. */
-export interface Peer {
-  readonly node: string;
-  readonly address: string;
-  /** Port of its agent. */
-  readonly port: number;
-  /** The overlay's own address of the node; absent for one without an overlay. */
-  readonly overlayAddress?: string;
-}
+import type { Peer } from './peers-plan.ts';
 
 /** Maximum number of peers that are tried, and of those at once. */
 const maxPeers = 250;

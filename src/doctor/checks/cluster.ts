@@ -100,7 +100,7 @@ interface Way {
   readonly underlay: NodeAnswer['underlay'];
 }
 
-/** Returns the finding about the way from a node to a peer; the command is to be run on the node named in it. */
+/** Returns the finding about the way from a node to a peer, of the node where its command is to be run. */
 function reachOf(way: Way): Finding {
   const { node, peer } = way;
   const { agent, overlay, large, address } = peer;
@@ -122,18 +122,21 @@ function reachOf(way: Way): Finding {
   return { check, node: node.name, ...ok(`${name}: reached${through}${size}`) };
 }
 
-/** A rule that drops packets of the sender is removed where it stands; otherwise the receiver accepts them. */
+/**
+ * A rule that drops the packets or their answers is deleted where it stands; without a known one, the
+ * receiver accepts the packets.
+ */
 function blocked({ node, peer, otherAnswer }: Way, found: string, why: string, accept: string) {
   const own = 'problem' in node.answer ? [] : node.answer.drops;
-  const sending = own.find(({ rule }) => names(rule, 'daddr', peer.address));
+  const sending = own.find(({ rule }) => names(rule, peer.address));
   if (sending) return { node: node.name, ...fault(found, why, deletionOf(sending)) };
-  const receiving = otherAnswer?.drops.find(({ rule }) => names(rule, 'saddr', node.address));
+  const receiving = otherAnswer?.drops.find(({ rule }) => names(rule, node.address));
   return { node: peer.node, ...fault(found, why, receiving ? deletionOf(receiving) : accept) };
 }
 
-/** Returns true if a rule names the address as that of the sender (`saddr`) or of the receiver (`daddr`). */
-const names = (rule: string, end: 'saddr' | 'daddr', address: string): boolean =>
-  new RegExp(`\\b${end} (?:\\{[^}]*[ ,{])?${RegExp.escape(address)}(?![\\d.])`).test(rule);
+/** Returns true if a rule names the address, of the sender or of the receiver. */
+const names = (rule: string, address: string): boolean =>
+  new RegExp(`\\b[sd]addr (?:\\{[^}]*[ ,{])?${RegExp.escape(address)}(?![\\d.])`).test(rule);
 
 function tooLarge({ node, peer, otherAnswer, underlay }: Way, bytes: number): Observation & { node: string } {
   const found = `${node.name} to ${peer.node}: packets of ${bytes} bytes do not arrive through the overlay, smaller ones do`;

@@ -57,7 +57,7 @@ export const etcdChecks: readonly Check<EtcdFacts, Situation>[] = [
         warning(
           found,
           'writes are refused once it is full',
-          'minik8s ctl get --raw /metrics/objects | sort -t" " -k2 -n | tail',
+          "minik8s ctl get --raw /metrics | grep '^apiserver_storage_objects'",
         ),
       ];
     },

@@ -14,7 +14,10 @@ const answerTimeoutMs = 10_000;
 export async function readDocker({ exec, clock, situation }: Sources): Promise<DockerFacts | undefined> {
   if (!situation.hasNode) return undefined;
   const [engine, isInstalled, daemonJson] = await Promise.all([
-    readEngine(clock, situation.dockerSocket).catch((error) => ({ problem: errorMessage(error) })),
+    readEngine(clock, situation.dockerSocket).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EACCES') throw error;
+      return { problem: errorMessage(error) };
+    }),
     isProgram(exec, 'dockerd'),
     textOf('/etc/docker/daemon.json'),
   ]);

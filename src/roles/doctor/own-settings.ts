@@ -1,5 +1,5 @@
 /** The settings and the situation of this machine: of the minik8s that runs, or as it is configured. */
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Situation } from '../../doctor/situation.ts';
 import { packageManagerOf, readInstalled } from '../../installation/machine-facts.ts';
@@ -36,9 +36,9 @@ export async function readOwnMachine(
   exec: Exec,
   now: number,
 ): Promise<OwnMachine> {
-  const installed = await readInstalled();
+  const installed = await readInstalled().catch(withoutRights);
   const configured = settingsOf(installed?.role, given);
-  const pid = holderOf(configured['data-dir']);
+  const pid = runningIn(configured['data-dir']);
   const words = pid === undefined ? [] : wordsOf(pid);
   const role = roles.find((one) => words.includes(one)) ?? installed?.role;
   const settings = settingsOf(role, { ...flagsIn(words), ...given });
@@ -70,19 +70,46 @@ const situationOf = (settings: ReturnType<typeof settingsOf>) => ({
   overlay: settings.overlay,
 });
 
-/** Returns the settings of the role; other keys of its file are not read. */
+/**
+ * Returns the settings of the role; other keys of its file are not read. Defaults take the place of a file
+ * that this user may not read.
+ */
 function settingsOf(role: Role | undefined, flags: Readonly<Record<string, string>>) {
   const isNode = role === 'node' || (role === undefined && !existsSync(configFileOf.master));
+  const file = isNode ? configFileOf.node : configFileOf.master;
   return readSettings(rows, {
     command: `minik8s ${role ?? 'up'}`,
     flags,
     environment: process.env,
-    configFile: isNode ? configFileOf.node : configFileOf.master,
-    translate: (file) => ({
-      ...(file.name !== undefined && { 'node-name': file.name }),
-      ...Object.fromEntries(Object.entries(file).filter(([key]) => Object.hasOwn(rows, key))),
+    configFile: isReadable(file) ? file : '/dev/null',
+    translate: (content) => ({
+      ...(content.name !== undefined && { 'node-name': content.name }),
+      ...Object.fromEntries(Object.entries(content).filter(([key]) => Object.hasOwn(rows, key))),
     }),
   });
+}
+
+/** Returns undefined for the error of a file that this user may not read; throws any other error. */
+function withoutRights(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'EACCES') throw error;
+}
+
+/** Returns the id of the minik8s that holds the directory; undefined without the rights to read it. */
+function runningIn(dataDir: string): number | undefined {
+  try {
+    return holderOf(dataDir);
+  } catch (error) {
+    return withoutRights(error as NodeJS.ErrnoException);
+  }
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the arguments of the process; none without the rights to read them. */
@@ -99,7 +126,8 @@ function flagsIn(words: readonly string[]): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const [index, word] of words.entries()) {
     const [, name = '', value = words[index + 1]] = /^--([a-z-]+)(?:=(.*))?$/s.exec(word) ?? [];
-    if ((name === 'config' || Object.hasOwn(rows, name)) && value !== undefined) found[name] = value;
+    if (value === undefined) continue;
+    if (Object.hasOwn(rows, name) || (name === 'config' && isReadable(value))) found[name] = value;
   }
   return found;
 }

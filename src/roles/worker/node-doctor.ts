@@ -1,16 +1,16 @@
 /**
  * The answer of a node to `minik8s doctor`: its own findings, and which other nodes it reaches. It takes no
- * parameter: the only addresses that it connects to are those of Nodes, so that it scans no ports for anybody.
+ * parameter: the only addresses that it connects to are those of Nodes, so that it scans no ports for any
+ * client.
  */
-import { macAnnotation, nodeIPAnnotation, podCIDRAnnotation } from '../../api/core/v1/node/annotations.ts';
-import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
-import { addressAt, addressKind, parseRange } from '../../base/addresses.ts';
+import { nodeResource } from '../../api/core/v1/node/node.ts';
 import type { Client } from '../../client/client.ts';
 import { readFacts } from '../../doctor/facts/read-facts.ts';
 import type { Sources } from '../../doctor/facts/sources.ts';
 import { machineFindings } from '../../doctor/machine.ts';
 import type { NodeAnswer } from '../../doctor/node-answer.ts';
-import { type Peer, tryPeers } from '../../doctor/peers.ts';
+import { tryPeers } from '../../doctor/peers.ts';
+import { peersOf } from '../../doctor/peers-plan.ts';
 import type { Situation } from '../../doctor/situation.ts';
 import { packageManagerOf } from '../../installation/machine-facts.ts';
 import { unitName } from '../../installation/plan/systemd-unit.ts';
@@ -35,8 +35,7 @@ async function answer(options: WorkerOptions, client: Client): Promise<NodeAnswe
   const sources: Sources = { exec, clock, situation, resolvConf, measuresDisk: false };
   const [facts, { items }] = await Promise.all([readFacts(sources), client.resource(nodeResource).list()]);
   const links = facts.links && 'value' in facts.links ? facts.links.value : undefined;
-  const peers = items.filter(({ metadata }) => metadata.name !== nodeName).flatMap(peerOf);
-  const reached = await tryPeers(clock, peers, links?.overlay?.mtu);
+  const reached = await tryPeers(clock, peersOf(items, nodeName), links?.overlay?.mtu);
   return {
     findings: machineFindings(facts, situation),
     peers: reached,
@@ -62,19 +61,4 @@ async function situationOf({ settings, clock, exec, nodeIP }: WorkerOptions): Pr
     overlay: settings.overlay,
     restart: `systemctl restart ${unitName}`,
   };
-}
-
-/**
- * Returns the peer of a Node; none for a Node whose address is of no other machine, or whose agent does not
- * listen. A node with the annotation of a MAC address receives packets of the overlay.
- */
-function peerOf({ metadata, status }: Node): readonly Peer[] {
-  const address = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
-  const port = status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0;
-  if (address === undefined || addressKind(address) !== 'unicast' || port === 0) return [];
-  const { annotations = {} } = metadata;
-  const range = parseRange(annotations[podCIDRAnnotation] ?? '');
-  if (range === undefined || annotations[nodeIPAnnotation] !== address || !annotations[macAnnotation])
-    return [{ node: metadata.name, address, port }];
-  return [{ node: metadata.name, address, port, overlayAddress: addressAt(range, 0) }];
 }
