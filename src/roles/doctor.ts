@@ -85,11 +85,15 @@ async function examineAll(
 }
 
 async function examineMachine(
-  { situation, nodeName }: OwnMachine,
+  { situation, nodeName, problem }: OwnMachine,
   clock: Clock,
 ): Promise<readonly Finding[]> {
   const sources = { exec: systemExec, clock, situation, resolvConf: hostResolvConf(), measuresDisk: true };
-  const findings = machineFindings(await readFacts(sources), situation);
+  const configuration = problem === undefined ? [] : [fault(problem, 'minik8s does not start with it')];
+  const findings = [
+    ...configuration.map((one) => ({ check: 'configuration', ...one })),
+    ...machineFindings(await readFacts(sources), situation),
+  ];
   return nodeName === undefined ? findings : findings.map((finding) => ({ ...finding, node: nodeName }));
 }
 

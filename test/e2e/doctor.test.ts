@@ -282,6 +282,25 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     }
   });
 
+  await context.test('a master that does not answer', async () => {
+    cluster.master.freeze();
+    const place = ['--kubeconfig', cluster.kubeconfig, '--data-dir', cluster.masterDataDir];
+    const report = await examine(first, place).finally(() => cluster.master.thaw());
+    const [fault] = faultsIn(report).filter(({ check }) => check === 'api-server');
+    assert.match(fault?.found ?? '', /the API server gives no answer within 10 s$/);
+    assert.match(
+      fault?.mend ?? '',
+      new RegExp(`^kill ${cluster.master.pid}; .*setsid .*minik8s master --data-dir `),
+    );
+    const again = await examine(first, place);
+    assert.deepEqual(faultsIn(again), []);
+    for (const check of ['etcd-size', 'ports', 'certificate-expiry', 'permissions'])
+      assert.ok(
+        findingsOf(again, check).some(({ severity }) => severity === 'ok'),
+        check,
+      );
+  });
+
   await context.test(
     'a master that has stopped is no fault, and etcd and the API server are notes',
     async () => {

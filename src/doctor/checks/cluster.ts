@@ -17,7 +17,7 @@ export interface ClusterNodeFacts {
 }
 
 export interface ClusterFacts {
-  /** Milliseconds by which the API server's clock is ahead of this machine's; it is told in whole seconds. */
+  /** Milliseconds by which the API server's clock is ahead of this machine's; known within a second. */
   readonly aheadMs?: number;
   readonly nodes: readonly ClusterNodeFacts[];
 }

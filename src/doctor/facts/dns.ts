@@ -6,7 +6,8 @@ import type { DnsFacts } from '../checks/dns.ts';
 import type { Sources } from './sources.ts';
 import { textOf } from './text-file.ts';
 
-const answerTimeoutMs = 2_000;
+/** Timeout of the first of two tries; the second one has twice the time. */
+const answerTimeoutMs = 700;
 
 export async function readDns({ resolvConf, situation }: Sources): Promise<DnsFacts> {
   const text = await textOf(resolvConf);

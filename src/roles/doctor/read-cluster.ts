@@ -1,5 +1,6 @@
 /** Asks the API server for its nodes, and the nodes for their findings. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { answerWithin } from '../../base/answer-within.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -8,6 +9,8 @@ import { metadataOf, recordsAt, textAt } from '../../cli/objects/objects.ts';
 import type { ClusterFacts, ClusterNodeFacts } from '../../doctor/checks/cluster.ts';
 import { parseNodeAnswer } from '../../doctor/node-answer.ts';
 
+/** Timeout of the API server's own answers. */
+const serverTimeoutMs = 10_000;
 /** Timeout of an agent's answer, which takes longest where many nodes are not reached. */
 const answerTimeoutMs = 60_000;
 /** Number of agents that are asked at a time. */
@@ -21,8 +24,11 @@ export async function readCluster(
   names: readonly string[],
   clock: Clock,
 ): Promise<ClusterFacts> {
-  const aheadMs = await serverAhead(cluster, clock);
-  const items = recordsAt(await cluster.get('/api/v1/nodes'), 'items');
+  const first = Promise.all([serverAhead(cluster, clock), cluster.get('/api/v1/nodes')]);
+  const answer = await answerWithin(clock, serverTimeoutMs, first);
+  if (!answer) throw new Error(`the API server gives no answer within ${serverTimeoutMs / 1000} s`);
+  const [aheadMs, list] = answer;
+  const items = recordsAt(list, 'items');
   const known = items.map((node) => metadataOf(node).name);
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0)
