@@ -6,8 +6,12 @@ import type { DnsFacts } from '../checks/dns.ts';
 import type { Sources } from './sources.ts';
 import { textOf } from './text-file.ts';
 
-/** Timeout of the first of two tries; the second one has twice the time. */
-const answerTimeoutMs = 700;
+/**
+ * Timeouts of the first of two tries; the second one has twice the time. A silent cluster DNS is a fault, so
+ * it gets more.
+ */
+const upstreamTimeoutMs = 700;
+const clusterTimeoutMs = 2_000;
 
 export async function readDns({ resolvConf, situation }: Sources): Promise<DnsFacts> {
   const text = await textOf(resolvConf);
@@ -20,8 +24,8 @@ export async function readDns({ resolvConf, situation }: Sources): Promise<DnsFa
   return { path: resolvConf, text, silent, ...(clusterName && { clusterName }) };
 }
 
-const asking = (server: string): Resolver => {
-  const resolver = new Resolver({ timeout: answerTimeoutMs, tries: 2 });
+const asking = (server: string, timeout: number): Resolver => {
+  const resolver = new Resolver({ timeout, tries: 2 });
   resolver.setServers([server]);
   return resolver;
 };
@@ -30,7 +34,7 @@ const asking = (server: string): Resolver => {
 async function silentOf(servers: readonly string[]): Promise<readonly string[]> {
   const states = await Promise.all(
     servers.map((server) =>
-      asking(server)
+      asking(server, upstreamTimeoutMs)
         .resolveNs('.')
         .then(
           () => true,
@@ -43,7 +47,7 @@ async function silentOf(servers: readonly string[]): Promise<readonly string[]> 
 
 async function find(name: string, server: string): Promise<NonNullable<DnsFacts['clusterName']>> {
   try {
-    const [address] = await asking(server).resolve4(name);
+    const [address] = await asking(server, clusterTimeoutMs).resolve4(name);
     return address === undefined ? { name, problem: 'it has no address' } : { name, address };
   } catch (error) {
     return { name, problem: errorMessage(error) };

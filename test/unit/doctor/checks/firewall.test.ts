@@ -12,7 +12,8 @@ const ufw = (...rules: string[]) =>
     '',
     'To                         Action      From',
     '--                         ------      ----',
-    ...rules,
+    // ufw fills the last column up with spaces.
+    ...rules.map((rule) => rule.padEnd(67)),
     '',
   ].join('\n');
 
