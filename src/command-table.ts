@@ -47,6 +47,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: 'make a cluster of one master of several, if the others are lost',
     load: async () => (await import('./roles/recover.ts')).command,
   },
+  doctor: {
+    about: 'find what keeps the cluster from working, and how to mend it',
+    load: async () => (await import('./roles/doctor.ts')).processCommand(),
+  },
   'support-bundle': {
     about: 'collect diagnostic data, without secrets',
     load: async () => (await import('./roles/support-bundle.ts')).processCommand(),
@@ -89,6 +93,7 @@ export const otherWords: Readonly<Record<string, string>> = {
     ['agent', 'join'],
     'minik8s node joins a cluster, with the lines that minik8s token create prints',
   ),
+  ...alike(['check', 'diagnose'], 'minik8s doctor finds what keeps the cluster from working'),
   ...alike(['kubectl'], 'minik8s ctl is the client'),
 };
 

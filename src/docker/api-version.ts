@@ -12,6 +12,9 @@ export interface EngineVersions {
  */
 const newestTested = '1.51';
 
+/** API version of Docker 20.10, the oldest engine that minik8s works with. */
+export const oldestApi = '1.41';
+
 /** Returns true when `version` is `oldest` or newer. */
 export function isAtLeast(version: string, oldest: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);

@@ -106,9 +106,10 @@ export async function digestOfFile(path: string): Promise<string | undefined> {
 /** Returns the SHA-256 digest of a text in hexadecimal digits. */
 export const digestOfText = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-export async function readSysctls(): Promise<ReadonlyMap<string, string>> {
+/** Reads kernel parameters; one that the kernel does not have is absent. */
+export async function readSysctls(names = Object.keys(sysctls)): Promise<ReadonlyMap<string, string>> {
   const values = new Map<string, string>();
-  for (const name of Object.keys(sysctls)) {
+  for (const name of names) {
     const text = await ifThere(readFile(join('/proc/sys', name.replaceAll('.', '/')), 'utf8'));
     if (text !== undefined) values.set(name, text.trim());
   }
@@ -133,13 +134,13 @@ async function lackingIn(exec: Exec): Promise<readonly NodeProgram[]> {
   return needed.filter((_, index) => !there[index]);
 }
 
-async function packageManagerOf(exec: Exec): Promise<PackageManager | undefined> {
+export async function packageManagerOf(exec: Exec): Promise<PackageManager | undefined> {
   if (await isProgram(exec, 'apt-get')) return 'apt';
   return (await isProgram(exec, 'dnf')) ? 'dnf' : undefined;
 }
 
 /** Resolves to false only if the program is not installed; its exit status does not matter. */
-async function isProgram(exec: Exec, program: string): Promise<boolean> {
+export async function isProgram(exec: Exec, program: string): Promise<boolean> {
   try {
     await exec(program, ['--version']);
     return true;

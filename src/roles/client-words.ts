@@ -15,6 +15,9 @@ const otherClients: Readonly<Record<string, string>> = {
   kill: 'minik8s ctl delete pod NAME ends a pod',
   stop: 'minik8s ctl scale deployment NAME --replicas=0 ends its pods, minik8s ctl delete pod NAME a single one',
   start: 'minik8s ctl apply -f FILE creates objects, minik8s ctl run NAME --image IMAGE a pod',
+  check: 'minik8s doctor finds what keeps the cluster from working, and how to mend it',
+  diagnose: 'minik8s doctor finds what keeps the cluster from working, and how to mend it',
+  doctor: 'minik8s doctor is a command of its own, without ctl',
   up: 'minik8s up starts a cluster on this machine',
   info: 'minik8s ctl get nodes shows the state of the nodes, minik8s ctl version the versions',
 };

@@ -2,17 +2,18 @@
  * Conditions that must hold before anything is started. Each fails with one line that includes the remedy.
  */
 
-import { createSocket } from 'node:dgram';
 import { request } from 'node:http';
-import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { errorMessage } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
+import { tryFeature } from '../installation/kernel-trial.ts';
+import { type KernelFeature, kernelFeatures, type Lack } from '../installation/plan/kernel-features.ts';
 import { requireApi } from '../kubelet/node/engine-connection.ts';
 import { readNodeFacts } from '../kubelet/node/node-facts.ts';
 import { allocatableOf, capacityOf, type ReservedResources } from '../kubelet/node/plan/node-status.ts';
 import { type Exec, ExecError } from '../os/exec.ts';
+import { portProblem } from '../os/port-problem.ts';
 import { type ClusterRange, type MachineAddresses, overlap } from './address-overlap.ts';
 import type { Settings } from './settings/setting-table.ts';
 
@@ -36,24 +37,6 @@ export async function requireFreeHostPort({ protocol, hostIP, hostPort }: Wanted
     const port = `hostPort ${hostPort}/${protocol}`;
     throw new Error(`${port} ${why} on this node; free it or give the pod another hostPort`);
   }
-}
-
-/** Tries to listen on a port and resolves to the reason why that fails; undefined if it succeeds. */
-export function portProblem(protocol: string, address: string, port: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const failed = ({ code }: NodeJS.ErrnoException) =>
-      resolve(code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be listened on (${code})`);
-    if (protocol === 'TCP') {
-      const server = createServer().once('error', failed);
-      server.listen({ host: address, port, exclusive: true }, () => server.close(() => resolve(undefined)));
-    } else if (protocol === 'UDP') {
-      const socket = createSocket('udp4').once('error', (error: NodeJS.ErrnoException) => {
-        socket.close();
-        failed(error);
-      });
-      socket.bind({ address, port, exclusive: true }, () => socket.close(() => resolve(undefined)));
-    } else resolve(undefined);
-  });
 }
 
 /** Rejects if no Docker engine answers at the socket, or if the engine is too old. */
@@ -133,7 +116,8 @@ export async function requirePrograms(exec: Exec): Promise<void> {
     } catch (error) {
       // Each of the programs supports the option, but a variant, such as busybox's, may not.
       if (error instanceof ExecError && error.failure.code !== undefined) return;
-      throw lacking(error, program, packageName, '');
+      const lack = { cause: 'missing', reason: errorMessage(error) } as const;
+      throw lacking(lack, { what: program, packageName, module: '' });
     }
   });
   await Promise.all(tries);
@@ -141,34 +125,28 @@ export async function requirePrograms(exec: Exec): Promise<void> {
 
 /** Rejects if the kernel or its tools lack a feature that the node's network requires. */
 export async function requireKernelNetwork(exec: Exec, overlay: 'vxlan' | 'host-routes'): Promise<void> {
-  // The option -c changes nothing, but the kernel checks the rules.
-  await exec('nft', ['-c', '-f', '-'], { input: 'add table ip minik8s-try\n' }).catch((error) => {
-    throw lacking(error, 'nft', 'nftables', 'nf_tables');
-  });
-  await exec('iptables', ['-w', '-n', '-L', 'FORWARD']).catch((error) => {
-    throw lacking(error, 'iptables', 'iptables', 'ip_tables');
-  });
-  if (overlay !== 'vxlan') return;
-  // The test runs in a network namespace of its own, which ends with the program: nothing is left behind if
-  // this process is killed.
-  const vxlan = ['link', 'add', 'name', 'try', 'type', 'vxlan', 'id', '1', 'dstport', '0'];
-  await exec('unshare', ['--net', 'ip', ...vxlan]).catch((error) => {
-    throw lacking(error, 'a vxlan link', 'iproute2', 'vxlan', 'or set overlay: host-routes on all nodes');
-  });
+  const { nft, iptables, vxlan } = kernelFeatures;
+  await requireFeature(exec, nft);
+  await requireFeature(exec, iptables);
+  if (overlay === 'vxlan') await requireFeature(exec, vxlan, ', or set overlay: host-routes on all nodes');
 }
 
-function lacking(error: unknown, what: string, packageName: string, module: string, otherwise = ''): Error {
-  const missing = error instanceof ExecError && error.failure.code === undefined;
-  const forbidden =
-    error instanceof ExecError && /not permitted|permission denied/i.test(error.failure.stderr);
-  const load = `load its kernel module (modprobe ${module})${otherwise && `, ${otherwise}`}`;
-  const todo = missing
-    ? `install it (apt-get install ${packageName})`
-    : forbidden
-      ? 'root needs the capabilities NET_ADMIN and SYS_ADMIN here: in a container start it with --privileged'
-      : load;
-  const how = missing ? 'is not there' : 'cannot be used';
-  return new Error(`${what} ${how} on this machine (${errorMessage(error)}); ${todo}`);
+async function requireFeature(exec: Exec, feature: KernelFeature, otherwise = ''): Promise<void> {
+  const lack = await tryFeature(exec, feature);
+  if (lack) throw lacking(lack, feature, otherwise);
+}
+
+type Lacking = Pick<KernelFeature, 'what' | 'packageName' | 'module'>;
+
+function lacking({ cause, reason }: Lack, { what, packageName, module }: Lacking, otherwise = ''): Error {
+  const todo = {
+    missing: `install it (apt-get install ${packageName})`,
+    forbidden:
+      'root needs the capabilities NET_ADMIN and SYS_ADMIN here: in a container start it with --privileged',
+    refused: `load its kernel module (modprobe ${module})${otherwise}`,
+  }[cause];
+  const how = cause === 'missing' ? 'is not there' : 'cannot be used';
+  return new Error(`${what} ${how} on this machine (${reason}); ${todo}`);
 }
 
 /** Rejects if the address is not this machine's, because other machines could not reach the node there. */

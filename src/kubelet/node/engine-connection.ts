@@ -7,7 +7,7 @@ import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { keepDoing, retry } from '../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
-import { isAtLeast } from '../../docker/api-version.ts';
+import { isAtLeast, oldestApi } from '../../docker/api-version.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import type { PodWorkers } from '../pods/pod-workers.ts';
 import type { EngineState } from '../runtime/engine-state.ts';
@@ -40,8 +40,6 @@ export interface EngineConnectionOptions {
 
 const relistMs = 60_000;
 const reconnect = { initialMs: 100, maxMs: 5_000 };
-/** API version of Docker 20.10. */
-const oldestApi = '1.41';
 
 export class EngineConnection {
   readonly #options: EngineConnectionOptions;

@@ -31,6 +31,8 @@ export interface ReportSources {
   readonly probed: () => readonly Family[];
   /** Metrics of other parts of this node, by the last part of the path: /metrics/NAME. */
   readonly pages?: Readonly<Record<string, () => readonly Family[]>>;
+  /** Examines this node and its ways to the other nodes, for `minik8s doctor`; absent: not offered. */
+  readonly doctor?: () => Promise<object>;
   /** Returns the image pulls in progress. */
   readonly pulls: () => readonly PullState[];
   /** Returns the uids of all pods that have containers here. */
@@ -66,6 +68,8 @@ const reports: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ],
   // Shown to users who wait for a pod; upstream has no such endpoint.
   ['/pulls', ({ pulls }) => json({ pulls: pulls() })],
+  // Upstream has no such endpoint. Only callers with the right to all of nodes/proxy may read it.
+  ['/doctor', examine],
   ['/metrics/probes', ({ probed }) => metrics(probed())],
   // Files in the machine's /var/log are not accessible to users who may read logs of pods.
   [
@@ -122,6 +126,11 @@ const podList = (items: readonly Pod[]): Report =>
     ...emptyList,
     items: items.map((pod) => ({ ...pod, apiVersion: 'v1', kind: 'Pod' })),
   });
+
+async function examine({ doctor }: ReportSources): Promise<Report> {
+  if (!doctor) throw new RequestError(404, 'page not found');
+  return json(await doctor());
+}
 
 async function statsSummary(sources: ReportSources, { searchParams }: URL): Promise<Report> {
   const { nodeName, usage, nodeUsage } = sources;

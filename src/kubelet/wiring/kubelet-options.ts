@@ -100,6 +100,8 @@ export interface KubeletOptions {
   readonly counted?: () => readonly Family[];
   /** Metrics of other parts of this node by name, served at /metrics/NAME of the agent's server. */
   readonly pages?: Readonly<Record<string, () => readonly Family[]>>;
+  /** Examines this node for `minik8s doctor`, at /doctor of the agent's server; absent: not offered. */
+  readonly doctor?: () => Promise<object>;
   /** Settings of the agent's server; absent: no server runs. */
   readonly server?: NodeServerSettings;
   /**

@@ -5,12 +5,12 @@
  */
 import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { apiService, dnsService, domainAnnotation } from '../../api/core/v1/system-objects.ts';
+import { answerWithin } from '../../base/answer-within.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { apiServiceIP, clusterDnsIP } from '../../kube-apiserver/bootstrap.ts';
 import type { Settings } from '../settings/setting-table.ts';
-import { answerWithin } from './answer-within.ts';
 
 type AddressSettings = Settings<'service-cidr' | 'cluster-dns' | 'cluster-domain'>;
 

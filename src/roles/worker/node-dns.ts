@@ -54,7 +54,7 @@ const resolvedFile = '/run/systemd/resolve/resolv.conf';
  * systemd-resolved configures a loopback address for programs of this machine, which inside a pod is a
  * different address. A file beside it lists the upstream servers.
  */
-function hostResolvConf(): string {
+export function hostResolvConf(): string {
   const usual = '/etc/resolv.conf';
   if (!existsSync(usual) || !existsSync(resolvedFile)) return usual;
   const { nameservers } = parseResolvConf(readFileSync(usual, 'utf8'));

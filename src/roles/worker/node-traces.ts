@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { nodeResource } from '../../api/core/v1/node/node.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
+import { answerWithin } from '../../base/answer-within.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { retry } from '../../base/keep-doing.ts';
@@ -19,7 +20,6 @@ import type { Exec } from '../../os/exec.ts';
 import { removeTree } from '../../os/remove-tree.ts';
 import { removeServiceRules } from '../../service-proxy/proxier.ts';
 import type { ProcessContext } from '../process-context.ts';
-import { answerWithin } from './answer-within.ts';
 import { ownerOf } from './owner.ts';
 
 export interface NodeTraces {

@@ -19,9 +19,11 @@ import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
 import { RoutedPodNetwork } from '../../network/pod-network.ts';
 import { readAsset } from '../../os/assets.ts';
+import { portProblem } from '../../os/port-problem.ts';
 import { createProxier } from '../../service-proxy/proxier.ts';
-import { portProblem, requireFreeHostPort } from '../preflight.ts';
+import { requireFreeHostPort } from '../preflight.ts';
 import { createNodeDns, podDns } from './node-dns.ts';
+import { nodeDoctor } from './node-doctor.ts';
 import { nodeFeatures } from './node-features.ts';
 import { agentLife, logRotationOf } from './node-life.ts';
 import { pauseImage, type WorkerOptions, workerRuntime } from './worker-options.ts';
@@ -138,6 +140,7 @@ function wireKubelet(
       proxy: () => [...proxier.families(), ...requests.proxy.families()],
       dns: () => dns.families(),
     },
+    doctor: nodeDoctor(options, client),
     server: {
       hosts: options.listenAddresses,
       port: settings['kubelet-port'],

@@ -88,7 +88,7 @@ describe('node agent server', () => {
         port: 0,
         tls: { identity, clientCA: credentials.authority.certificate },
         access: new Access({ client: api.client, clock: systemClock, log: silentLogger, nodeName: 'node-1' }),
-        reports: reportSources(() => [pod]),
+        reports: { ...reportSources(() => [pod]), doctor: async () => ({ time: 7 }) },
         runtime,
         clock: systemClock,
         log: silentLogger,
@@ -130,6 +130,14 @@ describe('node agent server', () => {
   const unauthorized = { status: 401, text: 'Unauthorized' };
   const nameless = () => ({ ca: own.ca });
   const holding = (token: string) => ({ ...nameless(), headers: { authorization: `Bearer ${token}` } });
+
+  it('is examined by clients with the right to all of nodes/proxy alone', async () => {
+    assert.deepEqual(await get('/doctor'), { status: 200, text: '{"time":7}' });
+    assert.equal((await get('/doctor?address=192.0.2.1')).text, '{"time":7}');
+    assert.equal((await get('/doctor', own, 'POST')).status, 405);
+    assert.equal((await get('/doctor', member)).status, 403);
+    assert.deepEqual(await get('/doctor', nameless()), unauthorized);
+  });
 
   it('answers at each of its addresses, and requires a certificate there too', async () => {
     for (const host of ['127.0.0.1', '127.0.0.2']) {

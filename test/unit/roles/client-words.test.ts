@@ -50,6 +50,11 @@ test('a command of another client is answered with the one that does the same', 
   );
 });
 
+test('words for an examination lead to the doctor', async () => {
+  for (const line of ['check', 'diagnose', 'ctl check', 'ctl diagnose', 'ctl doctor'])
+    assert.match(await errorOf(line), /unknown command \w+: minik8s doctor /, line);
+});
+
 test('a mistyped command and a command of a group are still recognized', async () => {
   assert.match(await errorOf('ctl delet pod a'), /unknown command delet: did you mean delete\?$/);
   assert.match(

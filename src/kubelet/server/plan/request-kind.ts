@@ -8,7 +8,18 @@ export interface RequestKind extends Readonly<Record<string, string>> {
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const paths: ReadonlySet<string> = new Set([
-  ...['attach', 'configz', 'connect', 'containerLogs', 'exec', 'healthz', 'logs', 'metrics', 'pods'],
+  ...[
+    'attach',
+    'configz',
+    'connect',
+    'containerLogs',
+    'doctor',
+    'exec',
+    'healthz',
+    'logs',
+    'metrics',
+    'pods',
+  ],
   ...['metrics/cadvisor', 'metrics/dns', 'metrics/probes', 'metrics/proxy', 'metrics/resource'],
   ...['portForward', 'pulls', 'runningpods', 'stats'],
 ]);

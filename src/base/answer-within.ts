@@ -1,5 +1,5 @@
 /** Waits for a promise for a limited time. */
-import { type Clock, sleep } from '../../base/clock.ts';
+import { type Clock, sleep } from './clock.ts';
 
 /**
  * Returns the result of the promise; undefined if it takes longer than `ms` milliseconds. Rejects if the

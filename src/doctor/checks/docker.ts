@@ -1,0 +1,160 @@
+/** Checks of the Docker engine and its settings. Pure. */
+import { isAtLeast, oldestApi } from '../../docker/api-version.ts';
+import { installCommands, packagesFor } from '../../installation/plan/packages.ts';
+import { quoted } from '../../os/quoted.ts';
+import { type Check, fault, note, type Observation, ok, warning } from '../finding.ts';
+import type { Situation } from '../situation.ts';
+
+export interface EngineFacts {
+  readonly version: string;
+  readonly apiVersion: string;
+  readonly cgroupDriver: string;
+  readonly cgroupVersion: string;
+  readonly isLiveRestore: boolean;
+  readonly logDriver: string;
+  readonly storageDriver: string;
+  /** Options such as `name=userns`. */
+  readonly securityOptions: readonly string[];
+}
+
+export interface DockerFacts {
+  /** The engine, or the reason why it does not answer. */
+  readonly engine: EngineFacts | { readonly problem: string };
+  readonly isInstalled: boolean;
+  readonly hasSystemd: boolean;
+  /** Text of /etc/docker/daemon.json; empty if there is none. */
+  readonly daemonJson: string;
+}
+
+/** Builds a check that examines an engine which answers. */
+const ofEngine = (
+  name: string,
+  find: (engine: EngineFacts, facts: DockerFacts) => readonly Observation[],
+): Check<DockerFacts, Situation> => ({
+  name,
+  find: (facts) => ('problem' in facts.engine ? [] : find(facts.engine, facts)),
+});
+
+export const dockerChecks: readonly Check<DockerFacts, Situation>[] = [
+  {
+    name: 'docker-answers',
+    find({ engine, isInstalled, hasSystemd }, situation) {
+      if (!('problem' in engine)) return [];
+      const found = `no Docker engine answers at ${situation.dockerSocket}: ${engine.problem}`;
+      const start = hasSystemd ? 'systemctl start docker' : '(setsid dockerd >/var/log/dockerd.log 2>&1 &)';
+      return [fault(found, 'the node runs no pods', isInstalled ? start : installing(situation))];
+    },
+  },
+  ofEngine('docker-version', ({ version, apiVersion }) => {
+    const found = `Docker ${version} (API ${apiVersion})`;
+    if (isAtLeast(apiVersion, oldestApi)) return [ok(found)];
+    return [
+      fault(
+        `${found}, older than API ${oldestApi} of Docker 20.10`,
+        'the node agent refuses it',
+        'curl -fsSL https://get.docker.com | sh',
+      ),
+    ];
+  }),
+  ofEngine('docker-cgroup-driver', ({ cgroupDriver, cgroupVersion }, { hasSystemd, daemonJson }) => {
+    const found = `cgroup driver ${cgroupDriver}`;
+    if (cgroupVersion !== '2' || !hasSystemd || cgroupDriver === 'systemd') return [ok(found)];
+    const options = { 'exec-opts': ['native.cgroupdriver=systemd'] };
+    return [
+      warning(
+        `${found} beside systemd on cgroup v2`,
+        'two programs then manage one tree of control groups',
+        changing(daemonJson, options, 'restart'),
+      ),
+    ];
+  }),
+  ofEngine('docker-live-restore', ({ isLiveRestore }, { daemonJson }) =>
+    isLiveRestore
+      ? [ok('live-restore is on')]
+      : [
+          note(
+            'live-restore is off',
+            'a restart of the engine ends all containers',
+            changing(daemonJson, { 'live-restore': true }, 'reload'),
+          ),
+        ],
+  ),
+  ofEngine('docker-log-driver', ({ logDriver }) => [ok(`log driver ${logDriver}; pods have json-file`)]),
+  ofEngine('docker-storage-driver', ({ storageDriver }, { daemonJson }) => {
+    const found = `storage driver ${storageDriver}`;
+    if (storageDriver !== 'vfs') return [ok(found)];
+    return [
+      warning(
+        found,
+        'it copies a whole image for each container',
+        changing(daemonJson, { 'storage-driver': 'overlay2' }, 'restart'),
+      ),
+    ];
+  }),
+  ofEngine('docker-iptables', (_, { daemonJson }) => {
+    const { iptables } = settingsIn(daemonJson) ?? {};
+    if (iptables !== false) return [ok('Docker sets up its firewall rules')];
+    return [
+      note(
+        'Docker sets up no firewall rules ("iptables": false)',
+        "builds of functions run on Docker's own network and do not reach the internet",
+        changing(daemonJson, { iptables: true }, 'restart'),
+      ),
+    ];
+  }),
+  ofEngine('docker-user-namespaces', ({ securityOptions }, { daemonJson }) => {
+    const has = (name: string) => securityOptions.some((option) => option.split(',')[0] === `name=${name}`);
+    if (has('rootless'))
+      return [
+        fault(
+          'the engine runs without root',
+          'it cannot give pods addresses of the cluster',
+          'systemctl enable --now docker',
+        ),
+      ];
+    if (!has('userns')) return [ok('no user namespaces')];
+    return [
+      fault(
+        'the engine maps users of containers (userns-remap)',
+        "files of volumes and the host's network are not accessible to such containers",
+        changing(daemonJson, { 'userns-remap': '' }, 'restart'),
+      ),
+    ];
+  }),
+  {
+    name: 'docker-daemon-json',
+    find: ({ daemonJson }) =>
+      settingsIn(daemonJson)
+        ? []
+        : [
+            fault(
+              '/etc/docker/daemon.json is not JSON',
+              'the engine does not start with it',
+              'mv /etc/docker/daemon.json /etc/docker/daemon.json.broken && systemctl restart docker',
+            ),
+          ],
+  },
+];
+
+function settingsIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the command that adds options to daemon.json; undefined if the file is damaged. */
+function changing(text: string, options: object, how: 'restart' | 'reload'): string | undefined {
+  const settings = settingsIn(text);
+  if (!settings) return undefined;
+  const json = JSON.stringify({ ...settings, ...options });
+  return `printf '%s\\n' ${quoted(json)} >/etc/docker/daemon.json && systemctl ${how} docker`;
+}
+
+function installing({ packageManager = 'apt' }: Situation): string {
+  const commands = installCommands[packageManager](packagesFor(packageManager, [], true));
+  return [...commands.map((command) => command.join(' ')), 'systemctl enable --now docker'].join(' && ');
+}

@@ -1,0 +1,117 @@
+/** Checks of firewalls that other programs of this machine set up. Pure. */
+import { vxlanPort } from '../../network/overlay/render.ts';
+import { type Check, fault, note, type Observation, ok } from '../finding.ts';
+import type { Situation } from '../situation.ts';
+
+/** A rule of nftables outside the tables of minik8s that drops or rejects packets. */
+export interface DroppingRule {
+  /** Family and name, such as `inet filter`. */
+  readonly table: string;
+  readonly chain: string;
+  /** Number by which nft deletes the rule. */
+  readonly handle: number;
+  readonly rule: string;
+}
+
+export interface FirewallFacts {
+  /** Packets that firewalld permits in the zone of the links; absent if it does not run. */
+  readonly firewalld?: { readonly ports: readonly string[]; readonly trusted: readonly string[] };
+  /** Output of `ufw status verbose`; absent if ufw is not installed. */
+  readonly ufw?: string;
+  readonly drops: readonly DroppingRule[];
+}
+
+/** Returns the ports of other machines' connections, such as `6443/tcp`. */
+const neededPorts = ({ hasMaster, hasNode, port, kubeletPort, overlay }: Situation): readonly string[] => [
+  ...(hasMaster ? [`${port}/tcp`] : []),
+  ...(hasNode ? [`${kubeletPort}/tcp`] : []),
+  ...(hasNode && overlay === 'vxlan' ? [`${vxlanPort}/udp`] : []),
+];
+
+export const firewallChecks: readonly Check<FirewallFacts, Situation>[] = [
+  {
+    name: 'firewalld',
+    find({ firewalld }, situation) {
+      if (!firewalld) return [ok('firewalld does not run')];
+      const ports = neededPorts(situation).filter((port) => !opens(firewalld.ports, port));
+      const isTrusted = firewalld.trusted.includes(situation.clusterCIDR);
+      if (ports.length === 0 && isTrusted) return [ok('firewalld permits the cluster')];
+      const commands = [
+        ...ports.map((port) => `firewall-cmd --permanent --add-port=${port}`),
+        ...(isTrusted
+          ? []
+          : [`firewall-cmd --permanent --zone=trusted --add-source=${situation.clusterCIDR}`]),
+        'firewall-cmd --reload',
+      ];
+      return [blocking('firewalld', ports, isTrusted, situation, commands.join(' && '))];
+    },
+  },
+  {
+    name: 'ufw',
+    find({ ufw }, situation) {
+      if (ufw === undefined) return [ok('ufw is not installed')];
+      if (!/^Status: active$/m.test(ufw)) return [ok('ufw is not active')];
+      if (/^Default: allow \(incoming\)/m.test(ufw)) return [ok('ufw permits incoming packets')];
+      const ports = neededPorts(situation).filter((port) => !allows(ufw, port));
+      const isTrusted = isAllowedFrom(ufw, situation.clusterCIDR);
+      if (ports.length === 0 && isTrusted) return [ok('ufw permits the cluster')];
+      const commands = [
+        ...ports.map((port) => `ufw allow ${port}`),
+        ...(isTrusted ? [] : [`ufw allow from ${situation.clusterCIDR}`]),
+      ];
+      return [blocking('ufw', ports, isTrusted, situation, commands.join(' && '))];
+    },
+  },
+  {
+    name: 'dropping-rules',
+    find: ({ drops }) =>
+      drops.map(({ table, chain, handle, rule }) =>
+        note(
+          `a rule of table ${table}, chain ${chain} drops packets: ${rule}`,
+          'reachability between nodes shows whether it concerns the cluster',
+          deletionOf({ table, chain, handle }),
+        ),
+      ),
+  },
+];
+
+/** Returns the command that deletes a rule. */
+export const deletionOf = ({ table, chain, handle }: Omit<DroppingRule, 'rule'>): string =>
+  `nft delete rule ${table} ${chain} handle ${handle}`;
+
+function blocking(
+  what: string,
+  ports: readonly string[],
+  isTrusted: boolean,
+  { clusterCIDR }: Situation,
+  mend: string,
+): Observation {
+  const blocked = [
+    ...(ports.length > 0 ? [`the ports ${ports.join(', ')}`] : []),
+    ...(isTrusted ? [] : [`packets of pods (${clusterCIDR})`]),
+  ];
+  return fault(
+    `${what} is active and blocks ${blocked.join(' and ')}`,
+    'other machines and pods do not reach this one',
+    mend,
+  );
+}
+
+/** Returns true if a list of firewalld's ports, such as `6000-7000/tcp`, contains the port. */
+function opens(ports: readonly string[], wanted: string): boolean {
+  const [number = '', protocol] = wanted.split('/');
+  return ports.some((one) => {
+    const [range = '', its] = one.split('/');
+    const [first = '', last = first] = range.split('-');
+    return its === protocol && Number(first) <= Number(number) && Number(number) <= Number(last);
+  });
+}
+
+/** A port without a protocol is open for all of them. */
+function allows(status: string, wanted: string): boolean {
+  const [number = ''] = wanted.split('/');
+  return new RegExp(`^(?:${number}|${RegExp.escape(wanted)}) +ALLOW IN +Anywhere *$`, 'm').test(status);
+}
+
+const isAllowedFrom = (status: string, range: string): boolean =>
+  new RegExp(`^Anywhere +ALLOW IN +${RegExp.escape(range)} *$`, 'm').test(status);

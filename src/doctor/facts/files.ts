@@ -1,0 +1,43 @@
+/** Reads the permissions of minik8s' own files that hold keys. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { configFileOf } from '../../installation/plan/role.ts';
+import type { OwnFile } from '../checks/files.ts';
+import type { Sources } from './sources.ts';
+
+export async function readOwnFiles({ situation: { dataDir } }: Sources): Promise<readonly OwnFile[]> {
+  const found = await Promise.all([
+    fileAt(dataDir, 0o700),
+    fileAt(join(dataDir, 'admin.conf'), 0o600),
+    ...['pki', 'node'].map((folder) => keysIn(join(dataDir, folder))),
+    ...[...new Set(Object.values(configFileOf))].map(configWithToken),
+  ]);
+  return found.flat();
+}
+
+/** Resolves to an empty list if the file does not exist. */
+async function fileAt(path: string, most: number): Promise<readonly OwnFile[]> {
+  return ifThere(stat(path).then(({ mode }) => [{ path, mode: mode & 0o777, most }]));
+}
+
+async function keysIn(directory: string): Promise<readonly OwnFile[]> {
+  const names = await ifThere(readdir(directory));
+  const keys = names.filter((name) => name.endsWith('.key')).sort();
+  return (await Promise.all(keys.map((name) => fileAt(join(directory, name), 0o600)))).flat();
+}
+
+/** A configuration file is closed to others only if it holds a token. */
+async function configWithToken(path: string): Promise<readonly OwnFile[]> {
+  const texts = await ifThere(readFile(path, 'utf8').then((text) => [text]));
+  return texts.some((text) => /^token:/m.test(text)) ? fileAt(path, 0o600) : [];
+}
+
+async function ifThere<T>(reading: Promise<readonly T[]>): Promise<readonly T[]> {
+  try {
+    return await reading;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
+  }
+}

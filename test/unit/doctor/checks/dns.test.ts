@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type DnsFacts, dnsChecks } from '../../../../src/doctor/checks/dns.ts';
+import { linesOf, observe } from '../../../fixtures/situation.ts';
+
+const at = (name: string, text: string, more: Partial<DnsFacts> = {}) =>
+  linesOf(observe(dnsChecks, name, { path: '/etc/resolv.conf', text, silent: [], ...more }));
+
+describe('checks of name servers', () => {
+  it('accept one that answers', () =>
+    assert.deepEqual(at('dns-servers', 'nameserver 192.0.2.53\n'), ['ok: name server 192.0.2.53 answers']));
+
+  it('need at least one', () =>
+    assert.match(
+      at('dns-servers', 'search example.com\n')[0] ?? '',
+      /^fault: \/etc\/resolv\.conf names no server # printf/,
+    ));
+
+  it('do not let cluster DNS ask itself', () =>
+    assert.deepEqual(at('dns-servers', 'nameserver 10.96.0.10\n'), [
+      "fault: /etc/resolv.conf names cluster DNS (10.96.0.10) # sed -i '/^nameserver 10.96.0.10$/d' /etc/resolv.conf",
+    ]));
+
+  it('warn of a silent one, and note one of this machine', () =>
+    assert.deepEqual(
+      at('dns-servers', 'nameserver 192.0.2.53\nnameserver 127.0.0.53\n', { silent: ['192.0.2.53'] }),
+      [
+        "warning: name server 192.0.2.53 of /etc/resolv.conf does not answer # sed -i '/^nameserver 192.0.2.53$/d' /etc/resolv.conf",
+        'note: name server 127.0.0.53 of /etc/resolv.conf runs on this machine',
+      ],
+    ));
+});
+
+describe('checks of cluster DNS', () => {
+  const name = 'kubernetes.default.svc.cluster.local';
+  it('find a name of the cluster', () =>
+    assert.deepEqual(at('dns-cluster', '', { clusterName: { name, address: '10.96.0.1' } }), [
+      `ok: ${name} is 10.96.0.1 at 10.96.0.10`,
+    ]));
+  it('start a node again whose cluster DNS is silent', () =>
+    assert.deepEqual(at('dns-cluster', '', { clusterName: { name, problem: 'ETIMEOUT' } }), [
+      `fault: cluster DNS at 10.96.0.10 does not find ${name}: ETIMEOUT # systemctl restart minik8s.service`,
+    ]));
+  it('find nothing where no node runs', () => assert.deepEqual(at('dns-cluster', ''), []));
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type DockerFacts, dockerChecks, type EngineFacts } from '../../../../src/doctor/checks/docker.ts';
+import { linesOf, observe } from '../../../fixtures/situation.ts';
+
+const engine: EngineFacts = {
+  ...{
+    version: '26.1',
+    apiVersion: '1.45',
+    cgroupDriver: 'systemd',
+    cgroupVersion: '2',
+    isLiveRestore: true,
+  },
+  ...{ logDriver: 'json-file', storageDriver: 'overlay2', securityOptions: ['name=seccomp,profile=builtin'] },
+};
+const facts: DockerFacts = { engine, isInstalled: true, hasSystemd: true, daemonJson: '' };
+
+const at = (name: string, change: Partial<EngineFacts> = {}, more: Partial<DockerFacts> = {}) =>
+  linesOf(observe(dockerChecks, name, { ...facts, ...more, engine: { ...engine, ...change } }));
+
+describe('checks of Docker', () => {
+  it('find nothing wrong with an engine in its usual state', () => {
+    for (const { name } of dockerChecks) for (const line of at(name)) assert.match(line, /^ok: /, name);
+  });
+
+  it('start or install an engine that does not answer', () => {
+    const problem = { problem: 'ENOENT' };
+    const mend = (more: Partial<DockerFacts>) =>
+      observe(dockerChecks, 'docker-answers', { ...facts, engine: problem, ...more })[0]?.mend;
+    assert.equal(mend({}), 'systemctl start docker');
+    assert.equal(mend({ hasSystemd: false }), '(setsid dockerd >/var/log/dockerd.log 2>&1 &)');
+    assert.match(
+      mend({ isInstalled: false }) ?? '',
+      /apt-get .* docker\.io ca-certificates && systemctl enable --now docker$/,
+    );
+    assert.deepEqual(observe(dockerChecks, 'docker-version', { ...facts, engine: problem }), []);
+  });
+
+  it('refuse an engine before 20.10', () => {
+    assert.deepEqual(at('docker-version', { apiVersion: '1.41' }), ['ok: Docker 26.1 (API 1.41)']);
+    assert.match(
+      at('docker-version', { apiVersion: '1.40', version: '19.03' })[0] ?? '',
+      /^fault: Docker 19\.03 /,
+    );
+  });
+
+  it('warn of the driver cgroupfs beside systemd on cgroup v2 alone', () => {
+    assert.deepEqual(at('docker-cgroup-driver', { cgroupDriver: 'cgroupfs' }), [
+      `warning: cgroup driver cgroupfs beside systemd on cgroup v2 # printf '%s\\n' '{"exec-opts":["native.cgroupdriver=systemd"]}' >/etc/docker/daemon.json && systemctl restart docker`,
+    ]);
+    for (const [change, more] of [
+      [{ cgroupVersion: '1' }, {}],
+      [{}, { hasSystemd: false }],
+    ] as const)
+      assert.deepEqual(at('docker-cgroup-driver', { cgroupDriver: 'cgroupfs', ...change }, more), [
+        'ok: cgroup driver cgroupfs',
+      ]);
+  });
+
+  it('add an option to those that daemon.json has', () => {
+    const daemonJson = `{"data-root": "/it's", "live-restore": false}`;
+    assert.deepEqual(at('docker-live-restore', { isLiveRestore: false }, { daemonJson }), [
+      `note: live-restore is off # printf '%s\\n' '{"data-root":"/it'\\''s","live-restore":true}' >/etc/docker/daemon.json && systemctl reload docker`,
+    ]);
+  });
+
+  it('do not write a daemon.json that is damaged', () => {
+    for (const daemonJson of ['{"a"', '[]', '7']) {
+      assert.deepEqual(at('docker-live-restore', { isLiveRestore: false }, { daemonJson }), [
+        'note: live-restore is off',
+      ]);
+      assert.match(at('docker-daemon-json', {}, { daemonJson })[0] ?? '', /^fault: .* is not JSON # mv /);
+    }
+  });
+
+  it('warn of vfs, of iptables switched off, and of mapped users', () => {
+    assert.match(at('docker-storage-driver', { storageDriver: 'vfs' })[0] ?? '', /^warning: .*"overlay2"/);
+    assert.match(
+      at('docker-iptables', {}, { daemonJson: '{"iptables":false}' })[0] ?? '',
+      /^note: .*"iptables":true/,
+    );
+    assert.match(
+      at('docker-user-namespaces', { securityOptions: ['name=userns'] })[0] ?? '',
+      /^fault: .*"userns-remap":""/,
+    );
+    assert.match(
+      at('docker-user-namespaces', { securityOptions: ['name=rootless'] })[0] ?? '',
+      /^fault: the engine runs without root/,
+    );
+  });
+});

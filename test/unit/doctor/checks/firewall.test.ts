@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type FirewallFacts, firewallChecks } from '../../../../src/doctor/checks/firewall.ts';
+import { linesOf, observe } from '../../../fixtures/situation.ts';
+
+const ufw = (...rules: string[]) =>
+  [
+    'Status: active',
+    'Logging: on (low)',
+    'Default: deny (incoming), allow (outgoing), disabled (routed)',
+    'New profiles: skip',
+    '',
+    'To                         Action      From',
+    '--                         ------      ----',
+    // ufw fills the last column up with spaces.
+    ...rules.map((rule) => rule.padEnd(67)),
+    '',
+  ].join('\n');
+
+const at = (name: string, facts: Partial<FirewallFacts>, node = false) =>
+  linesOf(observe(firewallChecks, name, { drops: [], ...facts }, node ? { hasMaster: false } : {}));
+
+describe('checks of firewalld', () => {
+  it('open the ports, and trust the addresses of pods', () =>
+    assert.deepEqual(at('firewalld', { firewalld: { ports: ['22/tcp', '6443/udp'], trusted: [] } }), [
+      'fault: firewalld is active and blocks the ports 6443/tcp, 10250/tcp, 8472/udp and packets of pods (10.244.0.0/16)' +
+        ' # firewall-cmd --permanent --add-port=6443/tcp && firewall-cmd --permanent --add-port=10250/tcp' +
+        ' && firewall-cmd --permanent --add-port=8472/udp' +
+        ' && firewall-cmd --permanent --zone=trusted --add-source=10.244.0.0/16 && firewall-cmd --reload',
+    ]));
+
+  it('accept ranges of ports', () =>
+    assert.deepEqual(
+      at('firewalld', { firewalld: { ports: ['6000-11000/tcp', '8472/udp'], trusted: ['10.244.0.0/16'] } }),
+      ['ok: firewalld permits the cluster'],
+    ));
+
+  it('find nothing where it does not run', () =>
+    assert.deepEqual(at('firewalld', {}), ['ok: firewalld does not run']));
+});
+
+describe('checks of ufw', () => {
+  it('allow what is missing', () =>
+    assert.deepEqual(
+      at('ufw', {
+        ufw: ufw(
+          '6443/tcp                   ALLOW IN    Anywhere',
+          '10250                      DENY IN     Anywhere',
+        ),
+      }),
+      [
+        'fault: ufw is active and blocks the ports 10250/tcp, 8472/udp and packets of pods (10.244.0.0/16)' +
+          ' # ufw allow 10250/tcp && ufw allow 8472/udp && ufw allow from 10.244.0.0/16',
+      ],
+    ));
+
+  it('accept a port without a protocol, and expect no API server on a node', () =>
+    assert.deepEqual(
+      at(
+        'ufw',
+        {
+          ufw: ufw(
+            '10250                      ALLOW IN    Anywhere',
+            '8472/udp                   ALLOW IN    Anywhere',
+            'Anywhere                   ALLOW IN    10.244.0.0/16',
+            '10250 (v6)                 ALLOW IN    Anywhere (v6)',
+          ),
+        },
+        true,
+      ),
+      ['ok: ufw permits the cluster'],
+    ));
+
+  it('do not take a rule for one address for a rule for all', () =>
+    assert.match(
+      at('ufw', { ufw: ufw('6443/tcp                   ALLOW IN    192.0.2.7') })[0] ?? '',
+      /blocks the ports 6443\/tcp/,
+    ));
+
+  it('find nothing where it is not installed, not active, or permits everything', () => {
+    assert.deepEqual(at('ufw', {}), ['ok: ufw is not installed']);
+    assert.deepEqual(at('ufw', { ufw: 'Status: inactive\n' }), ['ok: ufw is not active']);
+    assert.deepEqual(at('ufw', { ufw: ufw().replace('deny (incoming)', 'allow (incoming)') }), [
+      'ok: ufw permits incoming packets',
+    ]);
+  });
+});
+
+describe('rules that drop packets', () => {
+  it('are notes with the command that deletes them', () =>
+    assert.deepEqual(
+      at('dropping-rules', {
+        drops: [{ table: 'inet cut', chain: 'in', handle: 4, rule: 'ip saddr 192.0.2.2 drop' }],
+      }),
+      [
+        'note: a rule of table inet cut, chain in drops packets: ip saddr 192.0.2.2 drop # nft delete rule inet cut in handle 4',
+      ],
+    ));
+});

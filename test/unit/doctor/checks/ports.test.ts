@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Listener, portChecks } from '../../../../src/doctor/checks/ports.ts';
+import type { Situation } from '../../../../src/doctor/situation.ts';
+import { linesOf, observe } from '../../../fixtures/situation.ts';
+
+const tcp = (port: number, pid: number, more: Partial<Listener> = {}): Listener => ({
+  ...{ protocol: 'tcp', address: '0.0.0.0', port, process: { pid, program: 'nc' } },
+  ...more,
+});
+const at = (listeners: readonly Listener[], more: Partial<Situation> = {}, hasOverlayLink = false) =>
+  linesOf(observe(portChecks, 'ports', { listeners, hasOverlayLink }, more));
+
+const [api, agent, vxlan] = [
+  'port 6443/tcp (API server)',
+  'port 10250/tcp (node agent)',
+  'port 8472/udp (overlay)',
+];
+
+describe('checks of ports', () => {
+  it('find free ones', () =>
+    assert.deepEqual(at([tcp(22, 7)]), [
+      `ok: ${api} is free`,
+      `ok: ${agent} is free`,
+      `ok: ${vxlan} is free`,
+    ]));
+
+  it('find those that minik8s itself holds', () =>
+    assert.deepEqual(
+      at(
+        [
+          tcp(6443, 42),
+          tcp(10250, 42, { address: '192.0.2.1' }),
+          { protocol: 'udp', address: '0.0.0.0', port: 8472 },
+        ],
+        { pid: 42 },
+        true,
+      ),
+      [`ok: ${api} is held by minik8s`, `ok: ${agent} is held by minik8s`, `ok: ${vxlan} is held by minik8s`],
+    ));
+
+  it('name the process or the service that holds a port', () => {
+    assert.equal(at([tcp(6443, 7)], { pid: 42 })[0], `fault: ${api} is held by nc, process 7 # kill 7`);
+    const service = { process: { pid: 7, program: 'nginx', unit: 'nginx.service' } };
+    assert.equal(
+      at([tcp(10250, 7, service)])[1],
+      `fault: ${agent} is held by nginx, process 7 of nginx.service # systemctl disable --now nginx.service`,
+    );
+  });
+
+  it('do not mind another address or another protocol', () => {
+    const elsewhere = [tcp(10250, 7, { address: '192.0.2.99' }), tcp(8472, 7)];
+    assert.deepEqual(at(elsewhere), [`ok: ${api} is free`, `ok: ${agent} is free`, `ok: ${vxlan} is free`]);
+    assert.match(at([tcp(10250, 7, { address: '[::]' })])[1] ?? '', /^fault/);
+  });
+
+  it('do not know a holder without its process', () =>
+    assert.equal(
+      at([{ protocol: 'tcp', address: '*', port: 6443 }])[0],
+      `note: ${api} is held by a process that is not known # ss -lnp`,
+    ));
+
+  it('concern only the roles of the machine', () => {
+    assert.deepEqual(at([], { hasNode: false }), [`ok: ${api} is free`]);
+    assert.deepEqual(at([], { hasMaster: false, overlay: 'host-routes' }), [`ok: ${agent} is free`]);
+  });
+});

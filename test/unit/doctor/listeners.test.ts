@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { listenersIn, unitIn } from '../../../src/doctor/listeners.ts';
+
+const output = `udp   UNCONN 0      0            0.0.0.0:8472       0.0.0.0:*
+udp   UNCONN 0      0      10.0.0.1%eth0:68         0.0.0.0:*    users:(("dhcp",pid=12,fd=3))
+tcp   LISTEN 0      511        127.0.0.1:26443      0.0.0.0:*    users:(("node-MainThread",pid=26724,fd=26))
+tcp   LISTEN 0      128             [::]:22            [::]:*    users:(("sshd",pid=7,fd=4),("sshd",pid=8,fd=4))
+`;
+
+describe('sockets in the output of ss', () => {
+  it('have an address, a port and the process that holds them', () => {
+    assert.deepEqual(
+      listenersIn(output, (pid) => (pid === 7 ? 'ssh.service' : undefined)),
+      [
+        { protocol: 'udp', address: '0.0.0.0', port: 8472 },
+        { protocol: 'udp', address: '10.0.0.1', port: 68, process: { pid: 12, program: 'dhcp' } },
+        {
+          protocol: 'tcp',
+          address: '127.0.0.1',
+          port: 26443,
+          process: { pid: 26724, program: 'node-MainThread' },
+        },
+        {
+          protocol: 'tcp',
+          address: '[::]',
+          port: 22,
+          process: { pid: 7, program: 'sshd', unit: 'ssh.service' },
+        },
+      ],
+    );
+  });
+
+  it('belong to a service of systemd only if its control group says so', () => {
+    assert.equal(unitIn('0::/system.slice/nginx.service\n'), 'nginx.service');
+    assert.equal(unitIn('1:name=systemd:/system.slice/system-x.slice/x@1.service\n'), 'x@1.service');
+    assert.equal(unitIn('0::/user.slice/user-0.slice/session-1.scope\n'), undefined);
+    assert.equal(unitIn(''), undefined);
+  });
+});

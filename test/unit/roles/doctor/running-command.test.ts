@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { flagsIn, restartCommand, roleIn } from '../../../../src/roles/doctor/running-command.ts';
+
+describe('the command line of a minik8s that runs', () => {
+  it('has the role before the values of flags', () => {
+    assert.equal(roleIn(['/usr/local/bin/minik8s', 'node', '--node-name', 'up']), 'node');
+    assert.equal(roleIn(['node-26', 'src/main.ts', 'up', '--node-name', 'node']), 'up');
+    assert.equal(roleIn(['minik8s']), undefined);
+    assert.equal(roleIn([]), undefined);
+  });
+
+  it('has flags in both forms, of which only the named ones are read', () => {
+    const words = [
+      'minik8s',
+      'up',
+      '--port',
+      '7000',
+      '--overlay=vxlan',
+      '--other',
+      'x',
+      '--cluster-cidr=',
+      '--node-ip',
+    ];
+    assert.deepEqual(flagsIn(words, ['port', 'overlay', 'cluster-cidr', 'node-ip']), {
+      ...{ port: '7000', overlay: 'vxlan', 'cluster-cidr': '' },
+    });
+  });
+
+  it('is started again as it was, or by systemd', () => {
+    const running = { pid: 7, words: ['/opt/minik8s', 'up', '--data-dir', "/it's"] };
+    assert.equal(restartCommand(true, running, 'up'), 'systemctl restart minik8s.service');
+    assert.equal(
+      restartCommand(false, running, 'up'),
+      "kill 7; while kill -0 7 2>/dev/null; do sleep 1; done; (setsid /opt/minik8s up --data-dir '/it'\\''s' >/var/log/minik8s.log 2>&1 </dev/null &)",
+    );
+    assert.equal(restartCommand(false, undefined, 'node'), 'minik8s node');
+    assert.equal(restartCommand(false, { pid: 7, words: [] }, undefined), 'minik8s up');
+  });
+});
