@@ -32,7 +32,7 @@ const advice: Readonly<Record<string, (asked: Asked) => string>> = {
   NotFound: () => 'there is no such bucket or object; minik8s backup list shows the backups',
   AccessDenied: ({ action }) => `access is denied: allow ${action} for these credentials`,
   InvalidAccessKeyId: () => unknownKey,
-  /** Of versitygw. */
+  /** The code of versitygw. */
   XAdminUserNotFound: () => unknownKey,
   XAmzContentSHA256Mismatch: () =>
     'the bytes were changed on their way: look for a proxy between this machine and the server',
