@@ -21,6 +21,7 @@ import {
   manifestName,
   parseManifest,
 } from './manifest.ts';
+import type { BackupSource } from './source.ts';
 
 export interface ArchiveContent {
   readonly manifest: Manifest;
@@ -99,11 +100,12 @@ export type TakeMember = (name: string, content: AsyncIterable<Uint8Array>) => P
  * undefined for a file that is not encrypted.
  */
 export async function readArchive(
-  path: string,
+  source: BackupSource,
   passphrase: string | undefined,
   begin: (manifest: Manifest) => Promise<TakeMember>,
 ): Promise<Manifest> {
-  const bytes = await decompressed(path, passphrase);
+  const { path } = source;
+  const bytes = await decompressed(source, passphrase);
   try {
     const reading = await readMembers(bytes, begin);
     if (reading === undefined) throw notWhole(path);
@@ -154,17 +156,24 @@ async function readingOf(
   return { manifest, take, missing: new Set(Object.keys(manifest.members)) };
 }
 
-async function decompressed(path: string, passphrase: string | undefined): Promise<Readable> {
-  if (!(await startsEncrypted(path))) {
-    if (passphrase === undefined) return unzipped(createReadStream(path));
-    // A writer of the directory could replace an encrypted backup by one with another authority.
-    throw new BackupError(
-      `${path} is not encrypted, so anybody may have made it: leave out the passphrase if you trust it`,
-    );
+async function decompressed({ path, read }: BackupSource, passphrase: string | undefined): Promise<Readable> {
+  const stored = Readable.from(read());
+  try {
+    const [start, all] = await withStart(stored);
+    if (!isEncrypted(start)) {
+      if (passphrase === undefined) return unzipped(all);
+      // A writer of the directory could replace an encrypted backup by one with another authority.
+      throw new BackupError(
+        `${path} is not encrypted, so anybody may have made it: leave out the passphrase if you trust it`,
+      );
+    }
+    if (passphrase === undefined)
+      throw new BackupError(`${path} is encrypted: give its passphrase with --passphrase-file`);
+    return unzipped(Readable.from(await decrypted(ReadableStream.from(all), passphrase)));
+  } catch (error) {
+    stored.destroy();
+    throw error;
   }
-  if (passphrase === undefined)
-    throw new BackupError(`${path} is encrypted: give its passphrase with --passphrase-file`);
-  return unzipped(Readable.from(await decrypted(ReadableStream.from(createReadStream(path)), passphrase)));
 }
 
 /** An error of either stream is one of the result. */
@@ -172,10 +181,27 @@ function unzipped(compressed: Readable): Readable {
   return pipelineOf(compressed, createZstdDecompress(), () => undefined);
 }
 
-async function startsEncrypted(path: string): Promise<boolean> {
-  await using file = await open(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(32), 0, 32, 0);
-  return isEncrypted(buffer.subarray(0, bytesRead));
+/** Number of bytes by which an encrypted file is recognized. */
+const startBytes = 32;
+
+/** Reads the first bytes of a stream, and returns them and a stream that begins with them. */
+async function withStart(stream: Readable): Promise<[Buffer, Readable]> {
+  const rest: AsyncIterator<Buffer> = stream[Symbol.asyncIterator]();
+  let start: Buffer = Buffer.alloc(0);
+  while (start.length < startBytes) {
+    const { value, done } = await rest.next();
+    if (done) break;
+    start = Buffer.concat([start, value]);
+  }
+  async function* all() {
+    try {
+      yield start;
+      for (let part = await rest.next(); !part.done; part = await rest.next()) yield part.value;
+    } finally {
+      stream.destroy();
+    }
+  }
+  return [start, Readable.from(all())];
 }
 
 /** Maximum size of a manifest in bytes. */

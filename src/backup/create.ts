@@ -1,7 +1,7 @@
 /** Creation of a backup from a running master, or from the data of a stopped one. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
+import { copyFile, readdir, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -24,14 +24,14 @@ import {
 } from './manifest.ts';
 import { withScratch } from './scratch.ts';
 import { databaseStatus, saveSnapshot } from './snapshot.ts';
+import type { BackupStore } from './store.ts';
 
 export interface CreateOptions {
   /** Data directory of the master. */
   readonly dataDir: string;
   /** Configuration file of the master; left out if it does not exist. */
   readonly configFile: string;
-  /** Directory of the backups; created with mode 0700. */
-  readonly directory: string;
+  readonly store: BackupStore;
   /** Encrypts the backup; undefined: it is not encrypted. */
   readonly passphrase: string | undefined;
   /** The member of etcd with the cluster's objects. */
@@ -45,16 +45,17 @@ export interface CreateOptions {
 }
 
 export interface Created {
+  /** Path of the file, or location of the object. */
   readonly path: string;
   /** Size in bytes. */
   readonly size: number;
   readonly manifest: Manifest;
 }
 
-/** Creates a backup. Resolves when it is on disk; on failure nothing of it is left. */
+/** Creates a backup. Resolves when it is stored; on failure nothing of it is left. */
 export async function createBackup(options: CreateOptions): Promise<Created> {
-  const { dataDir, directory, passphrase, member, etcdBinary, exec, now, signal } = options;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const { dataDir, store, passphrase, member, etcdBinary, exec, now, signal } = options;
+  await store.prepare(signal);
   // The database has secrets, so the copy of it that is not encrypted stays beside the original.
   return withScratch(dataDir, async (scratch) => {
     const database = join(scratch, databaseName);
@@ -75,9 +76,10 @@ export async function createBackup(options: CreateOptions): Promise<Created> {
     const host = hostname();
     const about = { format: backupFormat, minik8s: version(), created, host, revision, keys } as const;
     const manifest: Manifest = { ...about, members };
-    const path = join(directory, backupFileName(created, passphrase !== undefined));
-    const size = await writeArchive(path, { manifest, files }, passphrase, signal);
-    return { path, size, manifest };
+    const name = backupFileName(created, passphrase !== undefined);
+    const write = (path: string) => writeArchive(path, { manifest, files }, passphrase, signal);
+    const size = await store.add(name, { write, scratch, ...(signal && { signal }) });
+    return { path: store.pathOf(name), size, manifest };
   });
 }
 

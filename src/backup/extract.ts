@@ -10,10 +10,10 @@ import { markFormat } from '../storage/take-over.ts';
 import { readArchive } from './archive.ts';
 import { configFolder, damaged, databaseName, type Manifest, pkiFolder } from './manifest.ts';
 import { databaseStatus } from './snapshot.ts';
+import type { BackupSource } from './source.ts';
 
 export interface ExtractOptions {
-  /** The file of the backup. */
-  readonly path: string;
+  readonly source: BackupSource;
   readonly passphrase: string | undefined;
   /** Existing empty directory, to which the folders `pki`, `config` and `etcd` are added. */
   readonly into: string;
@@ -39,9 +39,9 @@ export const leastRevision = (revision: number, nowMs: number): number =>
  * those of the backup. Rejects with BackupError if the backup cannot be used.
  */
 export async function extractBackup(options: ExtractOptions): Promise<Manifest> {
-  const { path, passphrase, into, etcdBinary, exec, now } = options;
+  const { source, passphrase, into, etcdBinary, exec, now } = options;
   const database = join(into, databaseName);
-  const manifest = await readArchive(path, passphrase, async () => {
+  const manifest = await readArchive(source, passphrase, async () => {
     for (const folder of [pkiFolder, configFolder]) await mkdir(join(into, folder), { mode: 0o700 });
     return (name, content) =>
       pipeline(content, createWriteStream(join(into, name), { flags: 'wx', mode: 0o600 }));

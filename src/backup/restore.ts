@@ -7,10 +7,10 @@ import { syncTree } from '../storage/take-over.ts';
 import { extractBackup } from './extract.ts';
 import { configFolder, type Manifest } from './manifest.ts';
 import { withScratch } from './scratch.ts';
+import type { BackupSource } from './source.ts';
 
 export interface RestoreOptions {
-  /** The file of the backup. */
-  readonly path: string;
+  readonly source: BackupSource;
   readonly passphrase: string | undefined;
   /** Data directory, which the caller has locked. */
   readonly dataDir: string;

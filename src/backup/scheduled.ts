@@ -1,6 +1,4 @@
 /** Backups that a master creates by itself, at an interval, of which it keeps some. */
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { keepDoing } from '../base/keep-doing.ts';
@@ -8,31 +6,14 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Created } from './create.ts';
 import { dueInMs, outdatedNames } from './schedule-plan.ts';
-
-/** The directory of the backups. */
-export interface BackupFolder {
-  readonly path: string;
-  /** Returns the names of all files; creates the directory if there is none. */
-  names(): Promise<readonly string[]>;
-  remove(name: string): Promise<void>;
-}
-
-/** Returns the directory of that path. */
-export const backupFolder = (path: string): BackupFolder => ({
-  path,
-  async names() {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    return readdir(path);
-  },
-  remove: (name) => rm(join(path, name), { force: true }),
-});
+import type { BackupStore } from './store.ts';
 
 export interface ScheduleOptions {
   readonly intervalMs: number;
-  readonly folder: BackupFolder;
+  readonly store: Pick<BackupStore, 'path' | 'list' | 'remove'>;
   /** Number of backups to keep. */
   readonly keep: number;
-  /** Creates a backup in the directory, unless the signal aborts before. */
+  /** Creates a backup in the store, unless the signal aborts before. */
   readonly create: (signal: AbortSignal) => Promise<Created>;
   /** Called once for each backup and each failure, with a line for the administrator. */
   readonly report: (outcome: 'BackupCreated' | 'BackupFailed', message: string) => void;
@@ -51,27 +32,28 @@ const retry = { initialMs: 60_000, maxMs: 3_600_000 };
  * after the start.
  */
 export function scheduleBackups(options: ScheduleOptions, signal: AbortSignal): Promise<void> {
-  const { intervalMs, folder, clock, random, report } = options;
+  const { intervalMs, store, clock, random, report } = options;
   const log = options.log.named('backup');
   const backoff = new Backoff(retry, random);
   const onError = (error: unknown) => {
-    const message = `the cluster was not backed up to ${folder.path}: ${errorMessage(error)}`;
+    const message = `the cluster was not backed up to ${store.path}: ${errorMessage(error)}`;
     log.error(message);
     report('BackupFailed', message);
   };
+  const names = async () => (await store.list(signal)).map(({ name }) => name);
   const removeOutdated = async () => {
-    for (const name of outdatedNames(await folder.names(), clock.now(), options.keep))
-      await folder
-        .remove(name)
+    for (const name of outdatedNames(await names(), clock.now(), options.keep))
+      await store
+        .remove(name, signal)
         .catch((error) => log.warn('an old backup cannot be removed', { name, error: errorMessage(error) }));
   };
   return keepDoing({ clock, signal, backoff, onError, restsFirst: true, restMs: startMs }, async () => {
-    const waitMs = dueInMs(await folder.names(), clock.now(), intervalMs);
+    const waitMs = dueInMs(await names(), clock.now(), intervalMs);
     if (waitMs > 0) return waitMs;
     const { path, size, manifest } = await options.create(signal);
     log.info('backup created', { path, keys: manifest.keys, revision: manifest.revision, bytes: size });
     report('BackupCreated', `${path}: ${manifest.keys} keys at revision ${manifest.revision}, ${size} bytes`);
     await removeOutdated();
-    return dueInMs(await folder.names(), clock.now(), intervalMs);
+    return dueInMs(await names(), clock.now(), intervalMs);
   });
 }

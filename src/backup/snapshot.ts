@@ -19,22 +19,23 @@ export async function saveSnapshot(
   signal?: AbortSignal,
 ): Promise<Member> {
   const database = createHash('sha256');
-  const whole = createHash('sha256');
   let size = 0;
+  /** The last bytes so far: they may be the digest. */
   let held: Buffer = Buffer.alloc(0);
   async function* parts() {
     for await (const part of member.snapshot(signal)) {
-      whole.update(part);
       size += part.length;
-      const all = Buffer.concat([held, part]);
-      const end = Math.max(0, all.length - digestBytes);
-      database.update(all.subarray(0, end));
-      held = Buffer.from(all.subarray(end));
+      const late = part.length < digestBytes ? Buffer.concat([held, part]) : part;
+      if (late === part) database.update(held);
+      const end = Math.max(0, late.length - digestBytes);
+      database.update(late.subarray(0, end));
+      held = late.subarray(end);
       yield part;
     }
   }
   const stopped = signal ? { signal } : {};
   await pipeline(parts, createWriteStream(path, { flags: 'wx', mode: 0o600 }), stopped);
+  const whole = database.copy().update(held);
   if (!database.digest().equals(held)) throw new Error('etcd sent an incomplete snapshot of its database');
   return { size, sha256: whole.digest('hex') };
 }

@@ -1,5 +1,5 @@
 /** Verification of a backup: an etcd serves its database, and every object is read from there. */
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
@@ -11,10 +11,12 @@ import { type EtcdRpc, type KeyValue, RpcError } from '../storage/etcd-rpc.ts';
 import { extractBackup } from './extract.ts';
 import { damaged, type Manifest } from './manifest.ts';
 import { withScratch } from './scratch.ts';
+import type { BackupSource } from './source.ts';
 
 export interface VerifyOptions {
-  /** The file of the backup. The copies are made in its directory. */
-  readonly path: string;
+  readonly source: BackupSource;
+  /** Existing directory in which the copies are made. */
+  readonly workIn: string;
   readonly passphrase: string | undefined;
   readonly etcdBinary: string;
   readonly exec: Exec;
@@ -40,8 +42,8 @@ const page = { keys: 100, ms: 60_000 };
 
 /** Verifies a backup. Rejects with BackupError that says what is wrong. */
 export function verifyBackup(options: VerifyOptions): Promise<Verified> {
-  const { path, etcdBinary, clock, random, log, signal } = options;
-  return withScratch(dirname(path), async (into) => {
+  const { workIn, etcdBinary, clock, random, log, signal } = options;
+  return withScratch(workIn, async (into) => {
     const manifest = await extractBackup({ ...options, into, now: clock.now() });
     const own = { binary: etcdBinary, earlierBinary: join(into, 'none'), dataDir: join(into, 'etcd') };
     const etcd = await startEmbeddedEtcd({ ...own, log, clock, signal });

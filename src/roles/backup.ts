@@ -1,15 +1,15 @@
 /** `minik8s backup`: backups of a cluster whose etcd is the embedded one of this machine. */
-import { readdir, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { defineCommand } from 'citty';
 import { createBackup } from '../backup/create.ts';
-import { BackupError, readFileName } from '../backup/manifest.ts';
+import { readFileName } from '../backup/manifest.ts';
 import { readPassphrase } from '../backup/passphrase.ts';
 import { restoreBackup } from '../backup/restore.ts';
+import { isBucketLocation } from '../backup/s3/location.ts';
 import { verifyBackup } from '../backup/verify.ts';
 import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
-import { silentLogger } from '../base/log.ts';
+import { errorMessage, silentLogger } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { configFileOf } from '../installation/plan/role.ts';
@@ -19,10 +19,13 @@ import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { decodeObject } from '../storage/codec.ts';
 import { runningMember } from './backup/member.ts';
+import { openBackup, openStore } from './backup/place.ts';
 import { stoppedMember } from './backup/stopped-member.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { etcdBinaryIn } from './master/inside-etcd.ts';
 import { requireRoot } from './preflight.ts';
+import { bucketSettings } from './settings/backup-settings.ts';
+import { backupPlace } from './settings/backup-values.ts';
 import { settingTable } from './settings/setting-table.ts';
 import { readSettings, settingArgs } from './settings/settings.ts';
 
@@ -32,7 +35,11 @@ const directoryFlag = {
   dir: {
     type: 'string',
     valueHint: 'DIRECTORY',
-    ...{ description: 'directory of the backups', usual: settingTable['backup-dir'].default, ...group },
+    ...{
+      description: 'directory of the backups, or s3://BUCKET/PREFIX',
+      usual: settingTable['backup-dir'].default,
+      ...group,
+    },
   },
 } as const;
 
@@ -44,13 +51,14 @@ const passphraseFlag = {
   },
 } as const;
 
-/** Settings of the master that the commands read from its file; only --data-dir is a flag here too. */
+/** Settings of the master that the commands read from its file; some are flags here too. */
 const rows = {
   'data-dir': settingTable['data-dir'],
   'backup-dir': settingTable['backup-dir'],
   'backup-passphrase-file': settingTable['backup-passphrase-file'],
+  ...bucketSettings,
 } as const;
-const dataFlags = settingArgs({ 'data-dir': rows['data-dir'] }, configFileOf.master);
+const dataFlags = settingArgs({ 'data-dir': rows['data-dir'], ...bucketSettings }, configFileOf.master);
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -73,6 +81,25 @@ function settingsOf(args: Args) {
 }
 
 type BackupSettings = ReturnType<typeof settingsOf>['settings'];
+
+/** Returns what opens a place of backups. */
+const placeOptions = (settings: BackupSettings) => ({
+  ...{ settings, environment: process.env, clock: systemClock, random: systemRandom },
+});
+
+/** Returns the store that --dir names, or --backup-dir of the master. */
+const storeOf = (args: Args, settings: BackupSettings) =>
+  openStore(backupPlaceIn(args) ?? settings['backup-dir'], placeOptions(settings));
+
+function backupPlaceIn(args: Args): string | undefined {
+  const dir = textIn(args, 'dir');
+  if (dir === undefined || !isBucketLocation(dir)) return dir;
+  try {
+    return backupPlace(dir);
+  } catch (error) {
+    throw new UsageError(`--dir: ${JSON.stringify(dir)}: ${errorMessage(error)}`);
+  }
+}
 
 async function passphraseOf(args: Args, settings?: BackupSettings): Promise<string | undefined> {
   const path = textIn(args, 'passphrase-file');
@@ -108,12 +135,13 @@ const create = defineCommand({
     const { settings, configFile } = settingsOf(args);
     const dataDir = settings['data-dir'];
     const passphrase = await passphraseOf(args, settings);
+    const store = await storeOf(args, settings);
     const member = await (args['from-database'] === true ? stoppedMember : runningMember)(dataDir);
     try {
       const { path, size, manifest } = await createBackup({
         dataDir,
         configFile,
-        directory: textIn(args, 'dir') ?? settings['backup-dir'],
+        store,
         passphrase,
         member,
         etcdBinary: await etcdIn(dataDir),
@@ -136,20 +164,19 @@ const sizeText = (bytes: number) =>
   bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
 const list = defineCommand({
-  meta: { description: 'list the backups of a directory' },
+  meta: { description: 'list the backups of a directory or bucket' },
   args: { ...dataFlags, ...directoryFlag },
   async run({ args }) {
-    const directory = textIn(args, 'dir') ?? settingsOf(args).settings['backup-dir'];
-    const found = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return [];
-      throw error;
-    });
-    const backups = found.sort().flatMap((name) => {
-      const about = readFileName(name);
-      return about ? [{ path: join(directory, name), ...about }] : [];
-    });
+    const store = await storeOf(args, settingsOf(args).settings);
+    const found = await store.list(stopSignal());
+    const backups = found
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .flatMap(({ name, size }) => {
+        const about = readFileName(name);
+        return about ? [{ path: store.pathOf(name), size, ...about }] : [];
+      });
     if (backups.length === 0) {
-      process.stderr.write(`no backups in ${directory}\n`);
+      process.stderr.write(`no backups in ${store.path}\n`);
       return;
     }
     const row = (cells: readonly string[]) =>
@@ -160,22 +187,27 @@ const list = defineCommand({
           .trimEnd(),
       );
     row(['CREATED', 'SIZE', 'ENCRYPTED', 'FILE']);
-    for (const { path, created, isEncrypted } of backups)
-      row([created, sizeText((await stat(path)).size), isEncrypted ? 'yes' : 'no', path]);
+    for (const { path, size, created, isEncrypted } of backups)
+      row([created, sizeText(size), isEncrypted ? 'yes' : 'no', path]);
   },
 });
 
-const fileWord = { file: { type: 'positional', required: true, description: 'file of the backup' } } as const;
+const fileWord = {
+  file: { type: 'positional', required: true, description: 'file of the backup, or s3://BUCKET/KEY' },
+} as const;
 
 const verify = defineCommand({
   meta: { description: 'verify a backup: restore it into an etcd of its own, and read every object' },
   args: { ...fileWord, ...dataFlags, ...passphraseFlag },
   async run({ args }) {
-    const path = await existing(args);
+    const { settings } = settingsOf(args);
+    const signal = stopSignal();
+    const { source, directory } = await openBackup(oneWord(args), placeOptions(settings), signal);
     const { manifest, keys, bytes } = await verifyBackup({
-      path,
+      source,
+      workIn: directory ?? settings['data-dir'],
       passphrase: await passphraseOf(args),
-      etcdBinary: await etcdIn(settingsOf(args).settings['data-dir']),
+      etcdBinary: await etcdIn(settings['data-dir']),
       exec: systemExec,
       clock: systemClock,
       random: systemRandom,
@@ -183,10 +215,10 @@ const verify = defineCommand({
       check: (key, value) => {
         if (key.startsWith('/registry/')) decodeObject(value);
       },
-      signal: stopSignal(),
+      signal,
     });
     say(
-      `${path} is whole: ${keys} keys (${sizeText(bytes)}) at revision ${manifest.revision}, ` +
+      `${source.path} is whole: ${keys} keys (${sizeText(bytes)}) at revision ${manifest.revision}, ` +
         `made at ${manifest.created} on ${manifest.host} by minik8s ${manifest.minik8s}`,
     );
   },
@@ -209,13 +241,14 @@ const restore = defineCommand({
   },
   async run({ args }) {
     requireRoot();
-    const path = await existing(args);
-    const dataDir = settingsOf(args).settings['data-dir'];
+    const { settings } = settingsOf(args);
+    const { source } = await openBackup(oneWord(args), placeOptions(settings), stopSignal());
+    const dataDir = settings['data-dir'];
     const directory = await openDataDirectory(dataDir);
     try {
       const member = await readOwnMember(join(dataDir, 'etcd'));
       const { manifest, movedTo, configWritten, configKept } = await restoreBackup({
-        path,
+        source,
         passphrase: await passphraseOf(args),
         dataDir,
         configDirectory: '/etc/minik8s',
@@ -257,23 +290,11 @@ function warnOfOtherPlace(args: Args, dataDir: string): void {
     );
 }
 
-/** Returns the path of the one backup that the command was given. */
-async function existing({
-  file,
-  _,
-}: {
-  readonly file: string;
-  readonly _: readonly string[];
-}): Promise<string> {
+/** Returns the one word that the command was given. */
+function oneWord({ file, _ }: { readonly file: string; readonly _: readonly string[] }): string {
   if (_.length > 1)
     throw new UsageError(`give one backup, not ${_.length}; minik8s backup list shows them, the newest last`);
-  const path = resolve(file);
-  const isFile = await stat(path).then(
-    (stats) => stats.isFile(),
-    () => false,
-  );
-  if (!isFile) throw new BackupError(`there is no file ${path}; minik8s backup list shows the backups`);
-  return path;
+  return file;
 }
 
 export const command = defineCommand({

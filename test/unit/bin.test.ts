@@ -17,6 +17,7 @@ const scripts = [
   'get-kubectl',
   'get-prometheus',
   'get-python-clients',
+  'get-s3-server',
   'make-prometheus',
 ] as const;
 

@@ -3,13 +3,15 @@ import { namespaceResource } from '../../api/core/v1/namespace.ts';
 import { systemUser } from '../../apiserver/request/user.ts';
 import { createBackup } from '../../backup/create.ts';
 import { readPassphrase } from '../../backup/passphrase.ts';
-import { backupFolder, scheduleBackups } from '../../backup/scheduled.ts';
+import { scheduleBackups } from '../../backup/scheduled.ts';
+import type { BackupStore } from '../../backup/store.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { ControlPlane } from '../../control-plane/control-plane.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
 import { systemExec } from '../../os/exec.ts';
 import { openRpc } from '../../storage/etcd.ts';
+import { openStore } from '../backup/place.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { PartSettings } from '../settings/setting-table.ts';
 import { etcdBinaryIn } from './inside-etcd.ts';
@@ -27,7 +29,7 @@ export type Backups = (controlPlane: ControlPlane, signal: AbortSignal) => Promi
 
 /**
  * Reads the settings of the backups; resolves to undefined if there are to be none. Rejects with UsageError
- * if the etcd is external, or the passphrase cannot be read.
+ * if the etcd is external, or the passphrase or the credentials of a bucket cannot be read.
  */
 export async function prepareBackups(options: BackupOptions): Promise<Backups | undefined> {
   const { settings, etcdSocket } = options;
@@ -36,7 +38,11 @@ export async function prepareBackups(options: BackupOptions): Promise<Backups | 
   if (etcdSocket === undefined)
     throw new UsageError('--backup-interval: an external etcd is backed up with its own tools');
   const passphrase = file === undefined ? undefined : await readPassphrase(file, '--backup-passphrase-file');
-  const more = { intervalMs, etcdSocket, passphrase };
+  const { clock, random } = options;
+  const store = await openStore(settings['backup-dir'], {
+    ...{ settings, environment: process.env, clock, random },
+  });
+  const more = { intervalMs, etcdSocket, passphrase, store };
   return async (controlPlane, signal) => {
     await controlPlane.ready;
     return run({ ...options, ...more }, controlPlane, signal);
@@ -47,11 +53,12 @@ interface RunOptions extends BackupOptions {
   readonly intervalMs: number;
   readonly etcdSocket: string;
   readonly passphrase: string | undefined;
+  readonly store: BackupStore;
 }
 
 async function run(options: RunOptions, controlPlane: ControlPlane, signal: AbortSignal): Promise<void> {
-  const { settings, configFile, etcdSocket, intervalMs, passphrase, clock, random, log } = options;
-  const { 'data-dir': dataDir, 'backup-dir': directory, 'backup-keep': keep } = settings;
+  const { settings, configFile, etcdSocket, intervalMs, passphrase, store, clock, random, log } = options;
+  const { 'data-dir': dataDir, 'backup-keep': keep } = settings;
   const client = controlPlane.clientOf(systemUser('apiserver'), 'kube-apiserver');
   const events = createEventRecorder({ client, clock, random, log, component: 'backup' });
   const create = async (until: AbortSignal) => {
@@ -60,7 +67,7 @@ async function run(options: RunOptions, controlPlane: ControlPlane, signal: Abor
       const [member] = rpc.members;
       if (!member) throw new Error('etcd has no endpoint');
       return await createBackup({
-        ...{ dataDir, configFile, directory, passphrase, member, exec: systemExec, now: clock.now() },
+        ...{ dataDir, configFile, store, passphrase, member, exec: systemExec, now: clock.now() },
         etcdBinary: etcdBinaryIn(dataDir),
         signal: until,
       });
@@ -76,10 +83,7 @@ async function run(options: RunOptions, controlPlane: ControlPlane, signal: Abor
       .catch((error) => log.warn('no Event about a backup', { error: errorMessage(error) }));
   };
   try {
-    await scheduleBackups(
-      { intervalMs, folder: backupFolder(directory), keep, create, report, clock, random, log },
-      signal,
-    );
+    await scheduleBackups({ intervalMs, store, keep, create, report, clock, random, log }, signal);
   } finally {
     await events.stop();
   }

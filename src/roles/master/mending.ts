@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFileName } from '../../backup/manifest.ts';
+import { isBucketLocation } from '../../backup/s3/location.ts';
 import { databaseStatus } from '../../backup/snapshot.ts';
 import type { Exec } from '../../os/exec.ts';
 import { DamagedAuthorityError } from '../../pki/credentials.ts';
@@ -27,6 +28,11 @@ export function mendingText({ dataDir, backupDir, backups, isDatabaseWhole }: Me
     return (
       `its database can be read, so only the last changes may be lost: stop minik8s, run minik8s backup create --from-database${directory}, ` +
       `then minik8s backup restore --replace${directory} with the file that it names`
+    );
+  if (isBucketLocation(backupDir))
+    return (
+      `stop minik8s, and run minik8s backup restore --replace${directory} with the latest backup in ${backupDir}, ` +
+      'which minik8s backup list names; changes after it are lost'
     );
   const latest = latestOf(backups);
   if (latest === undefined)

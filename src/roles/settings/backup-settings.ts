@@ -1,7 +1,8 @@
 /** Settings of the backups that a master creates by itself. */
 import { define } from '../../settings/definition.ts';
 import { duration } from '../../settings/duration.ts';
-import { directory, text, wholeNumber } from '../../settings/readers.ts';
+import { oneOf, text, wholeNumber } from '../../settings/readers.ts';
+import { backupPlace, regionName, serviceUrl } from './backup-values.ts';
 
 export const backupSettings = define({
   'backup-interval': {
@@ -13,10 +14,10 @@ export const backupSettings = define({
     parts: ['control plane'],
   },
   'backup-dir': {
-    about: 'directory of the backups',
+    about: 'directory of the backups, or folder of a bucket: s3://BUCKET/PREFIX',
     hint: 'DIRECTORY',
     default: '/var/backups/minik8s',
-    read: directory,
+    read: backupPlace,
     subject: 'Backups',
     parts: ['control plane'],
   },
@@ -32,6 +33,58 @@ export const backupSettings = define({
     hint: 'FILE',
     usual: 'not encrypted',
     read: text,
+    subject: 'Backups',
+    parts: ['control plane'],
+  },
+});
+
+/** Settings of a bucket, which the commands of backups have too. */
+export const bucketSettings = define({
+  'backup-s3-endpoint': {
+    about: 'URL of the S3 service of --backup-dir',
+    hint: 'URL',
+    usual: 'that of AWS',
+    read: serviceUrl,
+    subject: 'Backups',
+    parts: ['control plane'],
+  },
+  'backup-s3-region': {
+    about: 'region of the bucket',
+    hint: 'REGION',
+    default: 'us-east-1',
+    read: regionName,
+    subject: 'Backups',
+    parts: ['control plane'],
+  },
+  'backup-s3-path-style': {
+    about: 'put the bucket into the path of URLs, not into their host name',
+    hint: 'true|false',
+    usual: 'true with an endpoint',
+    read: oneOf('true', 'false'),
+    subject: 'Backups',
+    parts: ['control plane'],
+  },
+  'backup-s3-credentials-file': {
+    about: "file of AWS's format with the access key, mode 0600",
+    hint: 'FILE',
+    usual: 'AWS_* variables',
+    read: text,
+    subject: 'Backups',
+    parts: ['control plane'],
+  },
+  'backup-s3-ca-file': {
+    about: "file with the authority of the service's certificate, in PEM",
+    hint: 'FILE',
+    usual: 'known authorities',
+    read: text,
+    subject: 'Backups',
+    parts: ['control plane'],
+  },
+  'backup-s3-plain-http': {
+    about: 'allow an endpoint without TLS: others can read and change the backups',
+    hint: 'true|false',
+    default: 'false',
+    read: oneOf('true', 'false'),
     subject: 'Backups',
     parts: ['control plane'],
   },

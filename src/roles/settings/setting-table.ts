@@ -5,7 +5,7 @@ import { settingSubjects } from '../../settings/subjects.ts';
 import { addressSettings } from './address-settings.ts';
 import { agentSettings } from './agent-settings.ts';
 import { apiServerSettings } from './api-server-settings.ts';
-import { backupSettings } from './backup-settings.ts';
+import { backupSettings, bucketSettings } from './backup-settings.ts';
 import { controllerSettings } from './controller-settings.ts';
 import { machineSettings } from './machine-settings.ts';
 
@@ -13,6 +13,7 @@ export const settingTable = {
   ...machineSettings,
   ...apiServerSettings,
   ...backupSettings,
+  ...bucketSettings,
   ...addressSettings,
   ...controllerSettings,
   ...agentSettings,

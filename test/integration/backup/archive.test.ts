@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, test } from 'node:test';
 import { readArchive, writeArchive } from '../../../src/backup/archive.ts';
 import { BackupError, type Manifest } from '../../../src/backup/manifest.ts';
+import { fileSource } from '../../../src/backup/source.ts';
 import { systemExec } from '../../../src/os/exec.ts';
 
 let directory: string;
@@ -48,7 +49,7 @@ const pathOf = (name = 'backup') => join(directory, name);
 /** Reads a backup and resolves to the digests of its members. */
 async function digestsOf(path: string, passphrase?: string) {
   const digests: Record<string, string> = {};
-  const read = await readArchive(path, passphrase, async () => async (name, content) => {
+  const read = await readArchive(fileSource(path), passphrase, async () => async (name, content) => {
     const hash = createHash('sha256');
     for await (const part of content) hash.update(part);
     digests[name] = hash.digest('hex');
@@ -181,12 +182,12 @@ test('files that are no backups are refused', async () => {
 test('an error of the reader is passed on as it is, and a full disk leaves nothing behind', async () => {
   await writeArchive(pathOf(), { manifest, files }, undefined);
   const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
-  const failing = readArchive(pathOf(), undefined, async () => async () => {
+  const failing = readArchive(fileSource(pathOf()), undefined, async () => async () => {
     throw full;
   });
   await assert.rejects(failing, full);
   const unwritable = readArchive(
-    pathOf(),
+    fileSource(pathOf()),
     undefined,
     async () => (_, content) => pipeline(content, createWriteStream('/dev/full')),
   );

@@ -1,11 +1,13 @@
 /** Backups of a real etcd: created while it is written to, verified, and restored. */
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createBackup } from '../../../src/backup/create.ts';
 import { restoreBackup } from '../../../src/backup/restore.ts';
 import { saveSnapshot } from '../../../src/backup/snapshot.ts';
+import { fileSource } from '../../../src/backup/source.ts';
+import { folderStore } from '../../../src/backup/store.ts';
 import { verifyBackup } from '../../../src/backup/verify.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -53,7 +55,7 @@ async function backUp(passphrase?: string, now_ = now) {
     return await createBackup({
       dataDir,
       configFile,
-      directory: join(dataDir, 'backups'),
+      store: folderStore(join(dataDir, 'backups')),
       passphrase,
       member,
       etcdBinary: insideEtcd,
@@ -72,7 +74,7 @@ const restore = (
   at = now,
 ) =>
   restoreBackup({
-    path,
+    source: fileSource(path),
     passphrase: more.passphrase,
     dataDir: target,
     configDirectory: join(target, 'etc'),
@@ -249,7 +251,8 @@ test('a folder that cannot be replaced is refused before anything is moved', asy
 
 const verify = (path: string, check: (key: string, value: Buffer) => void = () => undefined) =>
   verifyBackup({
-    ...{ path, passphrase: undefined, etcdBinary: insideEtcd, exec: systemExec, check },
+    ...{ source: fileSource(path), workIn: dirname(path), passphrase: undefined, check },
+    ...{ etcdBinary: insideEtcd, exec: systemExec },
     ...network,
     signal: new AbortController().signal,
   });

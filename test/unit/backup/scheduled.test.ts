@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { backupFileName } from '../../../src/backup/manifest.ts';
-import { type BackupFolder, scheduleBackups } from '../../../src/backup/scheduled.ts';
+import { scheduleBackups } from '../../../src/backup/scheduled.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { rfc3339 } from '../../../src/base/time.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -20,15 +20,15 @@ function running(files: Set<string>, fails: () => Error | undefined = () => unde
     files.add(name);
     return { path: `/backups/${name}`, size: 3, manifest: { keys: 1, revision: 2 } as never };
   };
-  const folder: BackupFolder = {
+  const store = {
     path: '/backups',
-    names: async () => [...files],
-    remove: async (name) => void files.delete(name),
+    list: async () => [...files].map((name) => ({ name, size: 3 })),
+    remove: async (name: string) => void files.delete(name),
   };
   const report = (outcome: string, message: string) => void reports.push(`${outcome} ${message}`);
   const times = { intervalMs: 6 * hour, keep: 3 };
   const ended = scheduleBackups(
-    { ...times, folder, create, report, clock, random: new SeededRandom(1), log: silentLogger },
+    { ...times, store, create, report, clock, random: new SeededRandom(1), log: silentLogger },
     stop.signal,
   );
   const end = () => {

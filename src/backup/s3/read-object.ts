@@ -1,0 +1,74 @@
+/** Reading of one version of an object, also over connections that break. */
+import { BackupError } from '../manifest.ts';
+import type { S3Client } from './client.ts';
+import { type BucketLocation, formatBucketLocation } from './location.ts';
+import { headOf } from './objects.ts';
+
+/** Number of connections that may break while an object is read. */
+const maxBreaks = 5;
+
+interface Version {
+  readonly size: number;
+  readonly tag: string;
+}
+
+/**
+ * Reads an object. After a broken connection it continues where that ended. Rejects with BackupError if the
+ * object is replaced meanwhile, or if connections break again and again.
+ */
+export async function* readObject(
+  client: S3Client,
+  location: BucketLocation,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const version = await headOf(client, location, signal);
+  let at = 0;
+  for (let breaks = 0; at < version.size; breaks++) {
+    const answer = await openFrom(client, { location, version, at, signal });
+    let cause: unknown;
+    try {
+      for await (const part of answer as AsyncIterable<Buffer>) {
+        at += part.length;
+        yield part;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      cause = error;
+    } finally {
+      answer.destroy();
+    }
+    if (at < version.size && breaks >= maxBreaks) throw cutShort(location, { at, size: version.size, cause });
+  }
+}
+
+interface Place {
+  readonly location: BucketLocation;
+  readonly version: Version;
+  /** First byte to read. */
+  readonly at: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function openFrom(client: S3Client, { location, version, at, signal }: Place) {
+  const headers = { 'if-match': version.tag, range: `bytes=${at}-${version.size - 1}` };
+  const answer = await client.open({ method: 'GET', action: 's3:GetObject', location, headers, signal });
+  // A server that does not know these headers answers with all of the newest version.
+  const isRight = (answer.statusCode === 206 || at === 0) && answer.headers.etag === version.tag;
+  if (isRight) return answer;
+  answer.destroy();
+  throw new BackupError(
+    `${formatBucketLocation(location)}: the object was replaced while it was read: run this again`,
+  );
+}
+
+interface Cut {
+  readonly at: number;
+  readonly size: number;
+  readonly cause: unknown;
+}
+
+const cutShort = (location: BucketLocation, { at, size, cause }: Cut) =>
+  new BackupError(
+    `${formatBucketLocation(location)}: the connection ended after ${at} of ${size} bytes, also when it was tried again: run this later`,
+    { cause },
+  );

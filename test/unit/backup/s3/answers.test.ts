@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  completionOf,
+  errorIn,
+  isCompletion,
+  listPageIn,
+  uploadIdIn,
+} from '../../../../src/backup/s3/answers.ts';
+
+const list = (more: string) =>
+  `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${more}</ListBucketResult>`;
+
+test('a page has keys with entities and sizes, and the token of the next page', () => {
+  const contents = '<Contents><Key>a &amp; &lt;b&gt;&#x20;ü</Key><Size>17</Size><ETag>"x"</ETag></Contents>';
+  assert.deepEqual(listPageIn(list(`<IsTruncated>false</IsTruncated>${contents}`)), {
+    objects: [{ key: 'a & <b> ü', size: 17 }],
+    next: undefined,
+  });
+  const more = '<IsTruncated>true</IsTruncated><NextContinuationToken>t/1=</NextContinuationToken>';
+  assert.deepEqual(listPageIn(list(more)), { objects: [], next: 't/1=' });
+});
+
+test('a page that is cut without saying where it goes on is none', () => {
+  assert.equal(listPageIn(list('<IsTruncated>true</IsTruncated>')), undefined);
+});
+
+test('texts that are no answers of S3 are none', () => {
+  for (const text of [
+    '',
+    'hello',
+    '<html><body>Welcome</body></html>',
+    '{"a":1}',
+    '<a',
+    '</a></b>',
+    '<![CDATA[',
+  ])
+    assert.deepEqual(
+      [listPageIn(text), errorIn(text), uploadIdIn(text), isCompletion(text)],
+      [undefined, undefined, undefined, false],
+      text,
+    );
+});
+
+test('of an error only plain words are taken', () => {
+  const error = (more: string) => errorIn(`<Error>${more}</Error>`);
+  assert.deepEqual(error('<Code>PermanentRedirect</Code><Endpoint>b.s3.eu-west-1.amazonaws.com</Endpoint>'), {
+    code: 'PermanentRedirect',
+    region: undefined,
+    endpoint: 'b.s3.eu-west-1.amazonaws.com',
+  });
+  assert.equal(error('<Code>two words</Code>'), undefined);
+  assert.equal(error('<Code>a\u001b[31m</Code>'), undefined);
+  assert.equal(error(`<Code>Access</Code><Region>${'x'.repeat(300)}</Region>`)?.region, undefined);
+});
+
+test('the end of an upload names each part by its number, and its tag as it was', () => {
+  assert.match(
+    completionOf(['"a"', 'b<']),
+    /<Part><PartNumber>1<\/PartNumber><ETag>&quot;a&quot;<\/ETag><\/Part><Part><PartNumber>2<\/PartNumber><ETag>b&lt;<\/ETag><\/Part>/,
+  );
+  assert.ok(isCompletion('<CompleteMultipartUploadResult/>'));
+  assert.ok(!isCompletion('<Error><Code>InternalError</Code></Error>'));
+  const begun = '<InitiateMultipartUploadResult><UploadId>u-1</UploadId></InitiateMultipartUploadResult>';
+  assert.equal(uploadIdIn(begun), 'u-1');
+  assert.equal(
+    uploadIdIn('<InitiateMultipartUploadResult><UploadId/></InitiateMultipartUploadResult>'),
+    undefined,
+  );
+});
