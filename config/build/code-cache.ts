@@ -1,9 +1,9 @@
 /**
- * The code that V8 compiles from an application, in the same bytes in every build. V8 seeds its hash tables at
- * random, which changes the order of what it stores; with fixed seeds it stores the same, but also a digest
- * of its flags, with which no program without these flags would accept the cache. That digest is therefore
- * replaced by the one of a cache that was made without flags. A build in which the result is not accepted
- * fails.
+ * The code that V8 compiles from an application, in the same bytes in every build. V8 seeds its hash tables
+ * at random, which changes the order of what it stores. With fixed seeds it stores the same, but also a
+ * digest of its flags, with which no program without these flags would accept the cache. That digest is
+ * therefore replaced by the one of a cache that was made without flags. A build in which the result is not
+ * accepted fails.
  */
 import { execFile } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -14,16 +14,13 @@ const run = promisify(execFile);
 const warm = join(import.meta.dirname, 'warm.ts');
 const check = join(import.meta.dirname, 'check-code-cache.ts');
 
-/**
- * Without them, the order of hash tables, and which functions have been dropped from memory, would differ from
- * run to run.
- */
+/** Flags without which the order of hash tables, and the set of functions in memory, differ in each run. */
 const deterministic = ['--hash-seed=1', '--random-seed=1', '--predictable', '--no-flush-bytecode'];
 
 /** Variables such as NODE_OPTIONS and NODE_COMPILE_CACHE would change what V8 stores. */
 const env = { PATH: process.env.PATH };
 
-/** Position of the digest of V8's flags in a cache: after a magic number, V8's version and the source's digest. */
+/** Position of the digest of V8's flags: after a magic number, V8's version and the source's digest. */
 const flagsAt = 12;
 
 /** Writes the code cache of an application's source to `target`. `node` are the words that run Node. */

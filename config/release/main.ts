@@ -1,16 +1,20 @@
 /**
- * `npm run release`: makes dist/release with the executables for x64 and arm64, their digests, their parts and
- * the script that installs them. `--allow-changes` builds from a working tree with changes, `--output DIR`
- * elsewhere.
+ * `npm run release`: makes dist/release with the executables for x64 and arm64, their digests, their parts
+ * and the script that installs them. `--allow-changes` builds from a working tree with changes, `--output
+ * DIR` elsewhere.
  */
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join, relative, resolve } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
 import type { Architecture } from '../build/architecture.ts';
 import { makeExecutable } from '../build/executable.ts';
 import { buildVersion } from '../build/version.ts';
 import { writeDigests } from './digests.ts';
 import { fetchNode } from './fetch-node.ts';
+import { partsOf, toolsOf } from './parts.ts';
+import { sbom } from './sbom.ts';
 import { requireTools } from './tools.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -29,11 +33,14 @@ async function release(output: string, allowsChanges: boolean): Promise<void> {
     await fetchNode(root, arch);
     const target = join(draft, `minik8s-linux-${arch}`);
     const onStep = (name: string, milliseconds: number) => say(`${arch} ${name}`, milliseconds);
-    // What was made before could come from other tools, so nothing of it is used.
+    // Files of an earlier build could come from other tools, so none of them is used.
     const workdir = join(draft, `work-${arch}`);
     await makeExecutable({ root, workdir, arch, version, target, onStep });
     await rm(workdir, { recursive: true });
+    await writeSbom(target, arch, version);
   }
+  await copyFile(join(import.meta.dirname, 'install.sh'), join(draft, 'install.sh'));
+  await chmod(join(draft, 'install.sh'), 0o755);
   await writeDigests(draft);
   await rm(output, { recursive: true, force: true });
   await rename(draft, output);
@@ -41,6 +48,32 @@ async function release(output: string, allowsChanges: boolean): Promise<void> {
     const { size } = await stat(join(output, `minik8s-linux-${arch}`));
     process.stdout.write(`${relative(root, output)}/minik8s-linux-${arch} ${version}, ${megabytes(size)}\n`);
   }
+}
+
+/** Writes the parts of an executable beside it. */
+async function writeSbom(path: string, arch: Architecture, version: string): Promise<void> {
+  const digest = createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+  const [parts, tools] = [await partsOf(root, arch), await toolsOf(root, arch)];
+  const seconds = await releaseTime();
+  const document = sbom({ file: basename(path), version, digest, seconds, parts, tools });
+  await writeFile(`${path}.cdx.json`, document, { mode: 0o644 });
+}
+
+/** Returns SOURCE_DATE_EPOCH, or else the time of the commit, in seconds; 0 outside a repository. */
+async function releaseTime(): Promise<number> {
+  const { SOURCE_DATE_EPOCH: given } = process.env;
+  if (given !== undefined) {
+    if (!/^\d{1,11}$/.test(given))
+      throw new Error(`SOURCE_DATE_EPOCH is ${given}, but must be seconds since 1970`);
+    return Number(given);
+  }
+  const commit = promisify(execFile)('git', ['log', '-1', '--format=%ct'], { cwd: root });
+  return commit.then(
+    ({ stdout }) => Number(stdout),
+    () => 0,
+  );
 }
 
 const say = (what: string, milliseconds: number) =>
