@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { completionScripts, type Shell } from '../../../../src/cli/completion/scripts.ts';
 
-/** Makes a folder with the script of the shell, and a minik8s that prints `lines` and stores its arguments. */
+/** Makes the script of the shell, and a minik8s that prints `lines` and stores its arguments. */
 function fixture(context: TestContext, shell: Shell, lines: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'minik8s-completion-'));
   context.after(() => rmSync(folder, { recursive: true }));
