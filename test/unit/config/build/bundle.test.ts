@@ -21,6 +21,6 @@ test('two bundles in different directories are the same, with the commands in or
   const [, client = ''] = first;
   const entries = client.slice(client.lastIndexOf('module.exports={'));
   const commands = [...entries.matchAll(/"(src\/[^"]+\.ts)":\(\)=>/g)].map(([, path]) => path);
-  assert.ok(commands.length > 20, `${commands.length} commands`);
+  assert.ok(commands.length > 5, `${commands.length} commands`);
   assert.deepEqual(commands, commands.toSorted());
 });
