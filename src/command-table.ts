@@ -70,6 +70,15 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: 'client of a Slurm cluster, for the pods of SlurmJobs',
     load: async () => (await import('./roles/slurm-client.ts')).command,
   },
+  completion: {
+    about: 'print the completion script of a shell: bash, zsh or fish',
+    load: async () => (await import('./cli/completion/commands.ts')).command,
+  },
+  __complete: {
+    about: 'print the candidates for the last word of a command line',
+    hidden: true,
+    load: async () => (await import('./cli/completion/commands.ts')).completeCommand(commands),
+  },
   licenses: {
     about: 'print the licences of the software in this executable',
     load: async () => (await import('./roles/licenses.ts')).command,

@@ -35,6 +35,8 @@ export interface Entry {
   readonly about: string;
   /** Makes bad usage end with 1, and a group of commands that is called without a command print its help. */
   readonly like?: 'kubectl';
+  /** True for a command that programs call: neither the help nor advice names it. */
+  readonly hidden?: true;
   readonly load: () => Promise<Command>;
 }
 
@@ -78,7 +80,7 @@ async function runEntry(
   const entry = ownValue(table, name);
   if (entry === undefined) {
     const elsewhere = ownValue(otherWords, name) ?? (await groupWith(table, name, argv));
-    throw new UsageError(unknownCommand('minik8s', name, Object.keys(table), elsewhere));
+    throw new UsageError(unknownCommand('minik8s', name, Object.keys(shownEntries(table)), elsewhere));
   }
   const { load, like } = entry;
   return run({ path: `minik8s ${name}`, command: await load(), argv, like, depth: 1 }, output);
@@ -271,12 +273,15 @@ function usageFlag(name: string, arg: ArgDef): UsageFlag | undefined {
   return { name, short, about, group, usual, hint: arg.valueHint ?? 'VALUE' };
 }
 
+const shownEntries = (table: Readonly<Record<string, Entry>>): Readonly<Record<string, Entry>> =>
+  Object.fromEntries(Object.entries(table).filter(([, { hidden }]) => !hidden));
+
 function overview(table: Readonly<Record<string, Entry>>): string {
   return usagePage({
     path: 'minik8s',
     about: 'Kubernetes in one file, on the Docker engine you already have.',
     words: '',
-    commands: Object.entries(table).map(([name, { about }]) => ({ name, about })),
+    commands: Object.entries(shownEntries(table)).map(([name, { about }]) => ({ name, about })),
     flags: [],
   });
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { type Architecture, architectures, gnuProgram } from './architecture.ts';
 import { dockerArchive } from './docker-archive.ts';
 import { buildEtcd, etcdLicenses, etcdSources } from './etcd.ts';
 import { fieldDocs } from './field-docs.ts';
@@ -12,20 +13,15 @@ import { licenses } from './licenses.ts';
 
 const run = promisify(execFile);
 
-/** Docker's names of the architectures for which minik8s can be built. */
-const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
-
 export interface AssetSources {
   readonly root: string;
   readonly outdir: string;
-  readonly arch: string;
+  readonly arch: Architecture;
 }
 
 /** Writes the assets to `outdir` and returns their paths by name (src/os/assets.ts reads them). */
 export async function makeAssets(sources: AssetSources): Promise<Readonly<Record<string, string>>> {
   const { root, outdir, arch } = sources;
-  const architecture = architectures[arch];
-  if (architecture === undefined) throw new Error(`cannot build for ${arch}: only x64 and arm64 are known`);
   await mkdir(outdir, { recursive: true });
   const pause = join(root, 'src/kubelet/pause/pause.c');
   const programs = join(root, 'src/features/functions/agent/programs');
@@ -42,7 +38,7 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
     unlessNewer(made.etcd, etcdSources(root), (target) => buildEtcd(root, arch, target)),
     unlessNewer(made['pause.tar'], [pause, import.meta.filename], async (target) => {
       const program = `${target}.program`;
-      await run('gcc', ['-static', '-Os', '-s', '-Wall', '-Werror', '-o', program, pause]);
+      await run(gnuProgram(arch, 'gcc'), ['-static', '-Os', '-s', '-Wall', '-Werror', '-o', program, pause]);
       const content = await readFile(program);
       await rm(program);
       // The tag is a hash of the content, so that a newer build never runs with an older image that is still
@@ -50,7 +46,9 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
       const tag = sha256(content).slice(0, 12);
       const reference = `minik8s/pause:${tag}`;
       await writeFile(made['pause.reference'], reference);
-      await writeFile(target, dockerArchive({ reference, architecture, name: 'pause', program: content }));
+      const { docker } = architectures[arch];
+      const image = { reference, architecture: docker, name: 'pause', program: content };
+      await writeFile(target, dockerArchive(image));
     }),
     unlessNewer(made['field-docs.json'], [...modelsPackages, import.meta.filename], async (target) =>
       writeFile(target, JSON.stringify(fieldDocs())),
@@ -58,7 +56,7 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
     unlessNewer(
       made['licenses.txt'],
       [join(root, 'package-lock.json'), join(root, 'config/etcd/go.sum'), import.meta.filename],
-      async (target) => writeFile(target, licenses(root, await etcdLicenses(root))),
+      async (target) => writeFile(target, licenses(root, arch, await etcdLicenses(root))),
     ),
     ...(['run.py', 'run.mjs'] as const).map((name) =>
       unlessNewer(made[name], [join(programs, name)], (target) => copyFile(join(programs, name), target)),

@@ -64,7 +64,8 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
     plugins: [commandsFromApplications(root, commands)],
   });
   const application = async (name: ApplicationName): Promise<string> => {
-    const files = [...commands].filter((file) => applicationOf(file) === name);
+    // esbuild finds them in an order that differs from build to build.
+    const files = [...commands].filter((file) => applicationOf(file) === name).sort();
     const entries = files.map((path) => `${JSON.stringify(path)}: () => require('./${path}'),`);
     const outfile = join(outdir, `${name}.cjs`);
     await build({

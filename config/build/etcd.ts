@@ -6,12 +6,10 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type Architecture, architectures } from './architecture.ts';
 import { goOffline, goProgram } from './go.ts';
 
 const run = promisify(execFile);
-
-/** Go's names of the architectures for which minik8s can be built. */
-const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** Returns its sources, besides Go and the modules in go.sum. */
 export const etcdSources = (root: string) =>
@@ -21,10 +19,12 @@ export const etcdSources = (root: string) =>
  * Builds it to `target`: one static program without symbols. The first build takes minutes; later builds use
  * Go's cache.
  */
-export async function buildEtcd(root: string, arch: string, target: string): Promise<void> {
-  await go(root, ['build', '-trimpath', '-buildvcs=false', '-ldflags=-s -w', '-o', target, '.'], {
+export async function buildEtcd(root: string, arch: Architecture, target: string): Promise<void> {
+  const { docker, go: level } = architectures[arch];
+  await go(root, ['build', '-trimpath', '-buildvcs=false', '-ldflags=-s -w -buildid=', '-o', target, '.'], {
     GOOS: 'linux',
-    GOARCH: architectures[arch] ?? arch,
+    GOARCH: docker,
+    ...level,
   });
 }
 

@@ -1,7 +1,9 @@
 /** The licences of everything in the one file. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Architecture } from './architecture.ts';
 import type { Licensed } from './etcd.ts';
+import { nodeProgram } from './node-program.ts';
 
 interface PackageFile {
   readonly name: string;
@@ -20,18 +22,24 @@ const quoted = ['@kubernetes/client-node', 'kubernetes-models'];
  * Returns one text: minik8s' own licence, then a section for each package of which the file may contain
  * parts, and for each of `others`.
  */
-export function licenses(root: string, others: readonly Licensed[]): string {
+export function licenses(root: string, arch: Architecture, others: readonly Licensed[]): string {
   const own = readFileSync(join(root, 'LICENSE'), 'utf8');
-  const packages = [...installed(root)].map(([, place]) => packageSection(place));
+  const packages = [...bundledPackages(root, arch)].map(([, place]) => packageSection(place));
   const more = others.map(({ name, version, text }) => section(`${name} ${version}`, text));
   return [section('minik8s', own), ...packages.sort(), ...more.sort()].join('');
 }
 
-/** Returns package directories by name and version: the direct dependencies, and their dependencies. */
-function installed(root: string): Map<string, string> {
+/**
+ * Returns the directories of the packages of which the file may contain parts, by name and version: the
+ * direct dependencies, their dependencies, and Node for the architecture.
+ */
+export function bundledPackages(root: string, arch: Architecture): Map<string, string> {
   const found = new Map<string, string>();
+  const runtime = dirname(dirname(nodeProgram(root, arch)));
+  const { name, version } = readPackage(runtime);
+  found.set(`${name} ${version}`, runtime);
   const visit = (names: readonly string[], from: string) => {
-    for (const name of names) {
+    for (const name of names.filter((each) => !/^node-linux-/.test(each))) {
       const place = locate(name, from);
       if (place === undefined) continue;
       const { version, dependencies = {} } = readPackage(place);

@@ -4,6 +4,7 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type Architecture, gnuProgram } from './architecture.ts';
 import { withoutLibatomic } from './without-libatomic.ts';
 
 const run = promisify(execFile);
@@ -12,8 +13,7 @@ const compareExchange = join(import.meta.dirname, 'compare-exchange.c');
 interface NodeRuntime {
   /** Path of Node's binary in its npm package. */
   readonly node: string;
-  /** Node's name of the architecture, such as x64. */
-  readonly arch: string;
+  readonly arch: Architecture;
   readonly target: string;
 }
 
@@ -22,21 +22,15 @@ export function nodeRuntimeSources(node: string): readonly string[] {
   return [node, compareExchange, join(import.meta.dirname, 'without-libatomic.ts'), import.meta.filename];
 }
 
-/** Writes the runtime to `target`. On architectures other than x64 its libraries are unchanged. */
+/** Writes the runtime to `target`. */
 export async function makeNodeRuntime({ node, arch, target }: NodeRuntime): Promise<void> {
   await copyFile(node, target);
-  try {
-    await run('strip', [target]);
-  } catch (error) {
-    // Symbols only make the file larger, so a missing strip is ignored.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-  if (arch !== 'x64') return;
-  await writeFile(target, withoutLibatomic(await readFile(target), await compareExchangeCode()));
+  await run(gnuProgram(arch, 'strip'), [target]);
+  await writeFile(target, withoutLibatomic(await readFile(target), await compareExchangeCode(arch)));
 }
 
 /** Returns the machine code of compare-exchange.c. Throws the errors of gcc and objcopy. */
-export async function compareExchangeCode(): Promise<Buffer> {
+export async function compareExchangeCode(arch: Architecture): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'minik8s-build-'));
   try {
     const [object, code] = [join(folder, 'code.o'), join(folder, 'code')];
@@ -46,11 +40,22 @@ export async function compareExchangeCode(): Promise<Buffer> {
       '-fno-stack-protector',
       '-fno-asynchronous-unwind-tables',
       '-fPIC',
+      // The compiler would call a function that chooses the instruction by the processor.
+      ...(arch === 'arm64' ? ['-mno-outline-atomics'] : []),
     ];
-    await run('gcc', ['-c', '-Os', '-Wall', '-Werror', ...freestanding, '-o', object, compareExchange]);
-    const { stdout } = await run('objdump', ['--reloc', '--section=.text', object]);
+    await run(gnuProgram(arch, 'gcc'), [
+      '-c',
+      '-Os',
+      '-Wall',
+      '-Werror',
+      ...freestanding,
+      '-o',
+      object,
+      compareExchange,
+    ]);
+    const { stdout } = await run(gnuProgram(arch, 'objdump'), ['--reloc', '--section=.text', object]);
     if (/\bR_[A-Z\d]+_/.test(stdout)) throw new Error(`${compareExchange} depends on its address`);
-    await run('objcopy', ['--output-target=binary', '--only-section=.text', object, code]);
+    await run(gnuProgram(arch, 'objcopy'), ['--output-target=binary', '--only-section=.text', object, code]);
     return await readFile(code);
   } finally {
     await rm(folder, { recursive: true });

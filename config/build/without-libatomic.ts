@@ -3,7 +3,7 @@
  * library (docs/decisions/0081-no-libatomic.md). The dynamic linker loads the libraries of an ELF file before
  * any code of it runs, so the file itself is edited: the one used function is written behind its code, and
  * the relocations of that function become addresses of the copy. Pure; layouts are those of the System V ABI
- * (gABI 4.1, x86-64 psABI 1.0).
+ * (gABI 4.1, x86-64 psABI 1.0, AArch64 ELF 2023Q3).
  */
 
 const library = 'libatomic.so.1';
@@ -27,7 +27,11 @@ const tag = {
   versionNeeds: 0x6ffffffe,
   versionNeedsCount: 0x6fffffff,
 };
-const relativeRelocation = 8n;
+/** Types of a relocation that is an address of the program itself, by the number of the processor. */
+const relativeRelocations: ReadonlyMap<number, bigint> = new Map([
+  [0x3e, 8n],
+  [0xb7, 1027n],
+]);
 const relocationSize = 24;
 const symbolSize = 24;
 const globalVersion = 1;
@@ -60,7 +64,7 @@ export function withoutLibatomic(program: Buffer, code: Uint8Array): Buffer {
     const name = elf.nameOf(symbol);
     if (name !== replaced)
       throw new Error(`Node needs ${name} of ${library}; config/build/compare-exchange.c lacks it`);
-    elf.bytes.writeBigUInt64LE(relativeRelocation, at + 8);
+    elf.bytes.writeBigUInt64LE(elf.relativeRelocation(), at + 8);
     elf.bytes.writeBigUInt64LE(BigInt(address), at + 16);
     elf.setVersion(symbol, globalVersion);
   }
@@ -79,6 +83,14 @@ class Elf {
       throw new Error('Node is no 64-bit ELF program');
     const [first, size, count] = [this.#number(0x20), bytes.readUInt16LE(0x36), bytes.readUInt16LE(0x38)];
     this.#segments = Array.from({ length: count }, (_, index) => this.#segment(first + index * size));
+  }
+
+  relativeRelocation(): bigint {
+    const machine = this.bytes.readUInt16LE(0x12);
+    const type = relativeRelocations.get(machine);
+    if (type === undefined)
+      throw new Error(`Node is for processor 0x${machine.toString(16)}, which is unknown`);
+    return type;
   }
 
   #number(offset: number): number {

@@ -5,7 +5,14 @@ import { lstat, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Exec, ExecError } from '../os/exec.ts';
-import { configDirectory, executablePath, kubectlPath, unitPath } from './plan/install-plan.ts';
+import {
+  completionDirectory,
+  completionPath,
+  configDirectory,
+  executablePath,
+  kubectlPath,
+  unitPath,
+} from './plan/install-plan.ts';
 import { type Installed, parseInstalled, recordFile } from './plan/installed.ts';
 import { modules, modulesFile, sysctlFile, sysctls } from './plan/kernel.ts';
 import type { Found, Machine } from './plan/machine.ts';
@@ -75,6 +82,8 @@ export async function lookAtAll(
     configDirectory,
     unitPath,
     kubectlPath,
+    completionDirectory,
+    completionPath,
     modulesFile.path,
     sysctlFile.path,
     ...more,

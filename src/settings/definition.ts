@@ -20,7 +20,7 @@ export interface SettingDefinition<T> {
   /** Behaviour without the setting, for the usage text, if there is no default. */
   readonly usual?: string;
   /** Reads the text; throws an Error whose message says what is expected. */
-  readonly read: (text: string) => T;
+  readonly read: ((text: string) => T) & { readonly choices?: readonly string[] };
   /**
    * Secret settings have no flag, since everybody on the machine can see flags, and no message repeats their
    * value.

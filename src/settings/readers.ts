@@ -41,10 +41,12 @@ export function cidr(value: string): string {
   return value;
 }
 
+/** Returns a reader that accepts the choices, and has them as a property for the completion of shells. */
 export function oneOf<const T extends string>(...choices: readonly T[]) {
-  return (value: string): T => {
+  const read = (value: string): T => {
     const choice = choices.find((candidate) => candidate === value);
     if (choice === undefined) throw new Error(`expected one of ${choices.join(', ')}`);
     return choice;
   };
+  return Object.assign(read, { choices });
 }

@@ -21,7 +21,8 @@ const scripts = [
   'make-prometheus',
 ] as const;
 
-const taken = (script: string) => (script === 'setup' ? 'no argument but --tests or --vm' : 'no arguments');
+const taken = (script: string) =>
+  script === 'setup' ? 'no argument but --tests, --vm or --release' : 'no arguments';
 
 for (const script of scripts) {
   test(`bin/${script} --help does nothing`, (context) => {

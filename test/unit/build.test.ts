@@ -60,7 +60,7 @@ test('an asset is made again only when a source is newer', async (context) => {
 
 test('the licences are those of all packages that are put in, of those whose words are, and of etcd', async () => {
   const root = join(import.meta.dirname, '../..');
-  const text = licenses(root, await etcdLicenses(root));
+  const text = licenses(root, 'x64', await etcdLicenses(root));
   const sections = text.split(`${'='.repeat(80)}\n`).slice(1);
   const titles = sections.map((section) => section.split('\n', 1)[0]?.replace(/ v?\d\S*$/, ''));
   // A dependency, a package of minik8s itself, the source of the descriptions, and software that is in no

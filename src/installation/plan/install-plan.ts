@@ -22,6 +22,9 @@ export const executablePath = '/usr/local/bin/minik8s';
 export const unitPath = `/etc/systemd/system/${unitName}`;
 export const kubectlPath = '/usr/local/bin/kubectl';
 export const configDirectory = '/etc/minik8s';
+/** Directory in which bash-completion looks for the completion of a command. */
+export const completionDirectory = '/usr/share/bash-completion/completions';
+export const completionPath = `${completionDirectory}/minik8s`;
 
 export interface InstallRequest {
   readonly role: Role;
@@ -32,6 +35,8 @@ export interface InstallRequest {
   readonly sourceDigest: string;
   /** Text of the role's configuration file, with the settings of the command line. */
   readonly config: string;
+  /** Completion script for bash. */
+  readonly completion: string;
   /** True if a link named kubectl is wanted. */
   readonly linksKubectl: boolean;
   /** True if the service is to be started now. */
@@ -63,7 +68,7 @@ export function installPlan(
   requireSameInstallation(machine, request);
   requireChosenDocker(machine, request);
   requirePlain(machine.found, configFileOf[request.role]);
-  const files = wantedFiles(request);
+  const files = wantedFiles(request, machine.found.has(completionDirectory));
   for (const { path, mayExist } of files) if (!mayExist) requireOwn(machine, path);
   const unit = unitOf(request);
   const digest = digestOf([request.sourceDigest, request.config, unit].join('\0'));
@@ -72,7 +77,7 @@ export function installPlan(
   const written = files
     .map(({ step }) => step)
     .filter((step) => !isDone(machine, step, request.sourceDigest));
-  const changes = { digest, isUnitNew: isNew(machine, unitPath, unit), isChanged: written.length > 0 };
+  const changes = { digest, isUnitNew: isNew(machine, unitPath, unit), isChanged: written.some(isOfService) };
   const steps: readonly Step[] = [
     ...packages,
     ...dockerSteps(machine, request.role),
@@ -92,6 +97,9 @@ export function installPlan(
   };
 }
 
+/** Returns false for a file that the service does not read. */
+const isOfService = (step: Step): boolean => !('path' in step && step.path === completionPath);
+
 interface WantedFile {
   readonly path: string;
   readonly step: Step;
@@ -99,8 +107,8 @@ interface WantedFile {
   readonly mayExist: boolean;
 }
 
-function wantedFiles(request: InstallRequest): readonly WantedFile[] {
-  const { role, source, config } = request;
+function wantedFiles(request: InstallRequest, hasCompletion: boolean): readonly WantedFile[] {
+  const { role, source, config, completion } = request;
   const text = (path: string, content: string, mode: number, mayExist = false): WantedFile => ({
     path,
     step: { kind: 'write-file', path, content, mode },
@@ -117,6 +125,8 @@ function wantedFiles(request: InstallRequest): readonly WantedFile[] {
     text(configFileOf[role], config, 0o600, true),
     ...kernel.map(({ path, content }) => text(path, content, 0o644)),
     text(unitPath, unitOf(request), 0o644),
+    // A script there is one that the user has printed.
+    ...(hasCompletion ? [text(completionPath, completion, 0o644, true)] : []),
   ];
 }
 

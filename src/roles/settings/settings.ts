@@ -25,7 +25,9 @@ export function settingArgs(rows: SettingRows, configFile: string): ArgsDef {
     if (secret) continue;
     const usual = definition.default ?? definition.usual;
     const shown = { description: about, valueHint: hint, ...(usual !== undefined && { usual }) };
-    args[name] = { type: 'string', ...shown, ...{ group: definition.subject } };
+    const { choices } = definition.read;
+    const more = { group: definition.subject, ...(choices !== undefined && { choices }) };
+    args[name] = { type: 'string', ...shown, ...more };
   }
   return args;
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  completionDirectory,
+  completionPath,
   configDirectory,
   executablePath,
   kubectlPath,
@@ -13,6 +15,7 @@ import type { Found, Machine } from '../../../../src/installation/plan/machine.t
 import { configFileOf, type Role } from '../../../../src/installation/plan/role.ts';
 import { describeStep } from '../../../../src/installation/plan/step.ts';
 import { systemdUnit } from '../../../../src/installation/plan/systemd-unit.ts';
+import { uninstallPlan } from '../../../../src/installation/plan/uninstall-plan.ts';
 import { after, bare, kinds, planOf } from '../../../fixtures/installation.ts';
 
 test('a bare machine gets directory, file, settings, kernel, unit, and then the service, in this order', () => {
@@ -291,4 +294,37 @@ test('the first start is that of the first installation that starts the service'
   assert.ok(!planOf(done).isFirstStart);
   const changed = planOf(done, { config: 'port: 8443\n' });
   assert.ok(changed.steps.some(({ kind }) => kind === 'restart-service') && !changed.isFirstStart);
+});
+
+describe('completion of bash', () => {
+  const found = new Map<string, Found>([[completionDirectory, { kind: 'other' }]]);
+  const writes = `write-file ${completionPath}`;
+
+  test('is written where bash-completion is installed, and removed with the installation', () => {
+    assert.ok(!kinds(planOf().steps).includes(writes));
+    const { steps, installed } = planOf({ found });
+    const step = steps.find((each) => 'path' in each && each.path === completionPath);
+    const content = 'complete -F _minik8s minik8s\n';
+    assert.deepEqual(step, { kind: 'write-file', path: completionPath, content, mode: 0o644 });
+    const machine = after({ ...bare, found }, steps, installed);
+    assert.ok(kinds(uninstallPlan(machine, installed, false)).includes(`remove-path ${completionPath}`));
+  });
+
+  test('is restored as it was if the user had it before', () => {
+    const own: Found = { kind: 'file', text: 'own\n', mode: 0o600 };
+    const { steps, installed } = planOf({ found: new Map([...found, [completionPath, own]]) });
+    const machine = after({ ...bare, found }, steps, installed);
+    const undone = uninstallPlan(machine, installed, false);
+    assert.deepEqual(
+      undone.filter((step) => 'path' in step && step.path === completionPath),
+      [{ kind: 'write-file', path: completionPath, content: 'own\n', mode: 0o600 }],
+    );
+  });
+
+  test('does not restart the service when it alone is written', () => {
+    const first = planOf();
+    const machine = after(bare, first.steps, { ...first.installed, started: first.digest });
+    const later = { ...machine, found: new Map([...machine.found, ...found]) };
+    assert.deepEqual(kinds(planOf(later).steps), [writes]);
+  });
 });

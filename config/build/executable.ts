@@ -1,0 +1,112 @@
+/**
+ * Makes the executable for one architecture: Node itself, a small main, the applications with their code
+ * caches, and the assets. The same sources and tools give the same bytes, in any directory and at any time:
+ * nothing of either is in the file.
+ */
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { type Architecture, emulatorFor } from './architecture.ts';
+import { makeAssets, unlessNewer } from './assets.ts';
+import { type Bundles, bundle } from './bundle.ts';
+import { makeCodeCache } from './code-cache.ts';
+import { nodeProgram } from './node-program.ts';
+import { makeNodeRuntime, nodeRuntimeSources } from './node-runtime.ts';
+
+const run = promisify(execFile);
+
+export interface ExecutableSources {
+  readonly root: string;
+  /** Directory for what the executable is made of; what is current there is not made again. */
+  readonly workdir: string;
+  readonly arch: Architecture;
+  readonly version: string;
+  /** Path of the executable to write. */
+  readonly target: string;
+  /** Called with the name and the duration of each step. */
+  readonly onStep?: (name: string, milliseconds: number) => void;
+}
+
+/** Writes the executable to `target`, with mode 0755. Throws the errors of the tools that it runs. */
+export async function makeExecutable(sources: ExecutableSources): Promise<void> {
+  const { root, workdir, arch, version, target } = sources;
+  const timed = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const start = performance.now();
+    const result = await work();
+    sources.onStep?.(name, performance.now() - start);
+    return result;
+  };
+  const assets = await timed('assets', () => makeAssets({ root, outdir: join(workdir, 'assets'), arch }));
+  const node = await timed('runtime', () => nodeRuntime(root, workdir, arch));
+  const bundles = await timed('bundle', () => bundle({ root, outdir: join(workdir, 'bundle'), version }));
+  const applications = await timed('code caches', () =>
+    withCodeCaches([...emulatorFor(arch), node], bundles.applications),
+  );
+  const all = { ...assets, ...bundles.threads, ...applications };
+  // Node itself writes the executable, so the one that runs must be of this machine's architecture.
+  const writer = arch === process.arch ? node : nodeProgram(root, process.arch as Architecture);
+  await timed('package', () => packageFile({ writer, node, main: bundles.main, assets: all, target }));
+}
+
+/** Makes the Node program of the executable, which also makes its code caches, and returns its path. */
+async function nodeRuntime(root: string, workdir: string, arch: Architecture): Promise<string> {
+  const node = nodeProgram(root, arch);
+  const target = join(workdir, `cache/node-${arch}`);
+  await unlessNewer(target, nodeRuntimeSources(node), (path) =>
+    makeNodeRuntime({ node, arch, target: path }),
+  );
+  return target;
+}
+
+/** Makes the code cache of each application, and returns the applications and caches as assets, by name. */
+async function withCodeCaches(
+  node: readonly string[],
+  applications: Bundles['applications'],
+): Promise<Record<string, string>> {
+  const assets: Record<string, string> = {};
+  for (const [name, source] of Object.entries(applications)) {
+    const cache = source.replace(/\.cjs$/, '.cache');
+    await makeCodeCache(node, source, cache);
+    Object.assign(assets, { [`${name}.cjs`]: source, [`${name}.cache`]: cache });
+  }
+  return assets;
+}
+
+interface Package {
+  /** Path of the Node that writes the executable. */
+  readonly writer: string;
+  /** Path of the Node inside. */
+  readonly node: string;
+  readonly main: string;
+  readonly assets: Readonly<Record<string, string>>;
+  readonly target: string;
+}
+
+/** The executable contains the path of main as it is in the configuration, so all paths are relative. */
+async function packageFile({ writer, node, main, assets, target }: Package): Promise<void> {
+  const folder = dirname(main);
+  const draft = `${target}.new`;
+  const config = join(folder, `${basename(target)}.json`);
+  const settings = {
+    main: basename(main),
+    executable: relative(folder, node),
+    output: relative(folder, draft),
+    disableExperimentalSEAWarning: true,
+    useSnapshot: false,
+    // Its code cache would differ from build to build; main is too small for it to matter.
+    useCodeCache: false,
+    // NODE_OPTIONS would affect the daemon without this.
+    execArgvExtension: 'none',
+    assets: Object.fromEntries(Object.entries(assets).map(([name, path]) => [name, relative(folder, path)])),
+  };
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(config, JSON.stringify(settings));
+  try {
+    await run(writer, ['--build-sea', basename(config)], { cwd: folder });
+    await chmod(draft, 0o755);
+    await rename(draft, target);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { completionLines } from '../../../../src/cli/completion/candidates.ts';
+import { shortest } from '../../../../src/cli/completion/cluster-candidates.ts';
+import { commands } from '../../../../src/command-table.ts';
+
+/** Cluster with two kinds and their names; `asked` collects the arguments of ctl. */
+function cluster() {
+  const asked: string[] = [];
+  const answers: Readonly<Record<string, readonly string[]>> = {
+    'api-resources': ['pods', 'deployments.apps', 'events', 'events.events.k8s.io'],
+    'get pods': ['pod/web-1', 'pod/web-2', 'pod/db-0'],
+    'get nodes': ['node/one'],
+    'get namespaces': ['namespace/default', 'namespace/shop'],
+  };
+  const ask = async (args: readonly string[]) => {
+    asked.push(args.join(' '));
+    return answers[args.slice(0, args[0] === 'get' ? 2 : 1).join(' ')] ?? [];
+  };
+  return { asked, ask };
+}
+
+/** Returns the words that complete the last word of the line, which is split at spaces. */
+async function completed(line: string, { ask } = cluster()): Promise<string[]> {
+  const lines = await completionLines(commands, line.split(' '), ask);
+  return lines.map((each) => each.split('\t', 1)[0] ?? '');
+}
+
+const cases: readonly [line: string, expected: readonly string[]][] = [
+  ['ba', ['backup']],
+  ['__', []],
+  ['unknown ', []],
+  ['backup ', ['create', 'list', 'verify', 'restore']],
+  ['completion z', ['zsh']],
+  ['up --overl', ['--overlay']],
+  ['up --overlay ', ['vxlan', 'host-routes']],
+  ['up --overlay v', ['vxlan']],
+  ['up --log-format=j', ['--log-format=json']],
+  ['install node --log-format ', ['text', 'json']],
+  ['up --config ', [':files']],
+  ['ctl rollout st', ['status']],
+  ['ctl get po', ['pods']],
+  ['ctl get e', ['events', 'events.events.k8s.io']],
+  ['ctl get pods web', ['web-1', 'web-2']],
+  ['ctl get pods web-1 web', ['web-2']],
+  ['ctl get pods/d', ['pods/db-0']],
+  ['ctl logs ', ['web-1', 'web-2', 'db-0']],
+  ['ctl logs web-1 ', []],
+  ['ctl drain ', ['one']],
+  ['ctl get -n s', ['shop']],
+  ['ctl apply -f ', [':files']],
+];
+for (const [line, expected] of cases)
+  test(`minik8s ${line}: completed by ${expected.join(', ') || 'nothing'}`, async () => {
+    assert.deepEqual(await completed(line), expected);
+  });
+
+test('candidates have the text of the help', async () => {
+  const [line] = await completionLines(commands, ['backu'], async () => []);
+  assert.equal(line, 'backup\tcreate, list, verify and restore backups of a cluster');
+});
+
+test('the cluster is asked in the chosen namespace and context, and a token is not repeated', async () => {
+  const { asked, ask } = cluster();
+  await completed('ctl get --context=east --token secret -n shop pods ', { asked, ask });
+  assert.deepEqual(asked, ['get pods --output=name --context=east --namespace=shop']);
+});
+
+test('a plural of two groups keeps its group', () => {
+  assert.deepEqual(shortest(['a', 'b.x', 'b.y', 'c.x']), ['a', 'b.x', 'b.y', 'c']);
+});
