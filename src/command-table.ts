@@ -39,6 +39,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: 'create, list, verify and restore backups of a cluster',
     load: async () => (await import('./roles/backup.ts')).command,
   },
+  certs: {
+    about: 'check the certificates of this machine',
+    load: async () => (await import('./roles/certs.ts')).command,
+  },
   'support-bundle': {
     about: 'collect diagnostic data, without secrets',
     load: async () => (await import('./roles/support-bundle.ts')).processCommand(),

@@ -13,6 +13,7 @@ export const settingSubjects = [
   'Functions',
   'Node agent',
   'This backup',
+  'This check',
   'What is done',
   'Confirmation',
 ] as const;
@@ -26,6 +27,8 @@ export const flagHeadings = {
   dir: 'This backup',
   'passphrase-file': 'This backup',
   replace: 'This backup',
+  within: 'This check',
+  json: 'This check',
   start: 'What is done',
   'link-kubectl': 'What is done',
   'keep-data': 'What is done',
