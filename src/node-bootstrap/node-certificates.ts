@@ -7,6 +7,9 @@ import type { CertificateOrder } from './certificate-request.ts';
 
 export const nodeUser = (nodeName: string) => `system:node:${nodeName}`;
 
+/** User as which a node requests its next certificate after the last one has expired. */
+export const expiredNodeUser = (nodeName: string) => `system:expired-node:${nodeName}`;
+
 type Order = Omit<CertificateOrder, 'requester'>;
 
 export const clientOrder = (nodeName: string, key: string): Order => ({

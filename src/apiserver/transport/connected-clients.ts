@@ -6,18 +6,22 @@ import type { PeerCertificate } from '../authentication/authenticator.ts';
 import type { Connections } from '../load/connections.ts';
 import type { RequestEnv } from '../options.ts';
 import { nodesGroup } from '../request/user.ts';
+import { expiredCertificateOf } from './expired-certificate.ts';
 
 /** Identity of the client of a connection. */
-export type ConnectedClient = Pick<RequestEnv, 'peer' | 'remoteAddress' | 'belongsTo'>;
+export type ConnectedClient = Pick<RequestEnv, 'peer' | 'expired' | 'remoteAddress' | 'belongsTo'>;
 
 /** Reads each certificate once. */
 export class ConnectedClients {
   readonly #connections: Connections;
+  /** PEM of the authorities of client certificates. */
+  readonly #authorities: string;
   readonly #certificates = new WeakMap<TLSSocket, PeerCertificate | undefined>();
   readonly #clients = new WeakMap<TLSSocket, ConnectedClient>();
 
-  constructor(connections: Connections) {
+  constructor(connections: Connections, authorities: string) {
     this.#connections = connections;
+    this.#authorities = authorities;
   }
 
   /** Returns the subject of a verified certificate; undefined without one. */
@@ -31,9 +35,11 @@ export class ConnectedClients {
     const known = this.#clients.get(socket);
     if (known) return known;
     const peer = this.peerOf(socket);
+    const expired = peer ? undefined : expiredCertificateOf(socket, this.#authorities);
     const { remoteAddress } = socket;
     const client = {
       ...(peer && { peer }),
+      ...(expired && { expired }),
       ...(remoteAddress && { remoteAddress: plainAddress(remoteAddress) }),
       belongsTo: (user: string) => this.#connections.belongsTo(socket, user),
     };

@@ -35,7 +35,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   const { tls, signal, clock, log, maxConnections = defaultConnections } = options;
   const { patienceMs = 10_000, stalledMs = 60_000, idleMs = defaultIdleMs } = options;
   const connections = new Connections(connectionLimits(maxConnections), options);
-  const clients = new ConnectedClients(connections);
+  const clients = new ConnectedClients(connections, tls.clientCA);
   const pipelining = new Pipelining<Socket>();
   const requests = new HttpsRequests(options, clients, pipelining);
   const server = createServer(

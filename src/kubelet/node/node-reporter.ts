@@ -1,6 +1,8 @@
 /** Registers the node, and keeps its status current and its Lease renewed while the API server answers. */
 
+import { X509Certificate } from 'node:crypto';
 import { type Lease, leaseResource, nodeLeaseNamespace } from '../../api/coordination/v1/lease.ts';
+import { certificateAnnotation } from '../../api/core/v1/node/annotations.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import { localVolumesAnnotation } from '../../api/core/v1/volume/local-volumes.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
@@ -56,6 +58,8 @@ export interface NodeAgentOptions {
   /** Number of devices by resource; a change is reported at once. */
   readonly devices: Current<DeviceCounts>;
   readonly server?: { readonly port: number };
+  /** Client certificate of the node, whose fingerprint its Node has. */
+  readonly identity?: Current<{ readonly certificate: string }>;
   /** Called each time that the Node has been found to exist and to belong to this agent. */
   readonly onRegistered?: () => void;
   /** Called when the Node's status reports that pods can run here; may be called more than once. */
@@ -125,6 +129,7 @@ export class NodeReporter {
     let lastError = '';
     const forgetDevices = this.#options.devices.onChange(() => this.#wake.call());
     const forget = this.#watchConditions();
+    const forgetIdentity = this.#options.identity?.onChange(() => this.#wake.call());
     await keepDoing({ clock, signal, wake: this.#wake }, async () => {
       // Pressure is also measured while no API server answers, because pods must still be evicted.
       await pressure.measure();
@@ -143,6 +148,7 @@ export class NodeReporter {
     });
     forget();
     forgetDevices();
+    forgetIdentity?.();
   }
 
   /**
@@ -164,7 +170,7 @@ export class NodeReporter {
     if (this.#removed) return;
     const node = this.#registered && this.#state.node ? this.#state.node : await this.#register();
     this.#emitOwnEvents(node);
-    await this.#report(node);
+    await this.#report(await this.#withCertificate(node));
     await this.#renew(node);
   }
 
@@ -193,6 +199,19 @@ export class NodeReporter {
     this.#reportedAt = 0;
     this.#options.onRegistered?.();
     return this.#state.node;
+  }
+
+  /** Returns the Node with the fingerprint of the certificate that this node uses. */
+  async #withCertificate(node: Node): Promise<Node> {
+    const { identity, client, nodeName } = this.#options;
+    if (!identity) return node;
+    const fingerprint = new X509Certificate(identity.value.certificate).fingerprint256;
+    if (node.metadata.annotations?.[certificateAnnotation] === fingerprint) return node;
+    const annotations = { [certificateAnnotation]: fingerprint };
+    const body = { metadata: { uid: node.metadata.uid, annotations } };
+    const next = await client.resource(nodeResource).patch(nodeName, '', 'merge', body);
+    this.#state.node = next;
+    return next;
   }
 
   async #write(node: Node, status: NonNullable<Node['status']>): Promise<void> {

@@ -1,4 +1,4 @@
-/** Reads the certificates of a machine: of its data directory, and of kubeconfigs there and in /etc/minik8s. */
+/** Reads the certificates of a machine: in its data directory, and in kubeconfigs there and in /etc. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

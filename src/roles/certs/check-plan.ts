@@ -1,8 +1,8 @@
 /** Decides which certificates of a machine need attention, and which command mends each. */
 
 /**
- * Holder of a certificate: the cluster's authority, a leaf or kubeconfig that the master writes, the authority
- * that a node trusts, a certificate that a node requests, or a kubeconfig that the master does not write.
+ * Holder of a certificate: the cluster's authority, a leaf or kubeconfig that the master writes, the
+ * authority that a node trusts, a certificate that a node requests, or a kubeconfig of another user.
  */
 export type Holder = 'authority' | 'master' | 'node-trust' | 'node' | 'user';
 
@@ -15,7 +15,7 @@ export interface CertificateContent {
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** True if this machine's authority is the certificate, or has signed it; undefined without an authority. */
+  /** True if the certificate is this machine's authority, or signed by it; undefined without an authority. */
   readonly isOfCluster: boolean | undefined;
   /** Undefined if the certificate is stored without a key. */
   readonly fitsKey: boolean | undefined;

@@ -25,6 +25,7 @@ import { featureNames } from '../../features/names.ts';
 import { featureValues } from '../../features/settings.ts';
 import { triggerPaths } from '../../features/triggers/server/trigger-paths.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
+import { expiredNodeAuthenticator } from '../../kube-apiserver/authentication/expired-node.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
 import { readAsset } from '../../os/assets.ts';
 import { authorityProblem, type Credentials, openCredentials } from '../../pki/credentials.ts';
@@ -226,12 +227,13 @@ const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   },
 });
 
-/** Authenticates with client certificates, the tokens of the token file, and bootstrap tokens. */
+/** Authenticates with client certificates, expired ones of nodes, tokens of a file, and bootstrap tokens. */
 const authenticatorOf =
   (tokens: readonly TokenEntry[], { now }: Clock) =>
   (cache: Cache): Authenticator =>
     unionAuthenticator([
       clientCertificateAuthenticator,
+      expiredNodeAuthenticator(now),
       bearerTokenAuthenticator(() => tokens, now),
       bootstrapTokenAuthenticator({ cache, now }),
     ]);

@@ -63,7 +63,7 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
       files,
       token: settings.token,
       hash: settings['ca-cert-hash'],
-      connect: (authority, token) => nodeTransport({ servers, authority, token, clock, log }),
+      connect: (authority, credentials) => nodeTransport({ servers, authority, ...credentials, clock, log }),
       onWaiting: () => {
         const what = `waiting for approval: on a master, run minik8s ctl add node ${nodeName}`;
         say(what);
