@@ -40,7 +40,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./roles/backup.ts')).command,
   },
   certs: {
-    about: 'check the certificates of this machine',
+    about: 'check the certificates of this machine, and rotate the authority',
     load: async () => (await import('./roles/certs.ts')).command,
   },
   'support-bundle': {

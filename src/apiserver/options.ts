@@ -38,6 +38,8 @@ export interface ServerParts {
    * Documents served besides resources and discovery, by path. Each is authorized like any non-resource path.
    */
   readonly documents: ReadonlyMap<string, Document>;
+  /** Documents that answer POST, by path; each is authorized for the verb `post`. */
+  readonly actions?: ReadonlyMap<string, Document>;
 }
 
 export interface ApiServerOptions {

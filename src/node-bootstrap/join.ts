@@ -13,13 +13,15 @@ import type { Random } from '../base/random.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { createClient } from '../client/rest-client.ts';
 import type { Transport } from '../client/transport.ts';
-import { authorityHash } from '../pki/credentials.ts';
+import { certificatesOf, signerOf } from '../os/certificate-bundle.ts';
+import { authorityHash } from '../pki/authority-hash.ts';
 import { makeKey } from '../pki/new-request.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 import { discoverAuthority } from './authority-discovery.ts';
 import { RequestRefusedError, requestCertificate } from './certificate-request.ts';
 import { clientOrder, expiredNodeUser, nodeUser } from './node-certificates.ts';
 import type { NodeFiles } from './node-files.ts';
+import { readServedAuthorities } from './served-authorities.ts';
 
 export interface JoinOptions {
   readonly servers: readonly string[];
@@ -44,7 +46,7 @@ export interface JoinOptions {
 export type JoinCredentials = { readonly token: string } | { readonly identity: Current<KeyAndCertificate> };
 
 export interface Membership {
-  /** PEM of the cluster's authority. */
+  /** PEM of the cluster's authorities. */
   readonly authority: string;
   readonly client: KeyAndCertificate;
 }
@@ -64,11 +66,19 @@ export async function joinCluster(options: JoinOptions, signal: AbortSignal): Pr
   }
   const authority = await discoverAuthority({ ...options, hash }, signal);
   await files.writeAuthority(authority);
-  const client = await firstCertificate(options, authority, token, signal);
+  const { client, authority: trusted } = await firstCertificate(options, authority, token, signal);
+  await files.writeAuthority(trusted);
   await files.writePair('client', client);
   await files.removeRequestKey();
   log.info('this machine has joined the cluster', { node: nodeName });
-  return { authority, client };
+  return { authority: trusted, client };
+}
+
+/**
+ * Returns the authorities that the servers serve beside the known one, or only that from an earlier version.
+ */
+async function trustedBy(transport: Transport, authority: string, signal: AbortSignal): Promise<string> {
+  return (await readServedAuthorities(transport, signal))?.trusted ?? authority;
 }
 
 /**
@@ -81,7 +91,8 @@ async function existing(options: JoinOptions, signal: AbortSignal): Promise<Memb
   if (authority === undefined || client === undefined) return undefined;
   const leave = `run minik8s reset to leave that cluster, or correct`;
   const known = authorityHash(authority);
-  if (hash !== undefined && known !== hash) {
+  const authorities = certificatesOf(authority).map((one) => authorityHash(one.toString()));
+  if (hash !== undefined && ![...authorities, ...(await files.formerAuthorities())].includes(hash)) {
     throw new Error(`this machine belongs to the cluster with ca-cert-hash ${known}; ${leave} ca-cert-hash`);
   }
   const certificate = new X509Certificate(client.certificate);
@@ -90,7 +101,7 @@ async function existing(options: JoinOptions, signal: AbortSignal): Promise<Memb
     const joined = user.slice(nodeUser('').length);
     throw new Error(`this machine joined its cluster as ${joined}, not ${nodeName}; ${leave} node-name`);
   }
-  if (!certificate.verify(new X509Certificate(authority).publicKey)) return undefined;
+  if (!signerOf(certificate, authority)) return undefined;
   if (certificate.validToDate.getTime() > clock.now()) return { authority, client };
   return returning(options, { authority, client }, signal);
 }
@@ -110,13 +121,16 @@ async function returning(
   const end = new X509Certificate(client.certificate).validToDate.toISOString();
   const key = await makeKey();
   const transport = options.connect(authority, { identity: replaceable(client) });
-  const context = { client: createClient(transport, { clock, random }), clock, random, log, authority };
+  const context = { client: createClient(transport, { clock, random }), clock, random, log };
   try {
+    const trusted = await trustedBy(transport, authority, signal);
     const order = { ...clientOrder(nodeName, key), requester: expiredNodeUser(nodeName) };
-    const next = { key, certificate: await requestCertificate(context, order, signal) };
+    const certificate = await requestCertificate({ ...context, authority: trusted }, order, signal);
+    const next = { key, certificate };
+    await files.writeAuthority(trusted);
     await files.writePair('client', next);
     log.info('the certificate of this node had expired and was renewed', { node: nodeName, expired: end });
-    return { authority, client: next };
+    return { authority: trusted, client: next };
   } catch (error) {
     if (!isRefusal(error)) throw error;
     const why = errorMessage(error);
@@ -139,17 +153,19 @@ async function firstCertificate(
   authority: string,
   token: string,
   signal: AbortSignal,
-): Promise<KeyAndCertificate> {
+): Promise<Membership> {
   const { files, nodeName, clock, random, log, onWaiting, soonMs = 3_000 } = options;
   const key = (await files.requestKey()) ?? (await makeKey());
   await files.writeRequestKey(key);
   const transport = options.connect(authority, { token });
   const timer = clock.after(soonMs, onWaiting);
-  const context = { client: createClient(transport, { clock, random }), clock, random, log, authority };
+  const context = { client: createClient(transport, { clock, random }), clock, random, log };
   try {
     // Another token is another user, who may not read this user's request.
     const order = { ...clientOrder(nodeName, key), requester: token.slice(0, 6) };
-    return { key, certificate: await requestCertificate(context, order, signal) };
+    const trusted = await trustedBy(transport, authority, signal);
+    const certificate = await requestCertificate({ ...context, authority: trusted }, order, signal);
+    return { authority: trusted, client: { key, certificate } };
   } catch (error) {
     if (error instanceof RequestRefusedError) {
       await files.removeRequestKey();

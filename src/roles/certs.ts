@@ -1,6 +1,7 @@
 /** `minik8s certs`: the certificates of this machine. */
 import { existsSync } from 'node:fs';
 import { defineCommand } from 'citty';
+import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { configFileOf } from '../installation/plan/role.ts';
@@ -8,6 +9,8 @@ import { flagHeadings } from '../settings/subjects.ts';
 import { findCertificates } from './certs/certificate-files.ts';
 import { formatCertificates } from './certs/certificate-list.ts';
 import { checkCertificates } from './certs/check-plan.ts';
+import { rotateAuthority } from './certs/rotate-ca.ts';
+import { requireRoot } from './preflight.ts';
 import { settingTable } from './settings/setting-table.ts';
 import { readSettings, settingArgs } from './settings/settings.ts';
 
@@ -47,6 +50,41 @@ const check = defineCommand({
   },
 });
 
+const rotateFlags = {
+  status: {
+    type: 'boolean',
+    ...{ description: 'print how far the rotation is', usual: 'rotate', group: flagHeadings.status },
+  },
+  finish: {
+    type: 'boolean',
+    ...{ description: 'end the trust in the former authority', usual: 'rotate', group: flagHeadings.finish },
+  },
+  force: {
+    type: 'boolean',
+    ...{ description: 'leave nodes behind that have not followed', usual: 'wait', group: flagHeadings.force },
+  },
+} as const;
+
+const rotateCa = defineCommand({
+  meta: { description: "replace the cluster's authority while it works; run it on a master" },
+  args: { ...settingArgs(rows, configFileOf.master), ...rotateFlags },
+  async run({ args }) {
+    if (args.status && args.finish) throw new UsageError('give --status or --finish, not both');
+    requireRoot();
+    const rotation = args.status ? 'status' : 'rotate';
+    await rotateAuthority(
+      {
+        dataDir: dataDirOf(args),
+        action: args.finish ? 'finish' : rotation,
+        force: args.force === true,
+        clock: systemClock,
+        say: (text) => process.stdout.write(text),
+      },
+      stopSignal(),
+    );
+  },
+});
+
 function daysOf(text = checkFlags.within.usual): number {
   if (!/^\d{1,4}$/.test(text))
     throw new UsageError(`--within ${JSON.stringify(text)}: expected a number of days, 0 to 9999`);
@@ -65,6 +103,6 @@ function dataDirOf(flags: Readonly<Record<string, unknown>>): string {
 }
 
 export const command = defineCommand({
-  meta: { description: 'check the certificates of this machine' },
-  subCommands: { check },
+  meta: { description: 'check the certificates of this machine, and rotate the authority' },
+  subCommands: { check, 'rotate-ca': rotateCa },
 });

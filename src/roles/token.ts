@@ -21,7 +21,7 @@ import { metadataOf, numberAt, recordsAt, textAt } from '../cli/objects/objects.
 import { TableWriter } from '../cli/printers/table-writer.ts';
 import type { CtlIo, Verb, VerbContext } from '../cli/verb.ts';
 import { type AnyCommand, toCommand } from '../cli/verb-command.ts';
-import { authorityHash } from '../pki/credentials.ts';
+import { authorityHash } from '../pki/authority-hash.ts';
 import { kubernetesFields } from './kubernetes-fields.ts';
 
 const secrets = '/api/v1/namespaces/kube-system/secrets';

@@ -14,6 +14,7 @@ export const settingSubjects = [
   'Node agent',
   'This backup',
   'This check',
+  'This rotation',
   'What is done',
   'Confirmation',
 ] as const;
@@ -29,6 +30,9 @@ export const flagHeadings = {
   replace: 'This backup',
   within: 'This check',
   json: 'This check',
+  status: 'This rotation',
+  finish: 'This rotation',
+  force: 'This rotation',
   start: 'What is done',
   'link-kubectl': 'What is done',
   'keep-data': 'What is done',

@@ -21,7 +21,7 @@ export async function whoAsks(
   { authenticate }: Options,
 ): Promise<UserInfo | undefined> {
   const authorization = request.headers.get('authorization') ?? undefined;
-  return user ?? (await authenticate({ authorization, peer, expired }));
+  return user ?? (await authenticate({ authorization, peer, ...(expired && { expired }) }));
 }
 
 /** Returns the anonymous user for a request without credentials. Wrong credentials do not count as none. */

@@ -1,6 +1,7 @@
 /** The clients of the open connections, as far as their certificates and requests have shown. */
 import type { PeerCertificate as NodeCertificate, TLSSocket } from 'node:tls';
 import { canonicalAddress } from '../../base/addresses.ts';
+import { type Current, latest } from '../../base/current.ts';
 import { holderOf } from '../../formats/certificate-names.ts';
 import type { PeerCertificate } from '../authentication/authenticator.ts';
 import type { Connections } from '../load/connections.ts';
@@ -15,11 +16,11 @@ export type ConnectedClient = Pick<RequestEnv, 'peer' | 'expired' | 'remoteAddre
 export class ConnectedClients {
   readonly #connections: Connections;
   /** PEM of the authorities of client certificates. */
-  readonly #authorities: string;
+  readonly #authorities: string | Current<string>;
   readonly #certificates = new WeakMap<TLSSocket, PeerCertificate | undefined>();
   readonly #clients = new WeakMap<TLSSocket, ConnectedClient>();
 
-  constructor(connections: Connections, authorities: string) {
+  constructor(connections: Connections, authorities: string | Current<string>) {
     this.#connections = connections;
     this.#authorities = authorities;
   }
@@ -35,7 +36,7 @@ export class ConnectedClients {
     const known = this.#clients.get(socket);
     if (known) return known;
     const peer = this.peerOf(socket);
-    const expired = peer ? undefined : expiredCertificateOf(socket, this.#authorities);
+    const expired = peer ? undefined : expiredCertificateOf(socket, latest(this.#authorities));
     const { remoteAddress } = socket;
     const client = {
       ...(peer && { peer }),

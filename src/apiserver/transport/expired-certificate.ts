@@ -1,6 +1,7 @@
 /**
- * A client certificate that is verified in every way, except that it has expired. The TLS handshake has proven
- * possession of its key. It authenticates nobody by itself: an authenticator decides what it may be used for.
+ * A client certificate that is verified in every way, except that it has expired. The TLS handshake has
+ * proven possession of its key. It authenticates nobody by itself: an authenticator decides what it may be
+ * used for.
  */
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';

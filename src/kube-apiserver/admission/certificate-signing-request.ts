@@ -70,7 +70,7 @@ function limitSize(request: KubeObject, user: UserInfo): void {
   if (outsiderOf(user) === undefined) return;
   const size = Buffer.byteLength(JSON.stringify(request));
   if (size <= maxTokenBytes) return;
-  const why = `it has ${size} bytes; the request of a machine that joins or returns may have at most ${maxTokenBytes}`;
+  const why = `it has ${size} bytes; the request of a joining machine may have at most ${maxTokenBytes}`;
   throw newForbidden(resource, request.metadata.name, why);
 }
 

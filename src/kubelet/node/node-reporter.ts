@@ -1,8 +1,6 @@
 /** Registers the node, and keeps its status current and its Lease renewed while the API server answers. */
 
-import { X509Certificate } from 'node:crypto';
 import { type Lease, leaseResource, nodeLeaseNamespace } from '../../api/coordination/v1/lease.ts';
-import { certificateAnnotation } from '../../api/core/v1/node/annotations.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import { localVolumesAnnotation } from '../../api/core/v1/volume/local-volumes.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
@@ -58,8 +56,8 @@ export interface NodeAgentOptions {
   /** Number of devices by resource; a change is reported at once. */
   readonly devices: Current<DeviceCounts>;
   readonly server?: { readonly port: number };
-  /** Client certificate of the node, whose fingerprint its Node has. */
-  readonly identity?: Current<{ readonly certificate: string }>;
+  /** Annotations that the node keeps on its Node; a change is reported at once. */
+  readonly annotations?: Current<Readonly<Record<string, string>>>;
   /** Called each time that the Node has been found to exist and to belong to this agent. */
   readonly onRegistered?: () => void;
   /** Called when the Node's status reports that pods can run here; may be called more than once. */
@@ -129,7 +127,7 @@ export class NodeReporter {
     let lastError = '';
     const forgetDevices = this.#options.devices.onChange(() => this.#wake.call());
     const forget = this.#watchConditions();
-    const forgetIdentity = this.#options.identity?.onChange(() => this.#wake.call());
+    const forgetAnnotations = this.#options.annotations?.onChange(() => this.#wake.call());
     await keepDoing({ clock, signal, wake: this.#wake }, async () => {
       // Pressure is also measured while no API server answers, because pods must still be evicted.
       await pressure.measure();
@@ -148,7 +146,7 @@ export class NodeReporter {
     });
     forget();
     forgetDevices();
-    forgetIdentity?.();
+    forgetAnnotations?.();
   }
 
   /**
@@ -170,7 +168,7 @@ export class NodeReporter {
     if (this.#removed) return;
     const node = this.#registered && this.#state.node ? this.#state.node : await this.#register();
     this.#emitOwnEvents(node);
-    await this.#report(await this.#withCertificate(node));
+    await this.#report(await this.#withAnnotations(node));
     await this.#renew(node);
   }
 
@@ -201,14 +199,12 @@ export class NodeReporter {
     return this.#state.node;
   }
 
-  /** Returns the Node with the fingerprint of the certificate that this node uses. */
-  async #withCertificate(node: Node): Promise<Node> {
-    const { identity, client, nodeName } = this.#options;
-    if (!identity) return node;
-    const fingerprint = new X509Certificate(identity.value.certificate).fingerprint256;
-    if (node.metadata.annotations?.[certificateAnnotation] === fingerprint) return node;
-    const annotations = { [certificateAnnotation]: fingerprint };
-    const body = { metadata: { uid: node.metadata.uid, annotations } };
+  /** Returns the Node with the annotations of this node, which are written where they differ. */
+  async #withAnnotations(node: Node): Promise<Node> {
+    const { annotations, client, nodeName } = this.#options;
+    const own = Object.entries(annotations?.value ?? {});
+    if (own.every(([name, value]) => node.metadata.annotations?.[name] === value)) return node;
+    const body = { metadata: { uid: node.metadata.uid, annotations: annotations?.value } };
     const next = await client.resource(nodeResource).patch(nodeName, '', 'merge', body);
     this.#state.node = next;
     return next;

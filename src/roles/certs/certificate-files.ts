@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { errorMessage } from '../../base/log.ts';
 import { type Kubeconfig, parseKubeconfig } from '../../client/kubeconfig.ts';
 import { readBounded } from '../../os/bounded-file.ts';
+import { certificatesOf } from '../../os/certificate-bundle.ts';
 import type { CertificateContent, FoundCertificate, Holder } from './check-plan.ts';
 
 export interface CertificatePlaces {
@@ -20,49 +21,66 @@ export interface CertificatePlaces {
 export async function findCertificates(places: CertificatePlaces): Promise<FoundCertificate[]> {
   const { dataDir, configDirectory } = places;
   const [pki, node] = [join(dataDir, 'pki'), join(dataDir, 'node')];
-  const trusted = (await textOf(join(pki, 'ca.crt'))) ?? (await textOf(join(node, 'ca.crt')));
-  const authority = certificateIn(trusted ?? '');
+  const authorities = await trustedIn(
+    [join(pki, 'ca.crt'), join(node, 'ca.crt')],
+    join(dataDir, 'admin.conf'),
+  );
   return [
-    ...(await ofMaster(pki, authority)),
-    ...(await ofNode(node, authority)),
-    ...(await inKubeconfigs(dataDir, authority, (name) => (name === 'admin.conf' ? 'master' : 'user'))),
-    ...(await inKubeconfigs(configDirectory, authority, () => 'user')),
+    ...(await ofMaster(pki, authorities)),
+    ...(await ofNode(node, authorities)),
+    ...(await inKubeconfigs(dataDir, authorities, (name) => (name === 'admin.conf' ? 'master' : 'user'))),
+    ...(await inKubeconfigs(configDirectory, authorities, () => 'user')),
   ];
 }
 
-async function ofMaster(pki: string, authority: X509Certificate | undefined): Promise<FoundCertificate[]> {
+/**
+ * Resolves to the authorities of the cluster. While they are rotated, a master has the next one in its
+ * kubeconfig alone.
+ */
+async function trustedIn(files: readonly string[], kubeconfig: string): Promise<X509Certificate[]> {
+  const config = kubeconfigIn((await textOf(kubeconfig)) ?? '', kubeconfig);
+  const texts = [
+    ...(await Promise.all(files.map(textOf))),
+    ...Object.values(config?.clusters ?? {}).map((cluster) => decoded(cluster['certificate-authority-data'])),
+  ];
+  return texts.flatMap((text) => certificatesIn(text ?? ''));
+}
+
+async function ofMaster(pki: string, authorities: readonly X509Certificate[]): Promise<FoundCertificate[]> {
   const names = (await namesIn(pki)).filter((name) => name.endsWith('.crt'));
   const found: FoundCertificate[] = [];
   for (const name of names.toSorted((a, b) => Number(b === 'ca.crt') - Number(a === 'ca.crt'))) {
     const path = join(pki, name);
     const key = (await textOf(path.replace(/crt$/, 'key'))) ?? '';
     const holder = name === 'ca.crt' ? 'authority' : 'master';
-    found.push({ path, holder, content: contentOf(await textOf(path), authority, key) });
+    found.push({ path, holder, content: contentOf(await textOf(path), authorities, key) });
   }
   return found;
 }
 
-async function ofNode(node: string, authority: X509Certificate | undefined): Promise<FoundCertificate[]> {
+async function ofNode(node: string, authorities: readonly X509Certificate[]): Promise<FoundCertificate[]> {
   const found: FoundCertificate[] = [];
   for (const name of ['ca.crt', 'client.pem', 'serving.pem']) {
     const path = join(node, name);
     const text = await textOf(path);
     if (text === undefined) continue;
-    const own = name === 'ca.crt';
-    const content = contentOf(text, authority, own ? undefined : text);
-    found.push({ path, holder: own ? 'node-trust' : 'node', content });
+    if (name === 'ca.crt')
+      found.push(
+        ...allIn(text, authorities).map((content) => ({ path, holder: 'node-trust' as const, content })),
+      );
+    else found.push({ path, holder: 'node', content: contentOf(text, authorities, text) });
   }
   return found;
 }
 
 async function inKubeconfigs(
   directory: string,
-  authority: X509Certificate | undefined,
+  authorities: readonly X509Certificate[],
   holderOf: (name: string) => Holder,
 ): Promise<FoundCertificate[]> {
   const found: FoundCertificate[] = [];
   for (const name of (await namesIn(directory)).filter(isKubeconfigName))
-    found.push(...(await inKubeconfig(join(directory, name), holderOf(name), authority)));
+    found.push(...(await inKubeconfig(join(directory, name), holderOf(name), authorities)));
   return found;
 }
 
@@ -72,21 +90,32 @@ const isKubeconfigName = (name: string) => /\.(conf|kubeconfig)$/.test(name);
 async function inKubeconfig(
   path: string,
   holder: Holder,
-  authority: X509Certificate | undefined,
+  authorities: readonly X509Certificate[],
 ): Promise<FoundCertificate[]> {
   const config = kubeconfigIn((await textOf(path)) ?? '', path);
   if (!config) return [{ path, holder, content: undefined }];
   const found: FoundCertificate[] = [];
   for (const [name, cluster] of Object.entries(config.clusters)) {
     const text = await material(cluster['certificate-authority-data'], cluster['certificate-authority']);
+    const entry = `cluster ${name}`;
     if (text !== undefined)
-      found.push({ path, entry: `cluster ${name}`, holder, content: contentOf(text, authority) });
+      found.push(...allIn(text, authorities).map((content) => ({ path, entry, holder, content })));
   }
-  for (const [name, user] of Object.entries(config.users)) {
+  return [...found, ...(await usersIn(config, path, holder, authorities))];
+}
+
+async function usersIn(
+  { users }: Kubeconfig,
+  path: string,
+  holder: Holder,
+  authorities: readonly X509Certificate[],
+): Promise<FoundCertificate[]> {
+  const found: FoundCertificate[] = [];
+  for (const [name, user] of Object.entries(users)) {
     const text = await material(user['client-certificate-data'], user['client-certificate']);
     const key = (await material(user['client-key-data'], user['client-key'])) ?? '';
     if (text !== undefined)
-      found.push({ path, entry: `user ${name}`, holder, content: contentOf(text, authority, key) });
+      found.push({ path, entry: `user ${name}`, holder, content: contentOf(text, authorities, key) });
   }
   return found;
 }
@@ -100,9 +129,11 @@ function kubeconfigIn(text: string, path: string): Kubeconfig | undefined {
   }
 }
 
+const decoded = (data: string | undefined) =>
+  data === undefined ? undefined : Buffer.from(data, 'base64').toString('utf8');
+
 async function material(data: string | undefined, path: string | undefined): Promise<string | undefined> {
-  if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8');
-  return path === undefined ? undefined : textOf(path);
+  return decoded(data) ?? (path === undefined ? undefined : textOf(path));
 }
 
 /** Returns the first certificate of a text; undefined if there is none that can be read. */
@@ -114,9 +145,27 @@ function certificateIn(text: string): X509Certificate | undefined {
   }
 }
 
+/** Returns the certificates of a bundle; none if one cannot be read. */
+function certificatesIn(text: string): X509Certificate[] {
+  try {
+    return certificatesOf(text);
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the content of each certificate of a bundle; one that is undefined if there is none. */
+function allIn(
+  text: string,
+  authorities: readonly X509Certificate[],
+): readonly (CertificateContent | undefined)[] {
+  const all = certificatesIn(text).map((certificate) => contentOf(certificate.toString(), authorities));
+  return all.length > 0 ? all : [undefined];
+}
+
 function contentOf(
   text = '',
-  authority: X509Certificate | undefined,
+  authorities: readonly X509Certificate[],
   key?: string,
 ): CertificateContent | undefined {
   // A file of a node holds the key before the certificate.
@@ -128,7 +177,10 @@ function contentOf(
     issuer: partsOf(certificate.issuer),
     notBefore: certificate.validFromDate.getTime(),
     notAfter: certificate.validToDate.getTime(),
-    isOfCluster: authority && certificate.verify(authority.publicKey),
+    isOfCluster:
+      authorities.length === 0
+        ? undefined
+        : authorities.some((authority) => certificate.verify(authority.publicKey)),
     fitsKey: key === undefined ? undefined : fits(certificate, key),
   };
 }

@@ -58,9 +58,9 @@ export interface CheckTerms {
 const day = 24 * 3600 * 1000;
 
 const renewedBy: Readonly<Record<Holder, string>> = {
-  authority: 'nobody (valid for ten years)',
+  authority: 'minik8s certs rotate-ca (valid for ten years)',
   master: 'the master, at its start and 60 days before the end',
-  'node-trust': 'nobody (valid for ten years)',
+  'node-trust': 'the node, from the masters',
   node: 'the node, when 10 to 30 % of the validity is left',
   user: 'nobody',
 };
@@ -124,14 +124,23 @@ function remedyOf(certificate: FoundCertificate, fault: Fault): string {
 const restart = 'systemctl restart minik8s';
 const joinAgain = 'put the lines of minik8s token create into the configuration file of the node';
 
+const restored = (path: string) =>
+  `restore ${path} and its key from a backup (minik8s backup list), and run ${restart}`;
+
+const authorityRemedies: Partial<Record<Fault, (path: string) => string>> = {
+  'no-key': restored,
+  damaged: restored,
+  soon: () => 'minik8s certs rotate-ca',
+};
+
 const remedies: Readonly<Record<Holder, (certificate: FoundCertificate, fault: Fault) => string>> = {
   authority: ({ path }, fault) =>
-    fault === 'no-key' || fault === 'damaged'
-      ? `restore ${path} and its key from a backup (minik8s backup list), and run ${restart}`
-      : `stop minik8s, rm ${path} ${path.replace(/crt$/, 'key')}, and start it; then every node and user needs a new certificate`,
+    authorityRemedies[fault]?.(path) ??
+    `stop minik8s, rm ${path} ${path.replace(/crt$/, 'key')}, and start it; then every node and user needs a new certificate`,
   master: () => restart,
   'node-trust': ({ path }) => `rm -r ${path.replace(/\/[^/]*$/, '')}, ${joinAgain}, and run ${restart}`,
-  node: (_certificate, fault) => (fault === 'soon' ? restart : `${joinAgain}, and run ${restart}`),
+  node: (_certificate, fault) =>
+    fault === 'soon' || fault === 'over' ? restart : `${joinAgain}, and run ${restart}`,
   user: ({ path, content }) =>
     `mv ${path} ${path}.old, and on a master minik8s user create ${userOf(content)} --file ${path}`,
 };

@@ -14,7 +14,9 @@ import { clientCertificateAuthenticator } from '../../apiserver/authentication/c
 import { listenHttps } from '../../apiserver/transport/serve.ts';
 import { restoringMark } from '../../backup/restore.ts';
 import type { Clock } from '../../base/clock.ts';
+import { type Current, replaceable } from '../../base/current.ts';
 import { inBackground } from '../../base/in-background.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
 import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { gatewayApp } from '../../features/functions/server/gateway-app.ts';
@@ -38,6 +40,8 @@ import { processMetrics } from '../process-metrics.ts';
 import type { PartSettings, Settings } from '../settings/setting-table.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { readAdmissionFile } from './admission-file.ts';
+import { authorityDocument } from './authority-document.ts';
+import { AuthorityRotation } from './authority-rotation.ts';
 import { prepareBackups } from './backups.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { etcdPage } from './etcd-page.ts';
@@ -60,8 +64,8 @@ export interface ControlPlaneOptions extends ProcessContext {
 }
 
 export interface ControlPlane {
-  /** PEM of the cluster's authority. */
-  readonly authority: string;
+  /** PEM of the cluster's authorities. */
+  readonly authority: Current<string>;
   readonly certificateManager: CertificateManager;
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
@@ -89,21 +93,23 @@ export async function startControlPlane(
   const store = tracer ? tracedStore(opened.store) : opened.store;
   const backups = await prepareBackups({ ...options, etcdSocket });
   if (settings['etcd-endpoints']) await agreeOnSettings(store, settings);
-  const credentials = await openClusterCredentials(settings, store, () => clock.now());
-  const authority = credentials.authority.certificate;
-  const problem = authorityProblem(authority, clock.now());
+  const { credentials, rotation, authority } = await openClusterCredentials(settings, store, clock);
+  const problem = authorityProblem(credentials.authority.certificate, clock.now());
   if (problem !== undefined) log.error(problem);
   const certificateManager = new CertificateManager(credentials);
   const certificates = await servingCertificates({ ...options, certificateManager });
   const kubeconfig = await writeAdminKubeconfig({ ...options, certificateManager, authority });
   void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
+  credentials.authorities.onChange(() => void followAuthorities(credentials, certificateManager, log));
+  void inBackground(started, (until) => rotation.follow({ clock, log }, until));
   const controlPlane = createControlPlane({
     ...processParts(options),
     ...planeSettings(settings),
     ...admission,
     store,
     authenticate: authenticatorOf(tokens, clock),
-    certificates: certificateRequests(credentials.authority),
+    certificates: certificateRequests(credentials.authorities, authority),
+    documents: authorityDocument({ rotation, credentials, now: () => clock.now() }),
     autoscaling: {
       syncPeriodMs: settings['hpa-sync-period'],
       tolerance: settings['hpa-tolerance'],
@@ -238,16 +244,36 @@ const authenticatorOf =
       bootstrapTokenAuthenticator({ cache, now }),
     ]);
 
+/** Issues certificates again that a change of the authorities concerns. */
+async function followAuthorities(
+  credentials: Credentials,
+  certificateManager: CertificateManager,
+  log: Logger,
+): Promise<void> {
+  try {
+    await credentials.adopt();
+  } catch (error) {
+    log.error('the authority could not be stored', { error: errorMessage(error) });
+  }
+  await certificateManager.renewAll(log);
+}
+
 /**
  * Opens the cluster's credentials. The single master with an embedded etcd has the authority in its
  * directory; masters with a shared etcd read the authority from it.
  */
-function openClusterCredentials(
+async function openClusterCredentials(
   settings: Settings<'data-dir' | 'etcd-endpoints'>,
   store: Store,
-  now: () => number,
-): Promise<Credentials> {
+  { now }: Clock,
+) {
   const directory = join(settings['data-dir'], 'pki');
   const shared = settings['etcd-endpoints'] && authorityIn(store, directory);
-  return openCredentials(directory, now, shared);
+  const rotation = await AuthorityRotation.open(store, Boolean(shared));
+  const credentials = await openCredentials(directory, now, shared || undefined, rotation.record);
+  const authority = replaceable(credentials.authorities.value.trusted);
+  credentials.authorities.onChange(({ trusted }) => {
+    if (trusted !== authority.value) authority.replace(trusted);
+  });
+  return { credentials, rotation, authority };
 }

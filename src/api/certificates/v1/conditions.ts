@@ -14,6 +14,9 @@ export const remoteAddressKey = 'minik8s.io/remote-address';
  */
 export const expiredCertificateKey = 'minik8s.io/expired-certificate';
 
+/** Path of the document with the authorities of the cluster. */
+export const authorityPath = '/minik8s/certificate-authority';
+
 /** Types of conditions. Each is either present with status True, permanently, or absent. */
 export const decisions = ['Approved', 'Denied', 'Failed'] as const;
 

@@ -77,6 +77,7 @@ test('the remedy is a command for the certificate of that file', () => {
     'mv /data/file /data/file.old, and on a master minik8s user create anna --file /data/file',
   );
   assert.match(check('user', undefined).remedy ?? '', /user create NAME --file/);
+  assert.equal(check('authority', { ...good, notAfter: now + day }).remedy, 'minik8s certs rotate-ca');
   assert.match(check('authority', over).remedy ?? '', /rm \/data\/pki\/ca\.crt \/data\/pki\/ca\.key/);
   assert.match(check('authority', { ...over, fitsKey: false }).remedy ?? '', /restore \/data\/pki\/ca\.crt/);
 });

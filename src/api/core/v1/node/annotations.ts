@@ -18,3 +18,6 @@ export const nodeIPAnnotation = 'minik8s.io/node-ip';
  * node may request the next one after it has expired.
  */
 export const certificateAnnotation = 'minik8s.io/client-certificate';
+/** Hashes of the authorities that the node trusts, and of those that have signed its certificates. */
+export const trustsAnnotation = 'minik8s.io/trusted-authorities';
+export const issuersAnnotation = 'minik8s.io/certificate-issuers';
