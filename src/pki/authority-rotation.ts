@@ -1,7 +1,7 @@
 /**
  * The rotation of the cluster's authority, as data. Its phases:
  *
- *   trust    the next authority exists; everybody learns to trust it beside the former one
+ *   trust    the next authority exists, and is trusted beside the former one
  *   issue    the next authority signs; certificates of clients and nodes are issued again, while the API
  *            server keeps the certificate of the former one, which every client trusts
  *   finish   the former authority is trusted no more, and the API server gets its certificate of the next
@@ -33,7 +33,7 @@ export interface Authorities {
   readonly trusted: string;
 }
 
-/** Returns the authority of the cluster that a master with this one has, after the rotations that have ended. */
+/** Returns the authority that replaces this one, if the rotation of it has ended; otherwise this one. */
 export const adopted = (own: KeyAndCertificate, record: RotationRecord | undefined): KeyAndCertificate =>
   record?.phase === 'finish' && authorityHash(own.certificate) === record.former ? record.next : own;
 

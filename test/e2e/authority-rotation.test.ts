@@ -73,7 +73,7 @@ test('the authority is rotated while clients work and the master is killed', asy
   const podFirst = await inPod();
   assert.deepEqual(hashes(podFirst.ca), former);
 
-  /** Requests with the first kubeconfig and the account of a pod that failed, but not while a master starts. */
+  /** Failed requests of the first kubeconfig and a pod's account, except while the master starts. */
   const failures: string[] = [];
   let requests = 0;
   let isStarting = false;

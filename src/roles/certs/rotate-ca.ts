@@ -22,7 +22,7 @@ export interface RotateOptions {
 const patienceMs = 300_000;
 const pollMs = 2_000;
 
-/** Rejects with one line that says how to go on. The same command continues a rotation that was interrupted. */
+/** Rejects with one line on how to go on. The same command continues a rotation that was interrupted. */
 export async function rotateAuthority(options: RotateOptions, signal: AbortSignal): Promise<void> {
   const { dataDir, action, force, clock, say } = options;
   const transport = connect(dataDir, clock);

@@ -1,4 +1,4 @@
-/** What `minik8s certs rotate-ca` reads, does next, and prints. */
+/** State of a rotation of the authority, its next step, and its text for people. */
 
 export interface RotationState {
   /** Absent if the authority has never been rotated. */

@@ -1,4 +1,4 @@
-/** What a node writes into its Node about its authorities, by which masters see that it has followed them. */
+/** Annotations of a Node about the node's authorities, by which masters see that it has followed them. */
 import { X509Certificate } from 'node:crypto';
 import {
   certificateAnnotation,
