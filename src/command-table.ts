@@ -51,6 +51,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: 'find what keeps the cluster from working, and how to mend it',
     load: async () => (await import('./roles/doctor.ts')).processCommand(),
   },
+  certs: {
+    about: 'check the certificates of this machine, and rotate the authority',
+    load: async () => (await import('./roles/certs.ts')).command,
+  },
   'support-bundle': {
     about: 'collect diagnostic data, without secrets',
     load: async () => (await import('./roles/support-bundle.ts')).processCommand(),

@@ -55,13 +55,13 @@ export interface ApiServer {
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const engine = createEngine(options, (request) => authorize(request));
   indexFields(options.cache, options.kinds.stored);
-  const { behavior, admission, authorizers, documents } = options.parts(engine);
+  const { behavior, admission, authorizers, documents, actions } = options.parts(engine);
   const server: ServerContext = { ...engine, behavior, admission: admissionChain(admission) };
   const authorize: Authorize = unionAuthorizer([mastersAuthorizer, ...authorizers]);
   const handling = new RequestHandling({
     ...{ options, server, authorize, subresources: behavior },
     ...requestCounts(options, server),
-    documentAt: documentReader(options, server, behavior, documents),
+    documentAt: documentReader(options, server, behavior, { documents, actions }),
   });
   const refuse: ApiServer['refuse'] = (request, error) => {
     const { status } = toStatusError(error, request, server);
@@ -100,12 +100,14 @@ function documentReader(
   options: ApiServerOptions,
   { kinds, turns }: ServerContext,
   subresources: KindSubresources,
-  documents: ServerParts['documents'],
+  { documents, actions }: Pick<ServerParts, 'documents' | 'actions'>,
 ) {
   const discovery = createDiscovery(kinds, subresources, options.advertiseAddress, [...documents.keys()]);
   const openapi = createOpenApi(kinds, options, turns);
-  return async (path: string, request: Request): Promise<Response | undefined> =>
-    documents.get(path)?.(request) ?? discovery(request) ?? (await openapi(request));
+  return async (path: string, request: Request): Promise<Response | undefined> => {
+    if (request.method === 'POST') return actions?.get(path)?.(request);
+    return documents.get(path)?.(request) ?? discovery(request) ?? (await openapi(request));
+  };
 }
 
 /** Logs requests, and names them to the meter of the event loop, where these are used. */

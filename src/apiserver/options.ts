@@ -13,7 +13,7 @@ import type { Tracer } from '../base/tracing/span.ts';
 import type { Cache } from '../storage/cache.ts';
 import type { Store } from '../storage/store.ts';
 import type { AdmissionPlugin } from './admission/plugin.ts';
-import type { Authenticator, PeerCertificate } from './authentication/authenticator.ts';
+import type { Authenticator, ExpiredCertificate, PeerCertificate } from './authentication/authenticator.ts';
 import type { Field } from './authentication/impersonation.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { ReadYaml, WriteYaml } from './body/yaml-thread.ts';
@@ -38,6 +38,8 @@ export interface ServerParts {
    * Documents served besides resources and discovery, by path. Each is authorized like any non-resource path.
    */
   readonly documents: ReadonlyMap<string, Document>;
+  /** Documents that answer POST, by path; each is authorized for the verb `post`. */
+  readonly actions?: ReadonlyMap<string, Document>;
 }
 
 export interface ApiServerOptions {
@@ -90,6 +92,8 @@ export interface RequestEnv {
   /** Store that an in-process request reads and writes, in place of the server's own store. */
   readonly store?: Store;
   readonly peer?: PeerCertificate;
+  /** Present if the client's certificate is verified, except that it has expired. */
+  readonly expired?: ExpiredCertificate;
   /**
    * Impersonation headers of the request, if the caller can read them without building a Headers object,
    * which joins headers of the same name. An empty list means that the request has none.

@@ -5,6 +5,14 @@ export interface Current<T> {
   onChange(fn: (value: T) => void): () => void;
 }
 
+/** Returns the value itself, or its newest state. */
+export const latest = <T extends string>(value: T | Current<T>): T =>
+  typeof value === 'string' ? value : value.value;
+
+/** Calls `fn` after each change of the value, if it can change. Returns a function that ends the calls. */
+export const onChangeOf = <T extends string>(value: T | Current<T>, fn: () => void): (() => void) =>
+  typeof value === 'string' ? () => {} : value.onChange(fn);
+
 export interface Replaceable<T> extends Current<T> {
   replace(value: T): void;
 }

@@ -14,7 +14,7 @@ import { checkServerIdentity, createSecureContext } from 'node:tls';
 import { onAbort } from '../base/abort.ts';
 import { hasPlainHost, isAddress } from '../base/addresses.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Current } from '../base/current.ts';
+import { type Current, latest } from '../base/current.ts';
 import { everyChunk } from '../base/every-chunk.ts';
 import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 import { TransportError, type TransportFailure } from './transport-error.ts';
@@ -26,7 +26,7 @@ export interface HttpsTransportOptions {
   /** URL such as `https://10.0.0.1:6443`; its path is prepended to every request's path. */
   readonly server: string;
   /** Certificate authorities (PEM); default: the system's. */
-  readonly ca?: string;
+  readonly ca?: string | Current<string>;
   /** Client certificate (PEM); requires `key`. */
   readonly cert?: string;
   readonly key?: string;
@@ -163,7 +163,7 @@ function requireUsable({ cert, key }: Pick<HttpsTransportOptions, 'cert' | 'key'
 
 const tlsOptionsOf = (options: HttpsTransportOptions): https.AgentOptions => ({
   ...agentOptions(options),
-  ...(options.ca && { ca: options.ca }),
+  ...(options.ca && { ca: latest(options.ca) }),
   ...(options.cert && { cert: options.cert }),
   ...(options.key && { key: options.key }),
   ...(options.identity && { cert: options.identity.value.certificate, key: options.identity.value.key }),

@@ -5,6 +5,7 @@
 import type { SystemObjects } from '../api/core/v1/system-objects.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { Authenticator } from '../apiserver/authentication/authenticator.ts';
+import type { Document } from '../apiserver/options.ts';
 import { systemUser, type UserInfo } from '../apiserver/request/user.ts';
 import type { DirectServe } from '../apiserver/transport/listen-options.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
@@ -30,13 +31,14 @@ import { type FeatureOptions, featureObjectMetrics, policySources, serverParts }
 export interface ApiOptions
   extends Omit<
       KubeApiServerOptions,
-      'cache' | 'authenticate' | 'nodeConnection' | 'features' | 'objectMetrics'
+      'cache' | 'authenticate' | 'nodeConnection' | 'documents' | 'features' | 'objectMetrics'
     >,
     FeatureOptions {
   /** Authenticates external callers; it reads only the cache, not the store. */
   readonly authenticate: (cache: Cache) => Authenticator;
   /** Connection to the agents of nodes; without it, logs and streams answer 503. */
   readonly nodeConnection?: (cache: Cache) => NodeConnection;
+  readonly documents?: (cache: Cache) => ReadonlyMap<string, Document>;
   /** Objects that exist before the first request is served; default none. */
   readonly objects?: SystemObjects;
   /** Limits of the events that the cache keeps. */
@@ -65,7 +67,14 @@ export interface Api {
   run(serve: (until: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>;
 }
 
-export function createApi({ authenticate, nodeConnection, objects, history, ...options }: ApiOptions): Api {
+export function createApi({
+  authenticate,
+  nodeConnection,
+  documents,
+  objects,
+  history,
+  ...options
+}: ApiOptions): Api {
   const { store, kinds, clock, random, log, loopMeter, tracer } = options;
   const watchCache = createWatchCache({
     store,
@@ -90,6 +99,7 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
     objectMetrics: featureObjectMetrics(options.features),
     authenticate: authenticate(cache),
     ...(nodes && { nodeConnection: nodes }),
+    ...(documents && { documents: documents(cache) }),
   });
   const nextPiece = inTurns(clock, loopMeter);
   const clientOf: Api['clientOf'] = (user, agent, through) => {

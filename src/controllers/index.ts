@@ -4,6 +4,7 @@
  * Kubernetes if that name differs.
  */
 import type { SignSecretToken } from '../api/core/v1/service-account/token.ts';
+import type { Current } from '../base/current.ts';
 import type { ControllerEntry } from '../controller-runtime/definition.ts';
 import type { ReadCertificateRequest, SignCertificateRequest } from '../formats/certificate-request.ts';
 import { type AutoscalingOptions, horizontalController, horizontalRights } from './autoscaling/horizontal.ts';
@@ -69,8 +70,8 @@ export interface ControllersOptions {
   readonly certificates: {
     readonly read: ReadCertificateRequest;
     readonly sign: SignCertificateRequest;
-    /** Certificate of the cluster's certificate authority, in PEM. */
-    readonly authority: string;
+    /** Certificates of the cluster's certificate authorities, in PEM. */
+    readonly authority: Current<string>;
   };
   readonly signSecretToken: SignSecretToken;
   readonly autoscaling?: AutoscalingOptions;

@@ -16,6 +16,7 @@ import type { Registry } from '../base/metrics/registry.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';
 import { serviceAccountAuthenticator } from './authentication/service-account-token.ts';
+import { authorityReader } from './authorization/authority-reader.ts';
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
 import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
 import { nodeMetricsAuthorizer } from './authorization/node-metrics.ts';
@@ -100,9 +101,11 @@ const kubeParts = (
   behavior: kindBehavior(server, features),
   admission: admissionPlugins(server, features),
   documents: documentsOf(server, options),
+  ...(options.documents && { actions: options.documents }),
   authorizers: [
     nodeAuthorizer(server, nodeAccessOf(features)),
     bootstrapperAuthorizer(requesters(server)),
+    authorityReader,
     ...features.flatMap(({ authorizers = [] }) => authorizers),
     rbacAuthorizer(server),
     nodeMetricsAuthorizer(rbacAuthorizer(server)),
@@ -121,6 +124,7 @@ function documentsOf(server: KubeContext, options: KubeApiServerOptions): Server
     ...Object.entries(pages ?? {}).map(([name, of]) => [`/metrics/${name}`, page(of)] as const),
     [objectMetricsPath, (request) => objects.answer(request)],
     ...targetLists(server),
+    ...(options.documents ?? []),
   ]);
 }
 

@@ -9,7 +9,7 @@ import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
-import { authorityHash } from '../pki/credentials.ts';
+import { authorityHash } from '../pki/authority-hash.ts';
 import { type ClockAdvice, clockAdvice, type ShownCertificates } from './clock-skew.ts';
 
 export interface DiscoveryOptions {

@@ -11,6 +11,7 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Client, WatchEvent } from '../client/client.ts';
 import { isTransportError } from '../client/transport-error.ts';
+import { signerOf } from '../os/certificate-bundle.ts';
 import { makeRequest, type RequestedSubject } from '../pki/new-request.ts';
 
 export interface CertificateOrder {
@@ -31,7 +32,7 @@ export interface RequestContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** PEM of the authority that must have signed the certificate. */
+  /** PEM of the authorities, of which one must have signed the certificate. */
   readonly authority: string;
 }
 
@@ -176,7 +177,7 @@ function mayPass(error: unknown): boolean {
 function checked(certificate: string, { key, subject }: CertificateOrder, authority: string): string {
   const parsed = new X509Certificate(certificate);
   const rightly =
-    parsed.verify(new X509Certificate(authority).publicKey) &&
+    signerOf(parsed, authority) !== undefined &&
     parsed.checkPrivateKey(createPrivateKey(key)) &&
     parsed.subject.split('\n').includes(`CN=${subject.commonName}`);
   if (!rightly) throw new RequestRefusedError('the issued certificate does not match the request');

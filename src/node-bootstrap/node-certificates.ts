@@ -2,10 +2,14 @@
 import { X509Certificate } from 'node:crypto';
 import { kubeletClientSigner, kubeletServingSigner } from '../api/certificates/v1/conditions.ts';
 import { isAddress } from '../base/addresses.ts';
+import { signerOf } from '../os/certificate-bundle.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 import type { CertificateOrder } from './certificate-request.ts';
 
 export const nodeUser = (nodeName: string) => `system:node:${nodeName}`;
+
+/** User as which a node requests its next certificate after the last one has expired. */
+export const expiredNodeUser = (nodeName: string) => `system:expired-node:${nodeName}`;
 
 type Order = Omit<CertificateOrder, 'requester'>;
 
@@ -25,7 +29,8 @@ export const servingOrder = (nodeName: string, hosts: readonly string[], key: st
 });
 
 /**
- * Returns whether the pair is valid for serving: signed by that authority, for those hosts, and not expired.
+ * Returns whether the pair is valid for serving: signed by one of those authorities, for those hosts, and
+ * not expired.
  */
 export function serves(
   { certificate: text }: KeyAndCertificate,
@@ -36,7 +41,7 @@ export function serves(
   const certificate = new X509Certificate(text);
   const named = (host: string) => (isAddress(host) ? certificate.checkIP(host) : certificate.checkHost(host));
   return (
-    certificate.verify(new X509Certificate(authority).publicKey) &&
+    signerOf(certificate, authority) !== undefined &&
     certificate.validToDate.getTime() > now &&
     hosts.every((host) => named(host) !== undefined)
   );

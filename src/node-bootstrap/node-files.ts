@@ -1,7 +1,8 @@
 /**
  * The files of a node's membership in `<data-dir>/node`, readable by their owner only:
  *
- *   ca.crt        the cluster's authority
+ *   ca.crt        the cluster's authorities
+ *   former        hashes of authorities that were trusted before: the machine's configuration may name one
  *   request.key   the key of the first request, until it is answered: an interrupted start continues with it
  *   client.pem    key and certificate for the API server; the node has joined once this file exists
  *   serving.pem   key and certificate of the node's own server
@@ -10,9 +11,14 @@
  */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { certificatesOf } from '../os/certificate-bundle.ts';
 import { removeLeftDrafts, replaceFile } from '../os/replace-file.ts';
+import { authorityHash } from '../pki/authority-hash.ts';
 import { belongTogether } from '../pki/key-pair.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
+
+const hashesOf = (bundle: string) =>
+  certificatesOf(bundle).map((certificate) => authorityHash(certificate.toString()));
 
 export class NodeFiles {
   readonly directory: string;
@@ -30,8 +36,18 @@ export class NodeFiles {
     return this.#read('ca.crt');
   }
 
-  writeAuthority(certificate: string): Promise<void> {
-    return this.#write('ca.crt', certificate);
+  /** Stores the authorities (PEM), and the hashes of those that they replace. */
+  async writeAuthority(bundle: string): Promise<void> {
+    const next = hashesOf(bundle);
+    const replaced = hashesOf((await this.authority()) ?? '').filter((hash) => !next.includes(hash));
+    const former = new Set([...(await this.formerAuthorities()), ...replaced]);
+    if (replaced.length > 0) await this.#write('former', `${[...former].join('\n')}\n`);
+    await this.#write('ca.crt', bundle);
+  }
+
+  /** Returns the hashes of authorities that were trusted before. */
+  async formerAuthorities(): Promise<readonly string[]> {
+    return ((await this.#read('former')) ?? '').split('\n').filter((hash) => hash !== '');
   }
 
   requestKey(): Promise<string | undefined> {

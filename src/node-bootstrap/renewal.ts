@@ -4,15 +4,18 @@
 import { X509Certificate } from 'node:crypto';
 import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Replaceable } from '../base/current.ts';
-import { keepDoing, retry } from '../base/keep-doing.ts';
+import type { Current, Replaceable } from '../base/current.ts';
+import { keepDoing, retry, Wake } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import { signerOf } from '../os/certificate-bundle.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 
 export interface RenewalOptions {
   /** The certificate in use; it is renewed at once while there is none. */
   readonly identity: Replaceable<KeyAndCertificate> | Replaceable<KeyAndCertificate | undefined>;
+  /** PEM of the authority that should have signed the certificate; it is renewed at once if another has. */
+  readonly issuer?: Current<string | undefined>;
   /** Resolves to the next certificate, which then replaces the one in use. */
   readonly renew: (signal: AbortSignal) => Promise<KeyAndCertificate>;
   /** Name such as `client certificate`, for the log. */
@@ -41,11 +44,18 @@ export function renewalTime({ certificate }: KeyAndCertificate, random: Random):
 
 /** Resolves when the signal aborts; a failed renewal is retried without limit. */
 export async function keepRenewed(options: RenewalOptions, signal: AbortSignal): Promise<void> {
-  const { identity, clock, random } = options;
+  const { identity, issuer, clock, random } = options;
   const dueFrom = (earliest: number) =>
-    identity.value ? Math.max(renewalTime(identity.value, random), earliest) : earliest;
+    identity.value && isOf(identity.value, issuer?.value)
+      ? Math.max(renewalTime(identity.value, random), earliest)
+      : earliest;
   let due = dueFrom(clock.now());
-  await keepDoing({ clock, signal }, async () => {
+  const wake = new Wake();
+  const forget = issuer?.onChange(() => {
+    due = Math.min(due, dueFrom(clock.now()));
+    wake.call();
+  });
+  await keepDoing({ clock, signal, wake }, async () => {
     const left = due - clock.now();
     // Rests a day at a time: timers cannot wait for months, and the clock may be set meanwhile.
     if (left > 0) return Math.min(left, day);
@@ -53,7 +63,11 @@ export async function keepRenewed(options: RenewalOptions, signal: AbortSignal):
     due = dueFrom(clock.now() + minMs);
     return 0;
   });
+  forget?.();
 }
+
+const isOf = ({ certificate }: KeyAndCertificate, issuer: string | undefined) =>
+  issuer === undefined || signerOf(new X509Certificate(certificate), issuer) !== undefined;
 
 async function replace(options: RenewalOptions, signal: AbortSignal): Promise<void> {
   const { identity, renew, what, clock, random, log } = options;

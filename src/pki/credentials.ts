@@ -3,11 +3,13 @@
  * is created when it is missing, when it expires soon or when the served hosts have changed. Keys have mode
  * 0600, and each file is replaced atomically, so that a crash leaves either the old pair or the new one.
  */
-import { createHash, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAddress } from '../base/addresses.ts';
+import { type Current, replaceable } from '../base/current.ts';
 import { removeLeftDrafts, replaceFile } from '../os/replace-file.ts';
+import { type Authorities, adopted, authoritiesOf, type RotationRecord } from './authority-rotation.ts';
 import { belongTogether, isAuthority } from './key-pair.ts';
 import type { CertificateRequest, KeyAndCertificate } from './x509.ts';
 
@@ -24,10 +26,20 @@ export interface LeafRequest
   extends Pick<CertificateRequest, 'commonName' | 'organizations' | 'hosts' | 'usages'> {
   /** File name without extension. */
   readonly file: string;
+  /**
+   * True for a certificate that clients must trust which know the former authority alone: it changes when the
+   * rotation of the authority ends.
+   */
+  readonly changesLast?: boolean;
 }
 
 export interface Credentials {
+  /** The authority at the start of this process. */
   readonly authority: KeyAndCertificate;
+  /** The authorities in use, which change while the authority is rotated. */
+  readonly authorities: Current<Authorities>;
+  /** Stores the authority of a rotation that has ended in the directory. */
+  adopt(): Promise<void>;
   /** Returns the leaf of the request, from disk or newly signed. */
   leaf(request: LeafRequest): Promise<KeyAndCertificate>;
 }
@@ -149,29 +161,44 @@ export async function openCredentials(
   directory: string,
   now: () => number,
   agree: AgreeOnAuthority = ownOrNew,
+  rotation: Current<RotationRecord | undefined> = replaceable(undefined),
 ): Promise<Credentials> {
   await mkdir(directory, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
     throw new DamagedAuthorityError(`${directory} is not a directory`);
   });
   await removeLeftDrafts(directory);
-  const { createAuthority, issueCertificate } = await import('./x509.ts');
-  const own = await readAuthority(directory);
-  const signer = await agree(own, () =>
-    createAuthority('minik8s', now() - backdate, now() + authorityDays * day),
-  );
-  if (!own) await writePair(directory, 'ca', signer);
+  const { issueCertificate } = await import('./x509.ts');
+  const stored = await readAuthority(directory);
+  const own = stored && adopted(stored, rotation.value);
+  let base = await agree(own, () => newAuthority(now()));
+  if (base.certificate !== stored?.certificate) await writePair(directory, 'ca', base);
+  const authorities = replaceable(authoritiesOf(base, rotation.value));
+  rotation.onChange((record) => {
+    base = adopted(base, record);
+    authorities.replace(authoritiesOf(base, record));
+  });
   return {
-    authority: signer,
+    authority: base,
+    authorities,
+    adopt: () => writePair(directory, 'ca', base),
     async leaf(request) {
+      const { signer, server } = authorities.value;
+      const issuer = request.changesLast ? server : signer;
       const existing = await readLeaf(directory, request.file);
-      if (existing && isCurrent(existing, signer, request, now())) return existing;
+      if (existing && isCurrent(existing, issuer, request, now())) return existing;
       const validity = { notBefore: now() - backdate, notAfter: now() + leafDays * day };
-      const pair = await issueCertificate(signer, { ...request, ...validity });
+      const pair = await issueCertificate(issuer, { ...request, ...validity });
       await writePair(directory, request.file, pair);
       return pair;
     },
   };
+}
+
+/** Creates an authority of the cluster; `now` is in milliseconds. */
+export async function newAuthority(now: number): Promise<KeyAndCertificate> {
+  const { createAuthority } = await import('./x509.ts');
+  return createAuthority('minik8s', now - backdate, now + authorityDays * day);
 }
 
 /**
@@ -189,10 +216,4 @@ export function authorityProblem(certificate: string, now: number): string | und
   if (now > last.getTime())
     return `${clock}, and the cluster's authority was valid until ${last.toISOString()}: ${whoFails}; set the clock, or make a new authority: stop minik8s, remove ca.crt and ca.key from the folder pki of its data directory, and start it`;
   return undefined;
-}
-
-/** Returns `sha256:<hex>` of the authority's public key, which a joining node compares (kubeadm's format). */
-export function authorityHash(certificate: string): string {
-  const key = new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' });
-  return `sha256:${createHash('sha256').update(key).digest('hex')}`;
 }

@@ -30,9 +30,12 @@ export class CertificateManager {
 
   /** Checks once a day which certificates are due for renewal. Resolves when the signal aborts. */
   async run({ clock, log }: { readonly clock: Clock; readonly log: Logger }, signal: AbortSignal) {
-    await keepDoing({ clock, signal, restMs: checkMs, restsFirst: true }, async () => {
-      for (const held of this.#leaves) await this.#renew(held, log);
-    });
+    await keepDoing({ clock, signal, restMs: checkMs, restsFirst: true }, () => this.renewAll(log));
+  }
+
+  /** Renews the certificates that are due, or of another authority than they should be. */
+  async renewAll(log: Logger): Promise<void> {
+    for (const held of this.#leaves) await this.#renew(held, log);
   }
 
   async #renew({ request, leaf }: HeldLeaf, log: Logger): Promise<void> {

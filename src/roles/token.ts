@@ -22,7 +22,7 @@ import { TableWriter } from '../cli/printers/table-writer.ts';
 import type { CtlIo, Verb, VerbContext } from '../cli/verb.ts';
 import { type AnyCommand, toCommand } from '../cli/verb-command.ts';
 import { masterUsage } from '../kube-apiserver/authentication/bootstrap-token.ts';
-import { authorityHash } from '../pki/credentials.ts';
+import { authorityHash } from '../pki/authority-hash.ts';
 import { kubernetesFields } from './kubernetes-fields.ts';
 
 const secrets = '/api/v1/namespaces/kube-system/secrets';

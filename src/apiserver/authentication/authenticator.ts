@@ -1,14 +1,24 @@
 /** Authentication: turns the credentials of a request into a user. */
 import type { Holder } from '../../formats/certificate-names.ts';
-import { authenticatedGroup, type UserInfo } from '../request/user.ts';
+import { authenticatedGroup, expiredNodesGroup, type UserInfo } from '../request/user.ts';
 
 /** Subject of a client certificate that was verified against the client authority. */
 export type PeerCertificate = Holder;
+
+/** A client certificate that was verified, except that it has expired. */
+export interface ExpiredCertificate extends Holder {
+  /** SHA-256 of the certificate, in hexadecimal digits and colons. */
+  readonly fingerprint: string;
+  /** End of the certificate and of its authority, in milliseconds since the epoch. */
+  readonly notAfter: number;
+  readonly authorityEnds: number;
+}
 
 export interface RequestCredentials {
   /** The Authorization header. */
   readonly authorization: string | undefined;
   readonly peer: PeerCertificate | undefined;
+  readonly expired?: ExpiredCertificate | undefined;
   /** Audiences that the credentials must be valid for; absent means this server. */
   readonly audiences?: readonly string[];
 }
@@ -25,12 +35,13 @@ export type Authenticator = (
 
 /**
  * Returns the user of the first authenticator that recognizes the credentials, as a member of
- * system:authenticated.
+ * system:authenticated. A node with an expired certificate gets none of the rights of that group.
  */
 export function unionAuthenticator(authenticators: readonly Authenticator[]): Authenticator {
   return async (credentials) => {
     for (const authenticate of authenticators) {
       const user = await authenticate(credentials);
+      if (user?.groups.includes(expiredNodesGroup)) return user;
       if (user) return { ...user, groups: [...new Set([...user.groups, authenticatedGroup])] };
     }
     return undefined;

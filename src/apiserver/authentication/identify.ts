@@ -17,11 +17,11 @@ type Options = Pick<ApiServerOptions, 'authenticate' | 'remoteAddressKey'>;
 /** Returns the sender of a request; undefined if the sender is not authenticated. */
 export async function whoAsks(
   request: Sender,
-  { user, peer }: RequestEnv,
+  { user, peer, expired }: RequestEnv,
   { authenticate }: Options,
 ): Promise<UserInfo | undefined> {
   const authorization = request.headers.get('authorization') ?? undefined;
-  return user ?? (await authenticate({ authorization, peer }));
+  return user ?? (await authenticate({ authorization, peer, ...(expired && { expired }) }));
 }
 
 /** Returns the anonymous user for a request without credentials. Wrong credentials do not count as none. */

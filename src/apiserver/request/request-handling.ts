@@ -181,7 +181,8 @@ export class RequestHandling {
     const decision = await authorize(access);
     if (!decision.allowed) throw newStatusError('Forbidden', `forbidden: ${refusal(access, decision)}`);
     requestTimeout(query);
-    const found = method === 'GET' || method === 'HEAD' ? await documentAt(path, c.req.raw) : undefined;
+    const isServed = method === 'GET' || method === 'HEAD' || method === 'POST';
+    const found = isServed ? await documentAt(path, c.req.raw) : undefined;
     return found ?? c.notFound();
   }
 

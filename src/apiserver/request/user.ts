@@ -27,9 +27,13 @@ export const anonymousUser = 'system:anonymous';
 export const nodesGroup = 'system:nodes';
 /** The group of users with a bootstrap token. */
 export const bootstrappersGroup = 'system:bootstrappers';
+/** The group of nodes whose certificate has expired; they may request their next one. */
+export const expiredNodesGroup = 'system:expired-nodes';
 const nodeUserPrefix = 'system:node:';
+const expiredNodePrefix = 'system:expired-node:';
 
 export const nodeUserName = (node: string) => `${nodeUserPrefix}${node}`;
+export const expiredNodeUserName = (node: string) => `${expiredNodePrefix}${node}`;
 export const isBootstrapper = (user: UserInfo) => user.groups.includes(bootstrappersGroup);
 
 /** Returns the name of the node whose kubelet this user is; undefined for every other user. */
@@ -38,6 +42,15 @@ export function nodeNameOf(user: UserInfo): string | undefined {
   return user.name.slice(nodeUserPrefix.length) || undefined;
 }
 
+/** Returns the name of the node whose certificate has expired; undefined for every other user. */
+export function expiredNodeNameOf({ name, groups }: UserInfo): string | undefined {
+  if (!groups.includes(expiredNodesGroup) || !name.startsWith(expiredNodePrefix)) return undefined;
+  return name.slice(expiredNodePrefix.length) || undefined;
+}
+
+/** Groups of users that are no part of the cluster, or not yet. */
+const outsiders = [unauthenticatedGroup, bootstrappersGroup, expiredNodesGroup];
+
 /**
  * Returns whether the user is a part of the cluster: API server, scheduler, controllers, nodes, and whatever
  * runs in kube-system. Administrators are not.
@@ -45,7 +58,7 @@ export function nodeNameOf(user: UserInfo): string | undefined {
 export function isPartOfCluster({ name, groups }: UserInfo): boolean {
   const account = serviceAccountOf(name);
   if (account) return account.namespace === systemNamespace;
-  if (groups.includes(unauthenticatedGroup) || groups.includes(bootstrappersGroup)) return false;
+  if (outsiders.some((group) => groups.includes(group))) return false;
   return name.startsWith('system:');
 }
 

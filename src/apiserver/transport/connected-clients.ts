@@ -1,23 +1,28 @@
 /** The clients of the open connections, as far as their certificates and requests have shown. */
 import type { PeerCertificate as NodeCertificate, TLSSocket } from 'node:tls';
 import { canonicalAddress } from '../../base/addresses.ts';
+import { type Current, latest } from '../../base/current.ts';
 import { holderOf } from '../../formats/certificate-names.ts';
 import type { PeerCertificate } from '../authentication/authenticator.ts';
 import type { Connections } from '../load/connections.ts';
 import type { RequestEnv } from '../options.ts';
 import { nodesGroup } from '../request/user.ts';
+import { expiredCertificateOf } from './expired-certificate.ts';
 
 /** Identity of the client of a connection. */
-export type ConnectedClient = Pick<RequestEnv, 'peer' | 'remoteAddress' | 'belongsTo'>;
+export type ConnectedClient = Pick<RequestEnv, 'peer' | 'expired' | 'remoteAddress' | 'belongsTo'>;
 
 /** Reads each certificate once. */
 export class ConnectedClients {
   readonly #connections: Connections;
+  /** PEM of the authorities of client certificates. */
+  readonly #authorities: string | Current<string>;
   readonly #certificates = new WeakMap<TLSSocket, PeerCertificate | undefined>();
   readonly #clients = new WeakMap<TLSSocket, ConnectedClient>();
 
-  constructor(connections: Connections) {
+  constructor(connections: Connections, authorities: string | Current<string>) {
     this.#connections = connections;
+    this.#authorities = authorities;
   }
 
   /** Returns the subject of a verified certificate; undefined without one. */
@@ -31,9 +36,11 @@ export class ConnectedClients {
     const known = this.#clients.get(socket);
     if (known) return known;
     const peer = this.peerOf(socket);
+    const expired = peer ? undefined : expiredCertificateOf(socket, latest(this.#authorities));
     const { remoteAddress } = socket;
     const client = {
       ...(peer && { peer }),
+      ...(expired && { expired }),
       ...(remoteAddress && { remoteAddress: plainAddress(remoteAddress) }),
       belongsTo: (user: string) => this.#connections.belongsTo(socket, user),
     };

@@ -20,11 +20,12 @@ export interface ListenOptions {
     /** PEM. Connections that are opened after a change use the new identity. */
     readonly identity: Current<{ readonly key: string; readonly certificate: string }>;
     /**
-     * Authority that must have signed client certificates. The server sends it along with its own
+     * Authorities (PEM) that may have signed client certificates; connections that are opened after a change
+     * use the new ones. The server sends it along with its own
      * certificate: a joining machine compares the hash of the authority's key with the hash from its join
      * command.
      */
-    readonly clientCA: string;
+    readonly clientCA: string | Current<string>;
   };
   /** Stops the server: watches end at once, other requests when they are answered. */
   readonly signal: AbortSignal;

@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import { onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
+import { latest, onChangeOf } from '../../base/current.ts';
 import { maxHeaderBytes, maxUnknownHeaderBytes } from '../../http/header-limits.ts';
 import { Connections, connectionLimits, defaultConnections } from '../load/connections.ts';
 import { Pipelining } from '../load/pipelining.ts';
@@ -35,7 +36,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   const { tls, signal, clock, log, maxConnections = defaultConnections } = options;
   const { patienceMs = 10_000, stalledMs = 60_000, idleMs = defaultIdleMs } = options;
   const connections = new Connections(connectionLimits(maxConnections), options);
-  const clients = new ConnectedClients(connections);
+  const clients = new ConnectedClients(connections, tls.clientCA);
   const pipelining = new Pipelining<Socket>();
   const requests = new HttpsRequests(options, clients, pipelining);
   const server = createServer(
@@ -70,10 +71,9 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   );
   server.on('tlsClientError', (error) => log.debug('a TLS handshake failed', { error: error.message }));
   await listen(server, options);
-  onAbort(
-    signal,
-    tls.identity.onChange(() => server.setSecureContext(secureContext(tls))),
-  );
+  const renew = () => server.setSecureContext(secureContext(tls));
+  onAbort(signal, tls.identity.onChange(renew));
+  onAbort(signal, onChangeOf(tls.clientCA, renew));
   const port = (server.address() as AddressInfo).port;
   server.on('error', (error) => log.error('the HTTPS server failed', { error: error.message }));
   return { port, closed: closeOn(server, http2, connections, options) };
@@ -111,8 +111,8 @@ function limitHeads(server: Server, clients: ConnectedClients): void {
 
 const secureContext = ({ identity: { value }, clientCA }: ListenOptions['tls']): SecureContextOptions => ({
   key: value.key,
-  cert: `${value.certificate.trim()}\n${clientCA}`,
-  ca: clientCA,
+  cert: `${value.certificate.trim()}\n${latest(clientCA)}`,
+  ca: latest(clientCA),
   minVersion: 'TLSv1.2',
 });
 

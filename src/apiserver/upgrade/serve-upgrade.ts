@@ -58,7 +58,7 @@ export async function serveUpgrade(
   incoming: IncomingMessage,
   socket: Socket,
   head: Buffer,
-  client: Pick<RequestEnv, 'peer' | 'remoteAddress' | 'belongsTo'>,
+  client: Pick<RequestEnv, 'peer' | 'expired' | 'remoteAddress' | 'belongsTo'>,
 ): Promise<void> {
   const gone = new AbortController();
   socket.on('error', () => undefined);

@@ -1,12 +1,14 @@
 /** Decides which certificate requests of nodes are approved or denied automatically. */
 import type { CertificateSigningRequest } from '../../api/certificates/v1/certificate-signing-request.ts';
 import {
+  expiredCertificateKey,
   isUndecided,
   kubeletClientSigner,
   kubeletServingSigner,
   remoteAddressKey,
 } from '../../api/certificates/v1/conditions.ts';
 import type { Lease } from '../../api/coordination/v1/lease.ts';
+import { certificateAnnotation } from '../../api/core/v1/node/annotations.ts';
 import type { Node } from '../../api/core/v1/node/node.ts';
 import { checkDns1123Subdomain } from '../../apimachinery/names.ts';
 import type { CertificateRequestContent } from '../../formats/certificate-request.ts';
@@ -42,25 +44,42 @@ export interface Situation {
 const leave: Decision = { type: 'leave' };
 const deny = (reason: string, message: string): Decision => ({ type: 'deny', reason, message });
 
-/** Requester: the holder of a bootstrap token, or a node for itself. */
+/** Requester: the holder of a bootstrap token, or a node for itself, whose certificate may have expired. */
 interface Maker {
   readonly joins: boolean;
+  readonly returns: boolean;
   /** Name of the node; undefined for the holder of a token, which may choose the name. */
   readonly name: string | undefined;
   readonly title: string;
 }
 
+const expiredPrefix = 'system:expired-node:';
+
 /** Returns the requester, or undefined for other users. */
 function makerOf({ username = '', groups = [] }: CertificateSigningRequest['spec']): Maker | undefined {
   if (groups.includes('system:bootstrappers') && username.startsWith('system:bootstrap:'))
-    return { joins: true, name: undefined, title: 'the holder of a bootstrap token' };
+    return { joins: true, returns: false, name: undefined, title: 'the holder of a bootstrap token' };
+  if (groups.includes('system:expired-nodes') && username.startsWith(expiredPrefix)) {
+    const name = username.slice(expiredPrefix.length);
+    return {
+      joins: false,
+      returns: true,
+      name,
+      title: `the expired certificate of node ${JSON.stringify(name)}`,
+    };
+  }
   const name = groups.includes('system:nodes') ? nodeOfCommonName(username) : undefined;
-  return name === undefined ? undefined : { joins: false, name, title: `node ${JSON.stringify(name)}` };
+  return name === undefined
+    ? undefined
+    : { joins: false, returns: false, name, title: `node ${JSON.stringify(name)}` };
 }
 
 /** Returns true for a machine's first request, made without an identity of its own. */
 export const isJoining = ({ spec }: CertificateSigningRequest) =>
   spec.signerName === kubeletClientSigner && makerOf(spec)?.joins === true;
+
+/** Returns true for the request of a node whose certificate has expired. */
+export const isReturning = ({ spec }: CertificateSigningRequest) => makerOf(spec)?.returns === true;
 
 export function decideRequest(request: CertificateSigningRequest, situation: Situation): Decision {
   const { spec } = request;
@@ -74,6 +93,18 @@ export function decideRequest(request: CertificateSigningRequest, situation: Sit
   if (wrong) return deny('InvalidRequest', wrong);
   if (!isJoining(request) && maker.name !== name)
     return deny('OtherNode', `${maker.title} may not request a certificate for node ${name}`);
+  if (maker.returns) return decideReturn(name, request, situation);
+  return decideOwn(name, request, content, situation);
+}
+
+/** Decides on a valid request of a token's holder, or of the node with this name. */
+function decideOwn(
+  name: string,
+  request: CertificateSigningRequest,
+  content: CertificateRequestContent,
+  situation: Situation,
+): Decision {
+  const { spec } = request;
   if (spec.signerName === kubeletServingSigner)
     return decideServing(name, content, situation, remoteAddressOf(spec));
   return isJoining(request) ? decideJoining(name, situation) : decideRenewal(name, situation);
@@ -90,15 +121,22 @@ function faultOfName(name: string): string | undefined {
   return fault && `node name ${JSON.stringify(name)}: ${fault}`;
 }
 
-function decideJoining(name: string, { approval, node, lease, now }: Situation): Decision {
-  const age = secondsSinceRenewal(lease, now);
-  const limit = lease?.spec.leaseDurationSeconds ?? 40;
-  if (age < limit && !isLost(node)) {
-    const message = `duplicate node name: a node ${JSON.stringify(name)} is alive (it renewed its Lease ${age} s ago); choose another node-name, or, if that node is this machine, delete the node (minik8s ctl delete node ${name}) or try again ${limit} s later`;
+function decideJoining(name: string, situation: Situation): Decision {
+  const { approval } = situation;
+  const life = lifeOf(situation);
+  if (life) {
+    const message = `duplicate node name: a node ${JSON.stringify(name)} is alive (it renewed its Lease ${life.age} s ago); choose another node-name, or, if that node is this machine, delete the node (minik8s ctl delete node ${name}) or try again ${life.limit} s later`;
     return deny('DuplicateNodeName', message);
   }
   if (approval === 'manual') return { type: 'await', node: name };
   return { type: 'approve', message: 'Auto approving kubelet client certificate of a bootstrap token.' };
+}
+
+/** Returns the age of the node's Lease and its limit, in seconds; undefined if the node is not alive. */
+function lifeOf({ node, lease, now }: Situation) {
+  const age = secondsSinceRenewal(lease, now);
+  const limit = lease?.spec.leaseDurationSeconds ?? 40;
+  return age < limit && !isLost(node) ? { age, limit } : undefined;
 }
 
 /**
@@ -119,6 +157,30 @@ const secondsSinceRenewal = (lease: Lease | undefined, now: number): number =>
 function decideRenewal(name: string, { approval, node }: Situation): Decision {
   if (approval === 'manual' && (!node || isPending(node))) return { type: 'await', node: name };
   return { type: 'approve', message: 'Auto approving self kubelet client certificate.' };
+}
+
+/**
+ * Decides on the request of a node whose certificate has expired. Only the last certificate that the Node of
+ * this name has used is accepted: a Node that was deleted has none, and one that was made again has another.
+ */
+function decideReturn(name: string, { spec }: CertificateSigningRequest, situation: Situation): Decision {
+  const { node } = situation;
+  if (spec.signerName !== kubeletClientSigner)
+    return deny('InvalidRequest', 'an expired certificate is good for a client certificate only');
+  if (!node || isPending(node))
+    return deny('NodeDeleted', `there is no node ${JSON.stringify(name)}, or it waits for approval`);
+  const shown = spec.extra?.[expiredCertificateKey]?.[0];
+  if (shown === undefined || shown !== node.metadata.annotations?.[certificateAnnotation])
+    return deny(
+      'OtherCertificate',
+      `the certificate is not the last one that node ${JSON.stringify(name)} has used`,
+    );
+  const life = lifeOf(situation);
+  if (life) {
+    const message = `node ${JSON.stringify(name)} is alive: it renewed its Lease ${life.age} s ago`;
+    return deny('DuplicateNodeName', message);
+  }
+  return { type: 'approve', message: 'Auto approving the return of a node whose certificate has expired.' };
 }
 
 export const isPending = ({ status }: Node) => status?.phase === 'Pending';

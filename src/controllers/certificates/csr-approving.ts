@@ -34,6 +34,7 @@ import {
   type Decision,
   decideRequest,
   isJoining,
+  isReturning,
   type NodeApproval,
   type Situation,
 } from './csr-approving-plan.ts';
@@ -123,8 +124,9 @@ class CsrApproving {
     if (!isUndecided(request)) return this.#settle(key, request, name, node);
     const situation = this.#situation(content, name, node);
     const decision = decideRequest(request, situation);
-    if (decision.type !== 'deny' || !node) return this.#act(key, request, decision, node);
-    // A denial is final, so it must not be based on a stale cache.
+    const isFinal = decision.type === 'deny' || isReturning(request);
+    if (!isFinal || !node) return this.#act(key, request, decision, node);
+    // A denial is final, and a deleted node must not return: neither may be based on a stale cache.
     const live = await ifPresent(this.#context.client.resource(nodeResource).get(node.metadata.name));
     return this.#act(key, request, decideRequest(request, { ...situation, node: live }), live);
   }

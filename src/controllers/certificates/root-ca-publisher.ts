@@ -7,6 +7,7 @@ import { namespaceResource } from '../../api/core/v1/namespace.ts';
 import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 import { isAlreadyExists, isConflict } from '../../apimachinery/status-error.ts';
+import type { Current } from '../../base/current.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -25,15 +26,19 @@ export const rootCaPublisherRights: AccountRights = {
 
 /** Creates the controller. `authority` is in PEM. */
 export const rootCaPublisher =
-  (authority: string): ControllerFactory =>
+  (authority: Current<string>): ControllerFactory =>
   (context) =>
     publisher(context, authority);
 
 /** Keys of this controller are names of namespaces. */
-function publisher({ client, informers, log }: ControllerContext, authority: string): ControllerDefinition {
+function publisher(
+  { client, informers, log, enqueue }: ControllerContext,
+  authority: Current<string>,
+): ControllerDefinition {
   const namespaces = informers.informerFor(namespaceResource).lister;
   const cached = informers.informerFor(configMapResource).lister;
   const configMaps = client.resource(configMapResource);
+  authority.onChange(() => enqueue(namespaces.list().map(({ metadata }) => metadata.name)));
 
   return {
     name: 'root-ca-publisher',
@@ -47,7 +52,7 @@ function publisher({ client, informers, log }: ControllerContext, authority: str
       const namespace = namespaces.get(key);
       if (!namespace || isTerminating(namespace)) return undefined;
       const existing = cached.get(`${key}/${rootCaName}`);
-      const plan = planRootCa(key, authority, existing);
+      const plan = planRootCa(key, authority.value, existing);
       switch (plan.type) {
         case 'none':
           return undefined;

@@ -7,6 +7,7 @@ import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
 import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
+import type { Current } from '../../base/current.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -26,8 +27,8 @@ export const tokenSecretsRights: AccountRights = {
 };
 
 export interface TokenSecretsOptions {
-  /** Certificate authority in PEM. */
-  readonly authority: string;
+  /** Certificate authorities in PEM. */
+  readonly authority: Current<string>;
   readonly sign: SignSecretToken;
 }
 
@@ -43,13 +44,15 @@ const accountsOf = (secret: Secret): readonly string[] => {
 };
 
 function controller(
-  { client, informers, log }: ControllerContext,
+  { client, informers, log, enqueue }: ControllerContext,
   { authority, sign }: TokenSecretsOptions,
 ): ControllerDefinition {
   const informer = informers.informerFor(secretResource);
   informer.addIndex(byAccount, accountsOf);
   const secrets = informer.lister;
   const accounts = informers.informerFor(serviceAccountResource).lister;
+  const ofAccounts = () => secrets.list().filter((secret) => accountOf(secret) !== undefined);
+  authority.onChange(() => enqueue(ofAccounts().map((secret) => objectKey(secret))));
 
   /** Returns the account of a Secret. The cache may not show an account that was just created. */
   const accountOfSecret = async (secret: Secret): Promise<ServiceAccount | undefined> => {
@@ -74,7 +77,7 @@ function controller(
     const { name, namespace = '' } = secret.metadata;
     const owner = { name: account.metadata.name, uid: account.metadata.uid };
     const token = needsToken ? await sign(namespace, owner, name) : undefined;
-    const filled = filledSecret(secret, account, authority, token);
+    const filled = filledSecret(secret, account, authority.value, token);
     await ifPresent(tolerate(client.resource(secretResource).update(filled), isConflict));
   };
 
@@ -90,7 +93,7 @@ function controller(
       const secret = secrets.get(key);
       if (!secret || accountOf(secret) === undefined) return undefined;
       const account = await accountOfSecret(secret);
-      const plan = planTokenSecret(secret, account, authority);
+      const plan = planTokenSecret(secret, account, authority.value);
       if (plan.type === 'delete') await remove(secret);
       else if (plan.type === 'fill' && account) await fill(secret, account, plan.needsToken);
       return undefined;

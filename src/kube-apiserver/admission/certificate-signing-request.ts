@@ -18,6 +18,7 @@ import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newInvalid } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import {
+  expiredNodeNameOf,
   isBootstrapper,
   mastersGroup,
   nodeNameOf,
@@ -60,13 +61,13 @@ async function admitRequest(server: Parts, admission: Admission): Promise<void> 
 }
 
 /**
- * Maximum size of the JSON in bytes. The holder of a token may create many requests, and a few keys of any
- * algorithm need less.
+ * Maximum size of the JSON in bytes. The holder of a token or of an expired certificate may create many
+ * requests, and a few keys of any algorithm need less.
  */
 const maxTokenBytes = 16 * 1024;
 
 function limitSize(request: KubeObject, user: UserInfo): void {
-  if (!isBootstrapper(user)) return;
+  if (outsiderOf(user) === undefined) return;
   const size = Buffer.byteLength(JSON.stringify(request));
   if (size <= maxTokenBytes) return;
   const why = `it has ${size} bytes; the request of a joining machine may have at most ${maxTokenBytes}`;
@@ -93,14 +94,21 @@ async function read(
   }
 }
 
+/** Returns what the user is who has no valid certificate yet, or no more; undefined for all others. */
+function outsiderOf(user: UserInfo): string | undefined {
+  if (isBootstrapper(user)) return 'a bootstrap token';
+  return expiredNodeNameOf(user) === undefined ? undefined : 'a node with an expired certificate';
+}
+
 function refusal(signer: string, content: CertificateRequestContent, user: UserInfo): string | undefined {
   if (signer === clientSigner && content.organizations.includes(mastersGroup)) {
     return `use of ${clientSigner} signer with ${mastersGroup} group is not allowed`;
   }
-  if (isBootstrapper(user) && signer !== kubeletClientSigner) {
-    return `a bootstrap token may only request certificates of signer ${kubeletClientSigner}`;
+  const outsider = outsiderOf(user);
+  if (outsider !== undefined && signer !== kubeletClientSigner) {
+    return `${outsider} may only request certificates of signer ${kubeletClientSigner}`;
   }
-  const node = nodeNameOf(user);
+  const node = nodeNameOf(user) ?? expiredNodeNameOf(user);
   if (node === undefined) return undefined;
   if (signer !== kubeletClientSigner && signer !== kubeletServingSigner) {
     return `a node may only request certificates of the signers ${kubeletClientSigner} and ${kubeletServingSigner}`;

@@ -4,18 +4,24 @@
  */
 import { certificateSigningRequestResource as requests } from '../../api/certificates/v1/certificate-signing-request.ts';
 import type { AccessRequest, Authorizer } from '../../apiserver/authorization/authorizer.ts';
-import { isBootstrapper, nodeNameOf, type UserInfo } from '../../apiserver/request/user.ts';
+import {
+  expiredNodeNameOf,
+  isBootstrapper,
+  nodeNameOf,
+  type UserInfo,
+} from '../../apiserver/request/user.ts';
 
 /** Returns the user who created a CertificateSigningRequest; undefined if it does not exist. */
 export type RequesterLookup = (name: string) => Promise<string | undefined>;
 
-/** Applies to bootstrap tokens, and to nodes that renew their certificates. */
+/** Applies to bootstrap tokens, and to nodes that renew their certificates, also after they have expired. */
 export function bootstrapperAuthorizer(requesterOf: RequesterLookup): Authorizer {
   return async (request) =>
     request.type === 'resource' && asks(request.user) && mayRequest(request, requesterOf);
 }
 
-const asks = (user: UserInfo) => isBootstrapper(user) || nodeNameOf(user) !== undefined;
+const asks = (user: UserInfo) =>
+  isBootstrapper(user) || (nodeNameOf(user) ?? expiredNodeNameOf(user)) !== undefined;
 
 async function mayRequest(
   { group, resource, verb, name, user }: Extract<AccessRequest, { type: 'resource' }>,

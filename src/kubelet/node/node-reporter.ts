@@ -56,6 +56,8 @@ export interface NodeAgentOptions {
   /** Number of devices by resource; a change is reported at once. */
   readonly devices: Current<DeviceCounts>;
   readonly server?: { readonly port: number };
+  /** Annotations that the node keeps on its Node; a change is reported at once. */
+  readonly annotations?: Current<Readonly<Record<string, string>>>;
   /** Called each time that the Node has been found to exist and to belong to this agent. */
   readonly onRegistered?: () => void;
   /** Called when the Node's status reports that pods can run here; may be called more than once. */
@@ -125,6 +127,7 @@ export class NodeReporter {
     let lastError = '';
     const forgetDevices = this.#options.devices.onChange(() => this.#wake.call());
     const forget = this.#watchConditions();
+    const forgetAnnotations = this.#options.annotations?.onChange(() => this.#wake.call());
     await keepDoing({ clock, signal, wake: this.#wake }, async () => {
       // Pressure is also measured while no API server answers, because pods must still be evicted.
       await pressure.measure();
@@ -143,6 +146,7 @@ export class NodeReporter {
     });
     forget();
     forgetDevices();
+    forgetAnnotations?.();
   }
 
   /**
@@ -164,7 +168,7 @@ export class NodeReporter {
     if (this.#removed) return;
     const node = this.#registered && this.#state.node ? this.#state.node : await this.#register();
     this.#emitOwnEvents(node);
-    await this.#report(node);
+    await this.#report(await this.#withAnnotations(node));
     await this.#renew(node);
   }
 
@@ -193,6 +197,17 @@ export class NodeReporter {
     this.#reportedAt = 0;
     this.#options.onRegistered?.();
     return this.#state.node;
+  }
+
+  /** Returns the Node with the annotations of this node, which are written where they differ. */
+  async #withAnnotations(node: Node): Promise<Node> {
+    const { annotations, client, nodeName } = this.#options;
+    const own = Object.entries(annotations?.value ?? {});
+    if (own.every(([name, value]) => node.metadata.annotations?.[name] === value)) return node;
+    const body = { metadata: { uid: node.metadata.uid, annotations: annotations?.value } };
+    const next = await client.resource(nodeResource).patch(nodeName, '', 'merge', body);
+    this.#state.node = next;
+    return next;
   }
 
   async #write(node: Node, status: NonNullable<Node['status']>): Promise<void> {

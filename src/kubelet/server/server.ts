@@ -11,7 +11,7 @@ import type { SecureContextOptions } from 'node:tls';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { aborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Current } from '../../base/current.ts';
+import { type Current, latest, onChangeOf } from '../../base/current.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { auditIdHeader, readAuditId } from '../../http/audit-id.ts';
 import { cutAnswer } from '../../http/cut-answer.ts';
@@ -37,7 +37,7 @@ export interface KubeletTls {
    */
   readonly identity: Current<{ readonly key: string; readonly certificate: string } | undefined>;
   /** Certificate (PEM) of the authority that signs clients' certificates. */
-  readonly clientCA: string;
+  readonly clientCA: string | Current<string>;
 }
 
 export interface KubeletServerOptions {
@@ -71,9 +71,10 @@ export async function serveKubelet(options: KubeletServerOptions, signal: AbortS
     const server = agentServer(options, signal);
     return { host, server, sockets: new OpenSockets(server) };
   });
-  const forget = tls.identity.onChange(() => {
+  const renew = () => {
     for (const { server } of servers) server.setSecureContext(secureContext(tls));
-  });
+  };
+  const forgets = [tls.identity.onChange(renew), onChangeOf(tls.clientCA, renew)];
   try {
     let port = options.port;
     for (const { host, server } of servers) {
@@ -85,7 +86,7 @@ export async function serveKubelet(options: KubeletServerOptions, signal: AbortS
     options.onListening?.(port);
     await aborted(signal);
   } finally {
-    forget();
+    for (const forget of forgets) forget();
     await Promise.all(servers.map(({ server, sockets }) => close(server, sockets)));
   }
 }
@@ -146,7 +147,7 @@ async function hasIdentity({ identity }: KubeletTls, signal: AbortSignal): Promi
 
 const secureContext = ({ identity, clientCA }: KubeletTls): SecureContextOptions => ({
   ...(identity.value && { cert: identity.value.certificate, key: identity.value.key }),
-  ca: clientCA,
+  ca: latest(clientCA),
   minVersion: 'TLSv1.2',
 });
 

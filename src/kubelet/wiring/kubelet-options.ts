@@ -115,6 +115,8 @@ export interface KubeletOptions {
   readonly onRegistered?: () => void;
   /** Called when the Node's status reports that pods can run here; may be called more than once. */
   readonly onReady?: () => void;
+  /** Annotations that the node keeps on its Node. */
+  readonly annotations?: Current<Readonly<Record<string, string>>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: NonNullable<NonNullable<Node['spec']>['taints']>;
   /** Called when this node's Node was deleted; absent: the node registers again. */

@@ -1,5 +1,6 @@
 /** The administrator's kubeconfig: `<data-dir>/admin.conf`, readable by its owner alone. */
 import { join } from 'node:path';
+import type { Current } from '../../base/current.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { formatKubeconfig } from '../../client/kubeconfig.ts';
 import { singleKubeconfig } from '../../client/kubeconfig-connection.ts';
@@ -11,13 +12,13 @@ import type { Settings } from '../settings/setting-table.ts';
 export interface AdminKubeconfigOptions {
   readonly settings: Settings<'data-dir'>;
   readonly certificateManager: CertificateManager;
-  /** PEM of the cluster's authority. */
-  readonly authority: string;
+  /** PEM of the cluster's authorities. */
+  readonly authority: Current<string>;
   readonly server: string;
   readonly log: Logger;
 }
 
-/** Writes the file now and whenever its certificate is renewed. Resolves to the path of the file. */
+/** Writes the file now, and whenever its certificate or an authority changes. Resolves to its path. */
 export async function writeAdminKubeconfig(options: AdminKubeconfigOptions): Promise<string> {
   const path = join(options.settings['data-dir'], 'admin.conf');
   const admin = await options.certificateManager.leaf({
@@ -27,11 +28,13 @@ export async function writeAdminKubeconfig(options: AdminKubeconfigOptions): Pro
     usages: ['client'],
   });
   await write(path, options, admin.value);
-  admin.onChange((leaf) => {
-    write(path, options, leaf).catch((error) =>
+  const renew = () => {
+    write(path, options, admin.value).catch((error) =>
       options.log.error('the kubeconfig could not be written', { path, error: errorMessage(error) }),
     );
-  });
+  };
+  admin.onChange(renew);
+  options.authority.onChange(renew);
   return path;
 }
 
@@ -42,7 +45,7 @@ async function write(
   { key, certificate }: KeyAndCertificate,
 ): Promise<void> {
   const text = formatKubeconfig(
-    singleKubeconfig('minik8s', { server, ca: authority, cert: certificate, key }),
+    singleKubeconfig('minik8s', { server, ca: authority.value, cert: certificate, key }),
   );
   await replaceFile(path, text, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EISDIR') throw error;

@@ -14,6 +14,7 @@ import { clientCertificateAuthenticator } from '../../apiserver/authentication/c
 import { listenHttps } from '../../apiserver/transport/serve.ts';
 import { restoringMark } from '../../backup/restore.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Current } from '../../base/current.ts';
 import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
@@ -25,9 +26,10 @@ import { featureNames } from '../../features/names.ts';
 import { featureValues } from '../../features/settings.ts';
 import { triggerPaths } from '../../features/triggers/server/trigger-paths.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
+import { expiredNodeAuthenticator } from '../../kube-apiserver/authentication/expired-node.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
 import { readAsset } from '../../os/assets.ts';
-import { authorityProblem, openCredentials } from '../../pki/credentials.ts';
+import { authorityProblem } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
 import { tracedStore } from '../../storage/traced-store.ts';
 import { CertificateManager } from '../certificate-manager.ts';
@@ -36,15 +38,15 @@ import { processMetrics } from '../process-metrics.ts';
 import type { PartSettings, Settings } from '../settings/setting-table.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { readAdmissionFile } from './admission-file.ts';
+import { authorityDocument } from './authority-document.ts';
 import { prepareBackups } from './backups.ts';
 import { certificateRequests } from './certificate-requests.ts';
+import { followAuthorities, openClusterCredentials } from './cluster-credentials.ts';
 import { etcdPage } from './etcd-page.ts';
 import { type Joins, joinsOf, withJoins } from './joins.ts';
-import { withBackup } from './mending.ts';
 import { createNodeConnection } from './node-connection.ts';
 import { openPrometheus } from './prometheus.ts';
 import { servingCertificates } from './serving-certificates.ts';
-import { authorityIn } from './shared-authority.ts';
 import { agreeOnSettings } from './shared-settings.ts';
 import { openStorage } from './storage.ts';
 import { readTokenFile } from './token-file.ts';
@@ -62,8 +64,8 @@ export interface ControlPlaneOptions extends ProcessContext {
 }
 
 export interface ControlPlane {
-  /** PEM of the cluster's authority. */
-  readonly authority: string;
+  /** PEM of the cluster's authorities. */
+  readonly authority: Current<string>;
   readonly certificateManager: CertificateManager;
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
@@ -92,28 +94,26 @@ export async function startControlPlane(
   const { etcdSocket, membership } = opened;
   const store = tracer ? tracedStore(opened.store) : opened.store;
   const backups = await prepareBackups({ ...options, etcdSocket });
+  const isShared = () => membership?.isShared ?? true;
   const sharesStore = membership ? membership.sharesStore : true;
   if (sharesStore === true) await agreeOnSettings(store, settings);
-  const directory = join(settings['data-dir'], 'pki');
-  // A master that is alone has the authority in its directory; masters that share an etcd read it from there.
-  const shared = sharesStore === true ? authorityIn(store, directory) : undefined;
-  const credentials = await openCredentials(directory, () => clock.now(), shared).catch(async (error) => {
-    throw shared ? error : await withBackup(error, settings);
-  });
-  const authority = credentials.authority.certificate;
-  const problem = authorityProblem(authority, clock.now());
+  const { credentials, rotation, authority } = await openClusterCredentials({ ...options, store, isShared });
+  const problem = authorityProblem(credentials.authority.certificate, clock.now());
   if (problem !== undefined) log.error(problem);
   const certificateManager = new CertificateManager(credentials);
   const certificates = await servingCertificates({ ...options, certificateManager });
   const kubeconfig = await writeAdminKubeconfig({ ...options, certificateManager, authority });
   void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
+  credentials.authorities.onChange(() => void followAuthorities(credentials, certificateManager, log));
+  void inBackground(started, (until) => rotation.follow({ clock, log }, until));
   const controlPlane = createControlPlane({
     ...processParts(options),
     ...planeSettings(settings),
     ...admission,
     ...{ store, sharesStore },
     authenticate: authenticatorOf(tokens, clock),
-    certificates: certificateRequests(credentials.authority),
+    certificates: certificateRequests(credentials.authorities, authority),
+    documents: authorityDocument({ rotation, credentials, now: () => clock.now() }),
     autoscaling: {
       syncPeriodMs: settings['hpa-sync-period'],
       tolerance: settings['hpa-tolerance'],
@@ -241,12 +241,13 @@ const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   },
 });
 
-/** Authenticates with client certificates, the tokens of the token file, and bootstrap tokens. */
+/** Authenticates with client certificates, expired ones of nodes, tokens of a file, and bootstrap tokens. */
 const authenticatorOf =
   (tokens: readonly TokenEntry[], { now }: Clock) =>
   (cache: Cache): Authenticator =>
     unionAuthenticator([
       clientCertificateAuthenticator,
+      expiredNodeAuthenticator(now),
       bearerTokenAuthenticator(() => tokens, now),
       bootstrapTokenAuthenticator({ cache, now }),
     ]);

@@ -13,7 +13,7 @@ import {
   writeOwnMember,
 } from '../../masters/member-folder.ts';
 import { discoverAuthority } from '../../node-bootstrap/authority-discovery.ts';
-import { authorityHash } from '../../pki/credentials.ts';
+import { authorityHash } from '../../pki/authority-hash.ts';
 import { dataOf } from '../../storage/first-data.ts';
 import type { PartSettings } from '../settings/setting-table.ts';
 import { sharedValues } from './shared-settings.ts';

@@ -33,7 +33,7 @@ export function joinsOf(
   return joinServer({
     tokenId: (authorization) => masterTokenId(authorization, { cache, now }),
     async grant(asked) {
-      if (membership) return membership.grant(store, credentials.authority, asked);
+      if (membership) return membership.grant(store, credentials.authorities.value.server, asked);
       throw new JoinRefusedError(
         'the masters share an external etcd: start the new one with --etcd-endpoints, and without --join',
       );

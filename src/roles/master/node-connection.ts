@@ -14,7 +14,7 @@ import { newNotFound, newStatusError } from '../../apimachinery/status-error.ts'
 import type { UpgradedConnection } from '../../apiserver/server-context.ts';
 import { upgradedOf } from '../../apiserver/upgrade/upgraded.ts';
 import { canonicalAddress } from '../../base/addresses.ts';
-import type { Current } from '../../base/current.ts';
+import { type Current, latest, onChangeOf } from '../../base/current.ts';
 import { everyChunk } from '../../base/every-chunk.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { NodeConnection } from '../../kube-apiserver/node-connection.ts';
@@ -23,8 +23,8 @@ import type { Cache } from '../../storage/cache.ts';
 
 export interface NodeConnectionOptions {
   readonly cache: Cache;
-  /** PEM of the cluster's authority, which signed the agents' certificates. */
-  readonly authority: string;
+  /** PEM of the cluster's authorities, which signed the agents' certificates. */
+  readonly authority: string | Current<string>;
   readonly client: Current<KeyAndCertificate>;
   /** The node of this process. Its agent listens at a different address from the one in its Node object. */
   readonly own?: { readonly node: string; readonly address: string };
@@ -35,13 +35,15 @@ export interface NodeConnectionOptions {
 const usualConnectTimeout = 5_000;
 
 export function createNodeConnection(options: NodeConnectionOptions): NodeConnection {
-  const { authority: ca, client, connectTimeout: timeout = usualConnectTimeout } = options;
-  const tls = () => ({ ca, key: client.value.key, cert: client.value.certificate });
+  const { authority, client, connectTimeout: timeout = usualConnectTimeout } = options;
+  const tls = () => ({ ca: latest(authority), key: client.value.key, cert: client.value.certificate });
   let agent = new https.Agent({ keepAlive: true, ...tls() });
-  client.onChange(() => {
+  const renew = () => {
     // Idle connections of the old agent are closed by the kubelets after their idle timeout.
     agent = new https.Agent({ keepAlive: true, ...tls() });
-  });
+  };
+  client.onChange(renew);
+  onChangeOf(authority, renew);
   const get = (name: string, path: string, signal: AbortSignal, headers: Record<string, string> = {}) =>
     request(name, endpointOf(name, options), { agent, path, headers, signal, timeout }, answerOf);
   const upgrade: NodeConnection['upgrade'] = (name, { method, path, headers }, signal) => {

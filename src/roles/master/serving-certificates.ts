@@ -29,6 +29,7 @@ export async function servingCertificates({
     certificateManager.leaf({
       file: 'apiserver',
       commonName: 'kube-apiserver',
+      changesLast: true,
       hosts: [...hosts],
       usages: ['server'],
     }),

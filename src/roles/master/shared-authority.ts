@@ -3,8 +3,9 @@
  * others use that one. It is stored outside `/registry/`, where no request to the API can reach it. Anybody
  * who may read that etcd could already read every Secret (docs/decisions/0007-several-masters.md).
  */
+
+import { authorityHash } from '../../pki/authority-hash.ts';
 import type { AgreeOnAuthority } from '../../pki/credentials.ts';
-import { authorityHash } from '../../pki/credentials.ts';
 import { isAuthority } from '../../pki/key-pair.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import { KeyExistsError, type Store } from '../../storage/store.ts';

@@ -9,7 +9,7 @@ import { unlessAborted } from '../../base/abort.ts';
 import { Backoff } from '../../base/backoff.ts';
 import { pause } from '../../base/clock.ts';
 import { type Replaceable, replaceable } from '../../base/current.ts';
-import { retry } from '../../base/keep-doing.ts';
+import { keepDoing, retry } from '../../base/keep-doing.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { createClient } from '../../client/rest-client.ts';
@@ -21,6 +21,7 @@ import { joinCluster, type Membership } from '../../node-bootstrap/join.ts';
 import { clientOrder, nodeUser, serves, servingOrder } from '../../node-bootstrap/node-certificates.ts';
 import { NodeFiles } from '../../node-bootstrap/node-files.ts';
 import { keepRenewed } from '../../node-bootstrap/renewal.ts';
+import { readServedAuthorities } from '../../node-bootstrap/served-authorities.ts';
 import type { ServiceManager } from '../../os/service-manager.ts';
 import { makeKey } from '../../pki/new-request.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
@@ -48,6 +49,10 @@ export interface MemberOptions extends NodeContext {
  */
 const removalMs = 2_000;
 
+/** Interval at which a node reads the authorities, which no watch reports. */
+const authoritiesMs = 60_000;
+const followBackoff = () => new Backoff({ initialMs: 1_000, maxMs: authoritiesMs });
+
 const say = (message: string) => process.stdout.write(`${message}\n`);
 
 /**
@@ -63,7 +68,7 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
       files,
       token: settings.token,
       hash: settings['ca-cert-hash'],
-      connect: (authority, token) => nodeTransport({ servers, authority, token, clock, log }),
+      connect: (authority, credentials) => nodeTransport({ servers, authority, ...credentials, clock, log }),
       onWaiting: () => {
         const what = `waiting for approval: on a master, run minik8s ctl add node ${nodeName}`;
         say(what);
@@ -75,7 +80,7 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
   const member = await Member.of(options, files, membership);
-  const parts = [member.work(ended), ...member.renewals(ended)];
+  const parts = [member.work(ended), member.followAuthorities(ended), ...member.renewals(ended)];
   try {
     await Promise.all(parts);
   } catch (error) {
@@ -90,7 +95,9 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
 class Member {
   readonly #options: MemberOptions;
   readonly #files: NodeFiles;
-  readonly #authority: string;
+  readonly #authority: Replaceable<string>;
+  /** Authority that signs certificates of nodes; undefined until a master has been asked. */
+  readonly #signer: Replaceable<string | undefined> = replaceable(undefined);
   readonly #identity: Replaceable<KeyAndCertificate>;
   readonly #serving: Replaceable<KeyAndCertificate | undefined>;
   readonly #transport: Transport;
@@ -105,10 +112,13 @@ class Member {
     const { servers, clock, random, log } = options;
     this.#options = options;
     this.#files = files;
-    this.#authority = authority;
+    this.#authority = replaceable(authority);
     this.#identity = replaceable(client);
     this.#serving = replaceable(serving);
-    this.#transport = nodeTransport({ servers, authority, identity: this.#identity, clock, log });
+    this.#transport = nodeTransport({
+      ...{ servers, identity: this.#identity, clock, log },
+      authority: this.#authority,
+    });
     this.#client = createClient(this.#transport, { clock, random });
   }
 
@@ -130,15 +140,16 @@ class Member {
       client: (key: string) => clientOrder(nodeName, key),
       serving: (key: string) => servingOrder(nodeName, [nodeName, nodeIP], key),
     };
-    const context = { client: this.#client, clock, random, log, authority: this.#authority };
+    const context = { client: this.#client, clock, random, log };
+    const withTrust = () => ({ ...context, authority: this.#authority.value });
     const renew = (name: 'client' | 'serving') => async (until: AbortSignal) => {
       const key = await makeKey();
       const asked = { ...order[name](key), requester: nodeUser(nodeName) };
-      const pair = { key, certificate: await requestCertificate(context, asked, until) };
+      const pair = { key, certificate: await requestCertificate(withTrust(), asked, until) };
       await this.#files.writePair(name, pair);
       return pair;
     };
-    const timing = { clock, random, log };
+    const timing = { clock, random, log, issuer: this.#signer };
     return [
       keepRenewed(
         { ...timing, identity: this.#identity, renew: renew('client'), what: 'client certificate' },
@@ -149,6 +160,26 @@ class Member {
         signal,
       ),
     ];
+  }
+
+  /**
+   * Trusts the authorities that the masters serve, and has certificates of the one that signs. Resolves when
+   * the signal aborts.
+   */
+  async followAuthorities(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    const onError = (error: unknown) =>
+      log.debug('cannot read the authorities of the cluster', { error: errorMessage(error) });
+    await keepDoing({ clock, signal, restMs: authoritiesMs, backoff: followBackoff(), onError }, async () => {
+      const served = await readServedAuthorities(this.#transport, signal);
+      if (!served) return;
+      if (served.trusted !== this.#authority.value) {
+        await this.#files.writeAuthority(served.trusted);
+        this.#authority.replace(served.trusted);
+        log.info('the authorities of the cluster have changed');
+      }
+      if (served.signer !== this.#signer.value) this.#signer.replace(served.signer);
+    });
   }
 
   /** Runs until the signal aborts, also across deletions of the Node. */

@@ -11,8 +11,8 @@ import type { KeyAndCertificate } from '../../pki/x509.ts';
 export interface NodeTransportOptions {
   /** URLs such as `https://127.0.0.1:6443`; at least one. */
   readonly servers: readonly string[];
-  /** PEM of the cluster's authority. */
-  readonly authority: string;
+  /** PEM of the cluster's authorities. */
+  readonly authority: string | Current<string>;
   readonly clock: Clock;
   readonly log: Logger;
   /** The credentials: a certificate, or a bootstrap token before there is one. */

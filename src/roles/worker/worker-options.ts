@@ -15,10 +15,10 @@ export interface WorkerOptions extends NodeContext {
   readonly settings: PartSettings<'node'>;
   /** Transport to the API server, authenticated as this node; the caller closes it. */
   readonly transport: Transport;
-  /** PEM of the cluster's authority. */
-  readonly authority: string;
-  /** Client certificate of the transport; absent if the transport has none. */
-  readonly identity?: Current<KeyAndCertificate>;
+  /** PEM of the cluster's authorities. */
+  readonly authority: Current<string>;
+  /** Client certificate of the transport. */
+  readonly identity: Current<KeyAndCertificate>;
   /** Certificate of the agent's own server. */
   readonly serving: Current<KeyAndCertificate | undefined>;
   readonly nodeName: string;

@@ -26,6 +26,7 @@ import { createNodeDns, podDns } from './node-dns.ts';
 import { nodeDoctor } from './node-doctor.ts';
 import { nodeFeatures } from './node-features.ts';
 import { agentLife, logRotationOf } from './node-life.ts';
+import { trustAnnotations } from './trust-annotations.ts';
 import { pauseImage, type WorkerOptions, workerRuntime } from './worker-options.ts';
 
 type Connection = ReturnType<typeof connect>;
@@ -179,5 +180,8 @@ const nodeSettings = ({ settings, ...options }: WorkerOptions) => ({
   ...(options.labels && { labels: options.labels }),
   ...(options.taints && { taints: [...options.taints] }),
   ...(options.podCIDR && { podCIDR: options.podCIDR }),
-  ...(options.identity && { identity: options.identity }),
+  identity: options.identity,
+  annotations: trustAnnotations({
+    ...{ trusted: options.authority, client: options.identity, serving: options.serving },
+  }),
 });

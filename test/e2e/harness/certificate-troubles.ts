@@ -32,7 +32,7 @@ export const certificateTroubles: readonly Trouble[] = [
   },
   {
     entry: 'the certificate of this node expired',
-    elsewhere: 'test/integration/node-bootstrap/join.test.ts',
+    elsewhere: 'test/integration/node-bootstrap/return.test.ts',
     commands: { 'minik8s token create': /^ca-cert-hash: sha256:/m },
   },
   {

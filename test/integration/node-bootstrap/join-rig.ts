@@ -5,7 +5,8 @@ import { clientCertificateAuthenticator } from '../../../src/apiserver/authentic
 import { systemClock } from '../../../src/base/clock.ts';
 import type { NodeApproval } from '../../../src/controllers/certificates/csr-approving-plan.ts';
 import { bootstrapTokenAuthenticator } from '../../../src/kube-apiserver/authentication/bootstrap-token.ts';
-import { authorityHash } from '../../../src/pki/credentials.ts';
+import { expiredNodeAuthenticator } from '../../../src/kube-apiserver/authentication/expired-node.ts';
+import { authorityHash } from '../../../src/pki/authority-hash.ts';
 import type { Cache } from '../../../src/storage/cache.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { type Cluster, startCluster } from '../controllers/cluster.ts';
@@ -22,6 +23,7 @@ export async function startRig(nodeApproval: NodeApproval): Promise<Rig> {
   const server = await startHttpsTestServer({
     authenticate: unionAuthenticator([
       clientCertificateAuthenticator,
+      expiredNodeAuthenticator(() => systemClock.now()),
       (credentials) =>
         cache && bootstrapTokenAuthenticator({ cache, now: () => systemClock.now() })(credentials),
     ]),

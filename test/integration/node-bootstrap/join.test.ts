@@ -16,13 +16,13 @@ import { rfc3339Micro } from '../../../src/base/time.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { createHttpsTransport } from '../../../src/client/https-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
-import type { Transport } from '../../../src/client/transport.ts';
 import { requestCertificate } from '../../../src/node-bootstrap/certificate-request.ts';
 import { type JoinOptions, joinCluster } from '../../../src/node-bootstrap/join.ts';
 import { clientOrder } from '../../../src/node-bootstrap/node-certificates.ts';
 import { NodeFiles } from '../../../src/node-bootstrap/node-files.ts';
 import { keepRenewed } from '../../../src/node-bootstrap/renewal.ts';
 import { makeKey } from '../../../src/pki/new-request.ts';
+import { issueCertificate } from '../../../src/pki/x509.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
@@ -66,7 +66,8 @@ function options({ url, hash }: Rig, more: Partial<JoinOptions>): JoinOptions {
     hash,
     nodeName: 'a',
     files: new NodeFiles(join(directory, 'node')),
-    connect: (ca, token) => createHttpsTransport({ server: url, ca, token, clock: systemClock }),
+    connect: (ca, credentials) =>
+      createHttpsTransport({ server: url, ca, ...credentials, clock: systemClock }),
     clock: systemClock,
     random: new SeededRandom(1),
     log: silentLogger,
@@ -129,20 +130,23 @@ describe('joining at once', () => {
     );
   });
 
-  it('joins again with a token when the certificate has expired, and reports it without one', async () => {
+  it('joins again with a token when its expired certificate is refused; a wrong clock is an error', async () => {
     const files = new NodeFiles(join(directory, 'node'));
     const first = await joinCluster(options(rig, { token, files, nodeName: 'b' }), never);
     const later = new FakeClock(Date.now() + 400 * 24 * 3_600_000);
-    await rejectsInOneLine(
-      joinCluster(options(rig, { files, nodeName: 'b', clock: later }), never),
-      troubleText('the certificate of this node expired'),
-    );
-    // The server's certificate has expired too by that clock, which is the next error.
-    await rejectsInOneLine(
-      joinCluster(options(rig, { files, nodeName: 'b', token, clock: later }), never),
-      /^the clock of this machine is .* ahead/,
-    );
+    for (const given of [token, undefined])
+      await rejectsInOneLine(
+        joinCluster(options(rig, { files, nodeName: 'b', token: given, clock: later }), never),
+        /^the clock of this machine is .* ahead/,
+      );
     assert.deepEqual(await files.pair('client'), first.client);
+    const expired = await issueCertificate(rig.server.authority, {
+      ...{ commonName: 'system:node:b', organizations: ['system:nodes'], usages: ['client'] },
+      ...{ notBefore: Date.now() - 7_200_000, notAfter: Date.now() - 3_600_000 },
+    });
+    await files.writePair('client', expired);
+    const { client } = await joinCluster(options(rig, { files, nodeName: 'b', token }), never);
+    assert.ok(new X509Certificate(client.certificate).validToDate.getTime() > Date.now());
   });
 
   it('refuses a token that is wrong, and one that is over, in one line without the token', async () => {
@@ -285,8 +289,8 @@ describe('joining by approval', () => {
 
   it('reports it also if it happens between the read of the request and its watch', async () => {
     const token = await makeToken(rig, 'ffffff');
-    const connect = (ca: string, credential: string): Transport => {
-      const transport = createHttpsTransport({ server: rig.url, ca, token: credential, clock: systemClock });
+    const connect: JoinOptions['connect'] = (ca, credentials) => {
+      const transport = createHttpsTransport({ server: rig.url, ca, ...credentials, clock: systemClock });
       return {
         close: () => transport.close(),
         async request(request) {

@@ -6,7 +6,7 @@ import { unionAuthenticator } from '../../../src/apiserver/authentication/authen
 import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { bootstrapTokenAuthenticator } from '../../../src/kube-apiserver/authentication/bootstrap-token.ts';
-import { authorityHash } from '../../../src/pki/credentials.ts';
+import { authorityHash } from '../../../src/pki/authority-hash.ts';
 import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
 import { tokenCommand } from '../../../src/roles/token.ts';
 import type { Cache } from '../../../src/storage/cache.ts';

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemObjects } from '../../../src/api/core/v1/system-objects.ts';
+import { replaceable } from '../../../src/base/current.ts';
 import { type ControllerFactory, controllersWith } from '../../../src/controller-runtime/definition.ts';
 import { controllers } from '../../../src/controllers/index.ts';
 import { fixedObjectsController } from '../../../src/controllers/masters/fixed-objects.ts';
@@ -16,7 +17,7 @@ const ofLeader = controllersWith(controllers, {
   clusterDomain: 'cluster.local',
   nodeApproval: 'auto',
   signSecretToken: never,
-  certificates: { read: never, sign: never, authority: 'PEM' },
+  certificates: { read: never, sign: never, authority: replaceable('PEM') },
 }).map(({ controller }) => controller);
 const ofMaster: readonly ControllerFactory[] = [
   mastersController({ address: '192.0.2.1', port: 6443, hostname: 'm1' }),

@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { authorityHash, authorityProblem, openCredentials } from '../../../src/pki/credentials.ts';
+import { authorityHash } from '../../../src/pki/authority-hash.ts';
+import { authorityProblem, openCredentials } from '../../../src/pki/credentials.ts';
 import { troubleText } from '../../fixtures/troubleshooting.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { openCredentials } from '../../../src/pki/credentials.ts';
 import { CertificateManager } from '../../../src/roles/certificate-manager.ts';
@@ -33,7 +34,7 @@ test('certificates are renewed while the process runs, and their users have the 
   const path = await writeAdminKubeconfig({
     settings: { 'data-dir': directory },
     certificateManager,
-    authority: credentials.authority.certificate,
+    authority: replaceable(credentials.authority.certificate),
     server: 'https://127.0.0.1:6443',
     log: silentLogger,
   });

@@ -8,6 +8,15 @@ export const kubeletServingSigner = 'kubernetes.io/kubelet-serving';
 /** Key in `spec.extra` for the address from which the API server received the request. */
 export const remoteAddressKey = 'minik8s.io/remote-address';
 
+/**
+ * Key in `spec.extra` for the fingerprint of the expired certificate by which a node has authenticated. The
+ * API server writes it.
+ */
+export const expiredCertificateKey = 'minik8s.io/expired-certificate';
+
+/** Path of the document with the authorities of the cluster. */
+export const authorityPath = '/minik8s/certificate-authority';
+
 /** Types of conditions. Each is either present with status True, permanently, or absent. */
 export const decisions = ['Approved', 'Denied', 'Failed'] as const;
 

@@ -9,6 +9,7 @@ import { type Namespace, namespaceResource } from '../../../../src/api/core/v1/n
 import { serviceAccountResource } from '../../../../src/api/core/v1/service-account/service-account.ts';
 import { newForbidden, newInternalError, newNotFound } from '../../../../src/apimachinery/status-error.ts';
 import { validateObjectMeta } from '../../../../src/apimachinery/validate-meta.ts';
+import { replaceable } from '../../../../src/base/current.ts';
 import { rootCaPublisher } from '../../../../src/controllers/certificates/root-ca-publisher.ts';
 import { planRootCa } from '../../../../src/controllers/certificates/root-ca-publisher-plan.ts';
 import { serviceAccountController } from '../../../../src/controllers/namespaces/service-account.ts';
@@ -44,7 +45,7 @@ const terminating = newForbidden(serviceAccountResource, 'x', 'it ends', [
 
 for (const [what, factory, name] of [
   ['its account', serviceAccountController, 'default'],
-  ['the authority', rootCaPublisher(authority), 'kube-root-ca.crt'],
+  ['the authority', rootCaPublisher(replaceable(authority)), 'kube-root-ca.crt'],
 ] as const) {
   const ref = name === 'default' ? serviceAccountResource : configMapResource;
   describe(`a namespace and ${what}`, () => {
@@ -154,7 +155,7 @@ describe('the published authority', () => {
   });
 
   it('is restored, with what people wrote beside it', async () => {
-    const world = new ScriptedWorld(rootCaPublisher(authority));
+    const world = new ScriptedWorld(rootCaPublisher(replaceable(authority)));
     world.put(namespaceResource, space());
     world.put(configMapResource, published({ data: { 'ca.crt': 'x' } }, { labels: { mine: 'yes' } }));
     await world.reconcile('a');
@@ -174,7 +175,7 @@ describe('the published authority', () => {
   });
 
   it('is made again where it cannot be changed, but for one that was made meanwhile', async () => {
-    const world = new ScriptedWorld(rootCaPublisher(authority));
+    const world = new ScriptedWorld(rootCaPublisher(replaceable(authority)));
     world.put(namespaceResource, space());
     world.put(configMapResource, published({ immutable: true, data: {} }));
     await world.reconcile('a');

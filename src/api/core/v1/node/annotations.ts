@@ -1,6 +1,7 @@
 /**
- * Annotations that a node's agent sets on its own Node for the agents of other nodes. They watch only the
- * metadata of Nodes: a status is large, and every node's status would be sent to every other node.
+ * Annotations that a node's agent sets on its own Node, most of them for the agents of other nodes. Those
+ * watch only the metadata of Nodes: a status is large, and every node's status would be sent to every other
+ * node.
  */
 
 /** Mode of the overlay for packets to the node's pods; set once the node can receive such packets. */
@@ -11,3 +12,12 @@ export const macAnnotation = 'minik8s.io/vxlan-mac';
 export const podCIDRAnnotation = 'minik8s.io/pod-cidr';
 /** The node's InternalIP. */
 export const nodeIPAnnotation = 'minik8s.io/node-ip';
+
+/**
+ * SHA-256 fingerprint of the client certificate that the node uses. With this certificate, and no other, the
+ * node may request the next one after it has expired.
+ */
+export const certificateAnnotation = 'minik8s.io/client-certificate';
+/** Hashes of the authorities that the node trusts, and of those that have signed its certificates. */
+export const trustsAnnotation = 'minik8s.io/trusted-authorities';
+export const issuersAnnotation = 'minik8s.io/certificate-issuers';

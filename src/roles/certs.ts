@@ -1,0 +1,108 @@
+/** `minik8s certs`: the certificates of this machine. */
+import { existsSync } from 'node:fs';
+import { defineCommand } from 'citty';
+import { stopSignal } from '../base/abort.ts';
+import { systemClock } from '../base/clock.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { configFileOf } from '../installation/plan/role.ts';
+import { flagHeadings } from '../settings/subjects.ts';
+import { findCertificates } from './certs/certificate-files.ts';
+import { formatCertificates } from './certs/certificate-list.ts';
+import { checkCertificates } from './certs/check-plan.ts';
+import { rotateAuthority } from './certs/rotate-ca.ts';
+import { requireRoot } from './preflight.ts';
+import { settingTable } from './settings/setting-table.ts';
+import { readSettings, settingArgs } from './settings/settings.ts';
+
+const rows = { 'data-dir': settingTable['data-dir'] } as const;
+
+const checkFlags = {
+  within: {
+    type: 'string',
+    valueHint: 'DAYS',
+    ...{ description: 'days before its end from which a certificate needs attention', usual: '30' },
+    ...{ group: flagHeadings.within },
+  },
+  json: {
+    type: 'boolean',
+    ...{ description: 'print JSON', usual: 'a table', group: flagHeadings.json },
+  },
+} as const;
+
+const check = defineCommand({
+  meta: { description: 'list the certificates of this machine; exit with 1 if one needs attention' },
+  args: { ...settingArgs(rows, `${configFileOf.master} or ${configFileOf.node}`), ...checkFlags },
+  async run({ args }) {
+    const withinDays = daysOf(args.within);
+    const dataDir = dataDirOf(args);
+    const found = await findCertificates({ dataDir, configDirectory: '/etc/minik8s' });
+    if (found.length === 0)
+      throw new Error(`no certificates in ${dataDir}: name the data directory of minik8s with --data-dir`);
+    const certificates = checkCertificates(found, { now: systemClock.now(), withinDays });
+    const bad = certificates.filter(({ problem }) => problem !== undefined).length;
+    process.stdout.write(
+      args.json === true
+        ? `${JSON.stringify({ dataDir, bad, certificates }, undefined, 2)}\n`
+        : formatCertificates(certificates),
+    );
+    if (bad > 0)
+      throw new Error(`${bad} of ${certificates.length} certificates of ${dataDir} need attention`);
+  },
+});
+
+const rotateFlags = {
+  status: {
+    type: 'boolean',
+    ...{ description: 'print how far the rotation is', usual: 'rotate', group: flagHeadings.status },
+  },
+  finish: {
+    type: 'boolean',
+    ...{ description: 'end the trust in the former authority', usual: 'rotate', group: flagHeadings.finish },
+  },
+  force: {
+    type: 'boolean',
+    ...{ description: 'leave nodes behind that have not followed', usual: 'wait', group: flagHeadings.force },
+  },
+} as const;
+
+const rotateCa = defineCommand({
+  meta: { description: "replace the cluster's authority while it works; run it on a master" },
+  args: { ...settingArgs(rows, configFileOf.master), ...rotateFlags },
+  async run({ args }) {
+    if (args.status && args.finish) throw new UsageError('give --status or --finish, not both');
+    requireRoot();
+    const rotation = args.status ? 'status' : 'rotate';
+    await rotateAuthority(
+      {
+        dataDir: dataDirOf(args),
+        action: args.finish ? 'finish' : rotation,
+        force: args.force === true,
+        clock: systemClock,
+        say: (text) => process.stdout.write(text),
+      },
+      stopSignal(),
+    );
+  },
+});
+
+function daysOf(text = checkFlags.within.usual): number {
+  if (!/^\d{1,4}$/.test(text))
+    throw new UsageError(`--within ${JSON.stringify(text)}: expected a number of days, 0 to 9999`);
+  return Number(text);
+}
+
+/** Reads --data-dir from the file of the master or the node too, whose other keys are not read. */
+function dataDirOf(flags: Readonly<Record<string, unknown>>): string {
+  return readSettings(rows, {
+    command: 'minik8s master',
+    flags,
+    environment: process.env,
+    configFile: existsSync(configFileOf.master) ? configFileOf.master : configFileOf.node,
+    translate: (file) => Object.fromEntries(Object.entries(file).filter(([key]) => Object.hasOwn(rows, key))),
+  })['data-dir'];
+}
+
+export const command = defineCommand({
+  meta: { description: 'check the certificates of this machine, and rotate the authority' },
+  subCommands: { check, 'rotate-ca': rotateCa },
+});

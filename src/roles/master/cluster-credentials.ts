@@ -1,0 +1,59 @@
+/** The credentials of the cluster: its authorities, and the certificates that this master issues to itself. */
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { replaceable } from '../../base/current.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import { type Credentials, openCredentials } from '../../pki/credentials.ts';
+import type { Store } from '../../storage/store.ts';
+import type { CertificateManager } from '../certificate-manager.ts';
+import type { Settings } from '../settings/setting-table.ts';
+import { AuthorityRotation } from './authority-rotation.ts';
+import { withBackup } from './mending.ts';
+import { authorityIn } from './shared-authority.ts';
+
+export interface ClusterCredentialsOptions {
+  readonly settings: Settings<'data-dir' | 'backup-dir'>;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Returns whether other masters may take the authority from the store. */
+  readonly isShared: () => boolean;
+}
+
+/**
+ * Opens the credentials. A master that is alone has the authority in its directory; masters that share an etcd
+ * read the authority from it.
+ */
+export async function openClusterCredentials({
+  settings,
+  store,
+  clock,
+  isShared,
+}: ClusterCredentialsOptions) {
+  const directory = join(settings['data-dir'], 'pki');
+  const shared = isShared() ? authorityIn(store, directory) : undefined;
+  const rotation = await AuthorityRotation.open(store, isShared);
+  const credentials = await openCredentials(directory, () => clock.now(), shared, rotation.record).catch(
+    async (error) => {
+      throw shared ? error : await withBackup(error, settings);
+    },
+  );
+  const authority = replaceable(credentials.authorities.value.trusted);
+  credentials.authorities.onChange(({ trusted }) => {
+    if (trusted !== authority.value) authority.replace(trusted);
+  });
+  return { credentials, rotation, authority };
+}
+
+/** Issues certificates again that a change of the authorities concerns. Never rejects. */
+export async function followAuthorities(
+  credentials: Credentials,
+  certificateManager: CertificateManager,
+  log: Logger,
+): Promise<void> {
+  try {
+    await credentials.adopt();
+  } catch (error) {
+    log.error('the authority could not be stored', { error: errorMessage(error) });
+  }
+  await certificateManager.renewAll(log);
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { authorityReader } from '../../../../src/kube-apiserver/authorization/authority-reader.ts';
+
+const path = '/minik8s/certificate-authority';
+const node = { name: 'system:node:a', groups: ['system:nodes', 'system:authenticated'] };
+
+const rows: [
+  what: string,
+  user: { name: string; groups: string[] },
+  verb: string,
+  at: string,
+  may: boolean,
+][] = [
+  ['a node reads', node, 'get', path, true],
+  ['a machine that joins reads', { name: 'x', groups: ['system:bootstrappers'] }, 'get', path, true],
+  [
+    'a node that returns reads',
+    { name: 'system:expired-node:a', groups: ['system:expired-nodes'] },
+    'get',
+    path,
+    true,
+  ],
+  ['a node does no step', node, 'post', path, false],
+  ['a node reads nothing beside it', node, 'get', `${path}/x`, false],
+  ['a user reads by no right of this rule', { name: 'anna', groups: ['people'] }, 'get', path, false],
+];
+for (const [what, user, verb, at, may] of rows)
+  test(`the authorities of the cluster: ${what}`, async () => {
+    assert.equal(await authorityReader({ type: 'path', user, verb, path: at }), may);
+  });
