@@ -18,7 +18,7 @@ import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { gatewayApp } from '../../features/functions/server/gateway-app.ts';
-import { serveGateway } from '../../features/functions/server/gateway-port.ts';
+import { type GatewayOptions, serveGateway } from '../../features/functions/server/gateway-port.ts';
 import { podsOfNode } from '../../features/functions/server/reached-pods.ts';
 import { kindFields, kindsWith } from '../../features/kinds.ts';
 import { featureNames } from '../../features/names.ts';
@@ -27,6 +27,7 @@ import { triggerPaths } from '../../features/triggers/server/trigger-paths.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
 import { readAsset } from '../../os/assets.ts';
+import { systemExec } from '../../os/exec.ts';
 import { authorityProblem, type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
 import type { Store } from '../../storage/store.ts';
@@ -40,6 +41,7 @@ import { readAdmissionFile } from './admission-file.ts';
 import { prepareBackups } from './backups.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { etcdPage } from './etcd-page.ts';
+import { HeldPorts } from './held-ports.ts';
 import { createNodeConnection } from './node-connection.ts';
 import { openPrometheus } from './prometheus.ts';
 import { servingCertificates } from './serving-certificates.ts';
@@ -147,27 +149,32 @@ async function listenForClients(
   tls: Parameters<typeof listenHttps>[0]['tls'],
   until: AbortSignal,
 ): Promise<{ readonly closed: Promise<void> }> {
+  const held = new HeldPorts({ exec: systemExec, log, holdMs: holdMsOf(settings) });
   const common = {
     address: settings['bind-address'],
     tls,
     signal: until,
+    // The gateway's port is also closed when its last object is deleted.
+    beforeClose: async () => {
+      if (until.aborted) await held.hold();
+    },
     maxConnections: settings['max-connections'],
     clock,
     log,
   };
   const server = await listenHttps({ ...common, app, port: settings.port, http2: settings.http2 });
-  const gateway = hasCalls(settings)
-    ? serveGateway(
-        {
-          ...{ settings, cache, directCalls, clock, log },
-          app: gatewayApp(app, triggerPaths(cache)),
-          listen: (own, signal) => listenHttps({ ...common, ...own, signal }),
-        },
-        until,
-      )
-    : undefined;
+  held.opened(server.port);
+  const own = { settings, cache, directCalls, clock, log, app: gatewayApp(app, triggerPaths(cache)) };
+  const listen = (port: Parameters<GatewayOptions['listen']>[0], signal: AbortSignal) =>
+    listenHttps({ ...common, ...port, signal });
+  const gateway = hasCalls(settings) ? serveGateway({ ...own, listen, held }, until) : undefined;
+  if (!gateway) await held.release();
   return { closed: Promise.all([server.closed, gateway]).then(() => undefined) };
 }
+
+/** Clients of several masters turn to another one, so their connections do not wait for this one. */
+const holdMsOf = (settings: Settings<'etcd-endpoints' | 'restart-hold'>) =>
+  settings['etcd-endpoints'] ? 0 : settings['restart-hold'];
 
 /** Returns which components make their loggers after the start, for the warning of `--log-level`. */
 export const laterComponents = (settings: Settings<'etcd-endpoints'>): string | undefined =>
