@@ -54,7 +54,7 @@ async function walk(path: readonly string[], seen: Map<string, string>): Promise
 }
 
 /** Commands that run on a machine, with settings; the others are clients of a cluster. */
-const roleWords = new Set(['up', 'master', 'node', 'reset', 'install', 'uninstall', 'backup']);
+const roleWords = new Set(['up', 'master', 'node', 'reset', 'install', 'uninstall', 'backup', 'upgrade']);
 
 const pages = await walk([], new Map());
 

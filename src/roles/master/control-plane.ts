@@ -30,6 +30,7 @@ import { readAsset } from '../../os/assets.ts';
 import { systemExec } from '../../os/exec.ts';
 import { authorityProblem, type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
+import { raiseData } from '../../storage/data-format.ts';
 import type { Store } from '../../storage/store.ts';
 import { tracedStore } from '../../storage/traced-store.ts';
 import { CertificateManager } from '../certificate-manager.ts';
@@ -87,6 +88,10 @@ export async function startControlPlane(
   const metricSource = await openPrometheus(settings, clock, started);
   const opened = await openStorage(options, started, signal);
   const { etcdSocket } = opened;
+  await raiseData(opened.store, {
+    version: version(),
+    onStep: (line) => log.info('the stored data were changed', { line }),
+  });
   const store = tracer ? tracedStore(opened.store) : opened.store;
   const backups = await prepareBackups({ ...options, etcdSocket });
   if (settings['etcd-endpoints']) await agreeOnSettings(store, settings);
