@@ -31,15 +31,25 @@ const ownEnvironment = (): Record<string, string | undefined> =>
 
 /**
  * Copies a file beside the installed executable and examines the copy, which is then the file that is
- * installed: the original may change meanwhile. Rejects with an error that names `path`; the copy is removed
- * then.
+ * installed: the original may change meanwhile. `digest`: SHA-256 digest that it must have. Rejects with an
+ * error that names `path`; the copy is removed then.
  */
-export async function stage(exec: Exec, path: string): Promise<Executable & { readonly staged: string }> {
+export async function stage(
+  exec: Exec,
+  path: string,
+  digest: string | undefined,
+): Promise<Executable & { readonly staged: string }> {
   const staged = draftOf(executablePath);
   try {
     await copyFile(path, staged).catch((error) => {
       throw new Error(`${path} cannot be read: ${errorMessage(error)}`, { cause: error });
     });
+    // Nothing of it may run before.
+    const sha256 = await digestOfFile(staged);
+    if (digest !== undefined && digest.toLowerCase() !== sha256)
+      throw new Error(
+        `${path} has the SHA-256 digest ${sha256}, not the one of --sha256: get the file again`,
+      );
     const problem = executableProblem(await headOf(staged), process.arch);
     if (problem !== undefined) throw new Error(`${path} ${problem}`);
     await chmod(staged, 0o755);

@@ -18,6 +18,7 @@ import { admissionPlugins } from './admission/plugins.ts';
 import { serviceAccountAuthenticator } from './authentication/service-account-token.ts';
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
 import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
+import { nodeExecutableAuthorizer } from './authorization/node-executable.ts';
 import { nodeMetricsAuthorizer } from './authorization/node-metrics.ts';
 import { checkNodeMayRead } from './authorization/node-reads.ts';
 import { serviceClaims } from './claims/service-claims.ts';
@@ -102,6 +103,7 @@ const kubeParts = (
   documents: documentsOf(server, options),
   authorizers: [
     nodeAuthorizer(server, nodeAccessOf(features)),
+    nodeExecutableAuthorizer,
     bootstrapperAuthorizer(requesters(server)),
     ...features.flatMap(({ authorizers = [] }) => authorizers),
     rbacAuthorizer(server),
@@ -121,6 +123,7 @@ function documentsOf(server: KubeContext, options: KubeApiServerOptions): Server
     ...Object.entries(pages ?? {}).map(([name, of]) => [`/metrics/${name}`, page(of)] as const),
     [objectMetricsPath, (request) => objects.answer(request)],
     ...targetLists(server),
+    ...Object.entries(options.documents ?? {}),
   ]);
 }
 

@@ -52,6 +52,8 @@ export interface KubeApiServerOptions
   readonly issuer?: IssuerOptions;
   /** Pages in addition to this server's own, which is `metrics`. */
   readonly pages?: MetricPages;
+  /** Documents in addition to this server's own, by path. */
+  readonly documents?: Readonly<Record<string, Document>>;
   /** Metrics of the objects of features, for /metrics/objects. */
   readonly objectMetrics: readonly ObjectMetrics[];
   /** Features besides Kubernetes' own kinds. */

@@ -1,25 +1,19 @@
 /** `minik8s upgrade`: replaces the installed file by another version, here and on the nodes. */
-import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { defineCommand } from 'citty';
 import { stopSignal } from '../base/abort.ts';
+import { systemClock } from '../base/clock.ts';
 import { UsageError } from '../base/usage-error.ts';
-import { readInstalled } from '../installation/machine-facts.ts';
 import { executablePath } from '../installation/plan/install-plan.ts';
-import { type Installed, recordFile } from '../installation/plan/installed.ts';
-import {
-  describeUpgradeStep,
-  hasControlPlane,
-  type UpgradeRequest,
-  upgradePlan,
-} from '../installation/plan/upgrade-plan.ts';
-import { examine, keptPath, runUpgrade, stage } from '../installation/upgrade.ts';
+import { hasControlPlane } from '../installation/plan/upgrade-plan.ts';
+import { examine, keptPath } from '../installation/upgrade.ts';
 import { systemExec } from '../os/exec.ts';
 import { duration } from '../settings/duration.ts';
 import { flagHeadings } from '../settings/subjects.ts';
-import { confirmed } from './confirmation.ts';
 import { addSystemPrograms } from './install/system-programs.ts';
 import { requireRoot } from './preflight.ts';
+import { confirm, type HereOptions, requireInstalled, upgradeHere } from './upgrade/here.ts';
+import { describeNodesPlan, type NodesOptions, readNodesPlan, upgradeNodes } from './upgrade/nodes.ts';
 import { lowerStoredData } from './upgrade/stored-data.ts';
 
 const shown = (name: keyof typeof flagHeadings, description: string, usual: string) => ({
@@ -61,6 +55,11 @@ const args = {
       'none',
     ),
   },
+  nodes: {
+    type: 'boolean',
+    ...shown('nodes', 'upgrade the nodes after this machine, one by one', 'this one'),
+  },
+  drain: { type: 'boolean', ...shown('drain', 'drain each node before its upgrade', 'its pods go on') },
   'dry-run': { type: 'boolean', ...shown('dry-run', 'print what would be done, and do nothing', 'do it') },
   yes: { type: 'boolean', alias: 'y', ...shown('yes', 'do not ask', 'ask') },
 } as const;
@@ -76,18 +75,69 @@ export const command = defineCommand({
     const signal = stopSignal();
     if (given['data-format'] !== undefined)
       return lowerStoredData(formatOf(given['data-format']), (line) => say(line), signal);
-    const timeoutMs = timeoutOf(given.timeout ?? usualTimeout);
-    await upgradeHere({
-      path: pathOf(given.file, given.back === true),
-      digest: given.sha256,
-      allowsDowngrade: given.back === true || given['allow-downgrade'] === true,
-      backsUp: given.backup !== false,
-      timeoutMs,
-      dryRun: given['dry-run'] === true,
-      yes: given.yes === true,
-    });
+    await upgrade(optionsOf(given), { nodes: given.nodes === true, drains: given.drain === true }, signal);
   },
 });
+
+interface Given {
+  readonly file?: string | undefined;
+  readonly back?: boolean | undefined;
+  readonly sha256?: string | undefined;
+  readonly 'allow-downgrade'?: boolean | undefined;
+  readonly backup?: boolean | undefined;
+  readonly timeout?: string | undefined;
+  readonly 'dry-run'?: boolean | undefined;
+  readonly yes?: boolean | undefined;
+}
+
+type Options = Omit<HereOptions, 'path'> & { readonly path: string | undefined };
+
+const optionsOf = (given: Given): Options => ({
+  path: pathOf(given.file, given.back === true),
+  digest: given.sha256,
+  allowsDowngrade: given.back === true || given['allow-downgrade'] === true,
+  backsUp: given.backup !== false,
+  timeoutMs: timeoutOf(given.timeout ?? usualTimeout),
+  dryRun: given['dry-run'] === true,
+  yes: given.yes === true,
+});
+
+interface Nodes {
+  readonly nodes: boolean;
+  readonly drains: boolean;
+}
+
+/** Upgrades this machine if there is a file, and then the nodes if they are wanted. */
+async function upgrade(options: Options, wanted: Nodes, signal: AbortSignal): Promise<void> {
+  const { path } = options;
+  requireSense(path, wanted);
+  const installed = await requireInstalled();
+  if (wanted.nodes && !hasControlPlane(installed.role))
+    throw new UsageError('--nodes: this machine is a node; run it on a master');
+  const executable =
+    path === undefined
+      ? await examine(systemExec, executablePath)
+      : await upgradeHere(installed, { ...options, path });
+  if (!wanted.nodes) return;
+  const { timeoutMs } = options;
+  const kubeconfig = `${installed.dataDir}/admin.conf`;
+  const context = { exec: systemExec, clock: systemClock, signal, say };
+  await upgradeAll(options, { ...context, kubeconfig, executable, timeoutMs, drains: wanted.drains });
+}
+
+function requireSense(path: string | undefined, { nodes, drains }: Nodes): void {
+  if (drains && !nodes) throw new UsageError('--drain is about nodes: give --nodes too');
+  if (path === undefined && !nodes)
+    throw new UsageError('give the file of the new version (--file FILE), or --back for the one before');
+}
+
+async function upgradeAll({ path, dryRun, yes }: Options, cluster: NodesOptions): Promise<void> {
+  const plan = await readNodesPlan(cluster);
+  for (const line of describeNodesPlan(plan)) say(line);
+  if (dryRun || plan.upgrades.length === 0) return;
+  if (path === undefined && !yes) await confirm();
+  await upgradeNodes(cluster, plan);
+}
 
 function formatOf(text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
@@ -102,73 +152,8 @@ function timeoutOf(text: string): number {
   }
 }
 
-function pathOf(file: string | undefined, back: boolean): string {
+function pathOf(file: string | undefined, back: boolean): string | undefined {
   if (back && file !== undefined) throw new UsageError('--back and --file exclude each other: give one');
   if (back) return keptPath;
-  if (file === undefined)
-    throw new UsageError('give the file of the new version (--file FILE), or --back for the one before');
-  return resolve(file);
-}
-
-interface HereOptions {
-  readonly path: string;
-  readonly digest: string | undefined;
-  readonly allowsDowngrade: boolean;
-  readonly backsUp: boolean;
-  readonly timeoutMs: number;
-  readonly dryRun: boolean;
-  readonly yes: boolean;
-}
-
-/** Upgrades this machine. */
-async function upgradeHere(options: HereOptions): Promise<void> {
-  const installed = await requireInstalled();
-  const { staged, ...next } = await stage(systemExec, options.path);
-  try {
-    requireDigest(options, next.sha256);
-    const current = await examine(systemExec, executablePath);
-    const { allowsDowngrade, backsUp, timeoutMs } = options;
-    const request: UpgradeRequest = { current, next, allowsDowngrade, backsUp, timeoutMs };
-    const steps = upgradePlan(installed, request);
-    say(`${options.path}: minik8s ${next.version}, sha256 ${next.sha256}`);
-    if (steps.length === 0) {
-      say(`minik8s ${next.version} is installed already: nothing to do`);
-      return;
-    }
-    say(
-      [
-        `minik8s upgrade from ${current.version} to ${next.version}:`,
-        ...steps.map((step) => `  ${describeUpgradeStep(step)}`),
-      ].join('\n'),
-    );
-    if (options.dryRun) return;
-    if (!options.yes) await confirm();
-    await runUpgrade({ exec: systemExec, installed, request, staged, say }, steps);
-    say(
-      `minik8s ${next.version} runs; the file before is ${keptPath}, and minik8s upgrade --back installs it again`,
-    );
-    if (hasControlPlane(installed.role) && !backsUp) say('no backup was created');
-  } finally {
-    await rm(staged, { force: true });
-  }
-}
-
-async function requireInstalled(): Promise<Installed> {
-  const installed = await readInstalled();
-  if (installed?.started !== undefined) return installed;
-  throw new Error(
-    `minik8s is not installed as a service here (${recordFile}): replace its file and start it again by hand; its pods go on`,
-  );
-}
-
-function requireDigest({ path, digest }: HereOptions, sha256: string): void {
-  if (digest === undefined || digest.toLowerCase() === sha256) return;
-  throw new Error(`${path} has the SHA-256 digest ${sha256}, not the one of --sha256: get the file again`);
-}
-
-/** Rejects unless the user agrees. */
-async function confirm(): Promise<void> {
-  const otherwise =
-    'upgrade asks before it replaces the file, but standard input is not a terminal; give --yes to replace it';
-  if (!(await confirmed('Do this?', otherwise))) throw new Error('nothing was changed');
+  return file === undefined ? undefined : resolve(file);
 }

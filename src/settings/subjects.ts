@@ -33,6 +33,8 @@ export const flagHeadings = {
   'allow-downgrade': 'This upgrade',
   timeout: 'This upgrade',
   'data-format': 'This upgrade',
+  nodes: 'This upgrade',
+  drain: 'This upgrade',
   backup: 'What is done',
   start: 'What is done',
   'link-kubectl': 'What is done',

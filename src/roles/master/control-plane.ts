@@ -44,6 +44,7 @@ import { certificateRequests } from './certificate-requests.ts';
 import { etcdPage } from './etcd-page.ts';
 import { HeldPorts } from './held-ports.ts';
 import { createNodeConnection } from './node-connection.ts';
+import { executableDocuments } from './own-executable.ts';
 import { openPrometheus } from './prometheus.ts';
 import { servingCertificates } from './serving-certificates.ts';
 import { authorityIn } from './shared-authority.ts';
@@ -116,6 +117,7 @@ export async function startControlPlane(
       metricSource,
     },
     ...(etcdSocket && { pages: { etcd: etcdPage(etcdSocket) } }),
+    documents: executableDocuments(),
     nodeConnection: (cache) =>
       createNodeConnection({
         cache,
