@@ -1,4 +1,4 @@
-/** Who may order the upgrade of a node, and who may download the master's executable, over HTTPS. */
+/** Rights to order the upgrade of a node, and to download the master's executable. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { executableDocument, upgradeAnnotation } from '../../../src/api/core/v1/node/upgrade.ts';

@@ -1,7 +1,7 @@
 /**
- * Upgrade of a node by its Node. An administrator writes the order into an annotation; the agent downloads the
- * executable from the API server, compares it with the digest of the order, and installs it. Only executables
- * that a master itself runs can be downloaded.
+ * Upgrade of a node by its Node. An administrator writes the order into an annotation; the agent downloads
+ * the executable from the API server, compares it with the digest of the order, and installs it. Only
+ * executables that a master itself runs can be downloaded.
  */
 
 /** The order, as JSON. Its writers need the verb `upgrade` on the Node. */
@@ -28,7 +28,7 @@ export interface UpgradeOrder {
 
 export interface UpgradeResult {
   readonly id: string;
-  /** What failed, in one line. */
+  /** Failed step and its error, in one line. */
   readonly error: string;
 }
 
