@@ -17,7 +17,7 @@ export const upgradeResultAnnotation = 'minik8s.io/upgrade-result';
 export const executableDocument = '/minik8s/executable';
 
 export interface UpgradeOrder {
-  /** Tells orders apart; an agent carries out each once. */
+  /** Unique for each order; an agent carries out an order once. */
   readonly id: string;
   readonly version: string;
   /** SHA-256 digest of the executable in hexadecimal digits. */
