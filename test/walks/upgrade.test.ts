@@ -1,7 +1,7 @@
 /**
- * A cluster of the version before: its master is upgraded first, and works with a node of the version before;
- * then the node is upgraded, and at last the master goes back, with its data. The version before is built from
- * the history of git, which a shallow clone lacks.
+ * A cluster of the version before: its master is upgraded first, and works with a node of the version
+ * before; then the node is upgraded, and at last the master goes back, with its data. The version before is
+ * built from the history of git, which a shallow clone lacks.
  */
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';

@@ -87,7 +87,7 @@ export const isCordoned = ({ spec }: NodeFacts): boolean => spec?.unschedulable 
 
 export type NodeProgress = 'done' | 'waiting' | { readonly error: string };
 
-/** Returns the state of an order. A node that is not Ready, or whose Node cannot be read, counts as waiting. */
+/** Returns the state of an order. A node that is not Ready, or cannot be read, counts as waiting. */
 export function progressOf(node: NodeFacts | undefined, order: UpgradeOrder): NodeProgress {
   if (node === undefined) return 'waiting';
   const annotations = node.metadata.annotations ?? {};
