@@ -1,5 +1,4 @@
 /** The commands of the executable, each loaded when it is called; one line per command. */
-import { version } from './base/version.ts';
 import type { Entry } from './dispatch.ts';
 import { ctlFeatures } from './features/ctl.ts';
 import { adviceOnWord } from './roles/client-words.ts';
@@ -30,6 +29,10 @@ export const commands: Readonly<Record<string, Entry>> = {
   node: {
     about: 'join a cluster and run its pods',
     load: async () => (await import('./roles/node.ts')).command,
+  },
+  upgrade: {
+    about: 'replace the installed minik8s by another version',
+    load: async () => (await import('./roles/upgrade.ts')).command,
   },
   reset: {
     about: 'remove everything minik8s made on this machine',
@@ -87,7 +90,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: 'print the licences of the software in this executable',
     load: async () => (await import('./roles/licenses.ts')).command,
   },
-  version: { about: 'print the version', load: async () => ({ run: () => print(`${version()}\n`) }) },
+  version: {
+    about: 'print the version',
+    load: async () => (await import('./roles/version.ts')).command,
+  },
 };
 
 /** Advice for words that are commands of similar programs and not of this one. */
@@ -112,8 +118,4 @@ export const otherWords: Readonly<Record<string, string>> = {
 
 function alike(words: readonly string[], advice: string): Record<string, string> {
   return Object.fromEntries(words.map((word) => [word, advice]));
-}
-
-function print(text: string): void {
-  process.stdout.write(text);
 }

@@ -57,6 +57,7 @@ export interface SignalSource {
 }
 
 const numbers = { SIGINT: 2, SIGTERM: 15 } as const;
+const reasons = { SIGINT: 'stopped by SIGINT', SIGTERM: 'stopped by SIGTERM' } as const;
 
 /**
  * Returns a signal that aborts when the process is asked to stop (Ctrl-C, SIGTERM). On a second request, the
@@ -67,9 +68,13 @@ export function stopSignal(source: SignalSource = process): AbortSignal {
   const controller = new AbortController();
   const stop = (name: 'SIGINT' | 'SIGTERM') => {
     if (controller.signal.aborted) source.exit(128 + numbers[name]);
-    else controller.abort(new DOMException(`stopped by ${name}`, 'AbortError'));
+    else controller.abort(new DOMException(reasons[name], 'AbortError'));
   };
   source.on('SIGINT', stop);
   source.on('SIGTERM', stop);
   return controller.signal;
 }
+
+/** Returns whether the signal of `stopSignal`, or one that follows it, was aborted by Ctrl-C. */
+export const isInterrupted = ({ reason }: AbortSignal): boolean =>
+  reason instanceof DOMException && reason.message === reasons.SIGINT;

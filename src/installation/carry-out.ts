@@ -59,7 +59,7 @@ const effects: Effects = {
   async 'enable-service'(exec) {
     await exec('systemctl', ['--quiet', 'enable', unitName]);
   },
-  'restart-service': (exec) => restart(exec),
+  'restart-service': (exec, { timeoutMs }) => restart(exec, timeoutMs),
   async 'remove-service'(exec) {
     await exec('systemctl', ['--quiet', 'disable', '--now', unitName]);
     // A unit that has failed stays in systemd's list otherwise.
@@ -113,10 +113,10 @@ async function copyExecutable(from: string, path: string): Promise<void> {
 }
 
 /** Resolves when the service is ready; rejects with its own error message if it does not start. */
-async function restart(exec: Exec): Promise<void> {
+async function restart(exec: Exec, timeoutMs?: number): Promise<void> {
   const since = `@${Math.floor(systemClock.now() / 1000)}`;
   try {
-    await exec('systemctl', ['restart', unitName], { lengthy: true });
+    await exec('systemctl', ['restart', unitName], { lengthy: true, ...(timeoutMs && { timeoutMs }) });
   } catch (error) {
     const { stdout } = await exec('journalctl', [
       ...['--unit', unitName, '--since', since, '--output', 'cat', '--no-pager'],

@@ -19,6 +19,7 @@ import { serviceAccountAuthenticator } from './authentication/service-account-to
 import { authorityReader } from './authorization/authority-reader.ts';
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
 import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
+import { nodeExecutableAuthorizer } from './authorization/node-executable.ts';
 import { nodeMetricsAuthorizer } from './authorization/node-metrics.ts';
 import { checkNodeMayRead } from './authorization/node-reads.ts';
 import { serviceClaims } from './claims/service-claims.ts';
@@ -104,6 +105,7 @@ const kubeParts = (
   ...(options.documents && { actions: options.documents }),
   authorizers: [
     nodeAuthorizer(server, nodeAccessOf(features)),
+    nodeExecutableAuthorizer,
     bootstrapperAuthorizer(requesters(server)),
     authorityReader,
     ...features.flatMap(({ authorizers = [] }) => authorizers),

@@ -7,6 +7,7 @@ import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { confirmed } from './confirmation.ts';
 import { holderOf } from './data-directory.ts';
+import { removeHeldPorts } from './master/held-ports.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
 import { entriesOf, hasOnlyStarted, isMasterAlone, removeContents } from './reset/data-contents.ts';
 import { leaveMasters } from './reset/leave-masters.ts';
@@ -68,6 +69,7 @@ export const command = defineCommand({
     if (isMasterAlone(entries)) await files();
     else if (hasOnlyStarted(entries)) await whileNoNodeRuns(files);
     else await removeNode(settings, keepsFiles, files);
+    await removeHeldPorts(systemExec);
   },
 });
 

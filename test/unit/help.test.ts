@@ -54,7 +54,17 @@ async function walk(path: readonly string[], seen: Map<string, string>): Promise
 }
 
 /** Commands that run on a machine, with settings; the others are clients of a cluster. */
-const roleWords = new Set(['up', 'master', 'node', 'reset', 'install', 'uninstall', 'backup', 'certs']);
+const roleWords = new Set([
+  'up',
+  'master',
+  'node',
+  'reset',
+  'install',
+  'uninstall',
+  'backup',
+  'certs',
+  'upgrade',
+]);
 
 const pages = await walk([], new Map());
 

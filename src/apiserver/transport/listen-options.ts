@@ -29,6 +29,11 @@ export interface ListenOptions {
   };
   /** Stops the server: watches end at once, other requests when they are answered. */
   readonly signal: AbortSignal;
+  /**
+   * Called after the abort, before the port is closed, so that the owner can make new connections wait for
+   * another process. Open connections end with their next answer, or a moment later. Must not reject.
+   */
+  readonly beforeClose?: () => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
   /** Clients that may use HTTP/2 if they offer it; defaults to `all`. */

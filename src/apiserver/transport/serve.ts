@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import { onAbort } from '../../base/abort.ts';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
 import { latest, onChangeOf } from '../../base/current.ts';
 import { maxHeaderBytes, maxUnknownHeaderBytes } from '../../http/header-limits.ts';
 import { Connections, connectionLimits, defaultConnections } from '../load/connections.ts';
@@ -30,6 +30,11 @@ export interface Listener {
 const defaultIdleMs = 180_000;
 /** Time after which requests that are still being answered are cut off. */
 const drainMs = 5000;
+/**
+ * Time in which clients with an open connection get an answer that ends it. A request that a client sends
+ * just when its idle connection is closed would be lost.
+ */
+const lastAnswersMs = 300;
 
 /** Starts listening. Rejects with a one-line error that says what to do if the address is not available. */
 export async function listenHttps(options: ListenOptions): Promise<Listener> {
@@ -146,10 +151,14 @@ function closeOn(
   server: Server,
   http2: Http2Connections,
   connections: Connections,
-  { signal, clock }: Pick<ListenOptions, 'signal' | 'clock'>,
+  { signal, clock, beforeClose }: Pick<ListenOptions, 'signal' | 'clock' | 'beforeClose'>,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const close = () => {
+    const close = async () => {
+      if (beforeClose) {
+        await beforeClose();
+        await sleep(clock, lastAnswersMs);
+      }
       const cutOff = clock.after(drainMs, () => connections.endAll());
       server.close(() => {
         cutOff.cancel();
@@ -159,7 +168,6 @@ function closeOn(
       connections.endHandshakes();
       http2.drain();
     };
-    if (signal.aborted) close();
-    else signal.addEventListener('abort', close, { once: true });
+    onAbort(signal, () => void close());
   });
 }

@@ -12,7 +12,8 @@ export type Step =
   | { readonly kind: 'start-docker' }
   | { readonly kind: 'reload-services' }
   | { readonly kind: 'enable-service' }
-  | { readonly kind: 'restart-service' }
+  /** `timeoutMs`: milliseconds until the service is ready; undefined: as long as it takes. */
+  | { readonly kind: 'restart-service'; readonly timeoutMs?: number }
   | { readonly kind: 'remove-service' }
   | {
       readonly kind: 'reset';

@@ -9,6 +9,7 @@ import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
+import { nodeUpgrades } from './node-upgrades.ts';
 import { podSecurity } from './pod-security.ts';
 import { priority } from './priority.ts';
 import { resourceQuotas } from './resource-quota.ts';
@@ -26,6 +27,7 @@ export const admissionPlugins = (
   namespaceLifecycle(server),
   limitRanger(server),
   nodeRestriction(server, nodeAccessOf(features)),
+  nodeUpgrades(server),
   serviceAddresses(server),
   selectorTermLimit(server),
   podSecurity(server),

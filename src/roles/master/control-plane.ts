@@ -13,13 +13,14 @@ import { bearerTokenAuthenticator, type TokenEntry } from '../../apiserver/authe
 import { clientCertificateAuthenticator } from '../../apiserver/authentication/client-certificate.ts';
 import { listenHttps } from '../../apiserver/transport/serve.ts';
 import { restoringMark } from '../../backup/restore.ts';
+import { isInterrupted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Current } from '../../base/current.ts';
 import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { gatewayApp } from '../../features/functions/server/gateway-app.ts';
-import { serveGateway } from '../../features/functions/server/gateway-port.ts';
+import { type GatewayOptions, serveGateway } from '../../features/functions/server/gateway-port.ts';
 import { podsOfNode } from '../../features/functions/server/reached-pods.ts';
 import { kindFields, kindsWith } from '../../features/kinds.ts';
 import { featureNames } from '../../features/names.ts';
@@ -29,8 +30,10 @@ import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication
 import { expiredNodeAuthenticator } from '../../kube-apiserver/authentication/expired-node.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
 import { readAsset } from '../../os/assets.ts';
+import { systemExec } from '../../os/exec.ts';
 import { authorityProblem } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
+import { raiseData } from '../../storage/data-format.ts';
 import { tracedStore } from '../../storage/traced-store.ts';
 import { CertificateManager } from '../certificate-manager.ts';
 import type { ProcessContext } from '../process-context.ts';
@@ -43,8 +46,10 @@ import { prepareBackups } from './backups.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { followAuthorities, openClusterCredentials } from './cluster-credentials.ts';
 import { etcdPage } from './etcd-page.ts';
+import { HeldPorts } from './held-ports.ts';
 import { type Joins, joinsOf, withJoins } from './joins.ts';
 import { createNodeConnection } from './node-connection.ts';
+import { executableDocuments } from './own-executable.ts';
 import { openPrometheus } from './prometheus.ts';
 import { servingCertificates } from './serving-certificates.ts';
 import { agreeOnSettings } from './shared-settings.ts';
@@ -92,6 +97,10 @@ export async function startControlPlane(
   const metricSource = await openPrometheus(settings, clock, started);
   const opened = await openStorage(options, started, signal);
   const { etcdSocket, membership } = opened;
+  await raiseData(opened.store, {
+    version: version(),
+    onStep: (line) => log.info('the stored data were changed', { line }),
+  });
   const store = tracer ? tracedStore(opened.store) : opened.store;
   const backups = await prepareBackups({ ...options, etcdSocket });
   const isShared = () => membership?.isShared ?? true;
@@ -113,7 +122,7 @@ export async function startControlPlane(
     ...{ store, sharesStore },
     authenticate: authenticatorOf(tokens, clock),
     certificates: certificateRequests(credentials.authorities, authority),
-    documents: authorityDocument({ rotation, credentials, now: () => clock.now() }),
+    documents: ownDocuments({ rotation, credentials, now: () => clock.now() }),
     autoscaling: {
       syncPeriodMs: settings['hpa-sync-period'],
       tolerance: settings['hpa-tolerance'],
@@ -130,8 +139,10 @@ export async function startControlPlane(
   });
   const tls = { identity: certificates.serving, clientCA: authority };
   const joins = joinsOf(membership, { ...options, store, credentials, cache: controlPlane.cache });
+  // Clients of several masters turn to another one. After Ctrl-C, nobody is expected to start this one again.
+  const mayHold = () => !isShared() && !isInterrupted(signal);
   const running = controlPlane.run(signal, (until) =>
-    listenForClients(options, { ...controlPlane, joins }, tls, until),
+    listenForClients(options, { ...controlPlane, joins, mayHold }, tls, until),
   );
   await Promise.race([controlPlane.ready, running]);
   if (backups) void inBackground(started, (until) => backups(controlPlane, until));
@@ -154,17 +165,34 @@ function requireRestored(dataDir: string): void {
   );
 }
 
+/** Documents of a master besides those of every API server. */
+function ownDocuments(options: Parameters<typeof authorityDocument>[0]) {
+  const authorities = authorityDocument(options);
+  return (cache: Cache) => new Map([...authorities(cache), ...executableDocuments()]);
+}
+
+interface OwnServer {
+  readonly joins: Joins;
+  /** Returns whether connections may wait for the next start of this master. */
+  readonly mayHold: () => boolean;
+}
+
 /** Opens the API server's port and, with functions, the gateway's. */
 async function listenForClients(
   { settings, clock, log }: ControlPlaneOptions,
-  { cache, directCalls, joins, server }: ReturnType<typeof createControlPlane> & { joins: Joins },
+  { cache, directCalls, joins, server, mayHold }: ReturnType<typeof createControlPlane> & OwnServer,
   tls: Parameters<typeof listenHttps>[0]['tls'],
   until: AbortSignal,
 ): Promise<{ readonly closed: Promise<void> }> {
+  const held = new HeldPorts({ exec: systemExec, log, holdMs: settings['restart-hold'] });
   const common = {
     address: settings['bind-address'],
     tls,
     signal: until,
+    // The gateway's port is also closed when its last object is deleted.
+    beforeClose: async () => {
+      if (until.aborted && mayHold()) await held.hold();
+    },
     maxConnections: settings['max-connections'],
     clock,
     log,
@@ -172,16 +200,12 @@ async function listenForClients(
   const { app } = server;
   const served = withJoins(app, joins);
   const listening = await listenHttps({ ...common, app: served, port: settings.port, http2: settings.http2 });
-  const gateway = hasCalls(settings)
-    ? serveGateway(
-        {
-          ...{ settings, cache, directCalls, clock, log },
-          app: gatewayApp(app, triggerPaths(cache)),
-          listen: (own, signal) => listenHttps({ ...common, ...own, signal }),
-        },
-        until,
-      )
-    : undefined;
+  held.opened(listening.port);
+  const own = { settings, cache, directCalls, clock, log, app: gatewayApp(app, triggerPaths(cache)) };
+  const listen = (port: Parameters<GatewayOptions['listen']>[0], signal: AbortSignal) =>
+    listenHttps({ ...common, ...port, signal });
+  const gateway = hasCalls(settings) ? serveGateway({ ...own, listen, held }, until) : undefined;
+  if (!gateway) await held.release();
   return { closed: Promise.all([listening.closed, gateway]).then(() => undefined) };
 }
 

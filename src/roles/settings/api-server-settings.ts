@@ -24,6 +24,14 @@ export const apiServerSettings = define({
     subject: 'API server',
     parts: ['control plane'],
   },
+  'restart-hold': {
+    about: 'time for which new connections wait for the next start after a stop; 0s: they are refused',
+    hint: 'DURATION',
+    default: '30s',
+    read: duration('0s', '5m'),
+    subject: 'API server',
+    parts: ['control plane'],
+  },
   'token-auth-file': {
     about: 'static bearer tokens: lines of token,user,uid,"group1,group2"',
     hint: 'FILE',

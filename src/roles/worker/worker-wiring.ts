@@ -160,10 +160,10 @@ const podNetwork = ({ settings, exec, log, nodeIP }: WorkerOptions) =>
   });
 
 /** Returns what the agent uses of this program: its image of pauses, and what it needs to build functions. */
-const programParts = ({ settings }: WorkerOptions) => ({
+const programParts = ({ settings, transport }: WorkerOptions) => ({
   pauseImage: pauseImage(),
   readPauseArchive: async () => readAsset('pause.tar'),
-  features: nodeFeatures(settings),
+  features: nodeFeatures(settings, transport),
 });
 
 /** Returns the agent's settings, and the options of the worker that are passed on as they are. */

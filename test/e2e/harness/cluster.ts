@@ -45,6 +45,8 @@ export class Cluster {
   readonly nodeName = 'e2e';
   readonly kubeconfig: string;
   readonly kubectl: Kubectl;
+  /** The built file that the next start runs. */
+  program = executable;
   readonly #flags: readonly string[];
   readonly #environment: NodeJS.ProcessEnv;
   readonly #host: Host | undefined;
@@ -122,9 +124,9 @@ export class Cluster {
     const args = ['up', '--node-name', this.nodeName, '--data-dir', this.dataDir, ...plugins, ...this.#flags];
     if (this.#host) {
       const place = ['--bind-address', this.#host.address, '--docker-socket', this.#host.dockerSocket];
-      return this.#host.command(executable, [...args, ...place]);
+      return this.#host.command(this.program, [...args, ...place]);
     }
-    return [executable, [...args, `--port=${this.port}`, `--kubelet-port=${this.kubeletPort}`]];
+    return [this.program, [...args, `--port=${this.port}`, `--kubelet-port=${this.kubeletPort}`]];
   }
 
   /**

@@ -1,6 +1,7 @@
 /** A server with objects of the nodes n1 and n2, and a client with the certificate of n1. */
 import assert from 'node:assert/strict';
 import { Agent, request as httpsRequest } from 'node:https';
+import { executableDocument } from '../../../src/api/core/v1/node/upgrade.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { podRangeClaims } from '../../../src/controllers/nodes/node-ipam.ts';
 import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
@@ -47,6 +48,7 @@ export async function startNodeWorld(): Promise<NodeWorld> {
   const server = await startHttpsTestServer({
     clock: systemClock,
     podRangeProblem: podRangeClaims('10.244.0.0/16'),
+    documents: () => new Map([[executableDocument, () => new Response('the executable')]]),
   });
   const { certificate, key } = await server.clientCertificate('system:node:n1', ['system:nodes']);
   const agent = new Agent({ keepAlive: true, ca: server.authority.certificate, cert: certificate, key });

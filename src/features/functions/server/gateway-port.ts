@@ -14,9 +14,18 @@ import { workflowResource } from '../../workflows/api/workflow.ts';
 import { functionResource } from '../api/function.ts';
 import type { FunctionFlags } from '../api/settings.ts';
 
+/** Ports that are open: new connections to them wait while this process is replaced. */
+export interface HeldConnections {
+  opened(port: number): void;
+  closed(port: number): void;
+  /** Ends what an earlier process has begun. Must not reject. */
+  release(): Promise<void>;
+}
+
 interface GatewayPortOptions {
   readonly cache: Cache;
   readonly listen: (signal: AbortSignal) => Promise<Listener>;
+  readonly held: HeldConnections;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -54,6 +63,8 @@ export async function serveGateway(
   const port = new GatewayPort({ ...options, listen: (until) => listen(own, until) });
   const endWatches = prefixes.map((prefix) => follow(options.cache, prefix, () => port.wake()));
   port.wake();
+  await port.settled();
+  await options.held.release();
   await aborted(signal);
   for (const endWatch of endWatches) endWatch();
   await port.end();
@@ -75,9 +86,13 @@ function follow(cache: Cache, prefix: string, wake: () => void): () => void {
   return () => end();
 }
 
+interface OpenPort extends Listener {
+  readonly stop: AbortController;
+}
+
 class GatewayPort {
   readonly #options: GatewayPortOptions;
-  #open: { readonly stop: AbortController; readonly closed: Promise<void> } | undefined;
+  #open: OpenPort | undefined;
   #turning: Promise<void> | undefined;
   #again = false;
   #isEnding = false;
@@ -95,6 +110,11 @@ class GatewayPort {
     this.#turning ??= this.#turn().finally(() => {
       this.#turning = undefined;
     });
+  }
+
+  /** Resolves when the port is as the objects require, or could not be opened. */
+  async settled(): Promise<void> {
+    await this.#turning;
   }
 
   async end(): Promise<void> {
@@ -115,11 +135,12 @@ class GatewayPort {
   }
 
   async #listen(): Promise<void> {
-    const { listen, clock, log } = this.#options;
+    const { listen, held, clock, log } = this.#options;
     const stop = new AbortController();
     try {
-      const { closed } = await listen(stop.signal);
-      this.#open = { stop, closed };
+      const { port, closed } = await listen(stop.signal);
+      this.#open = { stop, port, closed };
+      held.opened(port);
       if (this.#problem !== undefined) log.info('the port of the gateway is open');
       this.#forgetFailure();
     } catch (error) {
@@ -141,7 +162,9 @@ class GatewayPort {
     this.#problem = undefined;
   }
 
-  async #close({ stop, closed }: { readonly stop: AbortController; readonly closed: Promise<void> }) {
+  async #close({ stop, port, closed }: OpenPort) {
+    // Without objects, connections are rejected at once. An end of the process may come before another one.
+    if (!this.#isEnding) this.#options.held.closed(port);
     stop.abort();
     await closed;
     this.#open = undefined;

@@ -16,6 +16,7 @@ async function world(refusals = 0) {
   const server = await startTestServer({ kinds: new KindSet(registry) });
   const { cache, clock } = server;
   const log: string[] = [];
+  const holds: string[] = [];
   let left = refusals;
   const listen: GatewayOptions['listen'] = async ({ port, flag }, signal) => {
     assert.deepEqual({ port, flag }, { port: 8071, flag: '--gateway-port' });
@@ -29,17 +30,25 @@ async function world(refusals = 0) {
   };
   const stop = new AbortController();
   const logger = new RecordingLogger();
+  const held: GatewayOptions['held'] = {
+    opened: (port) => void holds.push(`opened ${port}`),
+    closed: (port) => void holds.push(`closed ${port}`),
+    async release() {
+      holds.push('released');
+    },
+  };
   const ended = serveGateway(
     {
       settings: { 'gateway-port': 8071 },
       app: server.app,
       directCalls: undefined,
-      ...{ cache, listen, clock, log: logger },
+      ...{ cache, listen, held, clock, log: logger },
     },
     stop.signal,
   );
   return {
     log,
+    holds,
     logger,
     clock,
     server,
@@ -141,4 +150,15 @@ it('a port that is taken again after all functions were deleted is logged again'
   assert.deepEqual(log, ['refused', 'refused']);
   assert.equal(logger.of('error').length, 2);
   await end();
+});
+
+it('connections of an earlier process are released at the start, and a port that closes early is named', async () => {
+  const { holds, create, remove, end, clock } = await world();
+  await clock.advance(100);
+  assert.deepEqual(holds, ['released']);
+  await create('one');
+  await remove('one');
+  await create('two');
+  await end();
+  assert.deepEqual(holds, ['released', 'opened 8071', 'closed 8071', 'opened 8071']);
 });

@@ -1,0 +1,145 @@
+/** Plan of an upgrade of this machine: the steps, and those that undo them where one of them fails. */
+import type { Installed } from './installed.ts';
+import type { Role } from './role.ts';
+
+/** An executable of minik8s. */
+export interface Executable {
+  readonly version: string;
+  /** SHA-256 digest in hexadecimal digits. */
+  readonly sha256: string;
+  /** Newest format of stored data that it reads. */
+  readonly dataFormat: number;
+}
+
+export interface UpgradeRequest {
+  /** The installed executable. */
+  readonly current: Executable;
+  readonly next: Executable;
+  readonly allowsDowngrade: boolean;
+  readonly backsUp: boolean;
+  /** Timeout in milliseconds until the service is ready. */
+  readonly timeoutMs: number;
+}
+
+export type UpgradeStep =
+  | { readonly kind: 'back-up' }
+  /** Keeps the installed executable beside itself, as `.old`. */
+  | { readonly kind: 'keep-old' }
+  | { readonly kind: 'stop' }
+  /** Takes the stored data back to a format, with the executable that is installed at that time. */
+  | { readonly kind: 'lower-data'; readonly format: number }
+  /** Replaces the installed executable by the one that was checked. */
+  | { readonly kind: 'replace' }
+  /** Replaces the installed executable by the kept one. */
+  | { readonly kind: 'put-back' }
+  | { readonly kind: 'restart'; readonly timeoutMs: number }
+  /** Checks that the service runs the executable with this digest. */
+  | { readonly kind: 'verify'; readonly expected: Executable };
+
+export const hasControlPlane = (role: Role): boolean => role !== 'node';
+
+/** Returns the steps; none if the file is installed already. Throws an Error that says what to do. */
+export function upgradePlan(
+  { role }: Pick<Installed, 'role'>,
+  request: UpgradeRequest,
+): readonly UpgradeStep[] {
+  const { current, next, allowsDowngrade, backsUp, timeoutMs } = request;
+  if (next.sha256 === current.sha256) return [];
+  if (!allowsDowngrade && isOlder(next.version, current.version))
+    throw new Error(
+      `${next.version} is older than ${current.version}, which is installed: give --allow-downgrade, or go back to the file before with minik8s upgrade --back`,
+    );
+  const stores = hasControlPlane(role);
+  const lowers = stores && next.dataFormat < current.dataFormat;
+  return [
+    ...(stores && backsUp ? [{ kind: 'back-up' } as const] : []),
+    { kind: 'keep-old' },
+    ...(lowers ? [{ kind: 'stop' } as const, { kind: 'lower-data', format: next.dataFormat } as const] : []),
+    { kind: 'replace' },
+    { kind: 'restart', timeoutMs },
+    { kind: 'verify', expected: next },
+  ];
+}
+
+/** Returns the steps that lead back to the installed executable after the failure of a step. */
+export function afterFailure(
+  failed: UpgradeStep['kind'],
+  { role }: Pick<Installed, 'role'>,
+  { current, next, timeoutMs }: UpgradeRequest,
+): readonly UpgradeStep[] {
+  const restart = [
+    { kind: 'restart', timeoutMs },
+    { kind: 'verify', expected: current },
+  ] as const;
+  switch (failed) {
+    case 'back-up':
+    case 'keep-old':
+      return [];
+    case 'stop':
+    case 'lower-data':
+    case 'replace':
+      // The service may have been stopped, and its next start takes the steps of the data again.
+      return restart;
+    default:
+      return [
+        ...(hasControlPlane(role) && next.dataFormat > current.dataFormat
+          ? ([{ kind: 'stop' }, { kind: 'lower-data', format: current.dataFormat }] as const)
+          : []),
+        { kind: 'put-back' },
+        ...restart,
+      ];
+  }
+}
+
+/** Returns a line about the step for the user. */
+export function describeUpgradeStep(step: UpgradeStep): string {
+  return texts[step.kind](step as never);
+}
+
+const texts: {
+  readonly [K in UpgradeStep['kind']]: (step: Extract<UpgradeStep, { kind: K }>) => string;
+} = {
+  'back-up': () => 'create a backup (minik8s backup create)',
+  'keep-old': () => 'keep the installed file as /usr/local/bin/minik8s.old',
+  stop: () => 'stop minik8s.service; pods go on',
+  'lower-data': ({ format }) => `take the stored data back to format ${format}`,
+  replace: () => 'replace /usr/local/bin/minik8s',
+  'put-back': () => 'put the former file back as /usr/local/bin/minik8s',
+  restart: () => 'restart minik8s.service, and wait until it is ready; pods go on',
+  verify: ({ expected }) => `check that minik8s.service runs ${expected.version}`,
+};
+
+/** A version of this program: three numbers, and what the build adds to them. */
+const versionForm = /^(\d+)\.(\d+)\.(\d+)(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
+
+export const isVersion = (text: string): boolean => versionForm.test(text);
+
+/** Returns true if `a` has smaller numbers than `b`. What follows the numbers has no order. */
+export function isOlder(a: string, b: string): boolean {
+  const [left, right] = [numbersOf(a), numbersOf(b)];
+  for (const [index, number] of left.entries()) {
+    const other = right[index] ?? 0;
+    if (number !== other) return number < other;
+  }
+  return false;
+}
+
+const numbersOf = (version: string): readonly number[] =>
+  (versionForm.exec(version) ?? []).slice(1, 4).map(Number);
+
+/** ELF's numbers of the architectures, by Node's names of them. */
+const machines: Readonly<Record<string, number>> = { x64: 62, arm64: 183 };
+
+/**
+ * Returns why a file is not an executable for this architecture; undefined if it is one. `head` is at least
+ * its first 20 bytes.
+ */
+export function executableProblem(head: Uint8Array, arch: string): string | undefined {
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  if (head.byteLength < 20 || view.getUint32(0) !== 0x7f454c46)
+    return 'is no executable of Linux: give the file of minik8s itself, unpacked';
+  const machine = view.getUint16(18, true);
+  if (machine === machines[arch]) return undefined;
+  const name = Object.keys(machines).find((key) => machines[key] === machine) ?? `ELF machine ${machine}`;
+  return `is an executable for ${name}, and this machine is ${arch}`;
+}

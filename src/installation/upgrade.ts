@@ -1,0 +1,194 @@
+/** Carries out an upgrade of this machine. */
+import { chmod, copyFile, link, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errorMessage } from '../base/log.ts';
+import { type Exec, ExecError } from '../os/exec.ts';
+import { draftOf } from '../os/replace-file.ts';
+import { carryOut } from './carry-out.ts';
+import { digestOfFile, serviceStateOf } from './machine-facts.ts';
+import { executablePath, recordStep } from './plan/install-plan.ts';
+import type { Installed } from './plan/installed.ts';
+import { unitName } from './plan/systemd-unit.ts';
+import {
+  afterFailure,
+  describeUpgradeStep,
+  type Executable,
+  executableProblem,
+  isVersion,
+  type UpgradeRequest,
+  type UpgradeStep,
+} from './plan/upgrade-plan.ts';
+
+/** The executable that was installed before; `minik8s upgrade --back` installs it again. */
+export const keptPath = `${executablePath}.old`;
+
+/** Timeout in milliseconds of a command that only prints. */
+const printMs = 30_000;
+
+/** Returns the environment of a command of an executable, without settings of another cluster. */
+const ownEnvironment = (): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MINIK8S_')));
+
+/**
+ * Copies a file beside the installed executable and examines the copy, which is then the file that is
+ * installed: the original may change meanwhile. `digest`: SHA-256 digest that it must have. Rejects with an
+ * error that names `path`; the copy is removed then.
+ */
+export async function stage(
+  exec: Exec,
+  path: string,
+  digest: string | undefined,
+): Promise<Executable & { readonly staged: string }> {
+  const staged = draftOf(executablePath);
+  try {
+    await copyFile(path, staged).catch((error) => {
+      throw new Error(`${path} cannot be read: ${errorMessage(error)}`, { cause: error });
+    });
+    // Nothing of it may run before.
+    const sha256 = await digestOfFile(staged);
+    if (digest !== undefined && digest.toLowerCase() !== sha256)
+      throw new Error(
+        `${path} has the SHA-256 digest ${sha256}, not the one of --sha256: get the file again`,
+      );
+    const problem = executableProblem(await headOf(staged), process.arch);
+    if (problem !== undefined) throw new Error(`${path} ${problem}`);
+    await chmod(staged, 0o755);
+    const executable = await examine(exec, staged).catch((error) => {
+      throw new Error(`${path} is no executable of minik8s: ${errorMessage(error)}`, { cause: error });
+    });
+    return { ...executable, staged };
+  } catch (error) {
+    await rm(staged, { force: true });
+    throw error;
+  }
+}
+
+async function headOf(path: string): Promise<Uint8Array> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(20), 0, 20, 0);
+  return buffer.subarray(0, bytesRead);
+}
+
+/** Runs the executable's command `version`. Rejects if it prints no version. */
+export async function examine(exec: Exec, path: string): Promise<Executable> {
+  const options = { timeoutMs: printMs, env: ownEnvironment() };
+  const { stdout } = await exec(path, ['version'], options);
+  const version = stdout.trim();
+  if (!isVersion(version)) throw new Error('its command "version" prints no version');
+  const sha256 = await digestOfFile(path);
+  if (sha256 === undefined) throw new Error('it is gone');
+  // Executables without formats of data reject the flag, or ignore it.
+  const format = await exec(path, ['version', '--data-format'], options).catch((error) => {
+    if (error instanceof ExecError) return { stdout: '0' };
+    throw error;
+  });
+  return { version, sha256, dataFormat: /^\d+\s*$/.test(format.stdout) ? Number(format.stdout) : 0 };
+}
+
+export interface UpgradeRun {
+  readonly exec: Exec;
+  readonly installed: Installed;
+  readonly request: UpgradeRequest;
+  /** Path of the checked copy of the new executable. */
+  readonly staged: string;
+  /** Called with a line about each step before it. */
+  readonly say: (line: string) => void;
+}
+
+/**
+ * Carries out the steps. If one fails, carries out the steps that lead back, and rejects with an error that
+ * says what failed and what is installed now.
+ */
+export async function runUpgrade(run: UpgradeRun, steps: readonly UpgradeStep[]): Promise<void> {
+  for (const step of steps) {
+    run.say(describeUpgradeStep(step));
+    try {
+      await effects[step.kind](run, step as never);
+    } catch (error) {
+      throw await goBack(run, step, error);
+    }
+  }
+}
+
+async function goBack(run: UpgradeRun, failed: UpgradeStep, cause: unknown): Promise<Error> {
+  const { installed, request, say } = run;
+  const { version } = request.current;
+  const what = `${describeUpgradeStep(failed)}: ${errorMessage(cause)}`;
+  try {
+    for (const step of afterFailure(failed.kind, installed, request)) {
+      say(`going back: ${describeUpgradeStep(step)}`);
+      await effects[step.kind](run, step as never);
+    }
+  } catch (error) {
+    return new Error(
+      `${what}; going back to ${version} failed too (${errorMessage(error)}): the former file is ${keptPath}; systemctl status ${unitName} shows the service`,
+      { cause },
+    );
+  }
+  return new Error(`${what}; ${version} is installed and runs, as before`, { cause });
+}
+
+type Effects = {
+  readonly [K in UpgradeStep['kind']]: (
+    run: UpgradeRun,
+    step: Extract<UpgradeStep, { kind: K }>,
+  ) => Promise<void>;
+};
+
+const noWarning = () => undefined;
+
+const effects: Effects = {
+  async 'back-up'({ exec, say }) {
+    const { stdout } = await exec(executablePath, ['backup', 'create'], {
+      lengthy: true,
+      env: ownEnvironment(),
+    });
+    say(`  ${stdout.trim()}`);
+  },
+  async 'keep-old'({ exec, installed }) {
+    const created = [...new Set([...installed.created, keptPath])];
+    await carryOut(exec, recordStep({ ...installed, created }), noWarning);
+    await rm(`${keptPath}.new`, { force: true });
+    await link(executablePath, `${keptPath}.new`);
+    await rename(`${keptPath}.new`, keptPath);
+  },
+  async stop({ exec }) {
+    await exec('systemctl', ['stop', unitName], { lengthy: true });
+  },
+  async 'lower-data'({ exec, say }, { format }) {
+    const { stdout } = await exec(executablePath, ['upgrade', '--data-format', String(format)], {
+      lengthy: true,
+      env: ownEnvironment(),
+    });
+    if (stdout.trim()) say(`  ${stdout.trim()}`);
+  },
+  async replace({ staged }) {
+    await moveTo(staged, executablePath);
+  },
+  async 'put-back'() {
+    await rm(`${executablePath}.new`, { force: true });
+    await link(keptPath, `${executablePath}.new`);
+    await moveTo(`${executablePath}.new`, executablePath);
+  },
+  async restart({ exec }, { timeoutMs }) {
+    await carryOut(exec, { kind: 'restart-service', timeoutMs }, noWarning);
+  },
+  async verify({ exec }, { expected }) {
+    const state = await serviceStateOf(exec);
+    if (state !== 'active') throw new Error(`${unitName} is ${state}`);
+    const { stdout } = await exec('systemctl', ['show', '--property', 'MainPID', '--value', unitName]);
+    const running = await digestOfFile(`/proc/${stdout.trim()}/exe`);
+    if (running !== expected.sha256) throw new Error(`${unitName} runs another executable`);
+  },
+};
+
+/** Renames a file to a path on the same file system, atomically and on disk. */
+async function moveTo(from: string, path: string): Promise<void> {
+  {
+    await using file = await open(from);
+    await file.sync();
+  }
+  await rename(from, path);
+  await using directory = await open(dirname(path));
+  await directory.sync();
+}
