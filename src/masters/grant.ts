@@ -26,7 +26,7 @@ export async function grantJoin(
   { rpc, authority, own, clock, log }: GrantOptions,
   asked: JoinRequest,
 ): Promise<JoinAnswer> {
-  const tls: PeerTls = { authority: authority.certificate, own };
+  const tls: PeerTls = { authority: authority.certificate, own, clock };
   const membership = await rpc.list();
   const { clusterId } = membership;
   const plan = planJoin(await knownMembers(membership, tls), clusterId, asked);

@@ -1,6 +1,7 @@
 /** The request with which this machine asks the masters of a cluster to become one of them. */
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
+import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
 import { type JoinAnswer, type JoinRequest, joinPath, readJoinAnswer } from './join-messages.ts';
 
@@ -11,6 +12,7 @@ export interface JoinCall {
   readonly authority: string;
   readonly token: string;
   readonly request: JoinRequest;
+  readonly clock: Clock;
 }
 
 /** A master that has answered, and refuses. */
@@ -36,10 +38,13 @@ export async function askToJoin(call: JoinCall, signal: AbortSignal): Promise<Jo
   throw new Error(`no master answers: ${failures.join(', ')}; correct --join, or start a master`);
 }
 
-async function askOne(server: string, { authority, token, request: body }: JoinCall, signal: AbortSignal) {
+async function askOne(
+  server: string,
+  { authority, token, request: body, clock }: JoinCall,
+  signal: AbortSignal,
+) {
   const { status, answer } = await post(`${server}${joinPath}`, {
-    ...{ authority, token, body: JSON.stringify(body) },
-    signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+    ...{ authority, token, body: JSON.stringify(body), clock, signal },
   });
   if (status === 200) return readJoinAnswer(answer);
   if (status === 404) throw new JoinDeniedError(`${server} is of an earlier version: upgrade it first`);
@@ -52,12 +57,13 @@ interface Post {
   readonly authority: string;
   readonly token: string;
   readonly body: string;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
 function post(
   url: string,
-  { authority, token, body, signal }: Post,
+  { authority, token, body, clock, signal }: Post,
 ): Promise<{ readonly status: number; readonly answer: string }> {
   return new Promise((resolve, reject) => {
     const headers = {
@@ -66,6 +72,10 @@ function post(
       'content-length': Buffer.byteLength(body),
     };
     const asked = request(url, { method: 'POST', ca: authority, agent: false, headers, signal });
+    const limit = clock.after(answerMs, () =>
+      asked.destroy(new Error(`no answer within ${answerMs / 1000} s`)),
+    );
+    asked.once('close', () => limit.cancel());
     asked.once('error', reject);
     asked.once('response', (response) => {
       text(response).then((answer) => resolve({ status: response.statusCode ?? 0, answer }), reject);

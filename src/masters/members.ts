@@ -11,12 +11,14 @@ export interface PeerTls {
   /** PEM of the authority of etcd's peers. */
   readonly authority: string;
   readonly own: KeyAndCertificate;
+  /** Clock of the time limit for an answer. */
+  readonly clock: Clock;
 }
 
 /** Resolves to what a connection to the others needs; renews this member's certificate if it is due. */
-export async function peerTlsOf(etcdDir: string, own: OwnMember, now: () => number): Promise<PeerTls> {
-  const credentials = await openPeerCredentials(etcdDir, now);
-  return { authority: credentials.authority.certificate, own: await credentials.leaf(peerLeaf(own)) };
+export async function peerTlsOf(etcdDir: string, own: OwnMember, clock: Clock): Promise<PeerTls> {
+  const credentials = await openPeerCredentials(etcdDir, () => clock.now());
+  return { authority: credentials.authority.certificate, own: await credentials.leaf(peerLeaf(own)), clock };
 }
 
 const answerMs = 2_000;
@@ -39,14 +41,14 @@ export function knownMembers(
 }
 
 /** Resolves to whether an etcd of these peers listens at the URL. */
-export function answers(url: string, { authority, own }: PeerTls): Promise<boolean> {
+export function answers(url: string, { authority, own, clock }: PeerTls): Promise<boolean> {
   return new Promise((resolve) => {
     if (!url.startsWith('https:')) return resolve(false);
     const asked = request(`${url}/version`, {
-      ...{ ca: authority, cert: own.certificate, key: own.key },
-      ...{ agent: false, timeout: answerMs, signal: AbortSignal.timeout(answerMs) },
+      ...{ ca: authority, cert: own.certificate, key: own.key, agent: false },
     });
-    asked.once('timeout', () => asked.destroy(new Error('no answer')));
+    const limit = clock.after(answerMs, () => asked.destroy(new Error('no answer')));
+    asked.once('close', () => limit.cancel());
     asked.once('error', () => resolve(false));
     asked.once('response', (response) => {
       resolve(response.statusCode === 200);

@@ -30,7 +30,7 @@ async function withMembers(
     });
     const etcdDir = join(dataDir, 'etcd');
     const own = await readOwnMember(etcdDir);
-    const tls = own && (await peerTlsOf(etcdDir, own, () => systemClock.now()));
+    const tls = own && (await peerTlsOf(etcdDir, own, systemClock));
     await work(await knownMembers(membership, tls), rpc);
   } finally {
     rpc.close();

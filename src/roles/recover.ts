@@ -26,7 +26,7 @@ export const command = defineCommand({
     ...dataDirFlag,
     'from-this-master': {
       type: 'boolean',
-      ...{ description: 'take the data of this master', group: flagHeadings.replace },
+      ...{ description: 'take the data of this master', group: flagHeadings['from-this-master'] },
     },
     yes: {
       type: 'boolean',
@@ -86,7 +86,7 @@ async function requireRecoverable(dataDir: string, etcdDir: string): Promise<voi
     throw new Error(
       `the master in ${dataDir} has never been ready: run this on another one, or restore a backup`,
     );
-  const tls = await peerTlsOf(etcdDir, own, () => systemClock.now());
+  const tls = await peerTlsOf(etcdDir, own, systemClock);
   for (const other of otherMembersOf(own)) {
     if (await goesOn(other.peerUrl, tls))
       throw new Error(

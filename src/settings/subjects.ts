@@ -35,7 +35,6 @@ export const flagHeadings = {
   json: 'This check',
   status: 'This rotation',
   finish: 'This rotation',
-  force: 'This rotation',
   file: 'This upgrade',
   back: 'This upgrade',
   sha256: 'This upgrade',
@@ -49,5 +48,7 @@ export const flagHeadings = {
   'link-kubectl': 'What is done',
   'keep-data': 'What is done',
   'dry-run': 'What is done',
+  'from-this-master': 'What is done',
+  force: 'Confirmation',
   yes: 'Confirmation',
 } as const satisfies Readonly<Record<string, SettingSubject>>;

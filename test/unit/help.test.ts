@@ -64,6 +64,8 @@ const roleWords = new Set([
   'backup',
   'certs',
   'upgrade',
+  'masters',
+  'recover',
 ]);
 
 const pages = await walk([], new Map());

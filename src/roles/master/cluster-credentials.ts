@@ -1,4 +1,4 @@
-/** The credentials of the cluster: its authorities, and the certificates that this master issues to itself. */
+/** The credentials of the cluster: its authorities, and the certificates of this master. */
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { replaceable } from '../../base/current.ts';
@@ -20,8 +20,8 @@ export interface ClusterCredentialsOptions {
 }
 
 /**
- * Opens the credentials. A master that is alone has the authority in its directory; masters that share an etcd
- * read the authority from it.
+ * Opens the credentials. A master that is alone has the authority in its directory; masters that share an
+ * etcd read the authority from it.
  */
 export async function openClusterCredentials({
   settings,

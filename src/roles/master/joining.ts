@@ -109,7 +109,7 @@ async function joinNow(options: JoinNow, signal: AbortSignal): Promise<OwnMember
   const authority = await discoverAuthority({ servers, hash, clock, warn, ...patience }, signal);
   const earlier = existing && { clusterId: existing.clusterId, memberId: existing.memberId };
   const request = { name, peerUrl, settings: sharedValues(settings), ...(earlier && { earlier }) };
-  const answer = await askToJoin({ servers, authority, token, request }, signal);
+  const answer = await askToJoin({ servers, authority, token, request, clock }, signal);
   if (answer.outcome === 'added') return begin(options, answer);
   if (existing === undefined)
     throw new Error('a master answered that this machine is a member, but it has no data: try again');

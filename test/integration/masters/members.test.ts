@@ -78,7 +78,7 @@ test('etcds join one another, keep others out, and one goes on alone', {
   const own = { name: 'm1', peerUrl: urlOf(1), clusterId, memberId: ownId, initialCluster: `m1=${urlOf(1)}` };
   const credentials = await openPeerCredentials(first.etcdDir, now);
   const leaf = await credentials.leaf(peerLeaf(own));
-  const tls = { authority: credentials.authority.certificate, own: leaf };
+  const tls = { authority: credentials.authority.certificate, own: leaf, clock };
   const ask = (number: number) =>
     grantJoin(
       { rpc: first.rpc, authority: credentials.authority, own: leaf, clock, log },
@@ -159,7 +159,7 @@ test('etcds join one another, keep others out, and one goes on alone', {
     assert.ok(second && third);
     const before = (await third.rpc.list()).clusterId;
     await Promise.all([second.etcd.stop(), third.etcd.stop()]);
-    const tls = await peerTlsOf(third.etcdDir, third.own, now);
+    const tls = await peerTlsOf(third.etcdDir, third.own, clock);
     assert.equal(await answers(urlOf(2), tls), false);
     const { etcdDir } = third;
     const options = {

@@ -135,7 +135,7 @@ export const featureParts: readonly Equivalent[] = [
   ]),
   ...of('triggers/controller/sources', 'a trigger has a source', [
     [
-      'return name === undefined ? { position } : await this.#byName[name].tell({ ...reading, position });',
+      'return name === undefined ? { position } : await this.#byName[name].report({ ...reading, position });',
       'name === undefined → false',
     ],
   ]),

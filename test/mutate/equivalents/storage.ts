@@ -206,7 +206,7 @@ export const storage: readonly Equivalent[] = [
   },
   {
     file: 'src/storage/embedded-etcd.ts',
-    line: '...{ pid: undefined, startedAt: 0, advice: undefined, peers: options.peers },',
+    line: '...{ pid: undefined, startedAt: 0, advice: undefined, isLogChecked: false, peers: options.peers },',
     change: '0 → 1',
     because: 'it is set when a process starts, and read only while there is one',
   },

@@ -1,4 +1,4 @@
-/** Access check of requests by the rights that controllers declare, as the roles of their account grant them. */
+/** Access check of requests by the rights that controllers declare, as their account's roles grant them. */
 
 import { type AccountRights, rulesFrom } from '../../../src/api/rbac/v1/rule-rows.ts';
 import type { RoleBinding } from '../../../src/api/rbac/v1/types.gen.ts';

@@ -21,7 +21,7 @@ function world({ isRefusing = false } = {}) {
   const around: unknown[] = [];
   /** Requests to kubelets for a connection to a pod: node, method and path. */
   const asked: string[] = [];
-  /** Whether a kubelet is still waited for. */
+  /** True while a kubelet is waited for. */
   let isWaiting = false;
   const nodeConnection = {
     upgrade: (node: string, { method, path }: { method: string; path: string }, signal: AbortSignal) => {
