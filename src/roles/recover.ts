@@ -26,7 +26,11 @@ export const command = defineCommand({
     ...dataDirFlag,
     'from-this-master': {
       type: 'boolean',
-      ...{ description: 'take the data of this master', group: flagHeadings['from-this-master'] },
+      ...{
+        description: 'take the data of this master',
+        usual: 'refuse',
+        group: flagHeadings['from-this-master'],
+      },
     },
     yes: {
       type: 'boolean',
