@@ -265,7 +265,7 @@ test('damaged data are reported as damaged, at once, with what to do', limit, as
       assert.ok(error instanceof StoreUnavailableError);
       assert.match(
         error.trouble ?? '',
-        /^the data of etcd in .*\/data are damaged \(.+\): .*restore a snapshot/,
+        /^the data of etcd in .*\/data are damaged \(.+\): .*restore a backup/,
       );
       assert.ok(error.trouble?.includes(dataDir));
       return true;

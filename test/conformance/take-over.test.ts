@@ -167,7 +167,7 @@ test(
     await assert.rejects(begin(dataDir, { earlierBinary: missing }), (error: Error) => {
       assert.match(
         errorMessage(error),
-        /are of an earlier version, and \/nowhere\/etcd, which reads them, is not there: put an .* begin anew, empty$/,
+        /are of an earlier version, and \/nowhere\/etcd, which reads them, is not there: put an .* removes the cluster with all its objects$/,
       );
       assert.ok(error.message.includes(dataDir));
       return true;

@@ -1,6 +1,6 @@
 /** The watch cache on a real etcd: invariants under every fault of the server. */
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { KubeObject } from '../../src/apimachinery/meta.ts';
@@ -196,7 +196,7 @@ test(
         });
         await server.etcd.stop();
         const dataDir = path.join(server.directory, 'etcd');
-        await rm(path.join(dataDir, 'data'), { recursive: true });
+        for (const name of await readdir(dataDir)) await rm(path.join(dataDir, name), { recursive: true });
         second = await startEmbeddedEtcd({
           ...binaries,
           dataDir,
