@@ -263,7 +263,7 @@ describe('Pod Security', () => {
           .at(-1),
         {
           ...{ kind: 'Pod', namespace: 'shop', name, user: 'system:admin' },
-          untold: 5,
+          omitted: 5,
         },
       );
     });
