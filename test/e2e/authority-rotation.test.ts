@@ -45,7 +45,8 @@ test('the authority is rotated while clients work and the master is killed', asy
   const command = (...args: string[]) => {
     const words = ['certs', 'rotate-ca', ...args];
     assert.ok(page.includes(`\n    minik8s ${words.join(' ')}\n`), words.join(' '));
-    return endOf(cluster.hosts.at(0).command(executable, [...words, '--data-dir', masterDataDir]));
+    // A rotation waits for nodes, which look once a minute.
+    return endOf(cluster.hosts.at(0).command(executable, [...words, '--data-dir', masterDataDir]), 400_000);
   };
   const done = ({ code, stdout, stderr }: End): string => {
     assert.deepEqual([code, stderr], [0, ''], stdout);

@@ -19,6 +19,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemExec } from '../../src/os/exec.ts';
 import { createAuthority } from '../../src/pki/x509.ts';
+import { eventually } from '../fixtures/eventually.ts';
 import { executable } from './harness/cluster.ts';
 import { endOf } from './harness/end-of.ts';
 import { Host } from './harness/host.ts';
@@ -125,6 +126,13 @@ test('a start on damaged data names what is broken, and the command that mends i
   await createConfigMap(base, 'in-the-backup');
   await minik8s('backup', 'create', '--data-dir', base, '--dir', backups);
   await createConfigMap(base, 'after-it');
+  // A copy is recognized by the version in the database, which etcd writes some seconds after its start.
+  const socket = join(base, 'etcd/client:0');
+  await eventually(systemClock, 'etcd has written its version', async () => {
+    const status = ['--silent', '--unix-socket', socket, '--data', '{}', 'http://etcd/v3/maintenance/status'];
+    const { stdout } = await systemExec('curl', status);
+    return /"storageVersion":"\d/.test(stdout);
+  });
   assert.equal(await first.end('SIGTERM'), 0);
   const [backup = ''] = readdirSync(backups);
 

@@ -10,10 +10,13 @@ export interface End {
   readonly stderr: string;
 }
 
-/** Kills the command, and rejects, if it has not ended after 60 s. */
-export async function endOf([file, args]: readonly [string, readonly string[]]): Promise<End> {
+/** Kills the command, and rejects, if it has not ended in time. */
+export async function endOf(
+  [file, args]: readonly [string, readonly string[]],
+  limitMs = 60_000,
+): Promise<End> {
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
-  const limit = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  const limit = setTimeout(() => child.kill('SIGKILL'), limitMs);
   const closed = once(child, 'close');
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
   clearTimeout(limit);
