@@ -22,7 +22,7 @@ test('the authority of a cluster of one machine is rotated, and its pods run on'
   await kubectl('wait', '--for=condition=Ready', 'pod/hello', '--timeout=60s');
   const rotate = async (...flags: string[]) => {
     const args = ['certs', 'rotate-ca', ...flags, '--data-dir', cluster.dataDir];
-    const { code, stdout, stderr } = await endOf(host.command(executable, args));
+    const { code, stdout, stderr } = await endOf(host.command(executable, args), 400_000);
     assert.deepEqual([code, stderr], [0, ''], stdout);
     return stdout;
   };
