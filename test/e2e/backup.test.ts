@@ -111,7 +111,7 @@ cat >/root/s3-ca.crt
     for (const { script } of bucketSteps.slice(0, 2)) outputs.push((await first.run(script)).stdout);
     const file = String.raw`s3:\/\/backups\/first\/minik8s-\S+\.tar\.zst\.age`;
     assert.match(outputs[1] ?? '', new RegExp(`^${file}: \\d+ keys at revision \\d+`, 'm'));
-    assert.match(outputs[1] ?? '', new RegExp(`^\\S+Z +\\S+ MB +yes +${file}$`, 'm'));
+    assert.match(outputs[1] ?? '', new RegExp(`^\\S+Z +\\S+ [kM]B +yes +${file}$`, 'm'));
     assert.match(outputs[1] ?? '', new RegExp(`^${file} is whole: \\d+ keys`, 'm'));
     const copied = await first.run('cd /root && tar -c passphrase s3-credentials s3-ca.crt | base64');
     await second.run('cd /root && base64 -d | tar -x', { input: copied.stdout });
