@@ -3,6 +3,7 @@ import type { Entry } from './dispatch.ts';
 import { ctlFeatures } from './features/ctl.ts';
 import { adviceOnWord } from './roles/client-words.ts';
 import { kubernetesFields } from './roles/kubernetes-fields.ts';
+import { versionCommand } from './roles/version.ts';
 
 export const commands: Readonly<Record<string, Entry>> = {
   install: {
@@ -92,7 +93,7 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   version: {
     about: 'print the version',
-    load: async () => (await import('./roles/version.ts')).command,
+    load: async () => versionCommand,
   },
 };
 

@@ -1,7 +1,7 @@
 /** The credentials of the cluster: its authorities, and the certificates of this master. */
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { replaceable } from '../../base/current.ts';
+import { type Replaceable, replaceable } from '../../base/current.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Store } from '../../storage/store.ts';
@@ -37,23 +37,43 @@ export async function openClusterCredentials({
       throw shared ? error : await withBackup(error, settings);
     },
   );
-  const authority = replaceable(credentials.authorities.value.trusted);
-  credentials.authorities.onChange(({ trusted }) => {
-    if (trusted !== authority.value) authority.replace(trusted);
-  });
-  return { credentials, rotation, authority };
+  return { credentials, rotation, authority: replaceable(credentials.authorities.value.trusted) };
 }
 
-/** Issues certificates again that a change of the authorities concerns. Never rejects. */
-export async function followAuthorities(
-  credentials: Credentials,
-  certificateManager: CertificateManager,
-  log: Logger,
-): Promise<void> {
+export interface FollowOptions {
+  readonly credentials: Credentials;
+  readonly rotation: AuthorityRotation;
+  /** Certificates (PEM) that this master and its clients trust. */
+  readonly authority: Replaceable<string>;
+  readonly certificateManager: CertificateManager;
+  readonly log: Logger;
+}
+
+/**
+ * Follows changes of the authorities: issues certificates again, and changes the trust. The former authority
+ * is trusted until the API server has its next certificate, and a next one before anything is issued by it.
+ */
+export function followAuthorities(options: FollowOptions): void {
+  let following = Promise.resolve();
+  options.credentials.authorities.onChange(() => {
+    following = following.then(() => follow(options));
+  });
+}
+
+/** Never rejects. */
+async function follow(options: FollowOptions): Promise<void> {
+  const { credentials, rotation, certificateManager, log } = options;
+  if (rotation.record.value?.phase !== 'finish') trust(options);
   try {
     await credentials.adopt();
   } catch (error) {
     log.error('the authority could not be stored', { error: errorMessage(error) });
   }
   await certificateManager.renewAll(log);
+  trust(options);
+}
+
+function trust({ credentials, authority }: FollowOptions): void {
+  const { trusted } = credentials.authorities.value;
+  if (trusted !== authority.value) authority.replace(trusted);
 }

@@ -113,7 +113,7 @@ export async function startControlPlane(
   const certificates = await servingCertificates({ ...options, certificateManager });
   const kubeconfig = await writeAdminKubeconfig({ ...options, certificateManager, authority });
   void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
-  credentials.authorities.onChange(() => void followAuthorities(credentials, certificateManager, log));
+  followAuthorities({ credentials, rotation, authority, certificateManager, log });
   void inBackground(started, (until) => rotation.follow({ clock, log }, until));
   const controlPlane = createControlPlane({
     ...processParts(options),
