@@ -143,6 +143,19 @@ export function isCurrent(
 }
 
 /**
+ * Returns the next authority of a rotation that has ended if only its key was written, before the process was
+ * killed.
+ */
+async function unfinishedAdoption(
+  directory: string,
+  record: RotationRecord | undefined,
+): Promise<KeyAndCertificate | undefined> {
+  if (record?.phase !== 'finish') return undefined;
+  const { key, certificate } = await readPair(directory, 'ca');
+  return key === record.next.key && certificate !== record.next.certificate ? record.next : undefined;
+}
+
+/**
  * Determines the authority of a cluster with several masters. `own` is the one in this directory, `make`
  * creates a new one; rejects when `own` is not the cluster's.
  */
@@ -169,10 +182,11 @@ export async function openCredentials(
   });
   await removeLeftDrafts(directory);
   const { issueCertificate } = await import('./x509.ts');
-  const stored = await readAuthority(directory);
+  const unfinished = await unfinishedAdoption(directory, rotation.value);
+  const stored = unfinished ?? (await readAuthority(directory));
   const own = stored && adopted(stored, rotation.value);
   let base = await agree(own, () => newAuthority(now()));
-  if (base.certificate !== stored?.certificate) await writePair(directory, 'ca', base);
+  if (unfinished || base.certificate !== stored?.certificate) await writePair(directory, 'ca', base);
   const authorities = replaceable(authoritiesOf(base, rotation.value));
   rotation.onChange((record) => {
     base = adopted(base, record);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -166,5 +166,10 @@ describe('the credentials of a master', () => {
     assert.equal(await readFile(join(directory, 'ca.key'), 'utf8'), next.key);
     await credentials.adopt();
     assert.equal(await readFile(join(directory, 'ca.key'), 'utf8'), next.key);
+    // One that was killed after it had stored the key alone stores the certificate.
+    await writeFile(join(directory, 'ca.crt'), first.certificate);
+    const last = await openCredentials(directory, () => now, undefined, rotation);
+    assert.equal(last.authority.certificate, next.certificate);
+    assert.equal(await readFile(join(directory, 'ca.crt'), 'utf8'), next.certificate);
   });
 });
