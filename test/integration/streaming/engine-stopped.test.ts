@@ -133,13 +133,17 @@ describe('logs -f, whose engine', { timeout: 300_000 }, () => {
     return all;
   }
 
-  const cut = { says: 'is an error after whole lines, each printed once', code: 1 };
-  const whole = { says: 'prints their logs to the end', code: 0 };
-  for (const [title, options, how, { says, code }] of [
+  const cut = { says: 'is an error after whole lines, each printed once', codes: [1] };
+  // An engine that stops ends its connections when the containers have ended, or a moment before.
+  const wholeOrCut = {
+    says: 'prints their logs to the end, or is an error after whole lines',
+    codes: [0, 1],
+  };
+  for (const [title, options, how, { says, codes }] of [
     ['is killed', [], 'kill', cut],
     ['is killed and leaves its containers running', ['--live-restore'], 'kill', cut],
     ['is stopped and leaves its containers running', ['--live-restore'], 'stop', cut],
-    ['is stopped with its containers', [], 'stop', whole],
+    ['is stopped with its containers', [], 'stop', wholeOrCut],
   ] as const)
     it(`${title}, ${says}`, async (t) => {
       const docker = new OwnDocker(makeDirectory('minik8s-dockerd-'), options);
@@ -152,7 +156,8 @@ describe('logs -f, whose engine', { timeout: 300_000 }, () => {
       await docker[how]();
       await docker.start();
       for (const { id, name, follower } of followed) {
-        assert.equal(await follower.end(), code, `${name}: ${follower.err}`);
+        const code = (await follower.end()) ?? -1;
+        assert.ok(codes.includes(code), `${name}: ${code}: ${follower.err}`);
         assert.match(follower.err, code === 0 ? /^$/ : cutSays[name]);
         requireLines(follower.out, await cli(docker, 'logs', id), code === 0);
       }
