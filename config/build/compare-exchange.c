@@ -2,9 +2,9 @@
  * Replaces the one function that Node's binary uses of libatomic.so.1 (config/build/without-libatomic.ts):
  * gcc's https://gcc.gnu.org/wiki/Atomic/GCCMM/LIbrary, the generic __atomic_compare_exchange. It supports the
  * sizes that every x86-64 processor compares and exchanges in one instruction, aligned or not, and every arm64
- * processor if they are aligned. Node calls it for 8 aligned bytes only: it loads them in one instruction. A larger value would need locks that its loads and stores take as well; only
- * libatomic.so.1 has these locks, so the program ends here. Must compile to one section without relocations
- * and without writable data.
+ * processor if they are aligned. Node calls it for 8 aligned bytes only: it loads them in one instruction. A
+ * larger value would need locks that its loads and stores take as well; only libatomic.so.1 has these locks,
+ * so the program ends here. Must compile to one section without relocations and without writable data.
  */
 #include <stdbool.h>
 #include <stddef.h>

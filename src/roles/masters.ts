@@ -69,9 +69,9 @@ const remove = defineCommand({
   },
   async run({ args }) {
     const { name } = args;
-    if (typeof name !== 'string')
+    if (typeof name !== 'string' || args._.length > 1)
       throw new UsageError(
-        'minik8s masters remove: give the name of a master; minik8s masters list shows them',
+        'minik8s masters remove: give the name of one master; minik8s masters list shows them',
       );
     await withMembers(dataDirIn(args), async (members, rpc) => {
       const plan = planRemoval(members, name);

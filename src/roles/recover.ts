@@ -45,6 +45,8 @@ export const command = defineCommand({
       );
     requireRoot();
     const dataDir = dataDirIn(args);
+    // The lock would create the directory.
+    if (!existsSync(dataDir)) throw new Error(`there is no ${dataDir}: name the --data-dir of the master`);
     const directory = await openDataDirectory(dataDir);
     try {
       await recoverFrom(dataDir, args.yes === true);

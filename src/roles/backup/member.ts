@@ -54,4 +54,4 @@ export async function runningMember(dataDir: string): Promise<RunningMember> {
   return { snapshot: () => member.snapshot(), socket, close };
 }
 
-const external = 'an external etcd is backed up with its own tools';
+const external = 'an external etcd has tools of its own';
