@@ -157,6 +157,8 @@ function closeOn(
     const close = async () => {
       if (beforeClose) {
         await beforeClose();
+        // A GOAWAY names the last request that is answered; clients send later ones on a new connection.
+        http2.drain();
         await sleep(clock, lastAnswersMs);
       }
       const cutOff = clock.after(drainMs, () => connections.endAll());

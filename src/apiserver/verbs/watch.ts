@@ -3,6 +3,7 @@
  * watch-stream.ts).
  */
 import type { ListQuery } from '../../apimachinery/list-options.ts';
+import { newTooManyRequests } from '../load/shed.ts';
 import { waitForNow, waitForRevision } from '../reads/freshness.ts';
 import { selectionOf } from '../reads/selection.ts';
 import type { RequestScope } from '../request/request-scope.ts';
@@ -33,6 +34,9 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
     start === 'current'
       ? await matchingObjects(server, selection, scope.signal)
       : { items: [], revision: start };
+  // Clients take a watch that ends at once without an event for a failure, and list everything again. After
+  // this error they wait, and repeat the watch.
+  if (shutdown?.aborted) throw newTooManyRequests('the server is stopping', 1);
   const plan = {
     cache: server.cache,
     clock: server.clock,

@@ -253,6 +253,14 @@ describe('watch', () => {
     await own.stop();
   });
 
+  it('is refused for a second by a server that stops, so that no client lists again', async () => {
+    const own = await startTestServer();
+    const request = new Request(`https://apiserver${configMaps}?watch=true&resourceVersion=1`);
+    const response = await own.app.fetch(request, { user: admin, shutdown: AbortSignal.abort() });
+    assert.deepEqual([response.status, response.headers.get('retry-after')], [429, '1']);
+    await own.stop();
+  });
+
   describe('by a client that does not read', () => {
     const open = async () => {
       const own = await startTestServer();
