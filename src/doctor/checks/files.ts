@@ -21,7 +21,7 @@ export const fileChecks: readonly Check<readonly OwnFile[], Situation>[] = [
       return open.map(({ path, mode, most }) =>
         fault(
           `${path} has the permissions ${octal(mode)}`,
-          'other users of this machine can read keys of the cluster',
+          'other users of this machine can read or replace keys of the cluster',
           `chmod ${octal(most)} ${quoted(path)}`,
           { kind: 'mode', path, mode: most },
         ),

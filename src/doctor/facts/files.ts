@@ -7,7 +7,9 @@ import type { Sources } from './sources.ts';
 
 export async function readOwnFiles({ situation: { dataDir } }: Sources): Promise<readonly OwnFile[]> {
   const found = await Promise.all([
-    fileAt(dataDir, 0o700),
+    // The folders and files in it close themselves.
+    fileAt(dataDir, 0o755),
+    ...['pki', 'etcd'].map((folder) => fileAt(join(dataDir, folder), 0o700)),
     fileAt(join(dataDir, 'admin.conf'), 0o600),
     ...['pki', 'node'].map((folder) => keysIn(join(dataDir, folder))),
     ...[...new Set(Object.values(configFileOf))].map(configWithToken),
