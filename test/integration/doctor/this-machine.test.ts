@@ -21,7 +21,7 @@ describe('facts of this machine', () => {
 
   before(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'minik8s-doctor-'));
-    mkdirSync(join(dataDir, 'etcd'));
+    mkdirSync(join(dataDir, 'etcd'), { mode: 0o700 });
     const { leaf } = await openCredentials(join(dataDir, 'pki'), Date.now);
     await leaf({ file: 'apiserver', commonName: 'x', hosts: ['192.0.2.1', 'a.example'], usages: ['server'] });
     situation = { ...usual, dataDir, dockerSocket: '/var/run/docker.sock', now: Date.now() };
