@@ -16,7 +16,7 @@ export const settingSubjects = [
   'This check',
   'This rotation',
   'This upgrade',
-  'What is done',
+  'Actions',
   'Confirmation',
 ] as const;
 
@@ -43,12 +43,12 @@ export const flagHeadings = {
   'data-format': 'This upgrade',
   nodes: 'This upgrade',
   drain: 'This upgrade',
-  backup: 'What is done',
-  start: 'What is done',
-  'link-kubectl': 'What is done',
-  'keep-data': 'What is done',
-  'dry-run': 'What is done',
-  'from-this-master': 'What is done',
+  backup: 'Actions',
+  start: 'Actions',
+  'link-kubectl': 'Actions',
+  'keep-data': 'Actions',
+  'dry-run': 'Actions',
+  'from-this-master': 'Actions',
   force: 'Confirmation',
   yes: 'Confirmation',
 } as const satisfies Readonly<Record<string, SettingSubject>>;

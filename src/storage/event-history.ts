@@ -1,8 +1,8 @@
 /**
  * The latest events of all kinds, for watchers that resume: limited by count, age and bytes. A removed event
- * only affects watchers of its own kind: watchers of a kind without removed events can resume after any
- * revision since the start, as upstream's watch cache has a ring of events for each kind
- * (apiserver/pkg/storage/cacher: 100 events and more, and all of 75 s up to 102,400).
+ * only affects watchers of its own kind. Watchers of a kind without removed events can resume after any
+ * revision since the start. Upstream has one such history for each kind (apiserver/pkg/storage/cacher: at
+ * least 100 events, and the events of 75 s up to 102,400).
  */
 import type { CacheEvent } from './cache.ts';
 import { Fifo } from './fifo.ts';

@@ -36,8 +36,8 @@ export class RevisionWaits {
   }
 
   /**
-   * Resolves when a revision that was not reached yet is reached, and the reader may work. Rejects with the
-   * signal's reason, and with StoreUnavailableError after `stop`.
+   * Resolves when the cache has reached the revision and it is the reader's turn. Rejects with the signal's
+   * reason, and with StoreUnavailableError after `stop`.
    */
   async wait(revision: number, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();

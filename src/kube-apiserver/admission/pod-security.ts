@@ -76,7 +76,10 @@ async function checkNamespace(server: Server, admission: Admission): Promise<voi
   if (old) for (const warning of await warningsOfPods(server, name, policy.enforce)) warn?.(warning);
 }
 
-/** Returns the policies of the new and of the old labels. Throws if the new ones have faults that are new. */
+/**
+ * Returns the policies of the new and of the old labels. Throws if the new labels have other faults than the
+ * old ones.
+ */
 function validPolicies(admission: Admission, labels: Labels, defaults: Policy) {
   const { policy, causes } = policyOf(labels, defaults);
   const old = admission.old && policyOf(admission.old.metadata.labels ?? {}, defaults);
@@ -104,7 +107,7 @@ function warningsOfPods(server: Server, namespace: string, enforce: LevelVersion
     namespace,
     enforce,
     total: cached.length,
-    // Decoded one by one in their turns.
+    // Pods are decoded lazily, one in each step.
     pods: cached.values().map(({ object }) => object as Pod),
     latest: servedMinor,
     isExempt: (pod) => isExemptClass(server, pod),

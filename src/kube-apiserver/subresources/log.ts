@@ -11,7 +11,7 @@ import { checkLogOptions } from './log-options.ts';
 import { agentPath, chooseContainer, hostOf, refusalOf } from './pod-agent.ts';
 import { streamToPod } from './pod-stream.ts';
 
-/** Parameters that the kubelet supports; its path contains the container. */
+/** Query parameters that are forwarded to the kubelet. `container` is part of the kubelet's path instead. */
 const passedOn = [
   'follow',
   'previous',

@@ -1,6 +1,6 @@
 /**
- * The features of minik8s on a node, from its settings. The part of functions is always there: pods of others
- * use its image of this program.
+ * The features of minik8s on a node, from its settings. The feature functions is always enabled on a node:
+ * pods of other features use its image of this program.
  */
 import { isSea } from 'node:sea';
 import type { Transport } from '../../client/transport.ts';

@@ -89,7 +89,10 @@ function processesSeen(
 
 const processesIn = (container: string | undefined) => (container === undefined ? 'own' : { container });
 
-/** Returns the labels by their parts; a container's labels replace all of the pod's, as upstream. */
+/**
+ * Returns the SELinux labels that are set, by part. A container's labels replace all of the pod's, as
+ * upstream.
+ */
 const seLinuxOf = (labels: SELinuxOptions) =>
   Object.fromEntries(
     Object.entries(labels).flatMap(([part, label]) => (label ? [[part, label] as const] : [])),
@@ -111,6 +114,6 @@ function appArmorOf({ spec }: Pod, { securityContext }: Container): ContainerCon
     : profileOf(profile?.type);
 }
 
-/** Returns the engine's profile; undefined for a profile of the machine, which also has a name. */
+/** Returns the type of a profile of the engine; undefined for Localhost, whose profile has a name. */
 const profileOf = (type: string | undefined): ConfinementProfile | undefined =>
   type === 'RuntimeDefault' || type === 'Unconfined' ? type : undefined;

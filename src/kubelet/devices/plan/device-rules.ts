@@ -1,4 +1,6 @@
-/** The flag --devices, which states the files of this machine that are devices, and their resources. */
+/**
+ * Parses the flag --devices: the device files of this machine, and the resource that each of them provides.
+ */
 import { isExtended, validateContainerResourceName } from '../../../api/core/v1/container/resource-names.ts';
 
 export interface DeviceRule {
@@ -23,7 +25,7 @@ export function parseDeviceRules(value: string): readonly DeviceRule[] {
     .map(ruleOf);
   const names = rules.map(({ resource }) => resource);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`${twice} is there twice`);
+  if (twice !== undefined) throw new Error(`${twice} is given twice`);
   return rules;
 }
 
@@ -35,11 +37,13 @@ function ruleOf(text: string): DeviceRule {
     throw new Error(`${form}; ${JSON.stringify(resource)} cannot be the name of such a resource`);
   for (const path of [pattern, ...shared])
     if (!isPlainPath(path))
-      throw new Error(`${form}; ${JSON.stringify(path)} is no absolute path in its plain form`);
+      throw new Error(
+        `${form}; ${JSON.stringify(path)} must be the absolute path of a file, without ., .. and //`,
+      );
   const slash = pattern.lastIndexOf('/');
   const directory = pattern.slice(0, slash) || '/';
   if ([directory, ...shared].some((path) => path.includes('*')))
-    throw new Error(`${form}; only in the name of the device's own file can there be a *`);
+    throw new Error(`${form}; * is only allowed in the name of the device's own file`);
   return { resource, directory, name: patternOf(pattern.slice(slash + 1)), shared };
 }
 

@@ -27,7 +27,7 @@ export function validateProbes(
   ];
 }
 
-/** Validates a probe whose failure restarts the container: it must need a single success. */
+/** Validates a liveness or startup probe, whose successThreshold must be 1. */
 function restarting(probe: Probe | undefined, graceSeconds: number, path: string): StatusCause[] {
   if (!probe) return [];
   const { successThreshold = 1 } = probe;
