@@ -89,7 +89,7 @@ test('domain and path routing', async (context) => {
     await assert.rejects(request(shop, '/'), /ECONNREFUSED/);
   });
 
-  await step('a port that is taken is told, and used once it is free', async () => {
+  await step('a taken port is reported by an event and a condition, and used once it is free', async () => {
     const release = await host.take('80');
     await applied(dnsObject('shop', shop, '/=hello:80', '/api=api:8000'));
     await waitFor('the event', async () =>
@@ -98,7 +98,7 @@ test('domain and path routing', async (context) => {
       ),
     );
     const ready = '{range .status.conditions[*]}{.status} {.reason} {.message}{end}';
-    await waitFor('the Dns to say so', async () =>
+    await waitFor('the condition PortTaken', async () =>
       /^False PortTaken 1 of 1 nodes do not serve Dns objects: e2e: port 80 of this node is taken/.test(
         await kubectl('get', 'dns', 'shop', '-o', `jsonpath=${ready}`),
       ),
@@ -133,7 +133,7 @@ test('domain and path routing', async (context) => {
     assert.match(await curl(`${host.address}/`), / 404$/);
   });
 
-  await step('a path that somebody serves is refused to others', async () => {
+  await step('a path that another Dns serves is rejected', async () => {
     const { code, stderr } = await apply(dnsObject('copy', shop, '/api=hello:80'));
     assert.equal(code, 1);
     assert.match(stderr, new RegExp(`another Dns serves ${shop}/api`));
@@ -163,7 +163,7 @@ test('domain and path routing', async (context) => {
     assert.ok((statuses.get(200) ?? 0) > 100, `${statuses.get(200)} requests`);
   });
 
-  await step('a Service that is not there is said, and answers 503', async () => {
+  await step('a missing Service is reported, and its path answers 503', async () => {
     await applied(dnsObject('shop', shop, '/=hello:80', '/late=late:80'));
     await answers(`${shop}/late`, /not available\s+503$/);
     await answers(`${shop}/`, /^hello from hello-.* 200$/s);
@@ -178,7 +178,7 @@ test('domain and path routing', async (context) => {
     await answers(`${shop}/late`, /not available\s+503$/);
   });
 
-  await step('a web server that ends comes back', async () => {
+  await step('a killed web server is restarted', async () => {
     const [id] = (await routingContainers()).split('\n');
     assert.ok(id);
     const pid = await host.docker('inspect', '--format', '{{.State.Pid}}', id);
@@ -186,17 +186,20 @@ test('domain and path routing', async (context) => {
     await answers(`${shop}/`, /^hello from hello-.* 200$/s);
   });
 
-  await step('a restart finds the server at work, and its names again', async () => {
-    const id = await routingContainers();
-    await cluster.end('SIGTERM');
-    assert.equal(hosts(), before);
-    assert.equal(await request(shop, '/'), 200);
-    await cluster.up();
-    await answers(`${shop}/`, /^hello from hello-.* 200$/s);
-    assert.equal(await routingContainers(), id);
-  });
+  await step(
+    'the web server serves while minik8s restarts, and the host names are written again',
+    async () => {
+      const id = await routingContainers();
+      await cluster.end('SIGTERM');
+      assert.equal(hosts(), before);
+      assert.equal(await request(shop, '/'), 200);
+      await cluster.up();
+      await answers(`${shop}/`, /^hello from hello-.* 200$/s);
+      assert.equal(await routingContainers(), id);
+    },
+  );
 
-  await step('the last Dns takes the server and the names with it', async () => {
+  await step('deleting the last Dns removes the web server and the host names', async () => {
     await kubectl('delete', 'dns', '--all');
     await waitFor('no container', async () => (await routingContainers()) === '');
     await waitFor('no names', () => hosts() === before);

@@ -22,7 +22,7 @@ function textOf({ text, causes }: TroubleEntry, { cause }: Provoked): RegExp {
   return new RegExp(printed(text.slice(0, -1)).source + printed(found).source);
 }
 
-test('each error of docs/troubleshooting.md is printed as it stands there and ended by the advice', async (context) => {
+test('each error of docs/troubleshooting.md is printed as documented and resolved by the advice', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host, flags: ['--log-level=info,apiserver=debug'] });
   const run = usualPlaces(host, cluster);

@@ -6,8 +6,8 @@ import type { Skip } from './skips.ts';
 const maxAgain = 3;
 
 /**
- * Returns the files to run once more, alone: those that failed. Files without a report of a process that died
- * count as one failure.
+ * Returns the failed files, which run once more, alone. A process that died counts as one failure, however
+ * many of its files have no report.
  */
 export function filesToRunAgain(results: readonly ProcessResult[]): readonly string[] {
   const failed = results.map(({ files, died }) => ({

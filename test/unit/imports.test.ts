@@ -7,12 +7,12 @@ import { importsIn, importsOf, sourceFiles } from '../fixtures/imports.ts';
 const files = sourceFiles();
 const imports = importsIn(files);
 
-test('the source keeps to its layers, its pure places, its owners of packages, and has no cycle', () => {
+test('the source breaks no rule of layers, purity, packages and cycles', () => {
   assert.ok(files.length > 30 && imports.length > files.length, 'the source was not found');
   assert.deepEqual(breaches(imports), []);
 });
 
-test('every import of the source is one of a file that is there, a package or a built-in', () => {
+test('every import of the source names an existing file, a package or a built-in with node:', () => {
   const known = new Set(files);
   const missing = imports.filter(({ to }) => to.startsWith('src/') && !known.has(to));
   assert.deepEqual(missing, []);
@@ -97,7 +97,7 @@ for (const [path, source, expected] of wrong) {
   });
 }
 
-test('refused: two files that share a package kept for one, and a cycle', () => {
+test('refused: a second file that imports a package of one file, and a cycle', () => {
   const shared = ['src/docker/a.ts', 'src/docker/b.ts'].flatMap((path) =>
     importsOf(path, `import 'dockerode';`),
   );
@@ -124,7 +124,7 @@ test('refused: a cycle of type imports, in every directory of the source', () =>
   }
 });
 
-test('allowed: a type of a pure place from a clock, and an import at run time that closes a cycle', () => {
+test('allowed: a type import of the clock in a pure file, and a cycle that a dynamic import closes', () => {
   const types = [
     ...importsOf('src/api/a.ts', `import type { Clock } from '../base/clock.ts';`),
     ...importsOf('src/base/a.ts', `import type { B } from './b.ts';`),

@@ -1,6 +1,4 @@
-/**
- * Kubernetes' texts are its own: the repository has its names, types and numbers, but none of its sentences.
- */
+/** The repository has names, types and numbers of Kubernetes, but none of its sentences. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -19,7 +17,7 @@ function* runsOf(text: string): Iterable<string> {
 
 test('no description of a type or field of Kubernetes is copied into the repository', () => {
   const texts = Object.values(fieldDocs()).flatMap((type) => Object.values(type));
-  // The values of a field are names, which a list in a description repeats.
+  // Lists of the values of a field are left out: values are names, which may be repeated.
   const descriptions = texts.map((text) => text.replace(/^ *- `"[^`]*"`/gm, ''));
   const theirs = new Set(descriptions.flatMap((text) => [...runsOf(text)]));
   assert.ok(theirs.size > 20_000, `only ${theirs.size} runs of words: the descriptions were not found`);

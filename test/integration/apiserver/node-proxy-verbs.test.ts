@@ -1,4 +1,4 @@
-/** Permissions that running programs in a node's pods through nodes/NAME/proxy requires. */
+/** Permissions that are required to run programs in a node's pods through nodes/NAME/proxy. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
@@ -52,7 +52,7 @@ test('a user with get on nodes/proxy reads, and opens no upgraded connection', a
   }
 });
 
-test('no spelling of the node, the verb or the protocol opens one for who may only get nodes/proxy', async () => {
+test('a user with only get on nodes/proxy opens no connection with another node name, method or protocol', async () => {
   const asked = async (method: string, name: string, protocol: string) => {
     const upgrade = {
       headers: { ...headers, upgrade: protocol },
@@ -71,6 +71,6 @@ test('no spelling of the node, the verb or the protocol opens one for who may on
     assert.equal(await asked(method, 'n', 'websocket'), 403, method);
 });
 
-test('a user with create on nodes/proxy opens one', async () => {
+test('a user with create on nodes/proxy opens an upgraded connection', async () => {
   assert.equal((await ask('runner', '/exec/default/web/c?command=id', true)).status, 503);
 });

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => world.stop());
 
-describe('a node may write to volumes', () => {
+describe('a node’s requests for volumes', () => {
   const volumes = `${core}/persistentvolumes`;
   const made = async (name: string, labels: object, more: object = {}) => {
     const annotations = { 'pv.kubernetes.io/provisioned-by': 'minik8s.io/local' };
@@ -39,7 +39,7 @@ describe('a node may write to volumes', () => {
   const goes = (name: string) => world.server.call('DELETE', `${volumes}/${name}`);
   const mine = { 'minik8s.io/node': 'n1' };
 
-  it('with its folder to remove only that this is done', async () => {
+  it('report only FolderRemoved or a failure for a volume whose folder it removes', async () => {
     await made('mine', mine);
     assert.equal(await says('mine', removed), 403);
     await goes('mine');
@@ -58,7 +58,7 @@ describe('a node may write to volumes', () => {
     assert.equal(await says('mine', { phase: 'Failed', message: 'it is stuck' }), 200);
     assert.equal(await says('mine', removed), 200);
   });
-  it('of other nodes or of people nothing', async () => {
+  it('write nothing to volumes of other nodes or retained volumes', async () => {
     await made('others', { 'minik8s.io/node': 'n2' });
     await made('kept', mine, { persistentVolumeReclaimPolicy: 'Retain' });
     for (const name of ['others', 'kept']) {
@@ -66,7 +66,7 @@ describe('a node may write to volumes', () => {
       assert.equal(await says(name, removed), 403, name);
     }
   });
-  it('with its folder to empty only that this is done', async () => {
+  it('report only Emptied or a failure for a volume whose folder it empties', async () => {
     const recycled = (name: string, labels: object, policy = 'Recycle') =>
       make(volumes, {
         metadata: { name, labels },
@@ -99,9 +99,9 @@ describe('a node may write to volumes', () => {
     const own = { phase: 'Failed', reason: 'Stuck', message: 'it is busy' };
     assert.equal(await says('to-empty', own), 200);
     assert.equal(await says('to-empty', done), 200);
-    assert.equal(await says('to-empty', own), 403, 'that is over');
+    assert.equal(await says('to-empty', own), 403, 'the volume has been emptied already');
   });
-  it('and reads those that are its own', async () => {
+  it('read only volumes with the label of the node', async () => {
     for (const [selector, status] of [
       ['minik8s.io/node%3Dn1', 200],
       ['minik8s.io/node%3Dn2', 403],

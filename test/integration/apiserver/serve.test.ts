@@ -48,7 +48,7 @@ describe('the HTTPS listener', () => {
     agent.destroy();
   });
 
-  it('counts no certificate of another authority', async () => {
+  it('rejects a certificate of another authority', async () => {
     const validity = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 };
     const other = await createAuthority('other', validity.notBefore, validity.notAfter);
     const forged = await issueCertificate(other, {
@@ -117,7 +117,7 @@ describe('the HTTPS listener', () => {
   const exec = '/api/v1/namespaces/default/pods/web/exec?command=x&stdout=1';
   const webSocket = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
 
-  it('refuses a request with two hosts, also one that would leave HTTP', async () => {
+  it('rejects a request with two Host headers, including upgrade requests', async () => {
     for (const path of ['/livez', '/api/v1/pods']) {
       for (const second of ['Host: b', 'host: a', 'HOST:b']) {
         assert.match(
@@ -129,7 +129,7 @@ describe('the HTTPS listener', () => {
     const upgrade = `GET ${exec} HTTP/1.1\r\nHost: a\r\n${webSocket}`;
     assert.match((await raw(`${upgrade}hOST: b\r\n\r\n`, true)) ?? '', / 400 /);
     assert.match((await raw(`${upgrade}\r\n`, true)) ?? '', / 404 /);
-    // The heads of upgrade requests have the same limits, and a long command is one parameter.
+    // Upgrade requests have the same limits on headers and parameters; a long command is a single parameter.
     const asking = (query: string, headers = '') =>
       raw(`GET ${exec}${query} HTTP/1.1\r\nHost: a\r\n${webSocket}${headers}\r\n`, true);
     assert.match((await asking('&a'.repeat(10_000))) ?? '', / 414 /);
@@ -139,7 +139,7 @@ describe('the HTTPS listener', () => {
     assert.match((await raw('GET /livez HTTP/1.1\r\nHost: a\r\nX-Host: b\r\n\r\n', true)) ?? '', / 200 /);
   });
 
-  it('does not take a name for a way up, nor for nothing', async () => {
+  it('rejects . and .. as names in a path', async () => {
     const maps = '/api/v1/namespaces/kept/configmaps';
     const create = { metadata: { name: 'kept' } };
     assert.equal((await server.call('POST', '/api/v1/namespaces', create)).status, 201);

@@ -97,7 +97,7 @@ function clientWith(pair: KeyAndCertificate) {
   return { transport, client: createClient(transport) };
 }
 
-/** Requests a certificate for a node as whoever has this pair. */
+/** Requests a certificate for a node with the given key and certificate. */
 async function order(pair: KeyAndCertificate, node: string, signerName = kubeletClientSigner) {
   const { transport, client } = clientWith(pair);
   const context = { client, clock: systemClock, random: new SeededRandom(1), log: silentLogger };
@@ -157,7 +157,7 @@ describe('a node that was off past the end of its certificate', () => {
 });
 
 describe('refused', () => {
-  it('the node of another name', async () => {
+  it("a certificate for another node's name", async () => {
     const old = await expiredOf('b');
     await createNode('b', old);
     await createNode('c', await expiredOf('c'));
@@ -173,7 +173,7 @@ describe('refused', () => {
     );
   });
 
-  it('a Node that was deleted, and one that was made again with another certificate or none', async () => {
+  it('a Node that was deleted or recreated', async () => {
     const old = await expiredOf('gone');
     await createNode('gone', old);
     await rig.cluster.client.resource(nodeResource).delete('gone');
@@ -185,7 +185,7 @@ describe('refused', () => {
     await refused('gone', old, /not the last one that node "gone" has used/);
   });
 
-  it('a Node that is alive', async () => {
+  it('a Node with a recent Lease', async () => {
     const old = await expiredOf('alive');
     await createNode('alive', old);
     await rig.cluster.client.resource(leaseResource).create({
@@ -202,21 +202,24 @@ describe('refused', () => {
       'a certificate of an authority with the same name',
       async () => expiredOf('x', {}, await createAuthority('test', Date.now() - 500 * day, Date.now() + day)),
     ],
-    ['one that expired more than a year ago', () => expiredOf('x', { notAfter: Date.now() - 366 * day })],
-    ['one for servers', () => expiredOf('x', { usages: ['server'], hosts: ['x'] })],
+    [
+      'a certificate that expired more than a year ago',
+      () => expiredOf('x', { notAfter: Date.now() - 366 * day }),
+    ],
+    ['a serving certificate that expired', () => expiredOf('x', { usages: ['server'], hosts: ['x'] })],
     ["a user's", () => expiredOf('x', { commonName: 'anna', organizations: [] })],
     ["an administrator's", () => expiredOf('x', { organizations: ['system:nodes', 'system:masters'] })],
-    ["a user's who has the name of a node", () => expiredOf('x', { organizations: ['people'] })],
+    ["a user's certificate with the name of a node", () => expiredOf('x', { organizations: ['people'] })],
   ];
   for (const [what, pair] of strangers)
-    it(`${what}: it authenticates nobody`, async () => {
+    it(`${what}: answered with 401`, async () => {
       const { transport } = clientWith(await pair());
       const answer = await transport.request({ method: 'GET', path: '/api/v1/nodes' });
       assert.equal(answer.status, 401);
       transport.close();
     });
 
-  it('a valid certificate with the name that an expired one gets', async () => {
+  it('a valid certificate with the user name that expired nodes authenticate as', async () => {
     await createNode('named');
     const pair = await rig.server.clientCertificate(expiredNodeUser('named'), ['system:expired-nodes']);
     await assert.rejects(order(pair, 'named'), /not the last one that node "named" has used/);

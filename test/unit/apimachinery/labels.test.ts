@@ -89,7 +89,7 @@ test('match expressions join match labels', () => {
   assert.equal(formatSelector(selector), 'app=web,app,count notin (8),!old,tier in (back,front)');
 });
 
-test('the text form reads back', () => {
+test('a formatted selector parses to the same selector', () => {
   for (const text of ['a=b,c!=d', 'a in (x,y),!b', 'n<3,n>1', 'k notin (v)'])
     assert.equal(
       formatSelector(parseLabelSelector(formatSelector(parseLabelSelector(text)))),
@@ -97,7 +97,7 @@ test('the text form reads back', () => {
     );
 });
 
-test('a selector of more terms than anybody needs is refused, not held against every object', () => {
+test('rejects selectors with more than 1000 terms or 32768 characters', () => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => `k${i}`).join(',');
   assert.equal(parseLabelSelector(many(1000)).requirements.length, 1000);
   assert.equal(parseLabelSelector(`k in (${many(5000)})`).requirements.length, 1);
@@ -115,7 +115,7 @@ test('a selector of more terms than anybody needs is refused, not held against e
   assert.throws(() => parseFieldSelector(many(40_000)), /the field selector has \d+ characters/);
 });
 
-test('a selector of an object that cannot change is read once; of any other, whenever it is asked for', () => {
+test('caches the parsed selector of a frozen object only', () => {
   const expression = { key: 'app', operator: 'In' as const, values: ['a'] };
   const open = { matchExpressions: [expression] };
   const before = selectorFromLabelSelector(open);
@@ -126,7 +126,7 @@ test('a selector of an object that cannot change is read once; of any other, whe
   assert.equal(selectorFromLabelSelector(frozen), selectorFromLabelSelector(frozen));
 });
 
-test('thousands of values are not gone through for each object', () => {
+test('a match does not scan the thousands of values of a requirement', () => {
   let looked = 0;
   const count = 5000;
   const values = new Proxy(

@@ -1,7 +1,7 @@
 /**
- * Runs a scenario of a controller repeatedly: each time another of its requests fails, or its process ends
- * there. The controller is called as its queue would call it: again after an error, and with a cache that
- * shows writes late.
+ * Runs a scenario of a controller repeatedly. In each run another request of the controller fails, or its
+ * process ends at that request. The controller is called as its queue would call it: again after an error,
+ * and with a cache that shows writes late.
  */
 import type { KubeObject, ObjectKey } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';

@@ -11,7 +11,7 @@ const module = join(import.meta.dirname, '../../../src/roles/data-directory.ts')
 const parent = mkdtempSync(join(tmpdir(), 'minik8s-data-'));
 after(() => rmSync(parent, { recursive: true }));
 
-test('a directory is held by one process until it lets go', async () => {
+test('a directory is locked by one process until its release', async () => {
   const path = join(parent, 'a/b');
   const directory = await openDataDirectory(path);
   assert.equal(holderOf(path), process.pid);
@@ -21,7 +21,7 @@ test('a directory is held by one process until it lets go', async () => {
   await (await openDataDirectory(path)).release();
 });
 
-test('one of many concurrent processes opens it, also over a leftover', async () => {
+test('one of many concurrent processes locks a directory, even with a stale pid file', async () => {
   const path = join(parent, 'at-once');
   mkdirSync(path);
   writeFileSync(join(path, 'minik8s.pid'), '4194304 1\n');
@@ -56,10 +56,10 @@ test('the owner is named although its id is not written yet', async () => {
 
 for (const [what, content] of [
   ['a process that is gone', '4194304 1\n'],
-  ['a process id that now belongs to somebody else', `${process.pid} 1\n`],
+  ['a process id that another process has now', `${process.pid} 1\n`],
   ['nothing readable', 'x\n'],
 ] as const) {
-  test(`a leftover of ${what} does not hold it`, async () => {
+  test(`a stale pid file with ${what} does not lock the directory`, async () => {
     writeFileSync(join(parent, 'minik8s.pid'), content);
     await (await openDataDirectory(parent)).release();
   });
@@ -72,10 +72,10 @@ test('an unusable directory is reported in one line', async () => {
   );
 });
 
-test('a holder that has ended, which its parent has not noticed yet, holds nothing', () => {
+test('a zombie process does not lock the directory', () => {
   const path = join(parent, 'ended');
   mkdirSync(path);
-  // This process handles the child's exit with its next events, which is after this test.
+  // The child stays a zombie during the test: Node reaps it in a later turn of the event loop.
   const { pid } = spawn('true', { stdio: 'ignore' });
   const fields = () => readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/.*\) /, '').split(' ');
   while (fields()[0] !== 'Z');

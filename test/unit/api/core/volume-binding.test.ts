@@ -24,18 +24,18 @@ describe('the volume for a claim', () => {
     assert.equal(chosen(shared, [two, all]), 'all');
   });
   for (const [what, spec, fits] of [
-    ['another class', { storageClassName: 'fast' }, false],
+    ['of another class', { storageClassName: 'fast' }, false],
     ['a block device', { volumeMode: 'Block' as const }, false],
     ['for another claim', { claimRef: referenceTo('other') }, false],
-    ['for another of the same name', { claimRef: referenceTo('c', 'before') }, false],
+    ['for an earlier claim of the same name', { claimRef: referenceTo('c', 'before') }, false],
     ['for this claim', { claimRef: referenceTo('c') }, true],
-    ['for whichever has the name', { claimRef: referenceTo('c', '') }, true],
+    ['for any claim with the name', { claimRef: referenceTo('c', '') }, true],
     ['for this claim, whatever its class', { claimRef: referenceTo('c'), storageClassName: 'fast' }, true],
   ] as const)
-    it(`is none that is ${what}: ${!fits}`, () => {
+    it(`may be ${what}: ${fits}`, () => {
       assert.equal(chosen(mine, [sized('v', '5Gi', spec)]), fits ? 'v' : undefined);
     });
-  it('is what the selector picks, available, and not about to go', () => {
+  it('matches the selector, is Available and is not marked for deletion', () => {
     const picky = claim('c', { spec: { selector: { matchLabels: { disk: 'ssd' } } } });
     const labelled = volume('v', { metadata: { labels: { disk: 'ssd' } } });
     assert.equal(chosen(picky, [volume('w'), labelled]), 'v');
@@ -45,7 +45,7 @@ describe('the volume for a claim', () => {
     ])
       assert.equal(chosen(claim('c'), [other]), undefined);
   });
-  it('is one that is for it already before all others, and no other when that cannot be had', () => {
+  it('is the volume reserved for the claim, and no other volume if the reserved one is required', () => {
     const volumes = [volume('a'), volume('z', { spec: { claimRef: referenceTo('c') } })];
     assert.equal(chosen(claim('c'), volumes), 'z');
     assert.equal(chosen(claim('c'), [volume('a')], true), undefined);
@@ -71,7 +71,7 @@ describe('a bound volume', () => {
     assert.equal(bound?.spec.claimRef?.uid, 'uid-c');
     assert.deepEqual(bound?.metadata.annotations, { 'pv.kubernetes.io/bound-by-controller': 'yes' });
   });
-  it('that a person reserved gets the uid alone', () => {
+  it('that a user reserved gets the uid of the claim and no annotation', () => {
     const bound = boundVolume(volume('v', { spec: { claimRef: referenceTo('c', '') } }), claim('c'));
     assert.equal(bound?.spec.claimRef?.uid, 'uid-c');
     assert.equal(bound?.metadata.annotations, undefined);

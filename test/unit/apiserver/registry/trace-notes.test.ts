@@ -14,25 +14,45 @@ const here = noteOf('a', '2');
 
 const cases: [what: string, write: Partial<NotedWrite>, expected: string | undefined][] = [
   ['a user in a trace', { context: at('a') }, here],
-  ['a user in a trace, over another', { context: at('a'), before: noteOf('b') }, here],
-  ['a user in a trace that is not recorded', { context: at('a', false), before: noteOf('b') }, undefined],
-  ['a user outside of any', { before: noteOf('b') }, undefined],
-  ['a user, of what a controller made', { context: at('a'), owner: { note: noteOf('c') } }, here],
-  ['a controller, of its own', { isOwn: true, context: at('a'), owner: { note: noteOf('c') } }, noteOf('c')],
   [
-    'a controller, of its own without a cause',
+    'a user in a trace, where the object has a note of another trace',
+    { context: at('a'), before: noteOf('b') },
+    here,
+  ],
+  ['a user in a trace that is not recorded', { context: at('a', false), before: noteOf('b') }, undefined],
+  ['a user outside of a trace', { before: noteOf('b') }, undefined],
+  ['a user in a trace, to an object with an owner', { context: at('a'), owner: { note: noteOf('c') } }, here],
+  [
+    'a controller, to an object of its own',
+    { isOwn: true, context: at('a'), owner: { note: noteOf('c') } },
+    noteOf('c'),
+  ],
+  [
+    'a controller, to an object whose owner has no note',
     { isOwn: true, context: at('a'), owner: { note: undefined }, before: here },
     undefined,
   ],
-  ['a controller, of its own with a broken one', { isOwn: true, owner: { note: 'x' } }, undefined],
   [
-    'a part, in the same trace',
+    'a controller, to an object whose owner has a damaged note',
+    { isOwn: true, owner: { note: 'x' } },
+    undefined,
+  ],
+  [
+    'a component without an owner, in the same trace',
     { isOwn: true, context: at('a'), before: noteOf('a', '9') },
     noteOf('a', '9'),
   ],
-  ['a part, in another trace', { isOwn: true, context: at('a'), before: noteOf('b') }, here],
-  ['a part, outside of any', { isOwn: true, before: noteOf('b') }, noteOf('b')],
-  ['a part, outside of any, that asks anew', { isOwn: true, before: noteOf('b'), asksAnew: true }, undefined],
+  [
+    'a component without an owner, in another trace',
+    { isOwn: true, context: at('a'), before: noteOf('b') },
+    here,
+  ],
+  ['a component outside of a trace', { isOwn: true, before: noteOf('b') }, noteOf('b')],
+  [
+    'a component outside of a trace that changes the desired state',
+    { isOwn: true, before: noteOf('b'), asksAnew: true },
+    undefined,
+  ],
 ];
 for (const [what, write, expected] of cases) {
   test(`${what}: ${expected?.slice(3, 8)}`, () => {

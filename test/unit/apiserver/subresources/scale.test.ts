@@ -41,7 +41,7 @@ const scaleOf = ({ metadata }: Deployment, replicas: number, running: number) =>
   };
 };
 
-test('shows what is wanted, what there is and what is counted', async () => {
+test('a GET returns the wanted replicas, the current replicas and the selector', async () => {
   const answer = await server.call('GET', scale);
   assert.equal(answer.status, 200);
   assert.deepEqual(answer.json(), scaleOf(made, 2, 0));
@@ -55,13 +55,18 @@ describe('is written', () => {
   for (const [title, method, body, replicas] of [
     ['by itself', 'PUT', { spec: { replicas: 5 } }, 5],
     ['with its kind', 'PUT', { kind: 'Scale', apiVersion: 'autoscaling/v1', spec: { replicas: 0 } }, 0],
-    ['of the object that was meant', 'PUT', { metadata: { uid, resourceVersion }, spec: { replicas: 3 } }, 3],
-    ['to none when it says none', 'PUT', { spec: {} }, 0],
-    ['to none when it says nothing', 'PUT', {}, 0],
+    [
+      'with the uid and the resourceVersion of the object',
+      'PUT',
+      { metadata: { uid, resourceVersion }, spec: { replicas: 3 } },
+      3,
+    ],
+    ['to 0 replicas by an empty spec', 'PUT', { spec: {} }, 0],
+    ['to 0 replicas by an empty body', 'PUT', {}, 0],
     ['by a patch', 'PATCH', { spec: { replicas: 4 } }, 4],
-    ['by a patch of the object that was meant', 'PATCH', { metadata: { uid }, spec: { replicas: 4 } }, 4],
+    ['by a patch with the uid of the object', 'PATCH', { metadata: { uid }, spec: { replicas: 4 } }, 4],
     ['by a patch that changes nothing', 'PATCH', {}, 2],
-    ['by a patch that takes the number away', 'PATCH', { spec: { replicas: null } }, 0],
+    ['to 0 replicas by a patch with null', 'PATCH', { spec: { replicas: null } }, 0],
   ] as const)
     test(title, async () => {
       const text = JSON.stringify(body)
@@ -77,7 +82,7 @@ describe('is written', () => {
       assert.deepEqual([before, rest], [2, restBefore]);
     });
 
-  test('as it is, and nothing is written', async () => {
+  test('without a new resourceVersion if replicas does not change', async () => {
     for (const [method, body, options] of [
       ['PUT', { spec: { replicas: 2 } }],
       ['PATCH', { spec: { replicas: 2 } }, merge],
@@ -102,10 +107,16 @@ describe('is not written', () => {
   for (const [title, method, body, code, message] of [
     ['by a dry run', 'PUT?dryRun=All', { spec: { replicas: 5 } }, 200, undefined],
     ['by a dry run of a patch', 'PATCH?dryRun=All', { spec: { replicas: 5 } }, 200, undefined],
-    ['to less than none', 'PUT', { spec: { replicas: -1 } }, 422, /must be greater than or equal to 0/],
-    ['to less than none by a patch', 'PATCH', { spec: { replicas: -1 } }, 422, /Scale.* "web" is invalid/],
+    ['with negative replicas', 'PUT', { spec: { replicas: -1 } }, 422, /must be greater than or equal to 0/],
     [
-      'to a part',
+      'with negative replicas by a patch',
+      'PATCH',
+      { spec: { replicas: -1 } },
+      422,
+      /Scale.* "web" is invalid/,
+    ],
+    [
+      'with a fraction of a replica',
       'PUT',
       { spec: { replicas: 1.5 } },
       400,
@@ -119,13 +130,19 @@ describe('is not written', () => {
       /replicas must be an integer of 32 bits, not "1"$/,
     ],
     [
-      'to more than Kubernetes counts',
+      'with replicas beyond 32 bits',
       'PUT',
       { spec: { replicas: 2 ** 31 } },
       400,
       /of 32 bits, not 2147483648$/,
     ],
-    ['to more by a patch', 'PATCH', { spec: { replicas: 1e10 } }, 400, /of 32 bits, not 10000000000$/],
+    [
+      'with replicas beyond 32 bits by a patch',
+      'PATCH',
+      { spec: { replicas: 1e10 } },
+      400,
+      /of 32 bits, not 10000000000$/,
+    ],
     ['to a list', 'PUT', { spec: [] }, 400, /^spec must be an object$/],
     [
       'to a Scale of another version',
@@ -170,7 +187,7 @@ describe('is not written', () => {
     assert.equal((await server.call('PUT', missing, {})).status, 404);
   });
 
-  test('and the refusal names the field and the kind', async () => {
+  test('with negative replicas: details.causes names spec.replicas', async () => {
     const { details } = (await server.call('PUT', scale, { spec: { replicas: -1 } })).json<Status>();
     assert.deepEqual(
       [details?.group, details?.kind, details?.name, details?.causes?.[0]?.field],

@@ -46,11 +46,11 @@ b 1e+21
     ['a\\', 'a\\\\'],
     ['ä{}=,b', 'ä{}=,b'],
   ] as const)
-    it(`writes the value ${JSON.stringify(value)} of a label so that it ends where it ends`, () => {
+    it(`escapes the label value ${JSON.stringify(value)}`, () => {
       assert.equal(labelPairs({ x: value }), `x="${written}"`);
     });
 
-  it('counts in each bucket what is below its bound', () => {
+  it('counts in each bucket the observations up to its bound', () => {
     const histogram = new Histogram([1, 2.5]);
     for (const value of [0.5, 1, 2, 99]) histogram.observe(value);
     assert.equal(

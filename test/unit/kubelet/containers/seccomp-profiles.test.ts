@@ -22,13 +22,13 @@ describe('a seccomp profile of the machine', () => {
     );
   });
 
-  it('is from nowhere else', async () => {
+  it('is not read from outside of the folder', async () => {
     writeFileSync(join(root, 'outside.json'), '{"defaultAction":"SCMP_ACT_ALLOW"}');
     for (const file of ['../outside.json', 'team/../../outside.json', '/etc/hostname', '', '..'])
       await assert.rejects(readSeccompProfile(folder, file), /^Error: it has to be a path below/, file);
   });
 
-  it('has to be there, and be one', async () => {
+  it('must be an existing file with a seccomp profile', async () => {
     write('list.json', '[]');
     write('empty.json', '{}');
     write('text.json', 'secret');

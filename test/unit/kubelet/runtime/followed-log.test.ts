@@ -55,16 +55,24 @@ const pieced: readonly Entry[] = [
 
 describe('a followed log', () => {
   for (const [title, entries, expected] of [
-    ['every entry comes', [a, b, c, d], 'a\nb\nc\nd\n'],
-    ['a file that is read again is left out', [a, b, c, a, b, c, d], 'a\nb\nc\nd\n'],
-    ['and the end of one', [a, b, c, b, c, d], 'a\nb\nc\nd\n'],
-    ['and its last line', [a, b, c, c, d], 'a\nb\nc\nd\n'],
-    ['and one that is read three times', [a, b, a, b, c, a, b, c, d], 'a\nb\nc\nd\n'],
-    ['and one that breaks off', [a, b, c, d, a, b, [9_000_000_100, 'e\n']], 'a\nb\nc\nd\ne\n'],
-    ['equal pieces of one line come', [a, ...pieced, c], `a\n${long}${long}end\nc\n`],
-    ['and once, where they are read again', [a, ...pieced, a, ...pieced, c], `a\n${long}${long}end\nc\n`],
+    ['every entry is printed', [a, b, c, d], 'a\nb\nc\nd\n'],
+    ['a file that is read again is printed once', [a, b, c, a, b, c, d], 'a\nb\nc\nd\n'],
+    ['the end of a file that is read again is printed once', [a, b, c, b, c, d], 'a\nb\nc\nd\n'],
+    ['a last line that is read again is printed once', [a, b, c, c, d], 'a\nb\nc\nd\n'],
+    ['a file that is read three times is printed once', [a, b, a, b, c, a, b, c, d], 'a\nb\nc\nd\n'],
     [
-      'and where the file begins within the line',
+      'a file that is read again in part is printed once',
+      [a, b, c, d, a, b, [9_000_000_100, 'e\n']],
+      'a\nb\nc\nd\ne\n',
+    ],
+    ['equal pieces of one line are all printed', [a, ...pieced, c], `a\n${long}${long}end\nc\n`],
+    [
+      'equal pieces of one line that are read again are printed once',
+      [a, ...pieced, a, ...pieced, c],
+      `a\n${long}${long}end\nc\n`,
+    ],
+    [
+      'equal pieces are printed once if the file that is read again begins within the line',
       [a, ...pieced, ...pieced.slice(1), c],
       `a\n${long}${long}end\nc\n`,
     ],
@@ -90,7 +98,7 @@ describe('a followed log', () => {
     assert.equal(await read(plain([a, [200, 'prompt> ']]), { tty: true, timestamps: false }), 'a\nprompt> ');
   });
 
-  test('pieces of long lines that both outputs write at a time are not left out', async () => {
+  test('interleaved pieces of long lines of stdout and stderr are all printed', async () => {
     const piece = (at: number, text: string, stream: number) => frame(`${headOf(at)}${text}`, stream);
     const bytes = [piece(100, long, 1), piece(200, long, 2), piece(100, 'out\n', 1), piece(200, 'err\n', 2)];
     assert.ok((await read(Buffer.concat(bytes))) === `${long}${long}out\nerr\n`);

@@ -61,7 +61,7 @@ describe('the token of a pod', () => {
     ]);
   });
 
-  it('is kept until a fifth of its life is left, for each audience and life by itself', async () => {
+  it('is kept until a fifth of its lifetime is left, separately for each audience and lifetime', async () => {
     assert.equal(await get(), 'token 1');
     assert.equal(await get({ expirationSeconds: 3600 }), 'token 1');
     assert.equal(await get({ audience: 'vault' }), 'token 2');
@@ -73,7 +73,7 @@ describe('the token of a pod', () => {
     assert.equal(await get({ audience: 'vault' }), 'token 5');
   });
 
-  it('is of one pod, and forgotten with it', async () => {
+  it('belongs to one pod, and is removed with the pod', async () => {
     assert.equal(await get(), 'token 1');
     assert.equal(await get({}, makePod({}, { uid: 'uid-2' })), 'token 2');
     tokens.forget('uid-1');
@@ -94,7 +94,7 @@ describe('the token of a pod', () => {
     await assert.rejects(get(), /away/);
   });
 
-  it('is not requested permanently if the clocks differ', async () => {
+  it("is requested at most once a minute if the server's clock is behind", async () => {
     ahead = -2 * 60 * minute;
     const first = await tokens.get(pod, projection());
     assert.equal(first.renewAt, clock.now() + minute);
@@ -105,8 +105,8 @@ describe('the token of a pod', () => {
     ['nothing', undefined],
     ['no status', {}],
     ['no token', { status: { token: '', expirationTimestamp: '2030-01-01T00:00:00Z' } }],
-    ['no end', { status: { token: 'x' } }],
-    ['an end that is none', { status: { token: 'x', expirationTimestamp: 'soon' } }],
+    ['no expiration time', { status: { token: 'x' } }],
+    ['an invalid expiration time', { status: { token: 'x', expirationTimestamp: 'soon' } }],
   ] as const)
     it(`is an error if the server answers with ${what}`, async () => {
       answer = () => found;

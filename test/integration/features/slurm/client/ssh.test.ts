@@ -69,7 +69,7 @@ it('a failed connection has a fault, and a host without a known key is not conta
   assert.equal((await (await connect()).run('echo in', never)).stdout, 'in\n');
 });
 
-it('a key that the host does not take is not let in, with or without a passphrase', async (context) => {
+it('a private key that the host rejects is AuthenticationFailed, with or without a passphrase', async (context) => {
   const { fault } = await world(context);
   for (const passphrase of [undefined, 'right']) {
     const { privateKey } = generateKeyPairSync('rsa', {
@@ -84,7 +84,7 @@ it('a key that the host does not take is not let in, with or without a passphras
   }
 });
 
-it('a port without a server is away', async (context) => {
+it('a port without a server is HostAway', async (context) => {
   const { fault } = await world(context);
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -96,7 +96,7 @@ it('a port without a server is away', async (context) => {
   );
 });
 
-it('a program’s output, errors and status come apart, and one that a signal ended has no status', async (context) => {
+it('a program’s stdout, stderr and exit status are returned separately', async (context) => {
   const { connect } = await world(context);
   const connection = await connect();
   const script = 'printf out; printf err >&2; printf more; exit 3';
@@ -114,7 +114,7 @@ it('a program whose request is given up is ended on the host, and the connection
     const given = assert.rejects(ran, /not any more/);
     if (!isEarly) {
       await eventually(systemClock, 'it runs', () => server.programs === 1);
-      // With an answer to a later request, this one's channel is open on both sides.
+      // Once a later request is answered, the channel of the first one is open on both sides.
       await connection.run('true', never);
     }
     stop.abort(new Error('not any more'));
@@ -125,7 +125,7 @@ it('a program whose request is given up is ended on the host, and the connection
   const { runs } = server;
   await assert.rejects(connection.run('true', AbortSignal.abort(new Error('before'))), /before/);
   assert.equal((await connection.run('echo still', never)).stdout, 'still\n');
-  assert.equal(server.runs, runs + 1, 'one that was given up before is not run');
+  assert.equal(server.runs, runs + 1, 'a request with an aborted signal runs nothing');
 });
 
 it('a connection closed here reports that, one closed by the host is lost, and neither accepts requests', async (context) => {
@@ -160,7 +160,7 @@ it('files are requested again after a refused session, and an unreadable file is
   server.unreadable = ['denied'];
   for (const path of [denied, join(home, 'none')])
     await assert.rejects(connection.read(path, 0, 4), (error) => error instanceof UnreadableFile);
-  // A folder cannot be read as a file; the host's words are those of a failure.
+  // The host answers the read of a folder with a general failure, not with a missing or denied file.
   await assert.rejects(connection.read(home, 0, 4), (error) => !(error instanceof UnreadableFile));
   await assert.rejects(
     connection.write(join(home, 'none/x'), Buffer.from('x'), 0o600),

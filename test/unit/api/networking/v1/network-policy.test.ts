@@ -19,14 +19,14 @@ const peer = 'spec.egress[1].to[0]';
 testCreate(networkPolicyResource, policy, [
   ['nothing', { spec: null }],
   [
-    'a selector that is none',
+    'an invalid selector',
     spec({ podSelector: { matchLabels: { app: 'a b' } } }),
     'spec.podSelector.matchLabels: Invalid value: "a b": a valid label',
   ],
   ['ports', ports({}, { port: 80 }, { port: 'http', protocol: 'UDP' }, { port: 80, endPort: 80 })],
   ['another protocol', ports({ protocol: 'ICMP' }), `${port}.protocol: Unsupported value: "ICMP"`],
   [
-    'a port that is none',
+    'an invalid port',
     ports({ port: 0, endPort: 65536 }),
     `${port}.port: Invalid value: 0: must be between 1 and 65535, inclusive`,
     `${port}.endPort: Invalid value: 65536: must be between 1 and 65535, inclusive`,
@@ -37,7 +37,7 @@ testCreate(networkPolicyResource, policy, [
     `${port}.endPort: Invalid value: 79: must be greater than or equal to \`port\``,
   ],
   [
-    'an end of no number',
+    'an endPort for a port without a number',
     ports({ port: 'HTTP', endPort: 80 }, { endPort: 80 }),
     `${port}.endPort: Invalid value: 80: may not be specified when \`port\` is non-numeric`,
     `${port}.port: Invalid value: "HTTP": must contain only alpha-numeric`,
@@ -52,7 +52,7 @@ testCreate(networkPolicyResource, policy, [
     `${peer}: Forbidden: may not specify both ipBlock and another peer`,
   ],
   [
-    'peers that are none',
+    'invalid peers',
     to({
       podSelector: { matchLabels: { app: 'a b' } },
       namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] },
@@ -62,23 +62,23 @@ testCreate(networkPolicyResource, policy, [
   ],
   ['no block', to(block('')), `${peer}.ipBlock.cidr: Required value`],
   [
-    'a block that is none',
+    'an invalid block',
     to(block('10.0.0.0', 'x')),
     `${peer}.ipBlock.cidr: Invalid value: "10.0.0.0": must be a valid CIDR`,
   ],
   [
-    'blocks with holes',
+    'blocks with exceptions',
     to(block('10.0.0.0/8', '10.1.0.0/16', '10.2.3.4/32'), block('2001:db8::/32', '2001:db8:1::/48')),
   ],
   [
-    'holes beside the block',
+    'exceptions outside of the block',
     to(block('10.0.0.0/8', '10.0.0.0/8', '11.0.0.0/16', '2001:db8::/48', '10.1.0.0')),
     `${peer}.ipBlock.except[0]: Invalid value: "10.0.0.0/8": must be a strict subset of \`cidr\``,
     `${peer}.ipBlock.except[1]: Invalid value: "11.0.0.0/16": must be a strict subset of \`cidr\``,
     `${peer}.ipBlock.except[2]: Invalid value: "2001:db8::/48": must be a strict subset of \`cidr\``,
     `${peer}.ipBlock.except[3]: Invalid value: "10.1.0.0": must be a valid CIDR value`,
   ],
-  ['what goes out', spec({ policyTypes: ['Egress'] })],
+  ['egress only', spec({ policyTypes: ['Egress'] })],
   [
     'another type',
     spec({ policyTypes: ['Ingress', 'Both'] }),
@@ -92,7 +92,10 @@ testCreate(networkPolicyResource, policy, [
 ]);
 
 testUpdate(networkPolicyResource, policy, [
-  ['all of it', spec({ podSelector: { matchLabels: { app: null } }, policyTypes: ['Egress'], egress: [{}] })],
+  [
+    'every field',
+    spec({ podSelector: { matchLabels: { app: null } }, policyTypes: ['Egress'], egress: [{}] }),
+  ],
 ]);
 
 test('the default types of a policy and the default protocol of a port are set', () => {
@@ -118,7 +121,7 @@ test('the columns of a network policy', () => {
   assert.equal(texts({ spec: null })['Pod-Selector'], '<none>');
 });
 
-test('no more wrong exceptions are looked for than an answer names', () => {
+test('validation stops after the maximum number of causes', () => {
   const wrong = Array.from({ length: 10 * maxCauses }, (_, index) => `2001:db8::${index}`);
   const large = created(networkPolicyResource, merge(policy, from(block('2001:db8::/32'))));
   const [only] = large.spec.ingress?.[0]?.from ?? [];

@@ -18,7 +18,7 @@ const routes = (...dnses: ReturnType<typeof makeDns>[]) =>
   );
 
 describe('routes', () => {
-  it('are of all objects, hosts in order and the longest path first', () => {
+  it('cover all objects, sorted by host, the longest path first', () => {
     assert.deepEqual(
       routes(
         makeDns('b', 'b.example', [
@@ -47,7 +47,7 @@ describe('routes', () => {
     assert.deepEqual(routes(old, young), expected);
   });
 
-  it('of one host belong to the namespace with the oldest object until that is deleted', () => {
+  it('of one host are those of the namespace with the oldest object', () => {
     const ours = makeDns('z', 'x.example', ['/=web:80', '/late=api:8080']);
     const later = { creationTimestamp: '2026-01-01T00:00:01Z' };
     const theirs = makeDns('a', 'x.example', ['/api=api:8080'], { ...later, namespace: 'other' });
@@ -59,7 +59,7 @@ describe('routes', () => {
     assert.deepEqual(routes(ownLater), ['x.example: /b 10.96.0.20:80']);
   });
 
-  it('of a namespace are those of its oldest objects, up to 1000 paths, and do not reduce those of other namespaces', () => {
+  it('are limited to 1000 paths of the oldest objects in each namespace', () => {
     const paths = Array.from({ length: 100 }, (_, n) => `/${n}=web:80`);
     const many = Array.from({ length: 30 }, (_, n) => makeDns(`d${n}`, `h${n}.example`, paths));
     const newest = { creationTimestamp: '2026-01-01T00:00:01Z' };
@@ -85,7 +85,7 @@ describe('the hosts file', () => {
   const render = (from: string, owner: string, ...names: string[]) =>
     renderHostsFile(from, owner, '192.0.2.1', names);
 
-  it('gets a block, which follows the names and goes with the last of them', () => {
+  it('gets a block with the current names, which is removed with the last name', () => {
     const one = render(text, '/data', 'a.example');
     assert.equal(one, text + block('/data', 'a.example'));
     const two = render(one, '/data', 'a.example', 'b.example');
@@ -94,7 +94,7 @@ describe('the hosts file', () => {
     assert.equal(render(two, '/data'), text);
   });
 
-  it('keeps the blocks of others', () => {
+  it('keeps the blocks of other data directories', () => {
     const both = render(render(text, '/one', 'a.example'), '/two', 'b.example');
     assert.equal(render(both, '/one'), text + block('/two', 'b.example'));
   });

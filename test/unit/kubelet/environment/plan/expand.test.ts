@@ -27,7 +27,7 @@ for (const [text, expanded] of [
   it(`${text} is ${expanded}`, () => assert.equal(expand(text, lookUp), expanded));
 }
 
-it('a text without an end of what it begins takes no longer than others', () => {
+it('100,000 unclosed `$(` are expanded in linear time', () => {
   const text = '$('.repeat(500_000);
   assert.equal(expand(text, lookUp), text);
   const closed = `${'$('.repeat(50_000)})`;
