@@ -102,7 +102,7 @@ const refused: readonly RefusedBody[] = [
     message: /spec\.containers\[0\]\.ports\[0\]\.containerPort.*65536/,
   },
   {
-    what: 'a patch that is none',
+    what: 'an invalid patch',
     method: 'PATCH',
     path: `${configMaps}/kept`,
     body: '{"op":"no"}',
@@ -112,7 +112,7 @@ const refused: readonly RefusedBody[] = [
     message: /./,
   },
   {
-    what: 'a namespace that is not there',
+    what: 'a namespace that does not exist',
     path: '/api/v1/namespaces/nowhere/configmaps',
     body: '{"metadata":{"name":"a"}}',
     code: 404,
@@ -176,7 +176,7 @@ test('bad input is refused with one Status that names it, and changes nothing', 
     });
   }
 
-  await context.test('kubectl get: an unknown kind and an object that is not there', async () => {
+  await context.test('kubectl get: an unknown kind and an object that does not exist', async () => {
     const kind = await kubectl.attempt(['get', 'gadgets']);
     assert.deepEqual(
       [kind.code, kind.stderr],

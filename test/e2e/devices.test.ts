@@ -109,7 +109,7 @@ test('devices of a node', async (context) => {
 
   await context.test('one that asks for more than is left waits, and runs when it is free', async () => {
     await create('both', gpu, 2, `ls ${dev}`);
-    await waitFor('it is told', async () => {
+    await waitFor('the shortage of devices is reported', async () => {
       const { status } = await read('both');
       return status?.conditions?.some(({ message }) => message?.includes(`Insufficient ${gpu}`));
     });

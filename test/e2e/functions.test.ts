@@ -259,7 +259,7 @@ def handler(event):
   );
 
   await context.test(
-    'one that is not there is not found, and one that is deleted leaves nothing',
+    'one that does not exist is not found, and one that is deleted leaves nothing',
     async () => {
       assert.equal((await call('/function/nobody', {})).status, 404);
       const names = ['hello', 'sum', 'bad', 'slow-js', 'slow-py'];

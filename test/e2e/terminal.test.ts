@@ -96,7 +96,7 @@ test('a terminal of ctl, as one of kubectl', async (context) => {
   }
 
   await context.test(
-    'a program that is not there is named, with the status that kubectl ends with',
+    'a program that does not exist is named, with the status that kubectl ends with',
     async () => {
       await ready();
       const run = (program: readonly string[], more: readonly string[]) => {

@@ -195,7 +195,7 @@ describe('a new pod of an account', () => {
       /must not contain '\.\.'/,
     ],
     [
-      'a mode that is none',
+      'an invalid mode',
       { volumes: [{ name: 's', configMap: { name: 's', defaultMode: 512 } }] },
       /between 0 and 0777/,
     ],

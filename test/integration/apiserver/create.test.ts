@@ -96,7 +96,7 @@ describe('create', () => {
 
   const refusals: readonly [string, string, unknown, number, RegExp][] = [
     [
-      'a namespace that is not there',
+      'a namespace that does not exist',
       '/api/v1/namespaces/nope/configmaps',
       { metadata: { name: 'x' } },
       404,

@@ -135,7 +135,7 @@ describe('a write of a node', () => {
       422,
     ],
     [
-      'a port that is none',
+      'an invalid port',
       'PATCH',
       `${node}/status`,
       { status: { daemonEndpoints: { kubeletEndpoint: { Port: 70_000 } } } },

@@ -23,7 +23,7 @@ describe('a new pod', () => {
 
   const refused: readonly (readonly [string, object, number, RegExp])[] = [
     [
-      'with a service account that is not there',
+      'with a service account that does not exist',
       { serviceAccountName: 'x' },
       403,
       /^pods "p\d+" is forbidden: error looking up service account default\/x: serviceaccount "x" not found/,
@@ -47,7 +47,7 @@ describe('a new pod', () => {
       /pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead$/,
     ],
     [
-      'with a priority class that is not there',
+      'with a priority class that does not exist',
       { priorityClassName: 'high' },
       403,
       /no PriorityClass with name high was found$/,
@@ -59,7 +59,7 @@ describe('a new pod', () => {
       /the integer value of priority \(2000001000\) must not be provided in pod spec/,
     ],
     [
-      'with a seccomp profile of a kind that is none',
+      'with a seccomp profile of an invalid kind',
       { securityContext: { seccompProfile: { type: 'Docker' } } },
       422,
       /spec\.securityContext\.seccompProfile\.type: Unsupported value: "Docker"/,

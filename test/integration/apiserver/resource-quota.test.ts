@@ -165,7 +165,7 @@ describe('a quota', () => {
     deletes = true;
     const again = await pod(server, 'a');
     assert.deepEqual(message(again), [409, 'pods "a" already exists']);
-    assert.equal(await podsIn(server), 0, 'what was taken for the first stands for none that is there');
+    assert.equal(await podsIn(server), 0, 'what was taken for the first stands for none that exists');
   });
 
   it('is taken from by every node port that a load balancer gets', async (t) => {

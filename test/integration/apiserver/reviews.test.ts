@@ -229,7 +229,7 @@ describe('a SelfSubjectAccessReview', () => {
       'labelSelector.requirements: Required value: when spec.resourceAttributes.labelSelector is specified, requirements or rawSelector is required',
     ],
     [
-      'with a label that is none',
+      'with an invalid label',
       { requirements: [{ key: 'a b', operator: 'Exists' }] },
       'labelSelector.requirements[0].key: Invalid value: "a b"',
     ],

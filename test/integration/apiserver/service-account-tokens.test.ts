@@ -84,7 +84,7 @@ describe('a token of a service account', () => {
         'of an account without a uid',
         { 'kubernetes.io': { namespace: 'default', serviceaccount: { name: 'app' } } },
       ],
-      ['of an account that is none', { 'kubernetes.io': { namespace: 'default', serviceaccount: 'app' } }],
+      ['of an invalid account', { 'kubernetes.io': { namespace: 'default', serviceaccount: 'app' } }],
       ['without what is ours', { 'kubernetes.io': undefined }],
     ] as const)
       assert.equal(await isGood(await signed(change)), false, what);

@@ -104,9 +104,9 @@ describe('a TokenRequest', () => {
   const refused: readonly [string, object, number, RegExp][] = [
     ['too short a time', { expirationSeconds: 599 }, 422, /may not specify a duration less than 10 minutes/],
     ['too long a time', { expirationSeconds: 2 ** 32 + 1 }, 422, /larger than 2\^32 seconds/],
-    ['a time that is none', { expirationSeconds: 'soon' }, 400, /expirationSeconds/],
+    ['an invalid time', { expirationSeconds: 'soon' }, 400, /expirationSeconds/],
     ['audiences that are no list', { audiences: 'a' }, 400, /audiences/],
-    ['a pod that is not there', bindTo('Pod', 'none'), 404, /pods "none" not found/],
+    ['a pod that does not exist', bindTo('Pod', 'none'), 404, /pods "none" not found/],
     [
       'a pod of another uid',
       bindTo('Pod', 'p1', { uid: 'other' }),
@@ -130,7 +130,7 @@ describe('a TokenRequest', () => {
       assert.match(answer.json<Status>().message ?? '', why);
     });
 
-  it('is of an account that is there, in its own name, and has no other verb', async () => {
+  it('is of an account that exists, in its own name, and has no other verb', async () => {
     const at = (account: string) => `${inDefault}/serviceaccounts/${account}/token`;
     const ask = (account: string, body: object) => world.server.call('POST', at(account), body);
     assert.equal((await ask('none', {})).status, 404);

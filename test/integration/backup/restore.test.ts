@@ -158,12 +158,12 @@ test('a backup that is made while objects are written has those of one revision'
     const { items } = await store.list('/registry/configmaps/', {});
     const numbers = items.map(({ key }) => Number(/\d+$/.exec(key)?.[0])).sort((a, b) => a - b);
     assert.ok(numbers.length >= 20 && numbers.length <= 400);
-    assert.deepEqual(numbers, [...numbers.keys()], 'no write is missing before one that is there');
+    assert.deepEqual(numbers, [...numbers.keys()], 'no write is missing before one that exists');
     assert.ok(manifest.keys >= numbers.length);
   });
 });
 
-test('data that are there already stay, unless they are to be replaced: then they are moved aside', async () => {
+test('existing data stay, unless they are to be replaced: then they are moved aside', async () => {
   await write(0, 3);
   const { path } = await backUp();
   await running.etcd.stop();

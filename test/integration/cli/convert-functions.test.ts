@@ -124,7 +124,7 @@ test('a command with an argument, whose output is the answer', async () => {
 });
 
 for (const [what, manifest, files, message] of [
-  ['a file that is not there', 'functionPath: none.py', {}, /there is no file or folder .*none\.py/],
+  ['a file that does not exist', 'functionPath: none.py', {}, /there is no file or folder .*none\.py/],
   [
     'a file without such a function',
     'functionPath: f.py',

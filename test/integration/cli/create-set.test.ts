@@ -260,7 +260,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
     for (const [what, object, status] of [
       ['nothing', configMap({ a: '1', b: '2' }), 0],
       ['a value, and one that goes', configMap({ a: '2' }), 1],
-      ['one that is not there', configMap({ a: '2' }, { name: 'fresh' }), 1],
+      ['one that does not exist', configMap({ a: '2' }, { name: 'fresh' }), 1],
     ] as const)
       it(`diff: ${what}`, async () => {
         await write(configMap({ a: '1', b: '2' }));

@@ -61,7 +61,7 @@ describe('a manifest with values of the wrong type', () => {
   for (const verb of ['apply', 'create'])
     it(`${verb} names file, line, field, what is expected and what to write, for each fault`, async () =>
       assert.deepEqual(await errorsOf(wrong, verb), wrongLines));
-  it('apply and replace of an object that is there do so too', async () => {
+  it('apply and replace of an object that exists do so too', async () => {
     await writeFile(join(directory, 'right.yaml'), deployment);
     assert.equal((await ctl(['apply', '-f', join(directory, 'right.yaml')])).err, '');
     assert.deepEqual(await errorsOf(wrong, 'replace'), wrongLines);

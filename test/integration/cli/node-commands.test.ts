@@ -51,7 +51,7 @@ const scenarios: Scenario[] = [
       'uncordon -l no=such',
     ],
   },
-  { what: 'cordon of a node that is not there', commands: ['cordon A nosuch', 'uncordon nosuch'] },
+  { what: 'cordon of a node that does not exist', commands: ['cordon A nosuch', 'uncordon nosuch'] },
   { what: 'dry runs', commands: ['cordon A --dry-run=client', 'cordon A --dry-run=server'] },
   {
     what: 'taints set, changed and removed',
@@ -71,7 +71,7 @@ const scenarios: Scenario[] = [
       'taint node A B q-',
     ],
   },
-  { what: 'taint of a node that is not there', commands: ['taint node nosuch a:NoSchedule'] },
+  { what: 'taint of a node that does not exist', commands: ['taint node nosuch a:NoSchedule'] },
   { what: 'an empty node', commands: ['drain A', 'uncordon A'] },
   { what: 'pods with a controller', pods: [web, slow], commands: ['drain A --grace-period=0', 'drain A'] },
   {
@@ -93,7 +93,7 @@ const scenarios: Scenario[] = [
     commands: ['drain A'],
   },
   {
-    what: 'pods of a daemon set that is not there',
+    what: 'pods of a daemon set that does not exist',
     pods: [daemon, web],
     commands: ['drain A --force --ignore-daemonsets'],
   },
@@ -148,7 +148,7 @@ const scenarios: Scenario[] = [
     pods: [bare, { ...bare, name: 'there', on: 'b' }],
     commands: ['drain A B'],
   },
-  { what: 'a node that is not there, and then nothing is done', pods: [web], commands: ['drain A nosuch'] },
+  { what: 'a node that does not exist, and then nothing is done', pods: [web], commands: ['drain A nosuch'] },
 ];
 
 /** Wrong command lines: both tools exit with 1, kubectl with a hint. */

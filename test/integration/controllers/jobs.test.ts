@@ -69,7 +69,7 @@ describe('Jobs', () => {
       (await pods()).flatMap(({ metadata }) => metadata.finalizers ?? []),
       [],
     );
-    await cluster.eventually('events tell what happened', async () => {
+    await cluster.eventually('events report each change', async () => {
       const reasons = new Set((await cluster.list(eventResource, 'default')).map(({ reason }) => reason));
       return reasons.has('SuccessfulCreate') && reasons.has('Completed');
     });

@@ -97,7 +97,7 @@ describe('workloads', () => {
     });
     const addresses = (await endpoints()).flatMap((endpoint) => endpoint.addresses).sort();
     assert.deepEqual(addresses, pods.map(({ status }) => status?.podIP).sort());
-    await cluster.eventually('events tell what happened', async () => {
+    await cluster.eventually('events report each change', async () => {
       const reasons = new Set((await cluster.list(eventResource, 'default')).map(({ reason }) => reason));
       return ['ScalingReplicaSet', 'SuccessfulCreate', 'Scheduled'].every((reason) => reasons.has(reason));
     });

@@ -141,7 +141,7 @@ test('an unreadable log is reported once, and is read when it is readable', asyn
   const [clock, log, stop] = [new FakeClock(), new RecordingLogger(), new AbortController()];
   const read: string[] = [];
   const following = followKernelLog({ path, clock, log, onRecord: (line) => read.push(line) }, stop.signal);
-  await eventually(systemClock, 'it is told', () => log.of('warn').length > 0);
+  await eventually(systemClock, 'the fault is reported', () => log.of('warn').length > 0);
   for (let i = 0; i < 5; i++) await clock.advance(600_000);
   assert.equal(log.of('warn').length, 1);
   assert.match(JSON.stringify(log.of('warn')), /No such file or directory"/, 'without the end of its line');

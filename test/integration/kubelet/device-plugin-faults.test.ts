@@ -201,7 +201,7 @@ test('a plugin whose list cannot be read or ends is away, and is there when it r
   await counted(3, 3);
   one.say(framed(3, (writer) => writer.string(1, '\u0009')));
   await counted(3, 0);
-  await sees('it is told', () =>
+  await sees('the fault is reported', () =>
     log.of('info').some(({ message }) => message === 'a device plugin has gone'),
   );
   await assert.rejects(give('one'), /nothing on this node offers example.com\/gpu now/);

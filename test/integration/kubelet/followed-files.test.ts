@@ -272,7 +272,7 @@ describe('a log that is followed in its files', { timeout: 120_000 }, () => {
     await settled(0);
   });
 
-  it('cannot be followed in files that are not there', async () => {
+  it('cannot be followed in files that do not exist', async () => {
     const options = { timestamps: false, since: undefined, tailLines: undefined };
     for (const path of ['/proc/no-such/x-json.log', join(folder, 'x-json.log')])
       assert.equal(await followFiles({ path, maxBytes }, options, Promise.resolve(), stop.signal), undefined);

@@ -52,7 +52,7 @@ test('each record of the log is read once, though its reader begins with the old
   await clock.advance(2000);
   await waits(4000);
   assert.equal(records.length, 2);
-  assert.equal(warned().length, 1, 'what is wrong is told once');
+  assert.equal(warned().length, 1, 'the fault is reported once');
   appendFileSync(path, '6,12,300,-;three\n');
   await clock.advance(4000);
   await waits(1000);

@@ -164,7 +164,7 @@ describe('folders of local volumes', () => {
     try {
       await eventually(
         systemClock,
-        'it is told',
+        'the fault is reported',
         async () => reasonOf('pvc-1') === 'FolderRemoved' || undefined,
       );
     } finally {
@@ -174,7 +174,7 @@ describe('folders of local volumes', () => {
   });
 
   const hostile: Readonly<Record<string, (folder: string) => Promise<void> | void>> = {
-    'that is not there': (folder) => rmSync(folder, { recursive: true }),
+    'that does not exist': (folder) => rmSync(folder, { recursive: true }),
     ...hostileTrees(outside),
     'that is a link itself': (folder) => {
       rmSync(folder, { recursive: true });

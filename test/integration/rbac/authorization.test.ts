@@ -110,7 +110,7 @@ describe('roles', () => {
     assert.match(`${await ask(named('fay'), 'DELETE', maps)}`, /cannot deletecollection/);
   });
 
-  test('a role that is not there is the reason of the refusal, and counts once it comes', async () => {
+  test('a role that does not exist is the reason of the refusal, and counts once it comes', async () => {
     const gus = named('gus');
     await world.make(roleBindingsIn('a'), binding('Role/late', 'late', user('gus')));
     await world.make(clusterRoleBindings, binding('ClusterRole/later', 'later', user('gus')));

@@ -204,7 +204,7 @@ describe('preemption', () => {
     await create(made, 'low', '1', 'low');
     await placed(made, 'low');
     await create(made, 'polite', '1', 'polite');
-    await made.eventually('it is told', async () =>
+    await made.eventually('the pending pod is reported', async () =>
       (await made.get(podResource, 'polite'))?.status?.conditions?.some(({ message }) =>
         message?.includes('preemptionPolicy=Never'),
       ),
@@ -212,7 +212,7 @@ describe('preemption', () => {
     assert.equal((await made.get(podResource, 'low'))?.metadata.deletionTimestamp, undefined);
   });
 
-  it('does not happen for a pod with an unknown scheduling policy, nor with a claim that is not there', async () => {
+  it('does not happen for a pod with an unknown scheduling policy, nor with a claim that does not exist', async () => {
     const made = await start({ n1: '4' });
     const annotated = {
       name: 'odd',

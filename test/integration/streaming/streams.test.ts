@@ -79,9 +79,9 @@ describe('streams through the API server', () => {
     ['GET for a WebSocket', 'GET', webSocket],
   ] as const) {
     for (const [what, path, status, message] of [
-      ['a pod that is not there', pod.replace('web', 'none'), 404, /pods "none" not found/],
+      ['a pod that does not exist', pod.replace('web', 'none'), 404, /pods "none" not found/],
       [
-        'a container that is not there',
+        'a container that does not exist',
         `${pod}?container=none`,
         400,
         /container none is not valid for pod web/,

@@ -81,7 +81,7 @@ describe('an autoscaler', () => {
       'spec.metrics: "half" of memory is neither a fraction nor a percentage',
     ],
     [
-      'looks at times that are none',
+      'looks at invalid times',
       { ...byName, ...byCpu, interval: 'often' },
       'spec: "often" is not an interval',
     ],

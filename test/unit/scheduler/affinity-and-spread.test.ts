@@ -126,7 +126,7 @@ describe('required affinity to pods', () => {
       [on('d', 'a1', 'db'), on('c', 'a1', 'cache')],
       [],
     ],
-    ['a selector that is not there means no pod', near({ topologyKey: 'zone' }), [on('d', 'a1', 'db')], []],
+    ['a missing selector selects no pod', near({ topologyKey: 'zone' }), [on('d', 'a1', 'db')], []],
     [
       'an empty one means all',
       near({ topologyKey: 'zone', labelSelector: {} }),
@@ -259,7 +259,7 @@ describe('preferred affinity to pods', () => {
     const rest = ['a1', 'a2', 'x'].map((name) => on(`d${name}`, name, 'db'));
     assert.equal(nodeFor(incoming(prefer(100, db, 'podAntiAffinity')), world(rest)), 'b1');
   });
-  it('of those that are there draws it as well, required or preferred', () => {
+  it('of those that exist draws it as well, required or preferred', () => {
     const web = { topologyKey: 'host', labelSelector: app('web') };
     for (const spec of [prefer(50, web, 'podAffinity'), near(web)])
       assert.equal(nodeFor(incoming({}), world([on('d', 'x', 'db', spec)])), 'x');

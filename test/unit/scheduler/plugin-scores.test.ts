@@ -197,7 +197,7 @@ describe('preferred affinity to pods', () => {
       { a1: 0, a2: 100, b1: 50, x: 100 },
     ],
     [
-      'of those that are there, by theirs',
+      'of those that exist, by theirs',
       {},
       [
         on('1', 'a1', 'db', prefer('podAffinity', [10, 'web'])),

@@ -65,7 +65,7 @@ describe('a pod with a claim', () => {
     return decision.refused?.text ?? decision.nodes[0]?.rejections.map(({ text }) => text).join();
   };
   const table: [string, string | undefined, string][] = [
-    ['that is not there waits', told(one), 'persistentvolumeclaim "c" not found'],
+    ['that does not exist waits', told(one), 'persistentvolumeclaim "c" not found'],
     [
       'that is to be made for it',
       told(ephemeral),
@@ -99,7 +99,7 @@ describe('a pod with a claim', () => {
       'persistentvolumeclaim "c" bound to non-existent persistentvolume "pv"',
     ],
     [
-      'of a volume that is not there',
+      'of a volume that does not exist',
       told(one, bound),
       'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)',
     ],
@@ -136,7 +136,7 @@ describe('a pod with a claim', () => {
       'persistentvolumeclaim "c" is being deleted',
     ],
     [
-      'that is not there, beside one that is to be made',
+      'that does not exist, beside one that is to be made',
       told(
         plain({
           volumes: [
@@ -148,7 +148,7 @@ describe('a pod with a claim', () => {
       'persistentvolumeclaim "c" not found',
     ],
     [
-      'that is not there, and has the name that one would have that is made',
+      'that does not exist, and has the name that one would have that is made',
       told(
         plain({
           volumes: [

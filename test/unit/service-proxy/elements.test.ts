@@ -193,7 +193,7 @@ describe('the text of a change', () => {
   const before = elementsOf([rule()]);
   const after = elementsOf([rule({ addresses: ['10.96.0.9'], endpoints: [endpoint('10.244.0.2', true)] })]);
 
-  it('takes away by key, in order, and adds with values, after the chains that are not there yet', () => {
+  it('takes away by key, in order, and adds with values, after the chains that do not exist yet', () => {
     const text = renderDifference(chainsOf(before), { removed: before, added: after });
     assert.deepEqual(
       text

@@ -277,8 +277,8 @@ const failing: [name: string, state: object, error: string][] = [
     { Type: 'Choice', Choices: [{ Condition: '{% 1 %}', Next: 'E' }], Default: 'E' },
     'States.QueryEvaluationError',
   ],
-  ['Seconds that are none', { Type: 'Wait', Seconds: '{% "1" %}', End: true }, 'States.Runtime'],
-  ['a Timestamp that is none', { Type: 'Wait', Timestamp: '{% "x" %}', End: true }, 'States.Runtime'],
+  ['invalid Seconds', { Type: 'Wait', Seconds: '{% "1" %}', End: true }, 'States.Runtime'],
+  ['an invalid Timestamp', { Type: 'Wait', Timestamp: '{% "x" %}', End: true }, 'States.Runtime'],
   [
     'Items that are no list',
     {

@@ -157,7 +157,7 @@ testStatus(jobResource, job, [
 testStatus(jobResource, indexed, [
   ['indexes', undefined, { completedIndexes: '0-2,5', failedIndexes: '3,6-7' }],
   [
-    'indexes that are none',
+    'invalid indexes',
     undefined,
     { completedIndexes: '9', failedIndexes: 'x' },
     'status.completedIndexes: Invalid value: "9": error parsing completedIndexes: too large index: "9"',

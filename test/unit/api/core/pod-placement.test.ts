@@ -86,7 +86,7 @@ describe('affinity to pods', () => {
       ],
     ],
     [
-      'by a label key that is none',
+      'by an invalid label key',
       required({ ...good, mismatchLabelKeys: ['a b'] }),
       [`${at}.mismatchLabelKeys[0]: Invalid value: "a b"`],
     ],

@@ -46,7 +46,7 @@ describe('from the sent pod', () => {
       ],
     );
   });
-  it('a container that is not there keeps what it has', () => {
+  it('a container that does not exist keeps what it has', () => {
     const old = made();
     assert.deepEqual(
       taken(old, made({}, container({ name: 'other' }))).spec.containers[0]?.resources,

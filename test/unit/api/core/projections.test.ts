@@ -93,7 +93,7 @@ describe('a volume', () => {
         'v.downwardAPI.resourceFieldRef.divisor: ',
       ],
     ],
-    ['of a source that is none', projected({}), [`${s0}: Required value: must specify a source`]],
+    ['of an invalid source', projected({}), [`${s0}: Required value: must specify a source`]],
     [
       'of a source that is two',
       projected({ configMap: { name: 'c' }, ...token() }),
@@ -115,7 +115,7 @@ describe('a volume', () => {
       ],
     ],
     [
-      'of a mode that is none',
+      'of an invalid mode',
       { projected: { defaultMode: 0o1000 } },
       [`v.projected.defaultMode: Invalid value: 512: ${modes}`],
     ],

@@ -48,7 +48,7 @@ const common = [
     `subjects[0].kind: Unsupported value: "": ${subjectKinds}`,
   ],
   [
-    'a kind that is none',
+    'an invalid kind',
     { subjects: [account, { kind: 'Node', name: 'n' }] },
     `subjects[1].kind: Unsupported value: "Node": ${subjectKinds}`,
   ],

@@ -75,7 +75,7 @@ testCreate(clusterRoleResource, clusterRole, [
     'aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil',
   ],
   [
-    'a selector that is none',
+    'an invalid selector',
     selector({ matchLabels: { 'a b': 'c' } }),
     'aggregationRule.clusterRoleSelectors[0].matchLabels: Invalid value: "a b": name part',
     'aggregationRule.clusterRoleSelectors[0]: Invalid value: "null": invalid label selector.',

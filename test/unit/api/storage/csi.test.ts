@@ -22,19 +22,19 @@ const capacity = {
 
 testCreate(csiDriverResource, driver, [
   [
-    'a name that is none',
+    'an invalid name',
     { metadata: { name: 'A' } },
     'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-z',
   ],
   ['no specification', { spec: null }],
   [
-    'a policy that is none',
+    'an invalid policy',
     { spec: { fsGroupPolicy: 'X' } },
     'spec.fsGroupPolicy: Unsupported value: "X": supported values: "File", "None", "ReadWriteOnceWithFSType"',
   ],
   ['modes', { spec: { volumeLifecycleModes: ['Ephemeral', 'Persistent'] } }],
   [
-    'modes that are none',
+    'invalid modes',
     { spec: { volumeLifecycleModes: ['X', 'Ephemeral', ''] } },
     'spec.volumeLifecycleModes: Unsupported value: "X": supported values: "Persistent", "Ephemeral"',
     'spec.volumeLifecycleModes: Unsupported value: "": supported values: "Persistent", "Ephemeral"',
@@ -80,7 +80,7 @@ testUpdate(csiDriverResource, driver, [
 
 testCreate(csiNodeResource, node, [
   [
-    'a name that is none',
+    'an invalid name',
     { metadata: { name: 'A' } },
     'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-z',
   ],
@@ -156,7 +156,7 @@ testUpdate(csiNodeResource, node, [
 
 testCreate(csiStorageCapacityResource, capacity, [
   [
-    'a name that is none',
+    'an invalid name',
     { metadata: { name: 'A' } },
     'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-z',
   ],

@@ -62,7 +62,7 @@ describe('fields of DeleteOptions', () => {
       422,
       /propagationPolicy: .*"Orphan", "Background", "Foreground"/,
     ],
-    ['a policy that is none', { propagationPolicy: false }, 422, /propagationPolicy/],
+    ['an invalid policy', { propagationPolicy: false }, 422, /propagationPolicy/],
     [
       'a policy and orphans',
       { propagationPolicy: 'Orphan', orphanDependents: true },

@@ -48,7 +48,7 @@ test('what a file lacks is named, and no value is shown', () => {
   );
 });
 
-test('a file that others may read, or that is not there, is refused', async (context) => {
+test('a file that others may read, or that does not exist, is refused', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-credentials-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'credentials');

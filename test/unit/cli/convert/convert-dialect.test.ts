@@ -78,7 +78,7 @@ describe("a manifest of Kubernetes' own", () => {
       { ...pod(), metadata: { name: 'x', uid: 'u' }, status: { phase: 'Running' } },
     ],
     ['a pod whose name the server makes', { ...pod(), metadata: { generateName: 'x-' } }],
-    ['a pod with a name that is none', pod({ containers: [{ name: 'A_B', image: 'i' }] })],
+    ['a pod with an invalid name', pod({ containers: [{ name: 'A_B', image: 'i' }] })],
     ['a pod whose container has no name', pod({ containers: [{ image: 'i' }] })],
     ['a pod with a mistyped field', pod({ restartPolcy: 'Never' })],
     [

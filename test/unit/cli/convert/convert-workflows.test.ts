@@ -181,7 +181,7 @@ for (const [what, object, message] of [
     'node a: its type "Wait" is neither Task nor Choice',
   ],
   [
-    'a node that is not there',
+    'a node that does not exist',
     { kind: 'Workflow', name: 'w', WorkflowNodes: [{ Type: 'Task', Name: 'a', Next: 'b' }] },
     /^definition\.States\.a\.Next: .*"b"/,
   ],
@@ -206,7 +206,7 @@ for (const [what, object, message] of [
     '"Like" is not a comparison',
   ],
   [
-    'a number that is none',
+    'an invalid number',
     {
       kind: 'Workflow',
       name: 'w',

@@ -311,7 +311,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get memory resource metric value: ',
     ],
     [
-      'what a container that is not there uses',
+      'what a container that does not exist uses',
       {
         type: 'ContainerResource',
         containerResource: { name: 'cpu', container: 'x', target: share('1') },
@@ -333,7 +333,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get x container metric value: ',
     ],
     [
-      'a type that is none',
+      'an invalid type',
       { type: 'Odd' },
       known(1),
       '',

@@ -286,7 +286,7 @@ describe('autoscalers of different targets', () => {
 
 describe('targets that an autoscaler cannot scale', () => {
   const table: [string, string | undefined, string, string][] = [
-    ['a kind that is none', 'apps/v1', 'Odd', 'no matches for kind "Odd" in group "apps"'],
+    ['an invalid kind', 'apps/v1', 'Odd', 'no matches for kind "Odd" in group "apps"'],
     ['a kind of another group', undefined, 'Deployment', 'no matches for kind "Deployment" in group ""'],
     [
       'a kind without a scale',

@@ -17,7 +17,7 @@ describe('an Event', () => {
     ['is kept from when its series was last seen', event({}, { series: { lastObservedTime: at(20) } }), 80],
     ['is kept from when it was made, where it happened before', event({}, { eventTime: at(-9999) }), 60],
     ['is not kept by what its writer says of the future', event({}, { eventTime: at(9999) }), 60],
-    ['may have times that are none', event({}, { lastTimestamp: 'x', firstTimestamp: null }), 60],
+    ['may have invalid times', event({}, { lastTimestamp: 'x', firstTimestamp: null }), 60],
   ] as const)
     it(title, () => assert.equal(leftOf(one, 60_000, start), seconds * 1000));
 

@@ -97,7 +97,7 @@ describe('an object', () => {
     assert.deepEqual(left(), ['a']);
   });
 
-  it('keeps the owners that are there when others are not', async () => {
+  it('keeps the owners that exist when others are not', async () => {
     put(map('here'), map('a', [owned('gone'), owned('here'), owned('going')]), map('going', [], waiting));
     await reconcile(map('a'));
     assert.deepEqual(ownersOf('a'), ['uid-here']);

@@ -20,7 +20,7 @@ beforeEach(() => {
   world = new ScriptedWorld(podGcController);
 });
 
-describe('a node that is not there', () => {
+describe('a node that does not exist', () => {
   it('loses its pods after the grace period, each with the phase Failed', async () => {
     world.put(podResource, on('gone', 'a'));
     world.put(podResource, on('gone', 'over', { phase: 'Succeeded' }));
@@ -112,7 +112,7 @@ describe('a node that is not there', () => {
   });
 });
 
-describe('a node that is there', () => {
+describe('a node that exists', () => {
   const cases: [string, Node, readonly string[]][] = [
     ['not ready and out of service', node('n1', { ready: 'Unknown', taints: [other, off] }), ['stays']],
     ['ready and out of service', node('n1', { taints: [off] }), ['leaving', 'stays']],

@@ -126,7 +126,7 @@ describe('left alone with all that is in it is a namespace', () => {
     ['that stays', space({ deletionTimestamp: undefined })],
     ['that somebody else ends', space({}, ['example.com/mine'])],
     ['without finalizers', { ...space(), spec: undefined }],
-    ['that is not there', undefined],
+    ['that does not exist', undefined],
   ];
   for (const [title, one] of cases)
     it(title, async () => {

@@ -69,7 +69,7 @@ for (const [what, factory, name] of [
 
     for (const [title, one] of [
       ['that ends', space({ deletionTimestamp: at(1) })],
-      ['that is not there', undefined],
+      ['that does not exist', undefined],
     ] as const)
       it(`gets nothing in a namespace ${title}`, async () => {
         const world = new ScriptedWorld(factory);

@@ -177,7 +177,7 @@ describe('the slices', () => {
     assert.equal(maxAddressesPerSubset, 1000);
     assert.equal(skipped, 3);
     const again = mirror(endpoints([subset(ips.slice(0, maxAddressesPerSubset)), subset(ips.slice(0, 2))]));
-    assert.equal(again.skipped, 0, 'an address that is there already is none too many');
+    assert.equal(again.skipped, 0, 'an address that exists already is none too many');
   });
 });
 

@@ -115,7 +115,7 @@ describe('the binder', () => {
       assert.ok(!world.asked.some((asked) => asked.startsWith('update ')));
     });
 
-  it('waits for a volume that is not there yet', async () => {
+  it('waits for a volume that does not exist yet', async () => {
     put(claim('c', { spec: { volumeName: 'v' } }));
     await world.reconcile('default/c');
     assert.deepEqual([claimNow()?.status?.phase, world.told], ['Pending', []]);

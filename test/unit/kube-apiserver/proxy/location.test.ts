@@ -199,7 +199,7 @@ describe('the address of a service', () => {
       'a pod of another namespace',
       [slice([endpoint('p', { targetRef: { kind: 'Pod', namespace: 'b', name: 'p' } })])],
     ],
-    ['a pod that is not there', [slice([endpoint('p')])], () => undefined],
+    ['a pod that does not exist', [slice([endpoint('p')])], () => undefined],
     ['a pod with another address', [slice([endpoint('p', { addresses: ['10.0.0.2'] })])]],
     [
       'a pod with an address of its own machine',

@@ -173,7 +173,7 @@ describe('an eviction', () => {
   for (const [title, body, query, code] of [
     ['of another pod', { metadata: { name: 'q' } }, '', 400],
     ['of another uid', { deleteOptions: { preconditions: { uid: 'x' } } }, '', 409],
-    ['with options that are none', { deleteOptions: [] }, '', 400],
+    ['with invalid options', { deleteOptions: [] }, '', 400],
     ['of another kind', { kind: 'Binding' }, '', 400],
     ['in a dry run', {}, '?dryRun=All', 201],
     ['in a dry run of its options', { deleteOptions: { dryRun: ['All'] } }, '', 201],

@@ -38,7 +38,7 @@ describe('image mounts in a request to Docker', () => {
   });
 });
 
-describe('the part of an image that is not there', () => {
+describe('the part of an image that does not exist', () => {
   const place = '/var/lib/docker/overlay2/1/merged';
   const info = {
     Mounts: [

@@ -284,7 +284,7 @@ describe('relists', () => {
 });
 
 describe('volumes', () => {
-  it('are counted by what makes them, those that are wanted and those that are there', async () => {
+  it('are counted by what makes them, those that are wanted and those that exist', async () => {
     const clock = new FakeClock();
     const counts = new VolumeCounts(clock);
     const end = counts.start();

@@ -313,7 +313,7 @@ class ModelKernel {
 const sorted = (map: ReadonlyMap<string, string>) => [...map].sort();
 
 describe('the change from one state to another', () => {
-  it('always ends in the state that was asked for, and is none when that is there', () => {
+  it('always ends in the state that was asked for, and is none when that exists', () => {
     const random = new SeededRandom(11);
     const kernel = new ModelKernel();
     let known: OverlayState = { ...noOverlay, senders: undefined };

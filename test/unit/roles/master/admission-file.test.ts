@@ -170,7 +170,7 @@ plugins:
     ['a user twice', security({ exemptions: { usernames: ['a', 'a'] } }), /usernames: a name is there twice/],
     ['another version of PodSecurity', security({}, 'v2'), /configuration: apiVersion: /],
     [
-      'a file that is not there',
+      'a file that does not exist',
       { ...head, plugins: [{ name: 'ResourceQuota', path: 'gone.yaml' }] },
       /cannot read .*gone\.yaml/,
     ],

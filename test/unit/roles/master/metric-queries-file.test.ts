@@ -39,7 +39,7 @@ external:
     ['nothing', '', /f: .*/],
     ['no YAML', 'a: [', /f: /],
     ['another kind', head.replace('MetricQueries', 'Config'), /kind: /],
-    ['a field that is none', `${head}podz: []`, /podz/],
+    ['an invalid field', `${head}podz: []`, /podz/],
     [
       'a query without the selector',
       `${head}pods: [{metric: a, query: b}]`,
@@ -60,7 +60,7 @@ external:
       `${head}pods: [{metric: a, query: 'b{$selector}', allNamespaces: true}]`,
       /allNamespaces/,
     ],
-    ['a label that is none', `${head}labels: {pod: 'a-b'}`, /labels\.pod: expected the name of a label/],
+    ['an invalid label', `${head}labels: {pod: 'a-b'}`, /labels\.pod: expected the name of a label/],
   ];
   for (const [what, text, expected] of bad)
     it(`may not say: ${what}`, () => {

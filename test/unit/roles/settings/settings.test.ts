@@ -111,7 +111,7 @@ describe('settings', () => {
     ['a file that is not YAML', { file: 'a: [' }, /config\.yaml: not YAML: [^:]* at line 1, column \d+$/],
     ['a file that is a list', { file: '- port' }, /expected lines such as/],
     [
-      'a file that is not there',
+      'a file that does not exist',
       { flags: { config: '/nowhere/minik8s.yaml' } },
       /cannot read the configuration file \/nowhere\/minik8s\.yaml: there is no such file$/,
     ],

@@ -46,7 +46,7 @@ describe('how well a node suits by its resources', () => {
     assert.equal(scoreOf(asking({ cpu: '1', memory: '100Mi' })), (50 + 90) / 2);
   });
 
-  it('counts the pods that are there', () => {
+  it('counts the pods that exist', () => {
     const there = pod('b', {
       spec: {
         nodeName: 'n',

@@ -64,7 +64,7 @@ const whole: [name: string, definition: unknown, expected: string[]][] = [
     ['d.Extra: Forbidden: a definition has no such field'],
   ],
   [
-    'StartAt that is not there',
+    'StartAt that does not exist',
     { StartAt: 'B', States: { A: end } },
     ['d.StartAt: Invalid value: "B": there is no state of this name in States'],
   ],

@@ -222,7 +222,7 @@ describe('functions on a node', () => {
     }
   });
 
-  it('the image of a version that is gone is removed, and that of one that is there stays', async () => {
+  it('the image of a version that is gone is removed, and that of one that exists stays', async () => {
     const engine = new BuildEngine({ socketPath: dockerSocket, owner: node.owner });
     const chores = new FunctionChores({
       ...{ client: node.client, engine, runtime: node.runtime },

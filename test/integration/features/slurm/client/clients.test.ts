@@ -229,7 +229,7 @@ describe('a client', () => {
     await store.release(job);
     assert.deepEqual((await jobOf('gone')).metadata.finalizers, ['minik8s.io/slurm-cancel']);
     await world.client.resource(slurmJobResource).delete('gone', namespace);
-    await world.eventually('it is told', () => store.jobs()[0]?.deleting === true);
+    await world.eventually('the deletion is seen', () => store.jobs()[0]?.deleting === true);
     await store.release(job);
     await isGone('gone');
   });

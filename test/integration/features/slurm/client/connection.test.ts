@@ -222,6 +222,6 @@ it("changes of the Secret's files are reported, and equal files are not", async 
   connection.onChange((value) => void news.push(typeof value === 'string' ? value : value.host));
   for (let i = 0; i < 5; i++) for (const [name, text] of Object.entries(texts)) write(name, text);
   write('host', 'two');
-  await eventually(systemClock, 'it is told', () => news.includes('two'));
+  await eventually(systemClock, 'the change is reported', () => news.includes('two'));
   assert.deepEqual(news, ['two']);
 });

@@ -12,7 +12,7 @@ describe('a job', () => {
     model('runs');
     server.unwritable = ['/data'];
     const uid = store.add('one', { run: ['cat data'] }, { data: 'text\n' });
-    await sees('it is told', () => condition(store, uid, 'Uploaded')?.reason === 'UploadFailed');
+    await sees('the fault is reported', () => condition(store, uid, 'Uploaded')?.reason === 'UploadFailed');
     const told = condition(store, uid, 'Uploaded');
     assert.equal(told?.status, 'False');
     assert.match(told.message, new RegExp(`cannot write /.*/one-${uid}/data: Permission denied`));
@@ -34,7 +34,7 @@ describe('a job', () => {
       throw new Error('exceeded quota: slurmfiles');
     };
     const uid = store.add('one', { run: ['head -c 1200000 /dev/zero | tr "\\0" x'], results: [] });
-    await sees('it is told', () => condition(store, uid, 'ResultsFetched')?.status === 'Unknown');
+    await sees('the fault is reported', () => condition(store, uid, 'ResultsFetched')?.status === 'Unknown');
     assert.match(condition(store, uid, 'ResultsFetched')?.message ?? '', /exceeded quota/);
     await sees('it is tried again', () => refused > 3);
     // The first attempt to store each chunk fails from now on.

@@ -148,7 +148,7 @@ describe('ctl trigger create', () => {
       /--node-selector is for --file-folder/,
     ],
     [
-      'with labels that are none',
+      'with invalid labels',
       ['--function', 'f', '--file-folder', '/a', '--node-selector', 'a'],
       /--node-selector takes KEY=VALUE/,
     ],
@@ -205,7 +205,7 @@ describe('ctl trigger', () => {
       assert.deepEqual([status, err !== ''], [1, true], args.join(' '));
     }
   });
-  it('fails for a trigger that is not there', async () => {
+  it('fails for a trigger that does not exist', async () => {
     for (const verb of ['fire', 'get', 'describe', 'delete'])
       assert.match((await ctl(['trigger', verb, 'nobody'])).err, /not found/);
     assert.match((await ctl(['trigger', 'replay', 'nobody', '--all'])).err, /not found/);

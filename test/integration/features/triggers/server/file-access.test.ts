@@ -73,7 +73,7 @@ it('a node creates an event for a file in a folder that it watches', async () =>
 const refused: readonly (readonly [string, object, object?])[] = [
   ['of a trigger that another node watches', { trigger: 'theirs' }],
   ['of a trigger without files', { trigger: 'door' }],
-  ['of a trigger that is not there', { trigger: 'none' }],
+  ['of a trigger that does not exist', { trigger: 'none' }],
   ['of another folder', { source: '/folders/etc' }],
   ['of a change that the trigger does not tell', { type: 'minik8s.io/file.deleted' }],
   ['of something else', { type: 'minik8s.io/http.request' }],

@@ -113,15 +113,15 @@ describe('a trigger of files', () => {
     writeFileSync(join(folder, 'a.txt'), 'not meant');
     mkdirSync(join(folder, 'inner.csv'));
     const slow = setInterval(() => appendFileSync(join(folder, 'slow.csv'), 'x'), 200);
-    await world.eventually('it is told', () => seen.length === 1);
+    await world.eventually('the change is reported', () => seen.length === 1);
     await new Promise((resolve) => setTimeout(resolve, 1500));
     assert.deepEqual(told(seen), ['created a.csv'], 'one that is being written waits');
     clearInterval(slow);
     await world.eventually('it is told when it rests', () => seen.length === 2);
     appendFileSync(join(folder, 'a.csv'), ' two');
-    await world.eventually('it is told', () => seen.length === 3);
+    await world.eventually('the change is reported', () => seen.length === 3);
     unlinkSync(join(folder, 'old.csv'));
-    await world.eventually('it is told', () => seen.length === 4);
+    await world.eventually('the change is reported', () => seen.length === 4);
     assert.deepEqual(told(seen), ['created a.csv', 'created slow.csv', 'deleted old.csv', 'updated a.csv']);
     const updated = seen.find(({ type }) => type === 'minik8s.io/file.updated');
     const { path, size, node: on, ...data } = (updated?.data ?? {}) as unknown as Record<string, unknown>;
@@ -141,7 +141,7 @@ describe('a trigger of files', () => {
     writeFileSync(join(folder, 'a', 'b', 'text'), 'hällo');
     writeFileSync(join(folder, 'bytes'), Buffer.from([0xff, 0xfe]));
     writeFileSync(join(folder, 'large'), Buffer.alloc(64 * 1024 + 1));
-    await world.eventually('all is told', () => seen.length === 3);
+    await world.eventually('all changes are reported', () => seen.length === 3);
     const contents = seen.map(({ subject, data }) => {
       const { content, isBase64, truncated } = data as unknown as Record<string, unknown>;
       return [subject, content, isBase64, truncated];
@@ -163,13 +163,13 @@ describe('a trigger of files', () => {
     await world.trigger('restarted', { target: { name: 'restarted' }, file: { folder } });
     await watched('restarted');
     for (const name of ['kept', 'changed', 'removed']) writeFileSync(join(folder, name), name);
-    await world.eventually('all is told', () => seen.length === 3);
+    await world.eventually('all changes are reported', () => seen.length === 3);
     await stopAgents();
     appendFileSync(join(folder, 'changed'), '!');
     unlinkSync(join(folder, 'removed'));
     writeFileSync(join(folder, 'new'), '');
     startAgent();
-    await world.eventually('all is told', () => seen.length === 6);
+    await world.eventually('all changes are reported', () => seen.length === 6);
     await new Promise((resolve) => setTimeout(resolve, 1500));
     assert.deepEqual(told(seen.slice(3)), ['created new', 'deleted removed', 'updated changed']);
   });
@@ -186,12 +186,12 @@ describe('a trigger of files', () => {
     mkdirSync(data);
     writeFileSync(join(folder, 'a'), '');
     startAgent();
-    await world.eventually('it is told', () => seen.length === 1);
+    await world.eventually('the change is reported', () => seen.length === 1);
     await stopAgents();
     rmSync(data, { recursive: true });
     renameSync(`${data}-before`, data);
     startAgent();
-    await world.eventually('it is told again', () => seen.length === 2);
+    await world.eventually('the change is reported again', () => seen.length === 2);
     assert.equal(seen[0]?.id, seen[1]?.id);
   });
 
@@ -208,7 +208,7 @@ describe('a trigger of files', () => {
     symlinkSync(outside, join(folder, 'folder'));
     symlinkSync(join(outside, 'secret'), join(folder, 'file'));
     writeFileSync(join(folder, 'plain'), '');
-    await world.eventually('the file is told', () => seen.length === 1);
+    await world.eventually('the file is reported', () => seen.length === 1);
     await new Promise((resolve) => setTimeout(resolve, 1500));
     assert.deepEqual(told(seen), ['created plain']);
     // The whole folder becomes a link to a folder that is not allowed.
@@ -234,7 +234,7 @@ describe('a trigger of files', () => {
     await reasonOf('later', 'FolderMissing');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'a'), '');
-    await world.eventually('it is told', () => seen.length === 1);
+    await world.eventually('the change is reported', () => seen.length === 1);
     await watched('later');
     await world.trigger('nowhere', {
       target: { name: 'missing' },
@@ -256,7 +256,7 @@ describe('a trigger of files', () => {
     let next = 1;
     // The removal of a file that was not yet known cannot be reported.
     const removing = setInterval(() => unlinkSync(join(folder, `f${next++}`)), 500);
-    await world.eventually('it is told', () => seen.length >= 1);
+    await world.eventually('the change is reported', () => seen.length >= 1);
     clearInterval(removing);
     assert.match(told(seen)[0] ?? '', /^deleted f\d+$/);
     rmSync(folder, { recursive: true });
@@ -297,7 +297,7 @@ describe('a trigger of files', () => {
     } as never);
     await watched('claimed');
     writeFileSync(join(path, 'in', 'a'), '');
-    await world.eventually('it is told', () => seen.length === 1);
+    await world.eventually('the change is reported', () => seen.length === 1);
     assert.equal(seen[0]?.source, '/namespaces/default/persistentvolumeclaims/data');
     // A pod has replaced the folder of the volume by a link; the link is not followed.
     renameSync(join(path, 'in'), join(path, 'was'));
@@ -332,7 +332,7 @@ describe('a trigger of files', () => {
     );
     assert.ok((await world.events('flood')).length <= 1000);
     up.resolve();
-    await world.eventually('all are told', () => paths.size === 1100, 240_000);
+    await world.eventually('all changes are reported', () => paths.size === 1100, 240_000);
     await world.eventually('none waits', async () => !(await world.condition('flood', 'Backlogged')));
   });
 
@@ -357,7 +357,7 @@ describe('a trigger of files', () => {
     await watched('moved');
     writeFileSync(join(second, 'after'), '');
     utimesSync(join(second, 'after'), 1, 1);
-    await world.eventually('it is told', () => seen.length >= 1);
+    await world.eventually('the change is reported', () => seen.length >= 1);
     assert.deepEqual(told(seen), ['created after']);
   });
 });

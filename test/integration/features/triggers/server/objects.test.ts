@@ -67,7 +67,7 @@ describe('a trigger of objects', () => {
     await change('other', { metadata: { labels: { app: 'web' } } });
     await change('other', { metadata: { labels: { app: 'db' } } });
     await maps().delete('one', 'default');
-    await world.eventually('all is told', () => seen.length >= 5);
+    await world.eventually('all changes are reported', () => seen.length >= 5);
     const wanted = ['created one', 'created other', 'deleted one', 'deleted other', 'updated one'];
     assert.deepEqual(told(seen).toSorted(), wanted);
     const updated = seen.find(({ type }) => type === 'minik8s.io/object.updated');
@@ -84,7 +84,7 @@ describe('a trigger of objects', () => {
       await make(name);
       await maps().delete(name, 'default');
     }
-    await world.eventually('it is told', () => seen.length >= 1);
+    await world.eventually('the change is reported', () => seen.length >= 1);
     assert.deepEqual(told(seen), ['deleted two']);
   });
 
@@ -95,7 +95,7 @@ describe('a trigger of objects', () => {
       object: { ...ofMaps, labelSelector: 'app=restart' },
     });
     await make('before', { app: 'restart' });
-    await world.eventually('it is told', () => seen.length === 1);
+    await world.eventually('the change is reported', () => seen.length === 1);
     await world.eventually('how far it is, is written', async () => {
       const [found, { metadata }] = [await world.status('restarted'), await maps().get('before', 'default')];
       return Number(found?.position?.resourceVersion) >= Number(metadata.resourceVersion);
@@ -104,7 +104,7 @@ describe('a trigger of objects', () => {
     const body = { metadata: { name: 'meanwhile', labels: { test: 'yes', app: 'restart' } } };
     await world.beside('POST', '/api/v1/namespaces/default/configmaps', body);
     await world.start();
-    await world.eventually('it is told', () => seen.length === 2);
+    await world.eventually('the change is reported', () => seen.length === 2);
     assert.deepEqual(told(seen), ['created before', 'created meanwhile']);
   });
 
@@ -116,7 +116,7 @@ describe('a trigger of objects', () => {
     // Creation times are whole seconds, and they determine which objects are new.
     await new Promise((resolve) => setTimeout(resolve, 1100));
     await make('removed', { app: 'lost' });
-    await world.eventually('they are told', () => seen.length === 2);
+    await world.eventually('the changes are reported', () => seen.length === 2);
     await world.eventually('how far it is, is written', async () => {
       const [found, { metadata }] = [await world.status('lost'), await maps().get('removed', 'default')];
       return Number(found?.position?.resourceVersion) >= Number(metadata.resourceVersion);
@@ -128,7 +128,7 @@ describe('a trigger of objects', () => {
     await world.beside('POST', path, { metadata: { name: 'young', labels: { test: 'yes', app: 'lost' } } });
     await world.forgetHistory();
     await world.start();
-    await world.eventually('it is told', () => seen.length === 4);
+    await world.eventually('the change is reported', () => seen.length === 4);
     assert.deepEqual(told(seen).slice(2).toSorted(), ['created young', 'updated kept']);
     const missed = await world.eventually('it is said', () => world.condition('lost', 'EventsMissed'));
     assert.match(missed.message ?? '', /is lost: deleted objects are not reported/);
@@ -146,7 +146,7 @@ describe('a trigger of objects', () => {
       return (await world.condition('allowed', 'Ready'))?.reason === 'AccountMissing';
     });
     await world.call('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'watcher' } });
-    const condition = await world.eventually('it says so', async () => {
+    const condition = await world.eventually('the status reports it', async () => {
       const found = await world.condition('allowed', 'Ready');
       return found?.reason === 'NotAllowed' && found;
     });
@@ -162,7 +162,7 @@ describe('a trigger of objects', () => {
     await allow('secrets', 'watcher');
     await ready('allowed');
     // Changes since the creation of the trigger are reported, too.
-    await world.eventually('it is told', () => told(seen).includes('created s1'));
+    await world.eventually('the change is reported', () => told(seen).includes('created s1'));
   });
 
   it('cannot be used to read what its account may not', async () => {
@@ -188,7 +188,7 @@ describe('a trigger of objects', () => {
       object: { apiVersion: 'example.com/v1', kind: 'Strange' },
     });
     await world.eventually(
-      'it says so',
+      'the status reports it',
       async () => (await world.condition('strange', 'Ready'))?.reason === 'KindNotServed',
     );
     await world.trigger('review', {
@@ -196,7 +196,7 @@ describe('a trigger of objects', () => {
       object: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' },
     });
     await world.eventually(
-      'it says so',
+      'the status reports it',
       async () => (await world.condition('review', 'Ready'))?.reason === 'KindNotServed',
     );
   });
@@ -228,7 +228,7 @@ describe('a trigger of objects', () => {
     const first = (await world.status('changed'))?.position?.of;
     await world.eventually('it is seen', async () => (await world.status('changed'))?.position?.of !== first);
     await make('b-after', { app: 'b' });
-    await world.eventually('it is told', () => seen.length >= 1);
+    await world.eventually('the change is reported', () => seen.length >= 1);
     assert.deepEqual(told(seen), ['created b-after']);
   });
 
@@ -257,7 +257,7 @@ describe('a trigger of objects', () => {
     );
     assert.ok((await world.events('flood')).length <= 1000);
     isUp = true;
-    await world.eventually('all are told', () => ids.size === 1200, 120_000);
+    await world.eventually('all changes are reported', () => ids.size === 1200, 120_000);
     await world.eventually(
       'no more wait',
       async () => (await world.condition('flood', 'Backlogged')) === undefined,

@@ -31,7 +31,7 @@ describe('a trigger with a schedule', () => {
     assert.equal(new Set(times).size, times.length);
     assert.equal(seen[0]?.type, 'minik8s.io/cron');
     await suspend('tick');
-    const condition = await world.eventually('it says so', async () => {
+    const condition = await world.eventually('the status reports it', async () => {
       const ready = await world.condition('tick', 'Ready');
       return ready?.status === 'False' && ready;
     });
@@ -41,7 +41,7 @@ describe('a trigger with a schedule', () => {
   it('reports that it is never due', async () => {
     await world.trigger('never', { target: { name: 'ticking' }, cron: { schedule: '0 0 30 2 *' } });
     await world.eventually(
-      'it says so',
+      'the status reports it',
       async () => (await world.condition('never', 'Ready'))?.reason === 'NeverDue',
     );
   });
@@ -74,7 +74,7 @@ describe('a trigger with a path', () => {
     );
     const answer = await gateway('/trigger/default/open/door', { method: 'PUT', body: 'some text' });
     assert.equal(answer.status, 202);
-    const event = await world.eventually('it is told', () => seen[0]);
+    const event = await world.eventually('the change is reported', () => seen[0]);
     assert.equal((event.data as Record<string, unknown>).body, 'some text');
     assert.equal((await gateway('/trigger/default/closed')).status, 403);
     assert.equal((await gateway('/trigger/default/nowhere')).status, 404);
@@ -88,7 +88,7 @@ describe('a trigger with a path', () => {
     const forged = { 'function-call-id': 'r.1', 'function-trigger-depth': '3' };
     const headers = { authorization: 'Bearer secret', cookie: 'a=secret', 'x-own': 'yes', ...forged };
     assert.equal((await world.call('POST', invoke('secrets'), {}, { headers })).status, 202);
-    const event = await world.eventually('it is told', () => seen[0]);
+    const event = await world.eventually('the change is reported', () => seen[0]);
     assert.equal(JSON.stringify(event).includes('secret"'), false, JSON.stringify(event));
     const told = event.data.headers as Record<string, string> | undefined;
     assert.equal(told?.['x-own'], 'yes');
@@ -170,7 +170,7 @@ describe('a trigger with a path', () => {
       const { status, text } = await world.call('POST', invoke('wells'), body);
       assert.equal(status, 202, text);
     }
-    await world.eventually('both are told', () => seen.length === 2);
+    await world.eventually('both changes are reported', () => seen.length === 2);
     assert.deepEqual(new Set(seen.map(({ data }) => data.body)), new Set(bodies));
   });
   it('refuses a body that does not fit, a suspended trigger, and more than may wait', async () => {
@@ -207,7 +207,7 @@ describe('a trigger with a path', () => {
     await world.trigger('b-first', { target: { name: 'asked' }, http: { path: '/same' } });
     await new Promise((resolve) => setTimeout(resolve, 1100));
     await world.trigger('a-second', { target: { name: 'asked' }, http: { path: '/same' } });
-    const ready = await world.eventually('it says so', async () => {
+    const ready = await world.eventually('the status reports it', async () => {
       const condition = await world.condition('a-second', 'Ready');
       return condition?.status === 'False' && condition;
     });
@@ -241,7 +241,7 @@ describe('a trigger of results', () => {
     );
     assert.equal((await call('first', { 'function-call-id': 'mine' })).text, '{"answer":1}');
     assert.equal((await call('first')).status, 418);
-    await world.eventually('both are told', () => seen.length === 2 && failures.length === 1);
+    await world.eventually('both changes are reported', () => seen.length === 2 && failures.length === 1);
     const [good] = seen.filter(({ type }) => type === 'minik8s.io/function.success');
     assert.deepEqual(good?.data as unknown, {
       function: 'first',
@@ -266,7 +266,7 @@ describe('a trigger of results', () => {
       'function-trigger-retried': 'true',
       'function-trigger-chain': 'default/hidden,default/other',
     });
-    const event = await world.eventually('it is told', () => seen[0]);
+    const event = await world.eventually('the change is reported', () => seen[0]);
     assert.deepEqual(
       [event.headers['function-trigger-depth'], event.headers['function-trigger-chain']],
       ['1', 'default/hidden'],
@@ -285,7 +285,7 @@ describe('a trigger of results', () => {
       async () => (await world.condition('large', 'Ready'))?.status === 'True',
     );
     assert.equal((await call('large')).text, large);
-    const event = await world.eventually('it is told', () => seen[0]);
+    const event = await world.eventually('the change is reported', () => seen[0]);
     assert.deepEqual(event.data as unknown, {
       function: 'large',
       outcome: 'Success',
@@ -306,7 +306,7 @@ describe('a trigger of results', () => {
       async () => (await world.condition('depths', 'Ready'))?.status === 'True',
     );
     assert.deepEqual(await call('depths'), { status: 200, text: deep });
-    const event = await world.eventually('it is told', () => seen[0]);
+    const event = await world.eventually('the change is reported', () => seen[0]);
     assert.equal((event.data as Record<string, unknown>).body, deep);
   });
   it('that calls itself ends as a dead letter after sixteen', async () => {
@@ -360,7 +360,7 @@ describe('a trigger of results', () => {
       return all.every((one) => one?.status === 'True');
     });
     assert.equal((await world.call('POST', invoke('attempts'), {})).status, 202);
-    await world.eventually('it is told', () => seen.length > 0);
+    await world.eventually('the change is reported', () => seen.length > 0);
     assert.equal(attempts.length, 2);
     await world.eventually('all is delivered', async () => (await world.events('given-up')).length === 0);
     assert.equal(seen.length, 1);

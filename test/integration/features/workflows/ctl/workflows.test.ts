@@ -167,7 +167,7 @@ describe('ctl workflow run', () => {
     assert.match(err, /has not ended within the timeout; it continues/);
   });
 
-  it('refuses a workflow that is not there, and input that is no JSON', async () => {
+  it('refuses a workflow that does not exist, and input that is no JSON', async () => {
     const missing = await ctl(['workflow', 'run', 'nothing']);
     assert.deepEqual(
       [missing.status, /workflows\.minik8s\.io "nothing" not found/.test(missing.err)],

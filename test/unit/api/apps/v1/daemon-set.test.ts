@@ -60,7 +60,7 @@ testCreate(daemonSetResource, set, [
     `${step}.maxSurge: Invalid value: "101%": must not be greater than 100%`,
   ],
   [
-    'steps that are none',
+    'invalid steps',
     rolling({ maxUnavailable: -1, maxSurge: 'half' }),
     `${step}.maxUnavailable: Invalid value: -1: must be greater than or equal to 0`,
     `${step}.maxSurge: Invalid value: "half": a valid percent string`,

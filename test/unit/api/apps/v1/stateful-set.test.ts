@@ -27,7 +27,7 @@ testCreate(statefulSetResource, set, [
     'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`',
   ],
   [
-    'labels and annotations that are none',
+    'invalid labels and annotations',
     spec({ template: { metadata: { labels: { x: 'c d' }, annotations: { 'a b': '' } } } }),
     'spec.template.labels: Invalid value: "c d": a valid label',
     'spec.template.annotations: Invalid value: "a b": name part',
@@ -87,7 +87,7 @@ testCreate(statefulSetResource, set, [
     'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
   ],
   [
-    'so many that are none',
+    'a negative maxUnavailable',
     strategy({ rollingUpdate: { maxUnavailable: -1 } }),
     'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: -1: must be greater than or equal to 0',
   ],

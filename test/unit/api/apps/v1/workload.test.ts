@@ -124,7 +124,7 @@ testCreate(deploymentResource, deployment, [
     `${step}.maxUnavailable: Invalid value: "101%": must not be greater than 100%`,
   ],
   [
-    'steps that are none',
+    'invalid steps',
     rolling({ maxUnavailable: 'half', maxSurge: -1 }),
     `${step}.maxUnavailable: Invalid value: "half": a valid percent string`,
     `${step}.maxSurge: Invalid value: -1: must be greater than or equal to 0`,

@@ -36,7 +36,7 @@ testCreate(cronJobResource, cronJob, [
   ['a schedule that is just as long as may be', spec({ schedule: `${'1,'.repeat(2043)}11 * * * *` })],
   ['an empty schedule', spec({ schedule: '' }), 'spec.schedule: Required value'],
   [
-    'a schedule that is none',
+    'an invalid schedule',
     spec({ schedule: '* * *' }),
     'spec.schedule: Invalid value: "* * *": expected exactly 5 fields, found 3: [* * *]',
   ],

@@ -191,7 +191,7 @@ testCreate(jobResource, job, [
     `${rule}: Invalid value: specifying one of OnExitCodes and OnPodConditions is required`,
   ],
   [
-    'conditions that are none',
+    'invalid conditions',
     failure({ action: 'Count', onPodConditions: [{ type: 'a b' }, { type: 'a', status: 'Maybe' }] }),
     `${rule}.onPodConditions[1].status: Unsupported value: "Maybe": supported values: "True", "False", "Unknown"`,
     `${rule}.onPodConditions[0].type: Invalid value: "a b": name part`,

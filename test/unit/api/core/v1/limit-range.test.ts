@@ -91,7 +91,7 @@ testCreate(limitRangeResource, range, [
 
 testUpdate(limitRangeResource, range, [
   ['all of it', limits({ type: 'Pod', max: { memory: '1Gi' } })],
-  ['a type that is none', limits({ type: 'Node' }), `${at}.type: Invalid value: "Node"`],
+  ['an invalid type', limits({ type: 'Node' }), `${at}.type: Invalid value: "Node"`],
 ]);
 
 test('the defaults of a container', () => {

@@ -24,7 +24,7 @@ testCreate(podTemplateResource, template, [
   ['no template', { template: null }, 'template.spec.containers: Required value'],
   ['no container', { template: { spec: { containers: [] } } }, 'template.spec.containers: Required value'],
   [
-    'a topology that is none',
+    'an invalid topology',
     {
       template: {
         spec: {
@@ -42,7 +42,7 @@ testCreate(podTemplateResource, template, [
     'template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/no]: Invalid value: "no": container not found',
   ],
   [
-    'a label that is none',
+    'an invalid label',
     { template: { metadata: { labels: { app: 'a b' } } } },
     'template.metadata.labels: Invalid value: "a b"',
   ],

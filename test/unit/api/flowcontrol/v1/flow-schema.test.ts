@@ -26,7 +26,7 @@ const paths = (fields: object) => rule({ subjects: [ann], nonResourceRules: [fie
 
 testCreate(flowSchemaResource, schema, [
   [
-    'a name that is none',
+    'an invalid name',
     { metadata: { name: 'A' } },
     'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-z',
   ],
@@ -58,7 +58,7 @@ testCreate(flowSchemaResource, schema, [
     'spec.matchingPrecedence: Invalid value: 10001: must not be greater than 10000',
   ],
   [
-    'a method that is none',
+    'an invalid method',
     { spec: { distinguisherMethod: { type: 'X' } } },
     'spec.distinguisherMethod.type: Unsupported value: {"type":"X"}: supported values: "ByNamespace", "ByUser"',
   ],
@@ -139,7 +139,7 @@ testCreate(flowSchemaResource, schema, [
     'spec.rules[0].resourceRules[0].namespaces: Invalid value: ["*","a"]: if \'*\' is present, must not specify other',
   ],
   [
-    'verbs and namespaces that are none',
+    'invalid verbs and namespaces',
     resources({ verbs: ['X', 'get'], apiGroups: [''], resources: ['pods'], namespaces: ['A', 'b'] }),
     'spec.rules[0].resourceRules[0].verbs: Unsupported value: ["X","get"]: supported values: "create", "delete", "d',
     'spec.rules[0].resourceRules[0].namespaces[0]: Invalid value: "A": each member of this list must be \'*\' or a DN',
@@ -165,7 +165,7 @@ testCreate(flowSchemaResource, schema, [
     'spec.rules[0].nonResourceRules[0].nonResourceURLs: Invalid value: ["*","a"]: if \'*\' is present, must not speci',
   ],
   [
-    'paths that are none',
+    'invalid paths',
     paths({
       verbs: ['X'],
       nonResourceURLs: ['', '/', 'a', '/a b', '/a//b', '/a*', '/a/*', '/*/a', '/*', '/a/**'],

@@ -21,7 +21,7 @@ const queues = (queuing: object) => ({ spec: { limited: { limitResponse: { type:
 
 testCreate(priorityLevelConfigurationResource, level, [
   [
-    'a name that is none',
+    'an invalid name',
     { metadata: { name: 'A' } },
     'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-z',
   ],
@@ -31,7 +31,7 @@ testCreate(priorityLevelConfigurationResource, level, [
     'spec.type: Unsupported value: "": supported values: "Exempt", "Limited"',
   ],
   [
-    'a type that is none',
+    'an invalid type',
     { spec: { type: 'X' } },
     'spec.type: Unsupported value: "X": supported values: "Exempt", "Limited"',
   ],

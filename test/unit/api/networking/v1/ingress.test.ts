@@ -34,7 +34,7 @@ testCreate(ingressResource, ingress, [
   ],
   ['every host below', rule({ host: '*.web.example' })],
   [
-    'hosts that are none',
+    'invalid hosts',
     spec({ rules: [{ host: 'Web' }, { host: '*.*.example' }, { host: 'a.*' }, { host: '10.0.0.1' }] }),
     'spec.rules[0].host: Invalid value: "Web": a lowercase RFC 1123 subdomain',
     'spec.rules[1].host: Invalid value: "*.*.example": a wildcard DNS-1123 subdomain',
@@ -85,7 +85,7 @@ testCreate(ingressResource, ingress, [
     'spec.defaultBackend: Invalid value: "": cannot set both resource and service backends',
   ],
   [
-    'objects that are none',
+    'invalid objects',
     backend({ resource: { apiGroup: 'A', kind: 'a/b' } }),
     'spec.defaultBackend.resource.apiGroup: Invalid value: "A": a lowercase RFC 1123 subdomain',
     'spec.defaultBackend.resource.kind: Invalid value: "a/b": may not contain \'/\'',
@@ -114,7 +114,7 @@ testCreate(ingressResource, ingress, [
     'spec.defaultBackend: Invalid value: "": cannot set both port name & port number',
   ],
   [
-    'a port that is none',
+    'an invalid port',
     backend({ service: { name: 'web', port: { number: 65536 } } }),
     'spec.defaultBackend.service.port.number: Invalid value: 65536: must be between 1 and 65535, inclusive',
   ],
@@ -126,14 +126,14 @@ testCreate(ingressResource, ingress, [
   ],
   ['certificates', spec({ tls: [{ hosts: ['*.web.example', 'web.example'], secretName: 'web.tls' }, {}] })],
   [
-    'certificates that are none',
+    'invalid certificates',
     spec({ tls: [{ hosts: ['*a', 'A'], secretName: 'A' }] }),
     'spec.tls[0].hosts[0]: Invalid value: "*a": a wildcard DNS-1123 subdomain',
     'spec.tls[0].hosts[1]: Invalid value: "A": a lowercase RFC 1123 subdomain',
     'spec.tls[0].secretName: Invalid value: "A": a lowercase RFC 1123 subdomain',
   ],
   [
-    'a class that is none',
+    'an invalid class',
     spec({ ingressClassName: 'A' }),
     'spec.ingressClassName: Invalid value: "A": a lowercase RFC 1123',
   ],
@@ -158,7 +158,7 @@ const balancer = (...places: object[]) => ({ loadBalancer: { ingress: places } }
 testStatus(ingressResource, ingress, [
   ['addresses', undefined, balancer({ ip: '192.0.2.1' }, { hostname: 'lb.example' }, {})],
   [
-    'addresses that are none',
+    'invalid addresses',
     undefined,
     balancer({ ip: '192.0.2' }, { hostname: '192.0.2.1' }, { hostname: 'A' }),
     'status.loadBalancer.ingress[0].ip: Invalid value: "192.0.2": must be a valid IP address',

@@ -14,7 +14,7 @@ const scheduling = (fields: object) => ({ scheduling: fields });
 testCreate(runtimeClassResource, gvisor, [
   ['no handler', { handler: null }, 'handler: Required value'],
   [
-    'a handler that is none',
+    'an invalid handler',
     { handler: 'Run_sc' },
     'handler: Invalid value: "Run_sc": a lowercase RFC 1123 label',
   ],

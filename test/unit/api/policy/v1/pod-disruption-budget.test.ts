@@ -34,7 +34,7 @@ testCreate(podDisruptionBudgetResource, budget, [
     'spec.minAvailable: Invalid value: "most": a valid percent string',
   ],
   [
-    'a selector that is none',
+    'an invalid selector',
     spec({ selector: { matchLabels: { app: 'a b' } } }),
     'spec.selector.matchLabels: Invalid value: "a b": a valid label',
   ],

@@ -13,7 +13,7 @@ const fast = {
 
 testCreate(storageClassResource, fast, [
   [
-    'a name that is none',
+    'an invalid name',
     { metadata: { name: 'A' } },
     'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-z',
   ],
@@ -31,7 +31,7 @@ testCreate(storageClassResource, fast, [
     'reclaimPolicy: Unsupported value: "Recycle": supported values: "Delete", "Retain"',
   ],
   [
-    'a mode that is none',
+    'an invalid mode',
     { volumeBindingMode: 'X' },
     'volumeBindingMode: Unsupported value: "X": supported values: "Immediate", "WaitForFirstConsumer"',
   ],

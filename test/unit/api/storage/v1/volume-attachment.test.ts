@@ -12,7 +12,7 @@ const attachment = {
 
 testCreate(volumeAttachmentResource, attachment, [
   [
-    'a name that is none',
+    'an invalid name',
     { metadata: { name: 'A' } },
     'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-z',
   ],

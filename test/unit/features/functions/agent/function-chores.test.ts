@@ -188,7 +188,7 @@ it('an image without the name of a function is left alone', async (context) => {
   assert.deepEqual([[...there], asked], [['f'], []]);
 });
 
-it('an image goes with the log of its build; one of a version that is there, of no function, or in use again stays', async (context) => {
+it('an image goes with the log of its build; one of a version that exists, of no function, or in use again stays', async (context) => {
   const { chores, there, world, dataDir, asked, log } = machine(context, 'gone', 'kept', 'unlabeled');
   world.versions.set('kept-1', versionOf('kept', { nodeName: 'other' }));
   world.labels.set('unlabeled', '');

@@ -92,7 +92,7 @@ it('a version is given to a pod that waited and is of a function, and to no othe
 });
 
 describe('a build', () => {
-  it('has homes of its own, and the settings of this machine that are there, for reading', async (context) => {
+  it('has homes of its own, and the settings of this machine that exist, for reading', async (context) => {
     const home = mkdtempSync(join(tmpdir(), 'minik8s-settings-'));
     context.after(() => rmSync(home, { recursive: true }));
     const own = [

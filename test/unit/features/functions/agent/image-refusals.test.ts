@@ -224,7 +224,7 @@ describe('a build', () => {
     for (const end of ends.values()) end();
     assert.deepEqual(await Promise.all(all), ['f', 'g', 'h'].map(imageOf));
   });
-  it('is recorded while it runs, on a base image that is there already or is pulled', async (context) => {
+  it('is recorded while it runs, on a base image that exists already or is pulled', async (context) => {
     const { ensure, clock, recorded, pulled, versions } = machine(context, async () => {
       assert.deepEqual([...recorded], [imageOf('f')]);
       clock.spend(1500);

@@ -162,7 +162,7 @@ for (const [what, packages] of Object.entries({
   'a dependency by address': { 'node_modules/a': { ...one, dependencies: { b: 'git+ssh://x/y' } } },
   'an optional one by folder': { 'node_modules/a': { ...one, optionalDependencies: { b: '..' } } },
   'a bundle of nothing': { 'node_modules/a': { version: '1.0.0', inBundle: true } },
-  'a hash that is none': { 'node_modules/a': { ...one, integrity: 'x' } },
+  'an invalid hash': { 'node_modules/a': { ...one, integrity: 'x' } },
   'no entry': { 'node_modules/a': 1 },
 }))
   test(`package-lock.json: ${what} is refused`, () => {

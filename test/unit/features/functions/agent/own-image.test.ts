@@ -107,7 +107,7 @@ it('is built once for all waiting callers, found the next time, and built again 
   assert.deepEqual([one?.id === two?.id, images.size, told.length], [true, 1, 1]);
   await own.close();
   assert.equal((await own.ensure(pod, ownImage, forever)).id, one?.id);
-  assert.equal(told.length, 1, 'one that is there is not made');
+  assert.equal(told.length, 1, 'one that exists is not made');
   utimesSync(program, 1, 1);
   assert.notEqual((await own.ensure(pod, ownImage, forever)).id, one?.id);
   world.owner = 'another';

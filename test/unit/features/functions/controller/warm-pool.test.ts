@@ -117,7 +117,7 @@ describe('a pool', () => {
     await one.reconcile('default/nodejs');
     assert.deepEqual([one.left(), one.names(functionVersionResource)], [[], []]);
   });
-  it('has the version that is there already, and none where that cannot be made', async () => {
+  it('has the version that exists already, and none where that cannot be made', async () => {
     const one = world();
     one.store(functionVersionResource, { ...pool, metadata: meta(pool.metadata.name ?? '') } as never);
     await one.reconcile(key);

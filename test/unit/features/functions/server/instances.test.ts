@@ -16,7 +16,7 @@ const instancesOf = (...names: string[]) => {
 };
 
 describe('the instances of a function', () => {
-  it('are those that are there, and of these those that have calls are busy', () => {
+  it('are those that exist, and of these those that have calls are busy', () => {
     const { instances, one } = instancesOf('a', 'b', 'c');
     Object.assign(one('b'), { underWay: 2 });
     assert.deepEqual([instances.size, instances.busy], [3, 1]);

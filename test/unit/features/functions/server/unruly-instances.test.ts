@@ -179,7 +179,7 @@ describe('a call', () => {
   });
   for (const [what, head, words] of [
     [
-      'a status that is none',
+      'an invalid status',
       'HTTP/1.1 700 Odd\r\ncontent-length: 0\r\n\r\n',
       /the function answered with the status 700/,
     ],

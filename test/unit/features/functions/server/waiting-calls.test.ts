@@ -192,7 +192,7 @@ describe('a gateway', () => {
     conditions: [{ type: 'Ready', status: 'False', reason: 'BuildFailed', message }],
   });
 
-  it('calls no function that is not there, is being deleted, or cannot be called', () => {
+  it('calls no function that does not exist, is being deleted, or cannot be called', () => {
     assert.deepEqual([world().code(), world().code('g')], [200, 404]);
     assert.equal(world(undefined, { deletionTimestamp: at(1) }).code(), 404);
     const { code, cache } = world(failed('no'));

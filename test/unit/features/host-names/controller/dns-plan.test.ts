@@ -177,7 +177,7 @@ describe('the status of a Dns', () => {
     });
   }
 
-  it('does not wait for a node that is not there to serve anything', () => {
+  it('does not wait for a node that does not exist to serve anything', () => {
     const nodes = [...serving, node('n2', 'Unknown', taken), node('n3', 'False', '')];
     assert.equal(
       plan(makeDns('one', 'a.example', ['/=web:80']), now, nodes).status.conditions?.[0]?.status,

@@ -119,7 +119,7 @@ test('a changed status is written, and a problem has an event', async () => {
   world.sync(dnsResource);
   const { length } = world.asked;
   await world.reconcile(key);
-  assert.equal(world.asked.length, length, 'nothing is written that is there');
+  assert.equal(world.asked.length, length, 'nothing is written that exists');
 });
 
 test('one that is gone, or goes, is let be', async () => {

@@ -78,7 +78,7 @@ describe('a SlurmJob is refused with', () => {
     'an empty command': [{ run, build: [' '] }, /^spec\.build\[0\]: Required value: a command/],
     'a NUL in a command': [{ run: ['a\0b'] }, /^spec\.run\[0\]: .*must not contain NUL/],
     'a script without an interpreter': [{ script: 'hostname' }, /^spec\.script: .*must begin with #!/],
-    'a script that is not there': [
+    'a script that does not exist': [
       { scriptFile: 'job.slurm' },
       /^spec\.scriptFile: .*spec\.files has no such path/,
     ],
@@ -116,7 +116,7 @@ describe('a SlurmJob is refused with', () => {
       { run, files: [{ path: 'a', content: '', base64: '' }] },
       /^spec\.files\[0\]\.base64: Forbidden/,
     ],
-    'bytes that are none': [
+    'invalid bytes': [
       { run, files: [{ path: 'a', base64: 'x!' }] },
       /^spec\.files\[0\]\.base64: .*must be base64/,
     ],
@@ -129,7 +129,7 @@ describe('a SlurmJob is refused with', () => {
     'no node': [{ run, nodes: 0 }, /^spec\.nodes: .*must be between 1 and 1000000/],
     'a type of no GPU': [{ run, gpuType: 'a100' }, /^spec\.gpus: Required value/],
     'hardly any memory': [{ run, memory: '4' }, /^spec\.memory: .*must be at least 1Mi/],
-    'a time that is none': [{ run, time: '1h' }, /^spec\.time: .*must be a number of seconds, or a text/],
+    'an invalid time': [{ run, time: '1h' }, /^spec\.time: .*must be a number of seconds, or a text/],
     'no time': [{ run, time: '0:00' }, /^spec\.time: .*more than 0/],
     'an array that runs backwards': [{ run, array: '9-0' }, /^spec\.array/],
     'an array of too many tasks': [{ run, array: '0-1000000' }, /^spec\.array: .*no more than 10000 tasks/],

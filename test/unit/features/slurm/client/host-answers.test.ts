@@ -57,7 +57,7 @@ describe('parsed output of Slurm', () => {
       );
   });
 
-  it('rows with missing or additional columns keep the columns that are there', () => {
+  it('rows with missing or additional columns keep the columns that exist', () => {
     for (const text of ['7|RUNNING', '7|RUNNING|', '7|RUNNING|||||'])
       assert.deepEqual(
         queueLines(text).map(({ id, state, nodes, reason, startTime }) => [

@@ -135,7 +135,7 @@ test('a watch that is created again under its name does not continue with the fi
   await pass(120_000);
   assert.deepEqual(told, []);
   release();
-  await passes('the file is told', () => told.length > 0);
+  await passes('the file is reported', () => told.length > 0);
   assert.deepEqual(told, ['created a']);
   assert.deepEqual(log.of('warn'), []);
 });
@@ -145,7 +145,7 @@ test('a watch that was created again while the node was disconnected or down sta
     const { folder, told, memory, list, passes, pass, restart } = start(context);
     writeFileSync(join(folder, 'a'), 'text');
     list('one');
-    await passes('the file is told', () => told.length > 0);
+    await passes('the file is reported', () => told.length > 0);
     await passes('it is remembered', () => remembered(memory).includes('a'));
     if (isRestarted) await restart();
     list('two');
@@ -163,7 +163,7 @@ test('a watch made again begins when the last event of the one before is stored'
     writeFileSync(join(folder, 'a'), 'text');
     const release = hold('creating');
     list('one');
-    await passes('the file is told', () => told.length === 1);
+    await passes('the file is reported', () => told.length === 1);
     if (isHeard) {
       apply('DELETED', 'one', 0);
       apply('ADDED', 'two', 0);
@@ -187,7 +187,7 @@ test('a reported file whose record failed is recorded when the disk accepts it, 
   rmSync(memory, { recursive: true });
   writeFileSync(memory, 'no folder');
   writeFileSync(join(folder, 'a'), 'text');
-  await passes('it is told', () => told.length > 0 && log.of('warn').length > 0);
+  await passes('the change is reported', () => told.length > 0 && log.of('warn').length > 0);
   rmSync(memory);
   await passes('it is remembered', () => remembered(memory) === 'a');
   assert.deepEqual(told, ['created a']);
@@ -211,11 +211,11 @@ test('a failed removal of records is logged, and a folder is watched once its fi
   writeFileSync(memory, 'no folder');
   writeFileSync(join(folder, 'a'), 'text');
   list('one');
-  await passes('it is told', () =>
+  await passes('the change is reported', () =>
     log.of('warn').some(({ message }) => message === 'cannot remove the memory of folders'),
   );
   rmSync(memory);
-  await passes('the file is told', () => told.length > 0);
+  await passes('the file is reported', () => told.length > 0);
   assert.deepEqual(told, ['created a']);
 });
 
@@ -260,7 +260,7 @@ test('a node ends when its last event is stored, and what its watches remember i
     const release = hold('creating');
     await pass(1000);
     apply('ADDED', 'one', 0);
-    await passes('the file is told', () => told.length === 1);
+    await passes('the file is reported', () => told.length === 1);
     if (isDeleted) apply('DELETED', 'one', 0);
     let isOver = false;
     const ended = restart().then(() => {

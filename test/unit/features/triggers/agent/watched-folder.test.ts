@@ -195,7 +195,7 @@ test('a failed write of the status is repeated with the next look, and an equal 
 
 test('a folder that is missing, forbidden or no folder is reported as such', async (context) => {
   const missing = start(context, {}, false);
-  await missing.passes('it is told', () => missing.said.length > 0);
+  await missing.passes('the change is reported', () => missing.said.length > 0);
   assert.deepEqual(missing.said[0], {
     ...{ reason: 'FolderMissing', message: `there is no folder ${missing.folder}`, waiting: false },
   });
@@ -208,15 +208,15 @@ test('a folder that is missing, forbidden or no folder is reported as such', asy
     ['/etc/none', 'FolderNotAllowed'],
   ] as const) {
     const one = start(context, { folder });
-    await one.passes('it is told', () => one.said.length > 0);
+    await one.passes('the change is reported', () => one.said.length > 0);
     assert.deepEqual(one.said[0]?.reason, reason);
   }
   const linked = start(context, { path: 'link' });
   symlinkSync('/etc', join(linked.folder, 'link'));
-  await linked.passes('it is told', () => linked.said.at(-1)?.reason === 'FolderUnusable');
+  await linked.passes('the change is reported', () => linked.said.at(-1)?.reason === 'FolderUnusable');
   const plain = start(context, { path: 'plain' });
   writeFileSync(join(plain.folder, 'plain'), '');
-  await plain.passes('it is told', () => plain.said.at(-1)?.reason === 'FolderUnusable');
+  await plain.passes('the change is reported', () => plain.said.at(-1)?.reason === 'FolderUnusable');
 });
 
 test('files are reported by pattern, types, subfolders and content, and names with invalid UTF-8 are counted', async (context) => {
@@ -225,7 +225,7 @@ test('files are reported by pattern, types, subfolders and content, and names wi
   mkdirSync(join(folder, 'in/deep'), { recursive: true });
   for (const name of ['a.csv', 'a.txt', 'in/deep/b.csv']) writeFileSync(join(folder, name), name);
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff]), Buffer.from('.csv')]), '');
-  await passes('both are told', () => told().length === 2);
+  await passes('both changes are reported', () => told().length === 2);
   assert.deepEqual(told(), ['created a.csv', 'created in/deep/b.csv']);
   assert.deepEqual(
     [...stored.values()].map(({ spec: { data } }) => [data?.path, data?.size, data?.content]),
@@ -240,14 +240,14 @@ test('files are reported by pattern, types, subfolders and content, and names wi
   await passes('it is remembered', () => remembered().includes('"a.csv",18'));
   rmSync(join(folder, 'a.csv'));
   rmSync(join(folder, 'in'), { recursive: true });
-  await passes('both are told', () => told().length === 4);
+  await passes('both changes are reported', () => told().length === 4);
   assert.deepEqual(told().slice(2), ['deleted a.csv', 'deleted in/deep/b.csv']);
 });
 
 test('an agent that ended before its record, or whose record is damaged, reports a file again under the same name', async (context) => {
   const { folder, asked, told, passes, pass, restart, memoryFile, remembered, log, end } = start(context);
   writeFileSync(join(folder, 'a'), 'text');
-  await passes('it is told', () => told().length === 1);
+  await passes('the change is reported', () => told().length === 1);
   await passes('it is remembered', () => remembered().includes('"a"'));
   await restart();
   await pass(120_000);
@@ -261,7 +261,7 @@ test('an agent that ended before its record, or whose record is damaged, reports
     await end();
     writeFileSync(memoryFile, text);
     await restart();
-    await passes('it is told again', () => asked.length > count);
+    await passes('the change is reported again', () => asked.length > count);
     await passes('it is remembered', () => remembered().includes('"a"'));
   }
   await pass(300_000);
@@ -275,14 +275,14 @@ test('a change that fails repeatedly is reported soon after the server answers a
   writeFileSync(join(folder, 'a'), 'text');
   await pass(300_000);
   world.refuse = () => undefined;
-  await passes('it is told', () => told().length === 1);
+  await passes('the change is reported', () => told().length === 1);
   const before = asked.length;
   let refusals = 1;
   world.refuse = () => (refusals-- > 0 ? newStatusError('InternalError', 'away again') : undefined);
   writeFileSync(join(folder, 'b'), 'text');
   await passes('it is refused', () => asked.length === before + 1);
   const refusedAt = clock.now();
-  await passes('it is told', () => told().length === 2);
+  await passes('the change is reported', () => told().length === 2);
   assert.ok(clock.now() - refusedAt <= 3000, `${clock.now() - refusedAt} ms`);
 });
 
@@ -297,7 +297,10 @@ test('a file that is removed and created again is reported each time', async (co
   const { folder, asked, passes, remembered } = start(context);
   for (let round = 0; round < 2; round++) {
     writeFileSync(join(folder, 'a'), 'text');
-    await passes('it is told', () => asked.length === 2 * round + 1 && remembered().includes('"a"'));
+    await passes(
+      'the change is reported',
+      () => asked.length === 2 * round + 1 && remembered().includes('"a"'),
+    );
     rmSync(join(folder, 'a'));
     await passes('its end is told', () => asked.length === 2 * round + 2 && !remembered().includes('"a"'));
   }
@@ -320,7 +323,7 @@ test('a file that is written before its read is reported once, with its latest c
     }
     return undefined;
   };
-  await passes('all are told', () => stored.size === 3);
+  await passes('all changes are reported', () => stored.size === 3);
   await pass(120_000);
   assert.equal(asked.length, 3);
   for (const { spec } of stored.values()) {

@@ -87,7 +87,7 @@ describe('a Trigger is refused', () => {
   const refused: readonly (readonly [string, object, RegExp])[] = [
     ['without a source', {}, /^spec: Required.*one of cron, http, object, result/],
     ['with two', { cron, http: { path: '/a' } }, /^spec.http: Forbidden: a trigger with cron/],
-    ['with a schedule that is none', { cron: { schedule: '* * *' } }, /^spec.cron.schedule: Invalid/],
+    ['with an invalid schedule', { cron: { schedule: '* * *' } }, /^spec.cron.schedule: Invalid/],
     ['with an unknown zone', { cron: { ...cron, timeZone: 'Mars' } }, /^spec.cron.timeZone: Invalid/],
     [
       'with a deadline below zero',
@@ -100,13 +100,13 @@ describe('a Trigger is refused', () => {
     ['with a path that is too long', { http: { path: `/${'a'.repeat(300)}` } }, /^spec.http.path: Too long/],
     ['without a method', { http: { path: '/a', methods: [] } }, /^spec.http.methods: Required/],
     [
-      'with a version that is none',
+      'with an invalid version',
       { object: { ...pods, apiVersion: 'a/b/c' } },
       /^spec.object.apiVersion: Invalid/,
     ],
     ['with a kind that is a path', { object: { ...pods, kind: '../Pod' } }, /^spec.object.kind: Invalid/],
     [
-      'with a namespace that is none',
+      'with an invalid namespace',
       { object: { ...pods, namespace: 'a/b' } },
       /^spec.object.namespace: Invalid/,
     ],
@@ -129,7 +129,7 @@ describe('a Trigger is refused', () => {
     ['without outcomes', { result: { function: 'g', outcomes: [] } }, /^spec.result.outcomes: Required/],
     ['with neither a claim nor a folder', { file: {} }, /^spec.file: Required/],
     ['with a claim and a folder', { file: { claimName: 'a', folder: '/b' } }, /^spec.file.folder: Forbidden/],
-    ['with a claim that is none', { file: { claimName: 'a/b' } }, /^spec.file.claimName: Invalid/],
+    ['with an invalid claim', { file: { claimName: 'a/b' } }, /^spec.file.claimName: Invalid/],
     [
       'with a path that leaves its volume',
       { file: { claimName: 'a', path: '../b' } },
@@ -147,7 +147,7 @@ describe('a Trigger is refused', () => {
     ],
     ['with a pattern of paths', { file: { folder: '/a', pattern: 'a/*' } }, /^spec.file.pattern: Invalid/],
     ['without changes of files', { file: { folder: '/a', types: [] } }, /^spec.file.types: Required/],
-    ['with a function that is none', { result: { function: 'A_' } }, /^spec.result.function: Invalid/],
+    ['with an invalid function', { result: { function: 'A_' } }, /^spec.result.function: Invalid/],
     ['with no attempts', { cron, retry: { maxAttempts: 0 } }, /^spec.retry.maxAttempts: Invalid/],
     [
       'with pauses that shrink',
@@ -156,8 +156,8 @@ describe('a Trigger is refused', () => {
     ],
     ['with a limit below zero', { cron, deadLetters: { limit: -1 } }, /^spec.deadLetters.limit: Invalid/],
     ['with too much input', { cron, input: 'x'.repeat(300_000) }, /^spec.input: Too long/],
-    ['with a target that is none', { cron, target: { name: 'a/b' } }, /^spec.target.name: Invalid/],
-    ['with an account that is none', { cron, serviceAccountName: 'A' }, /^spec.serviceAccountName: Invalid/],
+    ['with an invalid target', { cron, target: { name: 'a/b' } }, /^spec.target.name: Invalid/],
+    ['with an invalid account', { cron, serviceAccountName: 'A' }, /^spec.serviceAccountName: Invalid/],
   ];
   for (const [name, spec, expected] of refused)
     it(name, () => {

@@ -45,7 +45,7 @@ describe('a claim', () => {
   const noFolder = 'its volume is not a folder of a node: use a local or hostPath volume';
   const bound = volume({ local: { path: '/d' } });
   const cases: readonly (readonly [string, object, string, string | RegExp])[] = [
-    ['that is not there', {}, 'ClaimMissing', 'there is no such claim in the namespace'],
+    ['that does not exist', {}, 'ClaimMissing', 'there is no such claim in the namespace'],
     [
       'that waits',
       { claim: claim({ status: { phase: 'Pending' } }), volume: bound, nodes: [node('n1')] },

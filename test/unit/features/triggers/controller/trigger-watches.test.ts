@@ -94,7 +94,7 @@ describe('a trigger is not ready', () => {
       'there is no function "none" in the namespace "default"',
     ],
     [
-      'of results of a function that is not there',
+      'of results of a function that does not exist',
       { result: { function: 'g', outcomes: ['Failure'] } },
       'FunctionMissing',
       'spec.result.function: there is no function "g" in the namespace',

@@ -31,7 +31,7 @@ describe('rejected Workflows', () => {
   const refused: Readonly<Record<string, readonly [Raw, RegExp]>> = {
     'no definition': [object('Workflow', 'a', {}), /^spec\.definition: Required value/],
     'a text': [workflow({ definition: 'x' }), /^spec\.definition: Invalid value: "x": must be an object/],
-    'a state that is not there': [
+    'a state that does not exist': [
       workflow({ definition: { StartAt: 'B', States: definition.States } }),
       /^spec\.definition\.StartAt: Invalid value: "B": there is no state/,
     ],

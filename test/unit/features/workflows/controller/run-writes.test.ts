@@ -139,7 +139,7 @@ describe('the history of a run', () => {
   });
 });
 
-describe('a workflow that is not there', () => {
+describe('a workflow that does not exist', () => {
   it('is reported again if another object is missing', async () => {
     const run = runOf();
     const { writer, server, stored } = world(run);

@@ -262,7 +262,7 @@ describe('the status', () => {
     });
     assert.deepEqual(said(asked, { resources: held })?.resources, asked);
     assert.deepEqual(said(asked, { state: 'exited', resources: { ...held, memory: 1 } })?.resources, asked);
-    assert.deepEqual(withResources(statuses, podOf(asked), []), statuses, 'of one that is not there');
+    assert.deepEqual(withResources(statuses, podOf(asked), []), statuses, 'of one that does not exist');
     const bare = said({}, { resources: { nanoCpus: 0, cpuShares: 2, memory: 0, oomScoreAdj: 1 } });
     assert.deepEqual(bare, { ...statuses[0], resources: {} });
     const empty = { requests: {}, limits: {} };

@@ -21,7 +21,7 @@ import {
 import { interfacesIn } from '../../../../../src/kubelet/usage/plan/network-files.ts';
 
 describe('files of a cgroup', () => {
-  it('are where the group is, and nowhere for controllers that are not there', () => {
+  it('are where the group is, and nowhere for controllers that do not exist', () => {
     assert.deepEqual(groupDirectories('9:memory:/abc\n8:cpuacct:/abc\n5:pids:/x\n', 'abc'), {
       ...{ version: 1, cpu: 'cpuacct/abc', cpuacct: 'cpuacct/abc', memory: 'memory/abc', pids: '', io: '' },
     });

@@ -59,7 +59,7 @@ describe('a container is added', () => {
       [`${e0}.volumeMounts[0].subPathExpr: ${cannotBeSet}`],
     ],
     [
-      'nor with a volume that is not there',
+      'nor with a volume that does not exist',
       mounting({ name: 'w' }),
       [`${e0}.volumeMounts[0].name: Not found: "w"`],
     ],

@@ -203,7 +203,7 @@ testCreate(podResource, pod, [
     }),
   ],
   [
-    'a key of a Secret that is none',
+    'an invalid key of a Secret',
     container({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: '', key: 'a b' } } }] }),
     `${c0}.env[0].valueFrom.secretKeyRef.name: Required value`,
     `${c0}.env[0].valueFrom.secretKeyRef.key: Invalid value: "a b"`,

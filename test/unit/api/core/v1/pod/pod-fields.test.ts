@@ -106,7 +106,7 @@ describe('fieldsTreated', () => {
       [],
     ],
     ['a volume without settings', { volumes: [{ name: 'v', csi: {} }] }, 'held', ['spec.volumes[0].csi']],
-    ['a volume that is there', { volumes: [{ name: 'v', emptyDir: {} }] }, 'held', []],
+    ['a volume that exists', { volumes: [{ name: 'v', emptyDir: {} }] }, 'held', []],
     ['a field of tomorrow', { neverHeardOf: 1 }, 'held', ['spec.neverHeardOf']],
     [
       'pods that must be near',

@@ -92,7 +92,7 @@ testCreate(podResource, pod, [
   ['the largest user and group', context({ runAsUser: 2147483647, runAsGroup: 2147483647 })],
   ['root', context({ runAsUser: 0, runAsGroup: 0 })],
   [
-    'users and groups that are none',
+    'invalid users and groups',
     {
       spec: {
         ...context({ runAsUser: -1, runAsGroup: -2 }).spec,
@@ -149,7 +149,7 @@ testCreate(podResource, pod, [
   ['an AppArmor annotation', annotated({ [`${appArmor}web`]: 'localhost/x' })],
   ['an empty AppArmor annotation', annotated({ [`${appArmor}web`]: '' })],
   [
-    'an AppArmor annotation of nobody, with a profile that is none',
+    'an AppArmor annotation of nobody, with an invalid profile',
     annotated({ [`${appArmor}other`]: 'Unconfined' }),
     `metadata.annotations[${appArmor}other]: Invalid value: "other": container not found`,
     `metadata.annotations[${appArmor}other]: Invalid value: "Unconfined": invalid AppArmor profile name: "Unconfined"`,

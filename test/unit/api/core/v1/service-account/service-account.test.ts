@@ -13,11 +13,7 @@ const account = {
 
 testCreate(serviceAccountResource, account, [
   ['a name with dots', { metadata: { name: 'a.b' } }],
-  [
-    'a name that is none',
-    { metadata: { name: 'A' } },
-    'metadata.name: Invalid value: "A": a lowercase RFC 1123',
-  ],
+  ['an invalid name', { metadata: { name: 'A' } }, 'metadata.name: Invalid value: "A": a lowercase RFC 1123'],
 ]);
 
 testUpdate(serviceAccountResource, account, [

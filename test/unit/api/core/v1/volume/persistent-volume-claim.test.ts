@@ -25,7 +25,7 @@ const size = (storage: string) => spec({ resources: { requests: { storage } } })
 
 testCreate(persistentVolumeClaimResource, claim, [
   [
-    'a name that is none',
+    'an invalid name',
     { metadata: { name: 'A' } },
     'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-z',
   ],
@@ -52,7 +52,7 @@ testCreate(persistentVolumeClaimResource, claim, [
     'spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes',
   ],
   [
-    'a selector that is none',
+    'an invalid selector',
     spec({ selector: { matchLabels: { 'a b': 'c' } } }),
     "spec.selector.matchLabels: Invalid value: \"a b\": name part must consist of letters, digits, '-', '_' and '.', ",
   ],
@@ -63,7 +63,7 @@ testCreate(persistentVolumeClaimResource, claim, [
   ],
   ['no class', spec({ storageClassName: '' })],
   [
-    'a mode that is none',
+    'an invalid mode',
     spec({ volumeMode: 'X' }),
     'spec.volumeMode: Unsupported value: "X": supported values: "Block", "Filesystem"',
   ],

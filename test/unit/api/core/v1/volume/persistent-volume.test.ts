@@ -28,7 +28,7 @@ const onNodes = (key: string, values?: string[]) => ({
 
 testCreate(persistentVolumeResource, disk, [
   [
-    'a name that is none',
+    'an invalid name',
     { metadata: { name: 'A' } },
     'metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-z',
   ],
@@ -72,7 +72,7 @@ testCreate(persistentVolumeResource, disk, [
     'spec.capacity[storage]: Invalid value: "0": must be greater than zero',
   ],
   [
-    'a policy that is none',
+    'an invalid policy',
     spec({ persistentVolumeReclaimPolicy: 'X' }),
     'spec.persistentVolumeReclaimPolicy: Unsupported value: "X": supported values: "Delete", "Recycle", "Retain"',
   ],
@@ -83,7 +83,7 @@ testCreate(persistentVolumeResource, disk, [
   ],
   ['a folder that is emptied', spec({ persistentVolumeReclaimPolicy: 'Recycle' })],
   [
-    'a mode that is none',
+    'an invalid mode',
     spec({ volumeMode: 'X' }),
     'spec.volumeMode: Unsupported value: "X": supported values: "Block", "Filesystem"',
   ],
