@@ -152,7 +152,7 @@ async function measure(by: Record<Sender, Transport>, probe: Probe, worst: Worst
     what: `${as}, ${method} ${type.replace(/.*[/.]/, '')}: ${what} (${size} → ${status})`,
     value,
     unit: 'ms',
-    floor: { what: 'an empty body of nobody', value: median(floor) },
+    floor: { what: 'an empty body of an anonymous user', value: median(floor) },
     target: `< ${target}`,
     met: value < target,
   };

@@ -81,7 +81,7 @@ const run = (): Promise<readonly Row[]> =>
       { what: 'a reading holds the loop, longest turn', value: readTurn, unit: 'ms' },
       {
         what: `agent asked for ${pages.length} pages every ${everySeconds} s`,
-        ...{ value: all, unit: '% of a core', floor: { what: 'that nobody asks', value: alone } },
+        ...{ value: all, unit: '% of a core', floor: { what: 'without scrapes', value: alone } },
       },
       {
         what: '… what being asked costs',

@@ -208,7 +208,7 @@ async function measure({ process: master, server, authority }: BenchMaster): Pro
     );
     rows.push({ what: 'those Secrets: written after', value: ms, unit: 'ms' });
     await step(
-      `${strangers} connections of nobody known`,
+      `${strangers} connections of anonymous clients`,
       async () => {
         const answer = await run.do({ type: 'connect', count: strangers });
         open = answer.amount;
@@ -216,7 +216,11 @@ async function measure({ process: master, server, authority }: BenchMaster): Pro
       },
       leave,
     );
-    rows.push({ what: `${strangers} connections of nobody known: were open at once`, value: open, unit: '' });
+    rows.push({
+      what: `${strangers} connections of anonymous clients: were open at once`,
+      value: open,
+      unit: '',
+    });
     return rows;
   } finally {
     prober?.stop();

@@ -42,7 +42,7 @@ const refused: readonly RefusedBody[] = [
     message: /./,
   },
   {
-    what: 'a type of content nobody knows',
+    what: 'an unknown media type',
     body: 'a=b',
     contentType: 'application/x-www-form-urlencoded',
     code: 415,

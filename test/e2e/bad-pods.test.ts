@@ -88,7 +88,7 @@ test('a pod that cannot run has the reason in its status and in an event', {
       assert.match(await kubectl('get', 'pod', 'no-image'), /0\/1 +(ImagePullBackOff|ErrImagePull)/);
     }),
 
-    context.test('an image name that is none', async () => {
+    context.test('an invalid image name', async () => {
       await create('bad-image', { image: 'Not A Name' });
       const { waiting: state } = stateOf(await waiting('bad-image', 'InvalidImageName'));
       assert.match(state?.message ?? '', /Not A Name/);

@@ -27,20 +27,23 @@ test('unmodified clients: kubectl and @kubernetes/client-node', async (context) 
     assert.equal(statSync(cluster.kubeconfig).mode & 0o777, 0o600);
   });
 
-  await context.test('a bearer token lets in whom it names, and nothing lets in anybody else', async () => {
-    const statusOf = async (authorization?: string) => {
-      const ca = config.getCurrentCluster()?.caData ?? '';
-      const options = { ca: Buffer.from(ca, 'base64'), headers: authorization ? { authorization } : {} };
-      const answer = get(`${cluster.url}/api/v1/namespaces/default/pods`, options);
-      const [response] = (await once(answer, 'response')) as [IncomingMessage];
-      response.resume();
-      return response.statusCode;
-    };
-    assert.equal(await statusOf('Bearer k33p-out'), 200);
-    assert.equal(await statusOf('Bearer n0-rights'), 403);
-    assert.equal(await statusOf('Bearer wrong'), 401);
-    assert.equal(await statusOf(), 401);
-  });
+  await context.test(
+    'a bearer token authenticates its user, and no other credential authenticates',
+    async () => {
+      const statusOf = async (authorization?: string) => {
+        const ca = config.getCurrentCluster()?.caData ?? '';
+        const options = { ca: Buffer.from(ca, 'base64'), headers: authorization ? { authorization } : {} };
+        const answer = get(`${cluster.url}/api/v1/namespaces/default/pods`, options);
+        const [response] = (await once(answer, 'response')) as [IncomingMessage];
+        response.resume();
+        return response.statusCode;
+      };
+      assert.equal(await statusOf('Bearer k33p-out'), 200);
+      assert.equal(await statusOf('Bearer n0-rights'), 403);
+      assert.equal(await statusOf('Bearer wrong'), 401);
+      assert.equal(await statusOf(), 401);
+    },
+  );
 
   await context.test('client-node watches pods come, turn ready and go', async () => {
     const events: [phase: string, name: string | undefined][] = [];

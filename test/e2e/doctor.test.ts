@@ -192,7 +192,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     ),
   );
 
-  await context.test('--fix sets kernel parameters and closes files with keys, and says so', async () => {
+  await context.test('--fix sets kernel parameters and closes files with keys, and prints it', async () => {
     const key = join(cluster.masterDataDir, 'pki/ca.key');
     const inotify = join(first.directory, 'max_user_instances');
     writeFileSync(inotify, '128\n');
@@ -320,7 +320,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     },
   );
 
-  await context.test('without root it says what it could not examine', async () => {
+  await context.test('without root it lists the checks that it could not run', async () => {
     const place = ['--data-dir', cluster.masterDataDir, '--docker-socket', second.dockerSocket];
     const nobody = [
       '--reuid=65534',

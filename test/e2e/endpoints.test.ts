@@ -100,7 +100,7 @@ test('Endpoints of pods, of masters and of people', async (context) => {
       assert.equal((await slices()).length, 1);
       await kubectl('delete', 'endpoints', 'external');
       await waitFor('no slices', async () => (await slices()).length === 0);
-      await waitFor('nobody answers', () =>
+      await waitFor('no pod answers', () =>
         address()
           .then(host.page.bind(host))
           .then(

@@ -106,7 +106,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
 
   await context.test('the master reaches its agent by the certificate it asked for', async () => {
     await runPod(cluster, node);
-    await waitFor('what it says', async () => (await kubectl('logs', 'hello')) === 'here I am\n');
+    await waitFor('the log of the pod', async () => (await kubectl('logs', 'hello')) === 'here I am\n');
   });
 
   await context.test('without its token it starts again as the same node', async () => {
@@ -222,7 +222,7 @@ test('a machine that cannot join reports why in one line, and leaves nothing beh
   const [id = ''] = (good.token ?? '').split('.');
   const cases: readonly [string, Readonly<Record<string, unknown>>, ...RegExp[]][] = [
     [
-      'a token nobody made',
+      'an unknown token',
       { token: 'zzzzzz.0123456789abcdef' },
       /the token is wrong or has expired; put a new token/,
     ],

@@ -38,7 +38,7 @@ test('masters are removed, leave, and one goes on alone when two are lost', asyn
     },
   );
 
-  await context.test('a removed master says so in one line, and joins again', async () => {
+  await context.test('a removed master ends with one line, and joins again', async () => {
     const { stdout, stderr } = await a.minik8s('masters', 'remove', 'm3', ...at(a));
     assert.match(stdout, /^master m3 removed/, stderr);
     await waitFor('two masters', async () => (await names(a)).join() === 'm1,m2');

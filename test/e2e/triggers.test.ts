@@ -119,7 +119,7 @@ test('triggers', async (context) => {
     assert.deepEqual([written?.data.path, written?.data.content], ['two.csv', 'c,d\n']);
   });
 
-  await context.test('a request to the gateway, of anybody', async () => {
+  await context.test('an anonymous request to the gateway', async () => {
     await ctl('trigger', 'create', 'door', '--function', 'recorder', '--path', '/door', '--public');
     const url = `https://${host.address}:8070/trigger/default/door`;
     const send = () =>

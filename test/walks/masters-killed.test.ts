@@ -120,7 +120,7 @@ test('the leader’s machine and its etcd member are cut off: the others go on, 
   const since = performance.now();
   const probe = () =>
     hosts.at(0).run('curl', '-sk', '--max-time', '5', `https://${hosts.at(0).address}:6443/readyz`);
-  await waitFor('it says that it is not ready', async () => (await probe()).includes('[-]etcd failed'));
+  await waitFor('readyz reports that etcd failed', async () => (await probe()).includes('[-]etcd failed'));
   await waitFor(
     'writes at the other',
     async () => (await b.kubectl.attempt(['create', 'configmap', 'meanwhile'])).code === 0,

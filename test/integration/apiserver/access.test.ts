@@ -43,7 +43,7 @@ describe('authentication', () => {
     }
   });
 
-  it('refuses everybody else', async () => {
+  it('rejects all other users', async () => {
     for (const path of [
       '/',
       '/api',

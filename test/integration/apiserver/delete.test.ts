@@ -106,7 +106,7 @@ describe('delete', () => {
     const { resourceVersion: _, ...metadata } = made.metadata;
     const answer = (await server.call('DELETE', `${path}/robot`)).json();
     const { resourceVersion: __, ...last } = answer.metadata;
-    assert.deepEqual(last, metadata, 'without a mark that nobody could see');
+    assert.deepEqual(last, metadata, 'without deletionTimestamp');
   });
 
   it('reports a continuing deletion to a client with the older options', async () => {

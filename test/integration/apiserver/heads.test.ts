@@ -28,7 +28,7 @@ describe('heads that take long to read', () => {
     '/api/v1/secrets',
   ];
 
-  it('refuses a query of more than 10,000 parameters, on every path and of everybody', async () => {
+  it('rejects a query with more than 10,000 parameters, on every path and from every user', async () => {
     for (const path of paths) {
       for (const known of [true, false]) {
         for (const parameter of ['&', 'a&', 'exclude=a&']) {

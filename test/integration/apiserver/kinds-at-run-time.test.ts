@@ -169,7 +169,7 @@ describe('a kind that comes while the server runs', () => {
     } as never);
     await cluster.client.resource(ref).delete('owner', 'default');
     await maps.delete('owns', 'default');
-    await cluster.eventually('objects that nobody owns, or whose namespace goes, are gone', async () => {
+    await cluster.eventually('objects without an owner or in a deleted namespace are removed', async () => {
       const left = [
         ...(await maps.list({ namespace: 'default' })).items,
         ...(await cluster.client.resource(ref).list({ namespace: 'default' })).items,
@@ -183,7 +183,7 @@ describe('a kind that comes while the server runs', () => {
     await namespaces.create({ metadata: { name: 'gone' } } as never);
     await cluster.client.resource(ref).create({ metadata: { name: 'a', namespace: 'gone' } } as never);
     await namespaces.delete('gone');
-    await cluster.eventually('objects that nobody owns, or whose namespace goes, are gone', async () =>
+    await cluster.eventually('objects without an owner or in a deleted namespace are removed', async () =>
       (await namespaces.list()).items.every(({ metadata }) => metadata.name !== 'gone'),
     );
     assert.equal((await cluster.client.resource(ref).list({ namespace: 'gone' })).items.length, 0);
@@ -219,7 +219,7 @@ describe('a kind that comes while the server runs', () => {
       },
     } as never);
     await cluster.client.resource(ref).delete('again', 'default');
-    await cluster.eventually('objects that nobody owns, or whose namespace goes, are gone', async () =>
+    await cluster.eventually('objects without an owner or in a deleted namespace are removed', async () =>
       (await maps.list({ namespace: 'default' })).items.every(({ metadata }) => metadata.name !== 'owned'),
     );
   });

@@ -54,7 +54,7 @@ const cases: readonly [what: string, why: RegExp, () => [object?, object?]][] = 
   ['no mirror', /does not have "kubernetes.io\/config.mirror" annotation/, () => [{ annotations: {} }]],
   ['bound elsewhere', /spec.nodeName set to itself/, () => [{}, { nodeName: 'n2' }]],
   ['bound nowhere', /spec.nodeName set to itself/, () => [{}, { nodeName: '' }]],
-  ['owned by nobody', /an owner reference set to itself/, () => [{ ownerReferences: [] }]],
+  ['without an owner', /an owner reference set to itself/, () => [{ ownerReferences: [] }]],
   [
     'owned by two',
     /single owner reference/,

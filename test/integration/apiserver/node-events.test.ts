@@ -48,7 +48,7 @@ describe('events of a node', () => {
       403,
     ],
     ['an event in another’s name', 'POST', `${inDefault}/events`, event({ source: { host: 'n2' } }), 403],
-    ['an event in nobody’s name', 'POST', `${inDefault}/events`, event({ source: {} }), 403],
+    ['an event without a source', 'POST', `${inDefault}/events`, event({ source: {} }), 403],
     [
       'an event that another is said to report',
       'POST',

@@ -109,7 +109,7 @@ describe('a quota', () => {
     assert.deepEqual(await usedOf(server, 'q'), { pods: '2', 'requests.cpu': '1' });
   });
 
-  it('of which nobody has counted the use lets nothing pass', async (t) => {
+  it('without a counted use rejects every object', async (t) => {
     const server = await start(t);
     await quota(server, 'q', { pods: '2', 'count/pods': '2' }, { pods: '0' });
     assert.deepEqual(message(await pod(server, 'a')), [

@@ -44,7 +44,7 @@ describe('a token of a service account', () => {
     });
   });
 
-  it('may do what no rule allows as little as anybody', async () => {
+  it('has no right without a rule', async () => {
     const request = new Request(`https://apiserver${inDefault}/pods`, {
       headers: { authorization: `Bearer ${await world.token()}` },
     });
@@ -72,7 +72,7 @@ describe('a token of a service account', () => {
       ['not yet valid', { nbf: now + 61 }],
       ['issued in the future', { iat: now + 61 }],
       ['over', { exp: now - 61 }],
-      ['for somebody else', { aud: ['vault'] }],
+      ['for another audience', { aud: ['vault'] }],
       ['of another issuer', { iss: 'https://example.com' }],
       ['of no issuer', { iss: undefined }],
       ['of another subject', { sub: 'system:serviceaccount:kube-system:app' }],
@@ -202,7 +202,7 @@ describe('a token of a service account', () => {
     await remove(path);
     assert.equal(await isGood(token), false);
     await hold(token, { type: 'Opaque' });
-    assert.equal(await isGood(token), false, 'in a Secret that anybody may write');
+    assert.equal(await isGood(token), false, 'a Secret of another type');
     await remove(path);
     for (const [what, wrong] of [
       ['another namespace', await sign('kube-system', account, 'kept')],

@@ -93,7 +93,7 @@ describe('a TokenRequest', () => {
     assert.equal(await short({ expirationSeconds: 3608, ...bindTo('Pod', 'p1') }), seconds() + 3608);
   });
 
-  it('of another cluster is never good for longer than it says', async () => {
+  it('of a cluster that extends no tokens has the requested lifetime', async () => {
     const strict = await startAccountWorld({ issuer: { extendsTokens: false } });
     const token = await strict.token({ expirationSeconds: 3607, ...bindTo('Pod', 'p1') });
     const { exp, iat } = claimsOf(token) as { exp: number; iat: number };

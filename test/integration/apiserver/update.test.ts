@@ -210,7 +210,7 @@ describe('update', () => {
     );
     assert.equal((await patch('json-patch+json', { op: 'test' })).status, 400);
     assert.equal((await patch('merge-patch+json', '{')).status, 400);
-    assert.equal((await patch('apply-patch+yaml', 'a: b')).status, 422, 'nobody says who applies');
+    assert.equal((await patch('apply-patch+yaml', 'a: b')).status, 422, 'fieldManager is missing');
     assert.equal((await patch('json', {})).status, 415);
     const stored = (await storedObject(server, '/registry/deployments.apps/default/patched')) as Deployment;
     assert.equal(stored.spec.replicas, 5);

@@ -113,7 +113,7 @@ describe('a complete answer', () => {
     await closed;
   });
 
-  it('is of the user as whom it is asked', async () => {
+  it('is the answer to the impersonated user', async () => {
     assert.equal((await ask(maps, { headers: { 'Impersonate-User': 'bob' } })).status, 403);
     assert.equal((await ask('/version', { headers: { 'impersonate-GROUP': 'x' } })).status, 400);
   });

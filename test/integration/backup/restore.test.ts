@@ -257,7 +257,7 @@ const verify = (path: string, check: (key: string, value: Buffer) => void = () =
     signal: new AbortController().signal,
   });
 
-test('verification reads every object, and names one that is none', async () => {
+test('verification reads every object, and names a damaged one', async () => {
   await write(0, 250);
   const { path, manifest } = await backUp();
   const seen = new Set<string>();

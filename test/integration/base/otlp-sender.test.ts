@@ -45,7 +45,7 @@ describe('sending spans to a collector', { timeout: 60_000 }, () => {
     });
 
   for (const code of [400, 401, 404, 413, 500])
-    it(`gives all spans up at ${code}, and says so`, async () => {
+    it(`drops all spans at ${code}, and returns the reason`, async () => {
       status(code);
       const { count, why } = await send();
       assert.deepEqual([count, why.replace(/:\d+ /, ' ')], [2, `http://127.0.0.1 answered ${code}`]);

@@ -82,7 +82,7 @@ export const sequences: Sequence[] = [
       '{"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"X","value":"x"}]}]}}}}',
   },
   {
-    what: 'replicas left to somebody else',
+    what: 'replicas left to another controller',
     resource: 'deployments/web',
     manifests: [
       deployment({}, [container('c')], { a: '1', b: '2' }),

@@ -182,7 +182,7 @@ describe('joining at once', () => {
     ['the API’s Service as IPv6', mapped('0a600001')],
     ['a master as IPv6', mapped('c000020a')],
     ['a master', addressOf('c000020a')],
-    ['the API’s Service, which nobody made here', addressOf('0a600001')],
+    ['the API’s Service, which does not exist here', addressOf('0a600001')],
     ['loopback', addressOf('7f000001')],
     ['the Service in capitals', nameOf('KUBERNETES.DEFAULT.SVC')],
     ['localhost with a dot', nameOf('localhost.')],

@@ -179,7 +179,7 @@ describe('DaemonSets', () => {
       const there = current.some(({ metadata }) => metadata.uid === victim.metadata.uid);
       return !there && current.filter(podReady).length === 4;
     });
-    const tells = await cluster.eventually('an event tells', async () => {
+    const tells = await cluster.eventually('an event reports it', async () => {
       const events = await cluster.list(eventResource, 'default');
       return events.find(({ reason }) => reason === 'FailedDaemonPod');
     });

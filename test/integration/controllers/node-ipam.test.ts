@@ -77,7 +77,7 @@ it('leaves a Node that no machine has taken yet without one: the machine may com
 
 it('keeps pods away from a node with a taken range, reports why, and admits them when the range is free', async () => {
   await add('late', '10.244.1.0/25');
-  const said = await cluster.eventually('the node says so', () => conflict('late'));
+  const said = await cluster.eventually('the condition of the node is set', () => conflict('late'));
   assert.equal(said.status, 'True');
   assert.match(
     said.message ?? '',
@@ -86,7 +86,7 @@ it('keeps pods away from a node with a taken range, reports why, and admits them
   await cluster.eventually('the node is tainted', () => isTainted('late'));
   assert.equal(await rangeOf('late'), '10.244.1.0/25', 'what it came with is kept');
   assert.equal(await conflict('given'), undefined, 'who was there first keeps it');
-  await cluster.eventually('an event says so', async () =>
+  await cluster.eventually('an event reports it', async () =>
     (await cluster.list(eventResource, 'default')).some(
       ({ reason, involvedObject }) => reason === 'PodCIDRConflict' && involvedObject.name === 'late',
     ),
@@ -98,7 +98,7 @@ it('keeps pods away from a node with a taken range, reports why, and admits them
 
 it('keeps pods away from a node whose range is outside the cluster', async () => {
   await add('foreign', '192.168.7.0/24');
-  const said = await cluster.eventually('the node says so', () => conflict('foreign'));
+  const said = await cluster.eventually('the condition of the node is set', () => conflict('foreign'));
   assert.match(said.message ?? '', /not inside the cluster-cidr 10\.244\.0\.0\/16/);
   await cluster.eventually('the node is tainted', () => isTainted('foreign'));
 });

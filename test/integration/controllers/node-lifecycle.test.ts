@@ -217,7 +217,7 @@ describe('one of three nodes dies', () => {
     );
     const why = (await podsOn('n1'))[0]?.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
     assert.equal(why?.reason, 'DeletionByTaintManager');
-    await eventually('they are replaced elsewhere though nobody confirms their end', async () => {
+    await eventually('they are replaced elsewhere although no agent confirms their end', async () => {
       await runPods();
       return (await endpoints()).length === 6 && (await podsOn('n1')).length === 2;
     });

@@ -202,7 +202,7 @@ describe('volumes of the cluster', () => {
     // A third claim finds no volume until one is added.
     await addClaim('c', { storageClassName: 'disks' });
     await addPod('c', { persistentVolumeClaim: { claimName: 'c' } });
-    await cluster.eventually('it says why it waits', async () =>
+    await cluster.eventually('the reason for waiting is reported', async () =>
       (await cluster.get(podResource, 'c'))?.status?.conditions?.find(({ message }) =>
         message?.includes("3 node(s) didn't find available persistent volumes to bind"),
       ),
@@ -355,7 +355,7 @@ describe('volumes of the cluster', () => {
     await label('n1');
     await addClaim('c', { storageClassName: 'local', accessModes: ['ReadWriteMany'] });
     await addPod('p', { persistentVolumeClaim: { claimName: 'c' } });
-    await cluster.eventually('it says why', async () =>
+    await cluster.eventually('the reason is reported', async () =>
       (await cluster.list(eventResource)).find(
         ({ reason, message }) =>
           reason === 'ProvisioningFailed' && message?.includes('access mode ReadWriteMany is not supported'),

@@ -125,7 +125,7 @@ describe('a try to reach a peer', () => {
     ]);
   });
 
-  it('tells why there is no answer, and then tries nothing else', async () => {
+  it('reports why there is no answer, and skips the other checks', async () => {
     const peer = { node: 'b', address: '255.255.255.255', port: 1, overlayAddress: '127.0.0.1' };
     assert.deepEqual(await tryPeers(systemClock, [peer], 1450), [
       { node: 'b', address: '255.255.255.255', agent: { problem: 'ENETUNREACH' } },

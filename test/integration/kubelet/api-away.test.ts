@@ -39,7 +39,7 @@ describe('while no API server answers', () => {
     assert.equal(
       (await node.pod('always')).status?.containerStatuses?.[0]?.restartCount,
       0,
-      'nobody was told',
+      'no status was written',
     );
     node.reconnect();
     const pod = await node.waitFor(
@@ -84,7 +84,11 @@ describe('while no API server answers', () => {
     assert.deepEqual(await node.running('kept'), [kept]);
     const replacement = await node.pod('moved');
     assert.notEqual(replacement.metadata.uid, old.metadata.uid);
-    assert.equal(replacement.status?.containerStatuses, undefined, 'nobody wrote the old one’s status on it');
+    assert.equal(
+      replacement.status?.containerStatuses,
+      undefined,
+      'the old pod’s status is not written to the new one',
+    );
   });
 
   it('pods deleted and replaced end as well when the agent was restarted in between', async () => {

@@ -148,7 +148,7 @@ test('a plugin that does not answer holds a container for half a minute, and no 
       isOver = true;
     });
   await sees('it is asked', () => one.asked.includes('allocate'));
-  assert.deepEqual(await give('none', 0), undefined, 'one that asks for none waits for nobody');
+  assert.deepEqual(await give('none', 0), undefined, 'a container without devices does not wait');
   const second = give('second');
   await clock.advance(29_000);
   assert.equal(isOver, false);

@@ -52,7 +52,7 @@ describe('the record of images', () => {
     await fresh().gaveUp('a:1');
     const record = fresh();
     await record.look([{ id: 'A', names: ['a:1'] }], new Set());
-    assert.deepEqual(await images(record), {}, 'somebody else brought it');
+    assert.deepEqual(await images(record), {}, 'the agent did not pull the image');
   });
 
   it('forgets those that are gone', async () => {

@@ -122,7 +122,7 @@ describe('a volume or variable from the API', () => {
     await node.stop();
     node.start({ clock, exec: systemExec });
     await eventually(async () =>
-      assert.notEqual(token(), second, 'an agent that has just started knows no time'),
+      assert.notEqual(token(), second, 'the token is requested again after a restart of the agent'),
     );
   });
 

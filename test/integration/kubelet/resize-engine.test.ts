@@ -82,7 +82,7 @@ describe('a resize on Docker', { timeout: 300_000 }, () => {
       condition?.message ?? '',
       /^container main uses \d+ bytes of memory, more than the limit of 33554432$/,
     );
-    assert.equal((await containerOf('full')).pid, container.pid, 'nobody was killed');
+    assert.equal((await containerOf('full')).pid, container.pid, 'the container was not killed');
     const status = await node.runtime.exec(
       container.id,
       { command: ['sh', '-c', ': > /dev/shm/file'], tty: false },

@@ -48,7 +48,7 @@ it('a file that was replaced is there, whole, though the power goes at once', as
   assert.deepEqual(await afterPowerLoss(), { file: content });
 });
 
-it('what nobody asked to be on disk is not there then', async () => {
+it('a replaced file survives a power failure, a file written without sync does not', async () => {
   await replaceFile(join(at('before'), 'file'), 'one', { mode: 0o600 });
   await writeFile(join(at('before'), 'other'), 'two');
   assert.deepEqual(await afterPowerLoss(), { file: 'one' });

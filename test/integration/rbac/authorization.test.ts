@@ -158,7 +158,7 @@ describe('roles', () => {
   });
 });
 
-describe('everybody', () => {
+describe('all users', () => {
   let world: RbacWorld;
   before(async () => {
     world = await startRbacWorld();

@@ -84,7 +84,7 @@ test('a Deployment behind a Service, changed, scaled, taken over and deleted', a
   await cluster.client.resource(podResource).patch(first.metadata.name, 'default', 'merge', {
     metadata: { labels: { app: 'other', 'pod-template-hash': null } },
   });
-  await cluster.eventually('the pod is nobody’s', async () => {
+  await cluster.eventually('the pod has no owner', async () => {
     const pod = await cluster.get(podResource, first.metadata.name);
     return pod?.metadata.ownerReferences?.length === 0 || pod?.metadata.ownerReferences === undefined;
   });
@@ -108,7 +108,7 @@ test('a Deployment behind a Service, changed, scaled, taken over and deleted', a
 test('a pod that fits nowhere, and then somewhere', async () => {
   const spec = { containers: [{ name: 'app', image: 'app:1' }], nodeSelector: { disk: 'fast' } };
   await make(podResource, { metadata: { name: 'picky', namespace: 'default' }, spec });
-  await cluster.eventually('it says why it waits', async () => {
+  await cluster.eventually('the reason for waiting is reported', async () => {
     const events = await cluster.list(eventResource, 'default');
     const pod = await cluster.get(podResource, 'picky');
     return events.some(({ reason }) => reason === 'FailedScheduling') && pod?.metadata.annotations;

@@ -190,7 +190,7 @@ describe('a ClusterRole', () => {
     assert.equal(
       await as(cid, 'POST', clusterRoles, clusterRole('paths', discovery)),
       201,
-      'everybody has these',
+      'rights that all users have',
     );
   });
 
@@ -265,7 +265,11 @@ describe('a binding', () => {
     await world.make(roles, role('pods', rule('list pods')));
     assert.equal(await as(bob, 'POST', roleBindings, binding('Role/pods', 'ann', user('ann'))), 201);
     for (const to of ['Role/strong-again', 'ClusterRole/admin-not-there'])
-      assert.equal(await as(bob, 'POST', roleBindings, self(to)), 404, 'nobody knows what it will be');
+      assert.equal(
+        await as(bob, 'POST', roleBindings, self(to)),
+        404,
+        'the contents of the missing role are unknown',
+      );
     await world.make(roles, role('strong-again', rule('get secrets')));
     for (const to of ['Role/strong-again', 'ClusterRole/cluster-admin', 'ClusterRole/system:node']) {
       assert.match(`${await as(bob, 'POST', roleBindings, self(to))}`, refused);

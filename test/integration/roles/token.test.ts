@@ -224,7 +224,10 @@ describe('a bootstrap token', () => {
     ['is not for authentication', { data: { 'usage-bootstrap-authentication': null } }],
     ['has another id inside', { stringData: { 'token-id': 'zzzzzz' } }],
     ['has a time that cannot be read', { stringData: { expiration: 'tomorrow' } }],
-    ['wants a group that is not a bootstrapper’s', { stringData: { 'auth-extra-groups': 'system:masters' } }],
+    [
+      'with a group outside of system:bootstrappers:',
+      { stringData: { 'auth-extra-groups': 'system:masters' } },
+    ],
   ] as const) {
     it(`opens nothing when its Secret ${title}`, async () => {
       const whole = await created();

@@ -64,7 +64,7 @@ describe('preemption', () => {
     const target = victim.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
     assert.deepEqual([target?.status, target?.reason], ['True', 'PreemptionByScheduler']);
     await made.eventually(
-      'it says where it will be',
+      'nominatedNodeName is set',
       async () => (await made.get(podResource, 'preemptor'))?.status?.nominatedNodeName === 'n1',
     );
     await made.eventually('the event', async () =>

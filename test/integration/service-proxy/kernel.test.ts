@@ -113,7 +113,7 @@ test('traffic follows the rules through a change of every sort', async () => {
   assert.deepEqual(
     await call('10.96.0.12', 80, 1),
     new Set(['ECONNREFUSED']),
-    'nobody there is said at once',
+    'a Service without endpoints is refused at once',
   );
   assert.deepEqual(
     await call('10.96.0.10', 81, 1),
@@ -147,7 +147,7 @@ test('a node port is one of this machine alone: to other machines the packets pa
   assert.deepEqual(await call(machine, 30080), new Set(endpoints));
 });
 
-test('the mark that carries the slot is wiped before anybody behind the rules sees it', async () => {
+test('the mark that carries the slot is removed before the packet leaves the rules', async () => {
   const elements = new ElementTable();
   const { endpoints: targets } = rule('', endpoints);
   const nodePort = { port: 30080, masquerade: true, endpoints: targets };

@@ -182,7 +182,7 @@ test('a run leaves no timers and no open files', limit, async () => {
   await serving(world);
   asked.abort.abort();
   await asked.ended;
-  assert.equal(clock.pending, 0, 'nobody will kill it');
+  assert.equal(clock.pending, 0, 'no kill is pending');
   const dying = begin(world, { clock, behaviour: { version, lastWords: { output: '', status: 3 } } });
   assert.equal(await dying.ended, 'exit status 3');
   dying.abort.abort();

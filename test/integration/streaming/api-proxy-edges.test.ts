@@ -239,7 +239,7 @@ describe('the proxy of the API server', () => {
       ['system:node:n1', ['system:nodes']],
     ] as const) {
       it(`is forbidden for ${user}`, async () => {
-        proxied.handle = (_, response) => void response.end('nobody should see this');
+        proxied.handle = (_, response) => void response.end('this answer must not be sent');
         const as = await proxied.cluster.server.clientCertificate(user, groups);
         for (const path of paths()) {
           for (const method of ['GET', 'POST', 'OPTIONS', 'DELETE']) {

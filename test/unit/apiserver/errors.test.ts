@@ -30,7 +30,7 @@ describe('the answer to a client has', () => {
     ],
     ['the same by HEAD', down, 'HEAD', 503, 'ServiceUnavailable', /try again/],
     [
-      'a write of which nobody knows',
+      'a write with an unknown outcome',
       down,
       'POST',
       504,

@@ -26,7 +26,7 @@ test('large writes wait, in order, some of them a turn', async () => {
   assert.deepEqual(written, []);
   await setImmediate();
   assert.deepEqual(written, [0, 1]);
-  assert.equal(turns.mayWrite(1), false, 'nobody overtakes who waits');
+  assert.equal(turns.mayWrite(1), false, 'a write does not overtake a waiting one');
   await setImmediate();
   assert.deepEqual(written, [0, 1, 2, 3]);
   await setImmediate();

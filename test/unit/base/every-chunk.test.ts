@@ -24,7 +24,7 @@ describe('a stream read chunk by chunk', () => {
     assert.deepEqual(await reading, { text: 'onetwo', error: 'broken' });
   });
 
-  test('that failed before anybody read it gives the same', async () => {
+  test('that failed before the first read rejects with the same error', async () => {
     const source = new PassThrough();
     source.on('error', () => undefined);
     source.write('one');

@@ -33,10 +33,10 @@ describe('claimed objects', () => {
     ['its own, that is being deleted', { ownerReferences: [mine], ...going }, 'owned'],
     ['its own with other labels', { ownerReferences: [mine], ...other }, 'release'],
     ['its own with other labels, that is being deleted', { ownerReferences: [mine], ...other, ...going }, ''],
-    ['nobody’s', {}, 'adopt'],
+    ['without an owner', {}, 'adopt'],
     ['that of an owner who does not control it', { ownerReferences: [note] }, 'adopt'],
-    ['nobody’s with other labels', other, ''],
-    ['nobody’s, that is being deleted', going, ''],
+    ['without an owner, with other labels', other, ''],
+    ['without an owner, being deleted', going, ''],
     ['that of another', { ownerReferences: [ownedBy('ReplicaSet', 'other')] }, ''],
   ];
   for (const [title, metadata, expected] of table)
@@ -130,7 +130,7 @@ describe('carried out', () => {
     const server = serverWith(set, [stray]);
     assert.deepEqual(await server.carryOut({ release: [stray] }), []);
     assert.deepEqual(server.ownersOf('stray'), ['uid-note']);
-    assert.equal(server.asked(), 0, 'for that nobody has to be asked');
+    assert.equal(server.asked(), 0, 'no request is made');
   });
 
   it('an object that was deleted meanwhile is not owned', async () => {

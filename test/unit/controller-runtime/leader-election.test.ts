@@ -156,7 +156,7 @@ test('another takes over soon after a release, and a lease duration after a deat
   await clock.advance(9_900);
   assert.deepEqual([a.leading, b.leading], [true, false]);
   await clock.advance(2_200);
-  assert.deepEqual([a.leading, b.leading], [false, false], 'fenced before anybody can take over');
+  assert.deepEqual([a.leading, b.leading], [false, false], 'fenced before another candidate can take over');
   await clock.advance(8_000);
   assert.deepEqual([a.leading, b.leading], [false, true]);
   assert.equal(server.lease?.spec.leaseTransitions, 1);

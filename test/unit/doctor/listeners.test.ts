@@ -31,7 +31,7 @@ describe('sockets in the output of ss', () => {
     );
   });
 
-  it('belong to a service of systemd only if its control group says so', () => {
+  it('belong to a service of systemd only by its control group', () => {
     assert.equal(unitIn('0::/system.slice/nginx.service\n'), 'nginx.service');
     assert.equal(unitIn('1:name=systemd:/system.slice/system-x.slice/x@1.service\n'), 'x@1.service');
     assert.equal(unitIn('0::/user.slice/user-0.slice/session-1.scope\n'), undefined);

@@ -82,7 +82,7 @@ function feasible(one: Pod, snapshot: Snapshot): string[] {
 describe('required affinity to pods', () => {
   const table: [string, Spec, readonly Pod[], string[]][] = [
     [
-      'wants to be where one is',
+      'is placed in the domain of a selected pod',
       near({ topologyKey: 'zone', labelSelector: app('db') }),
       [on('d', 'a1', 'db')],
       ['a1', 'a2'],
@@ -208,7 +208,7 @@ describe('required anti-affinity to pods', () => {
       ['a1', 'a2', 'b1', 'x'],
     ],
     [
-      'unless it says so',
+      'and those of a namespace that its namespaceSelector selects',
       {},
       [
         on(

@@ -66,14 +66,14 @@ describe('an event wakes those that it can help, and no others', () => {
     ['a pod that goes and leaves enough', () => world.remove('holder'), ['cpu']],
     ['a pod that goes and leaves too little', () => world.remove('small'), []],
     ['a pod that comes', () => world.put(on('n', 'else')), []],
-    ['a pod that another wants near', () => world.put(on('n', 'db')), ['near']],
+    ['a pod that an affinity term selects', () => world.put(on('n', 'db')), ['near']],
     [
       'a label of a node',
       () => world.addNode(node('n', room('2900m', { labels: { host: 'n', disk: 'ssd' } }))),
       ['label', 'near'],
     ],
     [
-      'a label that nobody selects',
+      'a label that no term selects',
       () => world.addNode(node('n', room('2900m', { labels: { host: 'n', disk: 'hdd' } }))),
       ['near'],
     ],
@@ -184,7 +184,7 @@ describe('many that fit nowhere', () => {
     assert.equal(world.conditionOf('p199')?.status, 'False');
     looks = [];
     await world.clock.advance(3_600_000);
-    assert.deepEqual([asked, looks], [2, []], 'nobody looks while nothing happens');
+    assert.deepEqual([asked, looks], [2, []], 'no pod is retried without an event');
   });
 });
 

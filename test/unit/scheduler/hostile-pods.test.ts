@@ -27,7 +27,7 @@ it('a pod that is to be spread over thousands of topologies', () => {
   assert.ok(read.every(({ query }) => query.id.length < 1_000));
 });
 
-it('a pod that wants to be near others in thousands of topologies', () => {
+it('a pod with affinity terms of thousands of topologies', () => {
   const terms = Array.from({ length: many }, (_, at) => ({
     topologyKey: longKey(at),
     labelSelector: { matchExpressions: [{ key: `k${at}`, operator: 'DoesNotExist' as const }] },

@@ -211,7 +211,12 @@ describe('preferred affinity to pods', () => {
       nodes.map(({ metadata: { name } }) => on(`d-${name}`, name, 'db')),
       { a1: 0, a2: 0, b1: 0, x: 0 },
     ],
-    ['and where nobody is meant', prefer('podAffinity', [10, 'db']), [on('1', 'a1', 'else')], undefined],
+    [
+      'no score if the term selects no pod',
+      prefer('podAffinity', [10, 'db']),
+      [on('1', 'a1', 'else')],
+      undefined,
+    ],
   ];
   for (const [what, spec, bound, expected] of table)
     it(what, () => {

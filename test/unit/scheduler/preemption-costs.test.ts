@@ -86,7 +86,7 @@ describe('the node that costs least is', () => {
       'a',
     ],
     [
-      'one whose budget selects nothing in particular: upstream has it protect nobody',
+      'one whose budget has an empty selector, which protects no pod as upstream',
       {
         bound: [on('a', 'x', '1', 1), on('a', 'z', '1', 1, { started: 5 }), on('b', 'y', '2', 50)],
         budgets: [{ ...budget('x', 1), selector: selectorFromLabelSelector({}) }],

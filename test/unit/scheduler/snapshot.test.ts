@@ -75,7 +75,7 @@ describe('Snapshot', () => {
       return { ...made, status: { ...made.status, containerStatuses, ...status } };
     };
     const table: [string, Pod, number][] = [
-      ['counts what it wants while it has less', sized('1500m', '1'), 1500],
+      ['counts the requested resources while fewer are allocated', sized('1500m', '1'), 1500],
       ['counts what it has while it is to have less', sized('500m', '1'), 1000],
       ['frees the rest when it has less', sized('500m', '500m'), 500],
       [

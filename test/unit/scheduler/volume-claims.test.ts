@@ -71,7 +71,7 @@ describe('a pod with a claim', () => {
       told(ephemeral),
       'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-c"',
     ],
-    ['that nobody has bound', told(one, claim()), 'pod has unbound immediate PersistentVolumeClaims'],
+    ['that is not bound', told(one, claim()), 'pod has unbound immediate PersistentVolumeClaims'],
     [
       'that is bound with its pod',
       told(one, claim({ storageClassName: 'late' })),
@@ -230,7 +230,7 @@ describe('a claim of one pod alone', () => {
       'none: No preemption victims found for incoming pod',
     ],
     [
-      'is taken with another from whoever has either',
+      'is taken with another claim from the pods that use them',
       remedy(
         urgent('1', using('c', 'd')),
         on('a', 'one', '0', 5, using('c')),

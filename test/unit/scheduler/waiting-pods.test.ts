@@ -64,7 +64,7 @@ describe('a pod that fits nowhere', () => {
     assert.deepEqual(world.events, [`Warning FailedScheduling p: ${noNodes}`]);
     await world.put({ ...world.pod('p'), spec: { ...world.pod('p').spec, tolerations: [] } });
     assert.equal(world.events.length, 1);
-    assert.equal(world.revisionOf('p'), String(Number(explanation) + 1), 'stored by nobody but the test');
+    assert.equal(world.revisionOf('p'), String(Number(explanation) + 1), 'stored by the test only');
     await world.clock.advance(60_000);
     await world.addNode(node('n', room('500m')));
     assert.equal(world.events.length, 2);

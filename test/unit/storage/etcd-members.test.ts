@@ -33,7 +33,7 @@ function encode(members: readonly Encoded[]): Buffer {
 
 const first = { field: 2, id: 0xf00000000000000fn, name: 'm1', url: 'https://192.0.2.1:2380' };
 
-test('a list has the ids as hexadecimal digits, and tells learners from voters', () => {
+test('a list has the ids as hexadecimal digits, and distinguishes learners from voters', () => {
   const second = { field: 2, id: 2n, name: 'm2', url: 'https://192.0.2.2:2380', learner: true };
   assert.deepEqual(readMembership(encode([first, second])), {
     clusterId: 'cafe',

@@ -50,10 +50,10 @@ const cases: [name: string, responses: WatchResponse[], expected: unknown[]][] =
   ['a header ahead of the events says nothing', [response([event('/r/a', 6)], { revision: 50 })], [[[6], 6]]],
   ['progress', [response([], { revision: 9 }), response([], { revision: 8 })], [[[], 9], 'nothing']],
   ['progress for all watches of the stream', [response([], { revision: 9, watch_id: -1 })], [[[], 9]]],
-  ['a watch nobody knows', [response([event('/r/a', 7)], { watch_id: 4 })], ['nothing']],
+  ['an unknown watch', [response([event('/r/a', 7)], { watch_id: 4 })], ['nothing']],
   ['creation is no progress', [response([], { created: true, revision: 9 })], ['created']],
   ['the marker below the prefix counts but is not shown', [response([event('/r.progress', 7)])], [[[], 7]]],
-  ['progress that is none', [response([], { revision: 5 })], [[[], 5]]],
+  ['a progress notification without events', [response([], { revision: 5 })], [[[], 5]]],
   [
     'progress after events',
     [response([event('/r/a', 6)]), response([], { revision: 9 })],

@@ -73,7 +73,7 @@ describe('a volume', () => {
       ],
     ],
     [
-      'of resources that are nobody’s, or none',
+      'of resources without a container, or invalid ones',
       {
         downwardAPI: {
           items: [{}, { resource: '' }, { resource: 'limits.pods' }, { divisor: '3' }].map((more) => ({

@@ -70,7 +70,7 @@ testCreate(clusterRoleResource, clusterRole, [
   ['rules of others', selector({ matchLabels: { a: 'b' } })],
   ['rules of all others', selector({})],
   [
-    'rules of nobody',
+    'an aggregationRule without selectors',
     { aggregationRule: {} },
     'aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil',
   ],

@@ -51,13 +51,13 @@ describe('a user', () => {
       { name: 'bob', groups: [known, 'a'] },
     ],
     [
-      'may be nobody',
+      'may be anonymous',
       as('User=system:anonymous'),
       ['users /system:anonymous'],
       { name: 'system:anonymous', groups: [unknown] },
     ],
     [
-      'may be nobody in so many words',
+      'may be anonymous explicitly',
       as('User=system:anonymous', `Group=${unknown}`),
       ['users /system:anonymous', `groups /${unknown}`],
       { name: 'system:anonymous', groups: [unknown] },
@@ -194,13 +194,13 @@ describe('it is refused', () => {
     ['one user twice', as('user=bob', 'USER=bob'), /must be there once/],
     ['two uids', as('User=bob', 'Uid=1', 'Uid=2'), /must be there once/],
     ['an extra field without a key', as('User=bob', 'Extra-=1'), /Impersonate-Extra- is not known/],
-    ['a header that nobody knows', as('User=bob', 'Groups=a'), /Impersonate-Groups is not known/],
+    ['a unknown header', as('User=bob', 'Groups=a'), /Impersonate-Groups is not known/],
     [
-      'a long header that nobody knows',
+      'a long unknown header',
       as('User=bob', 'Extras-of-everybody=a'),
       /Impersonate-Extras-of-everybody is not known/,
     ],
-    ['a header that nobody knows, alone', as('Users=bob'), /Impersonate-Users is not known/],
+    ['a unknown header, alone', as('Users=bob'), /Impersonate-Users is not known/],
     ['bytes that are no text', as('User=b\xff'), /not UTF-8/],
     ['a group of bytes that are no text', as('User=bob', 'Group=\xc3'), /not UTF-8/],
   ] as const)

@@ -83,7 +83,7 @@ test('an update changes no metadata of the server', () => {
   const alive = withMeta({ name: 'x', deletionTimestamp: 'soon', deletionGracePeriodSeconds: 0 });
   const before = { name: 'x', uid: 'u', creationTimestamp: 'then', resourceVersion: '7' };
   carryMeta(alive, withMeta(before));
-  assert.deepEqual(alive.metadata, before, 'nobody marks it as deleted so');
+  assert.deepEqual(alive.metadata, before, 'an update cannot set deletionTimestamp');
 });
 
 describe('a condition', () => {

@@ -60,7 +60,7 @@ test('work that takes too long is stopped, and its answer, if one still comes, i
   };
   answer.resolve(new Response(new ReadableStream({ cancel })));
   await clock.settle();
-  assert.equal(cancelled, true, 'whoever makes the body would go on for nobody');
+  assert.equal(cancelled, true, 'the producer of the body is cancelled');
 });
 
 test('work that is done in time is not stopped afterwards', async () => {

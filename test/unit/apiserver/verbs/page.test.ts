@@ -167,7 +167,7 @@ describe('pages', () => {
   });
 
   for (const [title, forged] of [
-    ['that is none', 'x'],
+    ['that is invalid', 'x'],
     ['of a number', token(7)],
     ['of nothing', token(null)],
     ['without a place', token({ rv: 3 })],

@@ -123,7 +123,7 @@ decide([
     'InvalidRequest: subject common name does not begin with system:node: and a name',
   ],
   [
-    'a token for nobody',
+    'a token for an empty node name',
     joining(),
     { content: content({ commonName: 'system:node:' }) },
     'deny',
@@ -186,9 +186,9 @@ decide([
     'deny',
     'InvalidRequest: the certificate request cannot be read',
   ],
-  ['somebody else', request({ username: 'bob', groups: ['system:authenticated'] }), {}, 'leave'],
+  ['another user', request({ username: 'bob', groups: ['system:authenticated'] }), {}, 'leave'],
   [
-    'somebody who calls himself a bootstrapper',
+    'a user with the name of a bootstrap token',
     request({ username: 'system:bootstrap:x', groups: [] }),
     {},
     'leave',
@@ -208,7 +208,7 @@ decide([
   ],
   ['what is signed', { ...joining(), status: { certificate: 'eA==' } }, {}, 'leave'],
   [
-    'a token that wants to serve',
+    'a bootstrap token that requests a serving certificate',
     serving('a', { username: 'system:bootstrap:abcdef', groups: ['system:bootstrappers'] }),
     { content: hosts(['a'], []) },
     'deny',
@@ -233,7 +233,7 @@ decide([
   ],
   ['a node that renews, by a person', byNode('a'), { ...manual, node: ofA }, 'approve'],
   ['a node whose Node was deleted', byNode('a'), manual, 'await'],
-  ['a node that nobody let in yet', byNode('a'), { ...manual, node: pending }, 'await'],
+  ['a node that is not approved yet', byNode('a'), { ...manual, node: pending }, 'await'],
 ]);
 
 test('a user with a name like a node’s, outside of system:nodes, is left to an administrator', () => {

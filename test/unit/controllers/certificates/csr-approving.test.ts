@@ -100,7 +100,7 @@ describe('a request', () => {
   });
 
   const ignored: [string, CertificateSigningRequest][] = [
-    ['of nobody known', asking({ ...joining(), spec: { ...joining().spec, groups: [] } })],
+    ['of an unknown user', asking({ ...joining(), spec: { ...joining().spec, groups: [] } })],
     [
       'that is being deleted',
       { ...asking(joining()), metadata: { ...asking(joining()).metadata, deletionTimestamp: at(1) } },
@@ -240,7 +240,7 @@ describe('a machine that a person has to let in', () => {
     sync();
     const before = world.asked.length;
     await world.reconcile('r');
-    assert.equal(world.asked.length, before, 'that is all until somebody decides');
+    assert.equal(world.asked.length, before, 'no request until an administrator decides');
   });
 
   it('is a Node as any other once it is approved', async () => {
@@ -324,7 +324,7 @@ describe('a machine that a person has to let in', () => {
     assert.equal(owners(world.stored(kind, 'r')), undefined);
   });
 
-  it('that was in the cluster before keeps its Node, which waits for nobody', async () => {
+  it('that was in the cluster before keeps its Node, without an approval', async () => {
     start('manual', asking(joining()));
     const before = world.put(nodeResource, nodeA());
     await world.reconcile('r');

@@ -71,7 +71,13 @@ decide([
   ],
   ['one whose Node was made again', returning('AB:CD'), { node: ofA }, 'deny', 'OtherCertificate'],
   ['one without a certificate', returning(undefined), known, 'deny', 'OtherCertificate'],
-  ['nobody, for a Node without one', returning(undefined), { node: ofA }, 'deny', 'OtherCertificate'],
+  [
+    'one without a certificate, for a Node without one',
+    returning(undefined),
+    { node: ofA },
+    'deny',
+    'OtherCertificate',
+  ],
   [
     'one for another node',
     returning('AB:CD', { username: 'system:expired-node:b' }),

@@ -124,7 +124,7 @@ describe('a namespace that ends', () => {
 describe('left alone with all that is in it is a namespace', () => {
   const cases: [string, Namespace | undefined][] = [
     ['that stays', space({ deletionTimestamp: undefined })],
-    ['that somebody else ends', space({}, ['example.com/mine'])],
+    ['with a finalizer of another controller', space({}, ['example.com/mine'])],
     ['without finalizers', { ...space(), spec: undefined }],
     ['that does not exist', undefined],
   ];

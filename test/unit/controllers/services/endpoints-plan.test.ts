@@ -41,9 +41,9 @@ describe('the addresses', () => {
       [ready(2), unready(1), ready(0)],
       ['10.244.0.1,10.244.0.3 | 10.244.0.2 | :8080'],
     ],
-    ['nobody ready', service(), [unready(0)], [' | 10.244.0.1 | :8080']],
+    ['no ready pod', service(), [unready(0)], [' | 10.244.0.1 | :8080']],
     [
-      'all, when the Service says so',
+      'all pods, with publishNotReadyAddresses',
       service({ publishNotReadyAddresses: true }),
       [unready(0), ready(1, { metadata: { deletionTimestamp: at(9) } })],
       ['10.244.0.1,10.244.0.2 |  | :8080'],
@@ -134,7 +134,7 @@ describe('the Endpoints of a Service', () => {
       planEndpoints(of, slicesOf(of, now), existing);
     assert.equal(plan(stored), undefined);
     const annotated = { ...stored, metadata: { ...stored.metadata, annotations: { theirs: 'x' } } };
-    assert.equal(plan(annotated), undefined, 'an annotation of somebody else');
+    assert.equal(plan(annotated), undefined, 'an annotation of another writer');
     const changes = {
       'a pod that became ready': plan(stored, target, [ready(0), ready(1)]),
       'a label of the Service': plan(stored, { ...target, metadata: meta('web', { labels: { a: 'b' } }) }),
@@ -142,7 +142,7 @@ describe('the Endpoints of a Service', () => {
         ...stored,
         metadata: { ...stored.metadata, labels: { ...stored.metadata.labels, a: 'b' } },
       }),
-      'subsets that somebody changed': plan({ ...stored, subsets: [] }),
+      'subsets that another writer changed': plan({ ...stored, subsets: [] }),
     };
     for (const [title, change] of Object.entries(changes)) {
       assert.ok(change && 'update' in change, title);

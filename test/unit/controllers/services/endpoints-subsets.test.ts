@@ -125,7 +125,7 @@ describe('the subsets', () => {
     ],
     ['leave out a port without a number', [slice([port(undefined), port(80)], [a])], ['10.0.0.1 |  | :80']],
     ['are none where no port has a number', [slice([port(undefined)], [a])], []],
-    ['are none where nobody is', [slice([port(80)], []), slice([], [])], []],
+    ['are none without an endpoint', [slice([port(80)], []), slice([], [])], []],
   ];
   for (const [title, slices, expected] of table)
     it(title, () => assert.deepEqual(brief(subsetsOf(...slices)), expected));

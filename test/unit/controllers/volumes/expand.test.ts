@@ -105,7 +105,7 @@ describe('a claim that requests more storage', () => {
       asking(),
       of('minik8s.io/local', { claimRef: referenceTo('c', 'other') }),
     ],
-    ['names a volume that is nobody’s', asking(), of('minik8s.io/local', { claimRef: undefined })],
+    ['names a volume without a claim', asking(), of('minik8s.io/local', { claimRef: undefined })],
     ['is not bound', asking({ status: { phase: 'Pending' } }), of()],
     ['goes', asking({ metadata: { deletionTimestamp: at(9), finalizers: ['x'] } }), of()],
     ['asks for less', asking({ status: { capacity: { storage: '4Gi' } } }), of()],

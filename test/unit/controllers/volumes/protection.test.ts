@@ -21,7 +21,7 @@ const ephemeral = [{ name: 'v', ephemeral: template }];
 describe('a claim that is deleted', () => {
   const going = claim('c', { metadata: { ...ofClaim, deletionTimestamp } });
   for (const [what, user, stays] of [
-    ['nobody uses', undefined, false],
+    ['no pod uses', undefined, false],
     ['a pod uses', pod('p', { spec: { volumes } }), true],
     ['a pod that has ended uses', pod('p', { spec: { volumes }, phase: 'Succeeded' }), true],
     ['a pod without a node uses', pod('p', { spec: { volumes, nodeName: undefined } }), false],

@@ -120,7 +120,7 @@ describe('no volume is made', () => {
     ['that goes', of(wanting, { metadata: { annotations: wanting, deletionTimestamp: at(1) } }), {}],
     ['that has one', of(wanting, { spec: { volumeName: 'v' } }), {}],
     ['whose class is not there', of(wanting), { storageClass: undefined }],
-    ['that nobody asked this server for', of({ [chosen]: 'n1' }), {}],
+    ['that this provisioner was not asked for', of({ [chosen]: 'n1' }), {}],
     ['that was asked for from another', of({ ...wanting, [askedFor]: 'example.com/disks' }), {}],
     [
       'whose class is another’s',

@@ -193,7 +193,7 @@ describe('the folder of a local volume', () => {
     world.sync(nodeResource);
     const { length } = world.asked;
     await world.reconcile('pvc-1');
-    assert.deepEqual(world.asked.slice(length), [], 'what the cache knows is not asked for');
+    assert.deepEqual(world.asked.slice(length), [], 'objects in the cache are not requested');
     world.take(nodeResource, 'n1');
     world.sync(nodeResource);
     await world.reconcile('pvc-1');
@@ -311,6 +311,6 @@ describe('the folder of a share', () => {
       spec: { ...kept.spec, persistentVolumeReclaimPolicy: 'Retain' },
     });
     await look();
-    assert.equal(now(), undefined, 'the object goes, and nobody was asked for anything');
+    assert.equal(now(), undefined, 'the object is removed without a request');
   });
 });

@@ -95,7 +95,7 @@ describe('checks of nodes', () => {
 
   it('give the findings of a node its name', () => {
     const own = answer([], {
-      findings: [{ check: 'ports', severity: 'ok', found: 'free', node: 'somebody else' }],
+      findings: [{ check: 'ports', severity: 'ok', found: 'free', node: 'another node' }],
     });
     assert.deepEqual(lines([node('a', own)], 'ports'), ['ok a: free']);
   });

@@ -30,7 +30,7 @@ describe('metrics', () => {
       nodeConnection: async (node, path) => {
         asked.push(`${node} ${path}`);
         const answer = agents.get(node);
-        if (!answer) throw new Error('nobody answers');
+        if (!answer) throw new Error('no handler answers');
         return answer();
       },
     });

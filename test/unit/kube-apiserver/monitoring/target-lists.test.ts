@@ -184,7 +184,7 @@ describe('lists of targets', () => {
     for (const [name, value] of Object.entries(expected)) assert.equal(told?.labels?.[name], value, name);
   });
 
-  test('are for whom roles let read their paths', async () => {
+  test('are shown to users with the right to read their paths', async () => {
     assert.equal(await read('pods', scraper), 403);
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     await made(`${rbac}/clusterroles`, {

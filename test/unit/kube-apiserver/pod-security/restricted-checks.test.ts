@@ -118,7 +118,7 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     'volume "v0" uses restricted volume type "hostPath"',
   ],
   [
-    'volumes of the network, and of a type that nobody knows',
+    'network volumes, and a volume of an unknown type',
     volumes({ nfs: {} }, { emptyDir: {} }, { future: {} }, { nfs: {} }),
     'restricted volume types',
     'volumes "v0", "v2", "v3" use restricted volume types "nfs", "unknown"',

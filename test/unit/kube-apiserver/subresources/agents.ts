@@ -40,7 +40,7 @@ export class Agents {
   /** Next answer of the agents. */
   answer: () => Response | Promise<Response> = () => new Response('said');
   /** Answer of the agents to a request to upgrade. */
-  agree: () => Promise<UpgradedConnection | Response> = () => Promise.reject(new Error('nobody is there'));
+  agree: () => Promise<UpgradedConnection | Response> = () => Promise.reject(new Error('no agent listens'));
   /** Connection to which the last request was joined. */
   joined: UpgradedConnection | undefined;
 

@@ -151,7 +151,7 @@ describe('an eviction', () => {
     ['stays where they are not', { currentHealthy: 1, desiredHealthy: 2 }, {}, 429],
     ['stays where nothing is demanded yet', { currentHealthy: 0, desiredHealthy: 0 }, {}, 429],
     [
-      'goes always where the budget says so',
+      'is evicted always with unhealthyPodEvictionPolicy AlwaysAllow',
       { currentHealthy: 0, desiredHealthy: 2 },
       { unhealthyPodEvictionPolicy: 'AlwaysAllow' },
       201,

@@ -22,7 +22,7 @@ describe('the folder of a local volume', () => {
   });
 
   for (const [what, over] of [
-    ['nobody has made', { metadata: { ...metadata, annotations: {} }, spec }],
+    ['the provisioner has not created', { metadata: { ...metadata, annotations: {} }, spec }],
     [
       'another has made',
       {

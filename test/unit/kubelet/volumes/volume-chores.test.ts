@@ -180,7 +180,7 @@ describe('an agent', () => {
   });
 
   for (const [what, end] of [
-    ['is somebody’s again', () => see(released({ status: { phase: 'Bound' } }))],
+    ['is bound again', () => see(released({ status: { phase: 'Bound' } }))],
     ['is to be kept after all', () => see(released({ spec: { persistentVolumeReclaimPolicy: 'Retain' } }))],
     ['is another node’s', () => see(released({ metadata: { labels: { 'minik8s.io/node': 'n2' } } }))],
     [

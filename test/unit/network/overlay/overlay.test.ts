@@ -173,7 +173,7 @@ describe('the plan of the overlay', () => {
       node(4, { annotations: { [modeAnnotation]: 'vxlan', [macAnnotation]: macOf('10.244.3.0/24') } }),
       /node node-3 already has its address 192\.0\.2\.4 or its MAC/,
     ],
-    ['an address of nobody', node(2, { ip: '127.0.0.1' }), /is not a unicast IPv4 address/],
+    ['a loopback address', node(2, { ip: '127.0.0.1' }), /is not a unicast IPv4 address/],
     ['an address of many', node(2, { ip: '224.0.0.1' }), /is not a unicast IPv4 address/],
     ['no address', node(2, { ip: '1.2.3.4\nlink delete eth0' }), /is not a unicast IPv4 address/],
     [
@@ -189,7 +189,7 @@ describe('the plan of the overlay', () => {
       /expected a unicast MAC address/,
     ],
     [
-      'a way nobody knows',
+      'an unknown mode',
       node(2, { annotations: { [modeAnnotation]: 'geneve' } }),
       /expected vxlan or host-routes/,
     ],
@@ -241,7 +241,7 @@ class ModelKernel {
   run({ program, input }: Step): void {
     if (program === 'nft') this.#nft(input);
     else for (const line of input.trim().split('\n')) this.#line(line.split(' '), line);
-    if (this.link !== undefined) assert.ok(this.guarded, 'a link that nobody guards');
+    if (this.link !== undefined) assert.ok(this.guarded, 'a link without a guard');
   }
 
   #line(words: readonly string[], line: string): void {

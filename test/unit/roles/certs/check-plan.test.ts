@@ -54,7 +54,7 @@ const faults: [what: string, content: CertificateContent | undefined, problem: R
   ['one without its key', { ...good, fitsKey: false }, /its key is missing/],
 ];
 for (const [what, content, problem] of faults)
-  test(`needs attention, with a remedy, whoever holds it: ${what}`, () => {
+  test(`needs attention, with a remedy, for every holder: ${what}`, () => {
     for (const holder of ['authority', 'master', 'node-trust', 'node', 'user'] as const) {
       const checked = check(holder, content);
       assert.match(checked.problem ?? '', problem);

@@ -116,7 +116,7 @@ describe('node.yaml', () => {
     assert.deepEqual(read({ file: 'name: a', mode: 0o644 }).warnings, []);
   });
 
-  test('there is no flag for the token: everybody would see it', () => {
+  test('the token has no flag, because all users of the machine would see it', () => {
     const args = settingArgs(nodeRows, '/etc/minik8s/node.yaml');
     assert.equal(Object.hasOwn(args, 'token'), false);
     assert.equal(Object.hasOwn(args, 'ca-cert-hash'), true);

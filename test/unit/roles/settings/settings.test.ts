@@ -79,7 +79,7 @@ describe('settings', () => {
     ['a port that is a word', { flags: { port: 'http' } }, /^--port: "http": expected a whole number/],
     ['a port out of range', { environment: { MINIK8S_PORT: '70000' } }, /^MINIK8S_PORT: .* from 1 to 65535/],
     [
-      'a range that does not begin where it says',
+      'a range that does not begin at its network address',
       { flags: { 'service-cidr': '10.96.0.1/16' } },
       /first address/,
     ],

@@ -25,7 +25,7 @@ describe("a node's addresses of Services", () => {
       { ...usual, 'cluster-dns': '10.96.0.53' },
       { ...cluster, dns: '10.96.0.53' },
     ],
-    ['are taken as they are when nobody tells', usual, {}],
+    ['are those of the settings without a response of the cluster', usual, {}],
     [
       'are of another range',
       { ...usual, 'service-cidr': '10.97.0.0/16' },

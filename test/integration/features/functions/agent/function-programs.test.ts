@@ -445,7 +445,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
         /^HTTP\/1\.1 400 /,
       ],
       [
-        'a chunk longer than it says',
+        'a chunk longer than its stated length',
         `${post}Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n`,
         /^HTTP\/1\.1 400 /,
       ],

@@ -462,7 +462,7 @@ describe('a call that is placed before it is made', () => {
   });
 });
 
-describe('a workflow that everybody may call', () => {
+describe('a public workflow', () => {
   const workflows = '/apis/minik8s.io/v1/namespaces/default/workflows';
   it('is called without a name, and another one is not', async () => {
     const definition = { StartAt: 'A', States: { A: { Type: 'Succeed' } } };

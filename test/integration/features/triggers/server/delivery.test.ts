@@ -113,7 +113,7 @@ describe('an event of a trigger', () => {
       http: { path: '/flow' },
       input: 7,
     });
-    await world.eventually('it says what is missing', async () => {
+    await world.eventually('the missing object is reported', async () => {
       const ready = await world.condition('t-flow', 'Ready');
       return ready?.reason === 'TargetMissing' && /no workflow "flow"/.test(ready.message ?? '');
     });

@@ -326,7 +326,7 @@ describe('a trigger of files', () => {
     await watched('flood');
     for (let n = 0; n < 1100; n++) writeFileSync(join(folder, `f${n}`), '');
     await world.eventually(
-      'it says that many wait',
+      'the number of waiting events is reported',
       async () => (await world.condition('flood', 'Backlogged'))?.status === 'True',
       120_000,
     );
@@ -346,7 +346,7 @@ describe('a trigger of files', () => {
     const set = (spec: object) => world.call('PATCH', `${group}/triggers/moved`, { spec }, merge);
     await set({ suspend: true });
     await reasonOf('moved', 'Suspended');
-    await world.eventually('nobody watches', async () => {
+    await world.eventually('no agent watches', async () => {
       const { items } = await world.client.resource(folderWatchResource).list({ namespace: 'default' });
       return !items.some(({ spec }) => spec.trigger === 'moved');
     });

@@ -142,7 +142,7 @@ describe('a trigger of objects', () => {
       serviceAccountName: 'watcher',
       object: { apiVersion: 'v1', kind: 'Secret' },
     });
-    await world.eventually('it says that there is no such account', async () => {
+    await world.eventually('the missing account is reported', async () => {
       return (await world.condition('allowed', 'Ready'))?.reason === 'AccountMissing';
     });
     await world.call('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'watcher' } });
@@ -252,7 +252,7 @@ describe('a trigger of objects', () => {
     });
     for (let n = 0; n < 1200; n++) await make(`flood-${n}`, { app: 'flood' });
     await world.eventually(
-      'it says that many wait',
+      'the number of waiting events is reported',
       async () => (await world.condition('flood', 'Backlogged'))?.status === 'True',
     );
     assert.ok((await world.events('flood')).length <= 1000);

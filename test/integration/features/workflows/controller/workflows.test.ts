@@ -196,7 +196,7 @@ describe('a run', () => {
 
   it('waits for its workflow', async () => {
     const name = await begin('later');
-    await cluster.eventually('it says why it waits', async () =>
+    await cluster.eventually('the reason for waiting is reported', async () =>
       (await get(name))?.status?.conditions?.some(({ reason }) => reason === 'WorkflowNotFound'),
     );
     assert.equal((await get(name))?.status?.phase, 'Pending');

@@ -95,7 +95,7 @@ testCreate(cronJobResource, cronJob, [
     'spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"',
   ],
   [
-    'pods that nobody gave a name',
+    'pods without a container name',
     job({ template: { spec: { containers: [{ image: 'x' }] } } }),
     'spec.jobTemplate.spec.template.spec.containers[0].name: Required value',
   ],

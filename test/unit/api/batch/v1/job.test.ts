@@ -77,7 +77,7 @@ testCreate(jobResource, job, [
     'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`',
   ],
   ['managed elsewhere', spec({ managedBy: 'example.com/queue' })],
-  ['managed by nobody', spec({ managedBy: '' }), 'spec.managedBy: Required value'],
+  ['an empty managedBy', spec({ managedBy: '' }), 'spec.managedBy: Required value'],
   [
     'managed by a word',
     spec({ managedBy: 'queue' }),

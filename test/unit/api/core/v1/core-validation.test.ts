@@ -106,7 +106,7 @@ testCreate(secretResource, core('Secret', { data: { key: 'dmFsdWU=' } }), [
     },
   ],
   [
-    'token of nobody',
+    'token without an account',
     { type: 'kubernetes.io/service-account-token' },
     'metadata.annotations[kubernetes.io/service-account.name]: Required value',
   ],

@@ -37,7 +37,7 @@ testCreate(podTemplateResource, template, [
     'template.spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0',
   ],
   [
-    'an AppArmor annotation of nobody',
+    'an AppArmor annotation of an unknown container',
     { template: { metadata: { annotations: { 'container.apparmor.security.beta.kubernetes.io/no': '' } } } },
     'template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/no]: Invalid value: "no": container not found',
   ],

@@ -20,7 +20,7 @@ const at = (world: JobWorld, index: number) => {
 };
 
 describe('an indexed Job', () => {
-  it('makes one pod of each index, which knows it', async () => {
+  it('creates one pod for each index, with the index in its name, label and environment', async () => {
     const world = new JobWorld(indexed());
     await world.settle();
     assert.deepEqual(indexes(world), [0, 1, 2]);

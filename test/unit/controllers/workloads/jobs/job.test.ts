@@ -214,7 +214,7 @@ describe('a Job of several pods', () => {
     assert.equal(world.conditions.at(-1), 'Complete=True CompletionsReached');
   });
 
-  it('says so when more have succeeded than it asked for', async () => {
+  it('reports more succeeded pods than completions', async () => {
     const world = new JobWorld(
       job({ completions: 1 }),
       jobPod('a', { phase: 'Succeeded' }),
@@ -343,7 +343,7 @@ describe('pods that are being deleted', () => {
     assert.equal(world.running.length, 1);
   });
 
-  it('are replaced only when they have failed, where the Job says so', async () => {
+  it('are replaced only after they failed, with podReplacementPolicy Failed', async () => {
     const world = new JobWorld(job({ podReplacementPolicy: 'Failed' }), jobPod('a', { metadata: deleted }));
     assert.equal(await world.settle(), undefined);
     assert.deepEqual([world.running.length, world.job.status?.failed], [0, undefined]);
@@ -398,7 +398,7 @@ describe('ownership of pods', () => {
 });
 
 describe('a server that refuses', () => {
-  it('pods: says so, keeps the status, and tries again', async () => {
+  it('pods: records an event, keeps the status, and retries', async () => {
     const world = new JobWorld(job({ parallelism: 5, completions: 5 }));
     world.refuse = (verb) =>
       verb === 'create' ? newForbidden(podResource, 'x', 'exceeded quota') : undefined;

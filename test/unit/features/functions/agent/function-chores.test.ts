@@ -167,7 +167,7 @@ it('images are looked for every ten minutes, and a minute after a pod has gone',
   chores.podGone();
   await clock.settle();
   assert.deepEqual([clock.pending, clock.nextIn], [1, 60_000]);
-  assert.equal(world.usedAsked, 0, 'without images nobody is asked which are used');
+  assert.equal(world.usedAsked, 0, 'without images the engine is not asked which are in use');
 });
 
 it('containers of an agent that was killed are looked for after a second, and more and more seldom', async (context) => {

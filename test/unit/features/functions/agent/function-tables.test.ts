@@ -202,7 +202,7 @@ it('a node without builds has the present images, and one with builds has its pr
     nodeFunctions({ program: '/nowhere/minik8s', builds: builds as never })
       .start(context)
       .imageProviders.find((one) => one.takes(image))
-      ?.ensure(pod, image, signal) ?? assert.fail(`nobody takes ${image}`);
+      ?.ensure(pod, image, signal) ?? assert.fail(`no provider takes ${image}`);
   assert.deepEqual(await ensure(undefined, 'minik8s.function/default/f:h'), {
     id: 'minik8s.function/default/f:h',
   });

@@ -106,7 +106,7 @@ describe('an image of a function', () => {
   it('is used without a query of the registry if it is present', async (context) => {
     const { ensure, images, told, world } = machine(context);
     images.add(imageOf('f'));
-    world.fault = new Error('nobody is to be asked');
+    world.fault = new Error('the registry must not be asked');
     assert.equal(await ensure('f'), imageOf('f'));
     assert.deepEqual(told, [`Normal Pulled Container image "${imageOf('f')}" already present on machine`]);
   });

@@ -82,7 +82,7 @@ it('without options nothing is called, and nodes have their access', () => {
   assert.ok(feature.nodeAccess?.rules.length);
 });
 
-it('everybody may call a public function, and no other', async () => {
+it('anonymous users may call only public functions', async () => {
   const { part, context } = world();
   const cache = {
     get: (key: string) => {

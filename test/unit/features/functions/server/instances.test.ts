@@ -129,7 +129,7 @@ describe('a function cannot be called', () => {
     ['a version was ready', { activeVersion: 'v1', ...ready('False') }],
     ['it is starting', ready('False', 'Starting')],
     ['it is ready', ready('True')],
-    ['nobody knows yet', ready('Unknown')],
+    ['its condition Ready is Unknown', ready('Unknown')],
     ['nothing is said of it', {}],
     ['nothing is said at all', undefined],
     ['only something else is false', { conditions: ready('False').conditions.slice(0, 1) }],

@@ -174,7 +174,7 @@ describe('a call', () => {
     const result = call({ body: new Readable({ read: () => undefined }) });
     await clock.settle();
     assert.deepEqual([result.status, result.text], [200, 'one']);
-    assert.equal(program.connections.size, 0, 'nobody reads the body');
+    assert.equal(program.connections.size, 0, 'the body is not read');
     assert.equal(programs.underWay('one'), 0);
   });
   for (const [what, head, words] of [

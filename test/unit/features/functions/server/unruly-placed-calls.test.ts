@@ -98,7 +98,7 @@ describe('a placed call', () => {
     ['is refused for want of room', refusing('busy'), 'notMade', 'unclear'],
     ['is refused by one that ends', refusing('stopping'), 'notMade', 'notMade'],
     ['is refused by one that is stuck', refusing('stuck'), 'notMade', 'notMade'],
-    ['finds nobody listening', undefined, 'notMade', 'unclear'],
+    ['finds no listener', undefined, 'notMade', 'unclear'],
     ['is not known any more', refusing('forgotten', 410), 'lost', 'lost'],
   ] as const)
     it(`with ${what} is ${first} the first time, and ${again} when it is sent again`, async () => {

@@ -227,7 +227,7 @@ describe('the controller of SlurmJobs', () => {
     assert.equal(
       world.stored(slurmJobResource, 'default/j'),
       undefined,
-      'without its Secret nobody can cancel it',
+      'without its Secret the job cannot be cancelled',
     );
   });
 });

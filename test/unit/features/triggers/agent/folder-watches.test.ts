@@ -243,7 +243,7 @@ test('a watch that comes and goes while the node runs is begun and ended, and is
 test('a watch that is still listed goes on, and one that is not has ended', async (context) => {
   const { folder, told, said, list, pass, passes } = start(context);
   list('one');
-  await passes('it says how it goes', () => said.length > 0);
+  await passes('the status is reported', () => said.length > 0);
   list('one');
   await pass(5000);
   assert.equal(said.length, 1, 'it is not begun again');
@@ -305,7 +305,7 @@ test('a node with the feature watches its folders, and without --watch-folder no
     } as never);
     const stop = new AbortController();
     const running = runAsMember?.(stop.signal);
-    await passes(clock, 'it says how it goes', () => said.length > 0);
+    await passes(clock, 'the status is reported', () => said.length > 0);
     assert.deepEqual(said, [isAllowed ? 'Watching' : 'FolderNotAllowed']);
     stop.abort();
     await running;

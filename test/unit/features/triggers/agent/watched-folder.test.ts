@@ -155,12 +155,12 @@ test('the watch reports that too many events wait, retries every other second, a
   const { folder, told, said, world, passes, asked, log } = start(context);
   world.refuse = ({ spec }) => (spec.subject === 'a' ? undefined : newStatusError('TooManyRequests', 'full'));
   for (const name of ['a', 'b', 'c']) writeFileSync(join(folder, name), name);
-  await passes('it says that they wait', () => said.at(-1)?.waiting === true);
+  await passes('waiting events are reported', () => said.at(-1)?.waiting === true);
   await passes('it is tried again', () => asked.filter(({ spec }) => spec.subject === 'b').length >= 3);
   assert.deepEqual(told(), ['created a']);
   assert.equal(asked.filter(({ spec }) => spec.subject === 'a').length, 1, 'what was told is not told again');
   world.refuse = () => undefined;
-  await passes('it says that none waits', () => said.at(-1)?.waiting === false);
+  await passes('no waiting event is reported', () => said.at(-1)?.waiting === false);
   assert.deepEqual(told(), ['created a', 'created b', 'created c']);
   assert.deepEqual(log.of('warn'), []);
 });

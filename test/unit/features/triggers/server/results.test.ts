@@ -56,7 +56,7 @@ describe('the result of a call', () => {
     const { events, data, answer } = await told(json(200), { headers, user: deliverer });
     assert.deepEqual([events[0]?.depth, events[0]?.chain], [4, ['default/s']]);
     const { events: others } = await told(json(200), { headers });
-    assert.deepEqual([others[0]?.depth, others[0]?.chain], [1, []], 'nobody else makes a chain');
+    assert.deepEqual([others[0]?.depth, others[0]?.chain], [1, []], 'only the cluster can set the chain');
     assert.deepEqual(data, { function: 'f', outcome: 'Success', status: 200, callId: 'id', body: { a: 1 } });
     assert.equal(await (answer as Response).text(), '{"a":1}');
   });
@@ -65,7 +65,11 @@ describe('the result of a call', () => {
     assert.equal((await told(json(500), { headers, user: deliverer })).events.length, 0);
     assert.equal((await told(json(200), { headers, user: deliverer })).events.length, 1);
     assert.equal((await told(json(500), { user: deliverer })).events.length, 1);
-    assert.equal((await told(json(500), { headers })).data?.outcome, 'Failure', 'nobody else hides one');
+    assert.equal(
+      (await told(json(500), { headers })).data?.outcome,
+      'Failure',
+      'only the cluster can mark a call as retried',
+    );
   });
   it('is a failure without an answer, but not without a function or a caller', async () => {
     const fails = (error: Error) => () => Promise.reject(error);

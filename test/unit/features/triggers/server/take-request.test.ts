@@ -157,7 +157,7 @@ describe('a rejected request stores no event', () => {
   });
   for (const [what, shape] of [
     ['a stranger where fewer wait', { user: stranger, waiting: 999 }],
-    ['somebody known, however many wait', { waiting: 5000 }],
+    ['an authenticated user, however many events wait', { waiting: 5000 }],
     ['a body of half an event', { body: 'x'.repeat(maxEventData / 2) }],
     ['a key of 128 characters', { headers: { 'idempotency-key': 'k'.repeat(128) } }],
     ['each of the methods that it names', { method: 'PUT', spec: http(['GET', 'PUT']) }],

@@ -52,7 +52,7 @@ describe('the chain of triggers of an object', () => {
             return true;
           });
         });
-    it(`of a ${kind} may be set by the controllers of triggers and workflows, and kept by everybody`, async () => {
+    it(`of a ${kind} may be set by the controllers of triggers and workflows, and kept by all writers`, async () => {
       for (const name of ['trigger-controller', 'workflow-controller'])
         await check(account(name), definition, withChain('default/t'), undefined);
       await check('admin', definition, withChain('default/t'), withChain('default/t'));

@@ -54,7 +54,7 @@ it('chains are checked when objects are written, and nodes have access to their 
   ]);
 });
 
-it('everybody may call a public trigger of requests, and no other', async () => {
+it('anonymous users may call only public triggers of requests', async () => {
   const [authorizer] = feature.authorizers ?? [];
   const may = (name: string, resource = 'triggers/invoke') =>
     authorizer?.({

@@ -68,7 +68,7 @@ class World {
   /** Gives a place, or an error, to the first call that waits for one. */
   async give(error?: Error): Promise<void> {
     await this.clock.settle();
-    (this.waiting.shift() ?? assert.fail('nobody waits for a place'))(error);
+    (this.waiting.shift() ?? assert.fail('no call waits for a place'))(error);
     await this.clock.settle();
   }
 

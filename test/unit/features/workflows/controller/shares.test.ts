@@ -82,7 +82,7 @@ test('a namespace with waiting calls has no free place, although there is room',
   assert.equal(shares.enter('a', '3'), false);
   shares.forget('a', '2');
   shares.forget('a', '3');
-  assert.equal(shares.isFree('a'), false, 'nobody waits, and there is no room');
+  assert.equal(shares.isFree('a'), false, 'the queue is empty, and there is no room');
   for (const name of ['2', '3']) shares.enter('a', name);
   assert.equal(shares.leave('a'), '2');
   assert.equal(shares.isFree('a'), false, '3 waits');

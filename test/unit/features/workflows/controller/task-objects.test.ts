@@ -295,7 +295,7 @@ describe('a run that is a task', () => {
 describe('the right to a task in another namespace', () => {
   const workflowOf = (serviceAccountName?: string) =>
     ({ metadata: meta('w'), spec: { serviceAccountName } }) as unknown as Workflow;
-  it('is the account of the workflow, default where it names none, and everybody in its groups', async () => {
+  it('is checked for the account of the workflow (by default `default`), with its groups', async () => {
     for (const [workflow, account] of [
       [workflowOf('robot'), 'robot'],
       [workflowOf(), 'default'],
@@ -320,7 +320,7 @@ describe('the right to a task in another namespace', () => {
       });
     }
   });
-  it('is everybody in the namespace of the run, by name or without', async () => {
+  it('is not needed in the namespace of the run, named or by default', async () => {
     for (const type of ['job', 'workflow'] as const)
       for (const namespace of [undefined, 'default']) {
         const { server, tasks } = world();

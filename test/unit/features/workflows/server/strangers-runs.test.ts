@@ -103,7 +103,7 @@ describe('runs of strangers', () => {
     some(ownRoom.mebibytes, 'another', mebibyte)();
     assert.throws(some(namespaceRoom.mebibytes, 'another', mebibyte), { message: /namespace default/ });
   });
-  it('of a trigger count while they run, whoever started them', () => {
+  it('of a trigger count while they run, for every user who started them', () => {
     const led = { labels: { 'minik8s.io/trigger': 't' }, annotations: {} };
     const check = (runs: readonly WorkflowRun[]) => checkRequestsOfStrangers(cacheOf(runs), 'default', 't');
     assert.throws(() => check(many(maxOfStrangers, 'Running', led)), /runs .* 1000/);

@@ -36,7 +36,7 @@ it('runs and definitions are checked when they are written', () => {
   );
 });
 
-it('everybody may call a public workflow, and nothing else', async () => {
+it('anonymous users may call only public workflows', async () => {
   const [authorizer] = part(undefined).authorizers ?? [];
   const may = (name: string, resource = 'workflows/invoke', verb = 'create') =>
     authorizer?.({

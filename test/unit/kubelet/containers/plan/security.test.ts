@@ -131,7 +131,7 @@ describe('security', () => {
   const mustNotBeRoot = { runAsNonRoot: true };
   const end = '(pod: "web_shop(uid-1)", container: main)';
   const nonRoot: readonly (readonly [string, object, object, string, string | undefined])[] = [
-    ['nobody asked', {}, {}, '', undefined],
+    ['no setting', {}, {}, '', undefined],
     ['image of root', mustNotBeRoot, {}, '', `container has runAsNonRoot and image will run as root ${end}`],
     [
       'image of 00',

@@ -126,12 +126,12 @@ describe('a pod', () => {
     ['that has failed', podOf('a', {}, {}, { phase: 'Failed' }), false],
     ['that has done its work', podOf('a', {}, {}, { phase: 'Succeeded' }), false],
     [
-      'that somebody ends already',
+      'that is being deleted',
       podOf('a', {}, {}, { conditions: [condition('Ready', 'True'), condition('DisruptionTarget', 'True')] }),
       false,
     ],
     [
-      'that somebody wanted to end and does not any more',
+      'whose eviction was cancelled',
       podOf(
         'a',
         {},

@@ -21,8 +21,8 @@ for (const [what, spec, reason] of [
   ['for another system is rejected', { os: { name: 'windows' } }, 'PodOSNotSupported'],
   ['whose labels the node has is taken', { nodeSelector: { disk: 'ssd' } }, undefined],
   ['whose labels it has not is rejected', { nodeSelector: { disk: 'hdd' } }, 'NodeAffinity'],
-  ['that wants such a node is taken', { affinity: affinity('disk') }, undefined],
-  ['that wants another is rejected', { affinity: affinity('gpu') }, 'NodeAffinity'],
+  ['with an affinity to the node is admitted', { affinity: affinity('disk') }, undefined],
+  ['with an affinity to another node is rejected', { affinity: affinity('gpu') }, 'NodeAffinity'],
 ] as const)
   it(`a pod ${what}`, () => assert.equal(placeRefusal(makePod(spec), node)?.reason, reason));
 

@@ -93,7 +93,7 @@ class Model {
         this.containers = this.containers.filter(({ id }) => id !== action.id);
         return;
       case 'removeVolumes':
-        assert.fail('nobody knows of its end');
+        assert.fail('the end of the container is not reported');
         return;
       case 'removePodFiles':
         assert.ok(

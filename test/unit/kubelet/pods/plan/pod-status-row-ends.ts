@@ -47,7 +47,7 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
       'main ended 137 ContainerStatusUnknown',
     ],
   },
-  'is deleted, and nobody knows how it ended': {
+  'is deleted, and its exit is unknown': {
     isDeleted: true,
     before: { phase: 'Running', containerStatuses: [runs('main')] },
     told: [

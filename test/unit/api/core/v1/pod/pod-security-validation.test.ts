@@ -149,7 +149,7 @@ testCreate(podResource, pod, [
   ['an AppArmor annotation', annotated({ [`${appArmor}web`]: 'localhost/x' })],
   ['an empty AppArmor annotation', annotated({ [`${appArmor}web`]: '' })],
   [
-    'an AppArmor annotation of nobody, with an invalid profile',
+    'an AppArmor annotation of an unknown container, with an invalid profile',
     annotated({ [`${appArmor}other`]: 'Unconfined' }),
     `metadata.annotations[${appArmor}other]: Invalid value: "other": container not found`,
     `metadata.annotations[${appArmor}other]: Invalid value: "Unconfined": invalid AppArmor profile name: "Unconfined"`,

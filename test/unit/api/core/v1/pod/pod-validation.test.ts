@@ -214,7 +214,7 @@ testCreate(podResource, pod, [
     'spec.dnsConfig.options[0]: Required value: must not be empty',
   ],
   [
-    'too many name servers, one of which is none',
+    'too many name servers, one of them invalid',
     spec({ dnsConfig: { nameservers: ['192.0.2.1', '192.0.2.2', '192.0.2.3', 'x'] } }),
     'spec.dnsConfig.nameservers: Invalid value: ["192.0.2.1","192.0.2.2","192.0.2.3","x"]: must not have more than 3 nameservers',
     'spec.dnsConfig.nameservers[3]: Invalid value: "x": must be a valid IP address',

@@ -22,7 +22,7 @@ const addresses = [{ ip: '10.0.0.1' }];
 
 testCreate(endpointsResource, endpoints, [
   ['nothing in it', { subsets: null }],
-  ['nobody ready', of({ notReadyAddresses: addresses })],
+  ['no ready address', of({ notReadyAddresses: addresses })],
   ['without ports', of({ addresses })],
   [
     'without addresses',

@@ -144,7 +144,7 @@ testCreate(persistentVolumeResource, disk, [
     'metadata.annotations.volume.beta.kubernetes.io/mount-options: Forbidden: may not specify mount options for thi',
   ],
   [
-    'options that its source knows',
+    'mountOptions that the source supports',
     {
       metadata: { annotations: { 'volume.beta.kubernetes.io/mount-options': 'ro' } },
       spec: { hostPath: null, nfs: { server: 'a', path: '/b' } },
