@@ -1,4 +1,4 @@
-/** `minik8s install`: makes this machine one of a cluster that comes back by itself after a reboot. */
+/** `minik8s install`: makes this machine a part of a cluster, as a service that starts at every boot. */
 import { hostname } from 'node:os';
 import { isSea } from 'node:sea';
 import { type CommandDef, defineCommand } from 'citty';
@@ -150,8 +150,8 @@ const inOrder = (steps: InstallPlan['steps']): InstallPlan['steps'] =>
   steps.toSorted((a, b) => Number(b.kind === 'make-directory') - Number(a.kind === 'make-directory'));
 
 /**
- * Prints where the cluster is. The first start gives the user of sudo a kubeconfig, and the next machine a
- * token; later ones make no more tokens.
+ * Prints where the cluster is. The first start writes a kubeconfig for the user of sudo, and creates a token
+ * for the next machine; later starts create no token.
  */
 async function announce({ role, dataDir }: Wanted, isFirstStart: boolean): Promise<void> {
   if (role === 'node') {

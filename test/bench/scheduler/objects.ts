@@ -5,7 +5,7 @@ import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 export const nodeCount = 5_000;
 export const podCount = 10_000;
 const zones = 10;
-/** Number of pods with one label, as of a Deployment. */
+/** Number of pods that share a label, such as the pods of a Deployment. */
 const podsOfOne = 100;
 
 const meta = (name: string, labels: Record<string, string>, namespace?: string) => ({

@@ -100,7 +100,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       assert.match(await kubectl('describe', 'csr', 'alice'), /Common Name: +alice\n/);
     });
 
-    it('refuses a machine, with a message', async () => {
+    it('denies a request of a machine', async () => {
       const path = join(server.directory, 'bob.json');
       await writeFile(path, JSON.stringify({ ...(await draft()), metadata: { name: 'bob' } }));
       await kubectl('create', '-f', path);
@@ -141,7 +141,7 @@ describe('a request for a certificate', () => {
       'spec.request: Invalid value: "<request data>": PEM block type must be CERTIFICATE REQUEST',
     ],
     [
-      'a PEM of nothing',
+      'an empty PEM block',
       () => draft({ request: pem('AAAA') }),
       'spec.request: Invalid value: "<request data>": the PEM block does not hold a readable PKCS #10 request',
     ],
@@ -302,7 +302,7 @@ describe('a request for a certificate', () => {
     );
   });
 
-  it('is decided and signed only by who may do so for its signer', async () => {
+  it('is approved and signed only by users with rights for its signer', async () => {
     const names = { theirs: 'example.com/signer', ours: clientSigner };
     for (const [name, signerName] of Object.entries(names)) {
       const object = { ...(await draft({ signerName })), metadata: { name } };

@@ -26,7 +26,7 @@ const permission =
   /Operation not permitted.*; root needs the capabilities NET_ADMIN and SYS_ADMIN here: in a container start it with --privileged$/;
 
 describe('requirements of a node, checked in the real kernel', () => {
-  it('is there, and nothing is left of the question', async () => {
+  it('are met, and the check leaves no table or link behind', async () => {
     const state = async () => [
       (await systemExec('nft', ['list', 'tables'])).stdout.includes('minik8s-try'),
       (await systemExec('ip', ['-brief', 'link'])).stdout.split('\n').some((line) => line.startsWith('try')),
@@ -37,7 +37,7 @@ describe('requirements of a node, checked in the real kernel', () => {
 
   for (const [what, exec, message] of [
     [
-      'a kind of link it does not know',
+      'a kind of link that the kernel does not support',
       withoutVxlan,
       /^a vxlan link cannot be used on this machine .*Error: Unknown device type\..*; load its kernel module \(modprobe vxlan\), or set overlay: host-routes on all nodes$/,
     ],

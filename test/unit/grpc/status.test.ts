@@ -15,7 +15,7 @@ for (const [headers, message] of [
   [{ 'grpc-status': '99', 'grpc-message': 'what' }, '2 UNKNOWN: what'],
   [{ 'grpc-status': '-1', 'grpc-message': 'what' }, '2 UNKNOWN: what'],
   [{ 'grpc-status': 'x' }, '2 UNKNOWN: '],
-  // None of these is the 0 of a success.
+  // None of these texts is the status 0, which means success.
   [{ 'grpc-status': '' }, '2 UNKNOWN: '],
   [{ 'grpc-status': '00' }, '2 UNKNOWN: '],
   [{ 'grpc-status': '0x5' }, '2 UNKNOWN: '],

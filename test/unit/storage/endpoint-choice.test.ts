@@ -9,14 +9,14 @@ test('the first endpoint of a client is chosen at random', () => {
   );
 });
 
-test('an endpoint is kept while it answers, and left once for all calls that fail together', () => {
+test('concurrent failures of one endpoint switch to the next endpoint only once', () => {
   const choice = new EndpointChoice(3, 0);
   assert.equal(choice.failed(0), true);
   for (let late = 0; late < 10; late++) choice.failed(0);
   assert.equal(choice.current, 1);
   choice.failed(1);
   choice.failed(2);
-  assert.equal(choice.current, 0, 'and comes round');
+  assert.equal(choice.current, 0, 'the first endpoint follows the last');
 });
 
 test('a single endpoint is used again after it has failed', () => {

@@ -70,7 +70,7 @@ test('members are asked every ten seconds, and every two where room is scarce', 
   assert.equal(clock.pending, 0);
 });
 
-test('members are asked at once when the bytes sent since leave little room', async () => {
+test('members are queried at once when the bytes sent since the last query leave little space', async () => {
   const { clock, keep, stop, taken, room } = world();
   const kept = keep();
   await clock.settle();
@@ -114,7 +114,7 @@ test('history older than half a minute is compacted where room is scarce, all of
   assert.deepEqual(taken(), ['status 0', 'compact 30', 'status 0']);
 });
 
-test('members are defragmented one after the other, each again after twenty seconds only', async () => {
+test('members are defragmented one after the other, each at most once in twenty seconds', async () => {
   const { clock, members, room, taken } = world(2);
   const fill = () => {
     for (const { status } of members)

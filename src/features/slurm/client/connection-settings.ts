@@ -28,7 +28,8 @@ export function connectionSettings(data: Readonly<Record<string, string>>): Conn
   if (user === undefined) return 'the Secret has no key user';
   if (knownHosts === undefined)
     return 'the Secret has no key knownHosts: without the key of the host nothing is sent to it';
-  if (!/^[A-Za-z0-9.:_-]{1,253}$/.test(host)) return 'host in the Secret is no name and no address';
+  if (!/^[A-Za-z0-9.:_-]{1,253}$/.test(host))
+    return 'host in the Secret is neither a host name nor an IP address';
   if (!/^[1-9]\d{0,4}$/.test(port) || Number(port) > 65_535)
     return 'port in the Secret is no number from 1 to 65535';
   if (password === undefined && privateKey === undefined)

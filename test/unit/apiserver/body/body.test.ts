@@ -13,12 +13,12 @@ describe('readBody', () => {
     return { request, server: { clock } } as unknown as RequestScope;
   };
 
-  it('reads all of it, and waits for nothing then', async () => {
+  it('reads the whole body, and leaves no timer', async () => {
     assert.equal(String(await readBody(scopeOf('{"a":1}'))), '{"a":1}');
     assert.equal(clock.pending, 0);
   });
 
-  it('does not wait for ever', async () => {
+  it('rejects a body that does not arrive within 60 s', async () => {
     const reading = readBody(
       scopeOf(new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from('{')) })),
     );

@@ -1,6 +1,6 @@
 /**
- * Times at which quotas are counted and usage is given back: where writes fail, caches lag and other clients
- * take quota meanwhile.
+ * Times at which quotas are counted and usage is released, with failed writes, stale caches and concurrent
+ * clients.
  */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
@@ -49,7 +49,7 @@ const after = async (ms: number) => {
 };
 
 describe('a quota', () => {
-  it('is counted, in its namespace, and again after a while though nothing happens', async () => {
+  it('is counted in its namespace, and counted again periodically', async () => {
     world.put(resourceQuotaResource, quota());
     put('a', 'b');
     world.put(configMapResource, configMap('c', 'other'));
@@ -57,10 +57,10 @@ describe('a quota', () => {
     assert.equal(used(), '2');
     const { length } = world.asked;
     assert.deepEqual(await after(10_000), { requeueAfter: resyncMs });
-    assert.equal(world.asked.length, length, 'what it says already is not written');
+    assert.equal(world.asked.length, length, 'an unchanged status is not written');
   });
 
-  it('is counted once in a while, however much happens', async () => {
+  it('is counted at most once in 200 ms, however many objects change', async () => {
     world.put(resourceQuotaResource, quota());
     put('a');
     await world.reconcile(key);
@@ -71,7 +71,7 @@ describe('a quota', () => {
     assert.equal(used(), '2');
   });
 
-  it('keeps what was taken for an object that is not stored yet, and gives it back when that never comes', async () => {
+  it('keeps the usage charged for an object that is not stored yet, and releases it if the object is never stored', async () => {
     world.put(resourceQuotaResource, quota(0));
     await world.reconcile(key);
     await after(60_000);
@@ -88,7 +88,7 @@ describe('a quota', () => {
     assert.equal(used(), '0');
   });
 
-  it('keeps what was taken before this began', async () => {
+  it('keeps usage charged before the controller started, until it settles', async () => {
     world.put(resourceQuotaResource, quota(3));
     assert.deepEqual(await world.reconcile(key), { requeueAfter: settleMs });
     assert.equal(used(), '3');
@@ -96,7 +96,7 @@ describe('a quota', () => {
     assert.equal(used(), '0');
   });
 
-  it('gives back at once what went, also where that could not be written at first', async () => {
+  it('releases the usage of a deleted object at once, and retries a failed write', async () => {
     world.put(resourceQuotaResource, quota(2));
     put('a', 'b');
     await world.reconcile(key);
@@ -130,7 +130,7 @@ describe('a quota', () => {
     assert.deepEqual(world.asked, []);
   });
 
-  it('is looked at for itself and for what it counts, of its namespace', () => {
+  it('is enqueued by its own changes and by changes of the kinds that it counts in its namespace', () => {
     world.put(resourceQuotaResource, quota());
     world.put(resourceQuotaResource, quota(0, meta('far', { namespace: 'other' })));
     assert.deepEqual(world.keysOf(resourceQuotaResource, quota()), [key]);

@@ -1,7 +1,4 @@
-/**
- * Usage of writes is charged to quotas once, whoever else charges at that moment, and however far the cache
- * lags.
- */
+/** Usage of writes is charged to quotas once, with concurrent charges and a stale cache. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { ResourceQuota } from '../../../../src/api/core/v1/resource-quota.ts';
@@ -92,10 +89,14 @@ describe('the charge of a write', () => {
     await change('a', 1);
     await show();
     await take();
-    assert.deepEqual([await used('a'), updates.length], ['2', 8], 'nor holds on to what it wrote once');
+    assert.deepEqual(
+      [await used('a'), updates.length],
+      ['2', 8],
+      'the newer status in the cache replaces the one that was written',
+    );
   });
 
-  it('is taken once from a quota where another master was faster with the other', async () => {
+  it('is taken once from each quota, also if another master changed one of them first', async () => {
     await make(quota('a', 0, 9), quota('b', 0, 9));
     await change('b', 5);
     assert.equal(await take(), undefined);
@@ -110,7 +111,7 @@ describe('the charge of a write', () => {
     assert.equal(await used('a'), '9');
   });
 
-  it('is taken once for many writes, of as many as fit', async () => {
+  it('is taken by one update for many waiting writes, as far as the quota allows', async () => {
     await make(quota('a', 0, 5));
     const answers = await Promise.all(Array.from({ length: 12 }, () => take()));
     assert.equal(answers.filter((refusal) => refusal === undefined).length, 5);

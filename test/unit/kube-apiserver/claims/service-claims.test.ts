@@ -52,26 +52,41 @@ const nodePort = (number?: number) => ({ port: 80, ...(number !== undefined && {
 describe('a Service without an address', () => {
   for (const [title, world, taken, expected] of [
     // A sixteenth of the range, and at least 16 addresses, are reserved for Services with a chosen address.
-    ['gets one beyond the low ones', {}, [], '10.96.0.17'],
+    ['gets one beyond the reserved addresses', {}, [], '10.96.0.17'],
     ['gets the last', { start: 0.9999 }, [], '10.96.0.254'],
     ['gets the next when one is taken', {}, [ip('10.96.0.17')], '10.96.0.18'],
     ['begins again when the end is taken', { start: 0.9999 }, [ip('10.96.0.254')], '10.96.0.17'],
     [
-      'looks past what the cache knows, once one was taken',
+      'skips the addresses in the cache after the first one was taken',
       { others: [service({ clusterIP: '10.96.0.18' }), service({ clusterIP: '10.96.0.19' })] },
       [ip('10.96.0.17')],
       '10.96.0.20',
     ],
     [
-      'looks at no other Service before',
+      'ignores the addresses in the cache before',
       { others: [service({ clusterIP: '10.96.0.17' })] },
       [],
       '10.96.0.17',
     ],
-    ['of a large range leaves 256', { serviceCIDR: '10.96.0.0/16' }, [], '10.96.1.1'],
-    ['of a range between leaves a sixteenth', { serviceCIDR: '10.96.0.0/23' }, [], '10.96.0.32'],
-    ['of a small range takes any', { serviceCIDR: '10.96.0.0/28', start: 0.5 }, [], '10.96.0.8'],
-    ['of a range of 16 takes the low ones', { serviceCIDR: '10.96.0.0/27', start: 0 }, [], '10.96.0.17'],
+    [
+      'gets an address after 256 reserved ones, of a range of 65536',
+      { serviceCIDR: '10.96.0.0/16' },
+      [],
+      '10.96.1.1',
+    ],
+    [
+      'gets an address after a reserved sixteenth, of a range of 512',
+      { serviceCIDR: '10.96.0.0/23' },
+      [],
+      '10.96.0.32',
+    ],
+    ['gets any address of a range of 16', { serviceCIDR: '10.96.0.0/28', start: 0.5 }, [], '10.96.0.8'],
+    [
+      'gets an address after 16 reserved ones, of a range of 32',
+      { serviceCIDR: '10.96.0.0/27', start: 0 },
+      [],
+      '10.96.0.17',
+    ],
   ] as const)
     test(title, () => {
       const object = service({});
@@ -79,7 +94,7 @@ describe('a Service without an address', () => {
       assert.deepEqual([object.spec.clusterIP, object.spec.clusterIPs], [expected, [expected]]);
     });
 
-  test('gets a low one when all others are taken, and none when all are', () => {
+  test('gets a reserved address when all others are taken, and is rejected when all are taken', () => {
     const high = Array.from({ length: 14 }, (_, i) => ip(`10.96.0.${17 + i}`));
     const world = { serviceCIDR: '10.96.0.0/27' };
     assert.deepEqual(planned(service({}), world, undefined, high).acquire, [ip('10.96.0.1')]);
@@ -104,7 +119,7 @@ describe('a Service without an address', () => {
 });
 
 describe('node ports', () => {
-  test('of a load balancer without allocation are only the given ones', () => {
+  test('of a load balancer without allocation are only those of its spec', () => {
     const ports = [{ port: 80 }, { port: 81, nodePort: 30003 }];
     const object = service({ type: 'LoadBalancer', allocateLoadBalancerNodePorts: false, ports });
     assert.deepEqual(planned(object).acquire.slice(1), [port(30003)]);
@@ -124,7 +139,7 @@ describe('node ports', () => {
       assert.deepEqual(acquire, [ip('10.96.0.5'), ...[30000, 30001, 30002, 30003].map(port)]);
     });
 
-  test('are looked for among all, from the first to the last', () => {
+  test('are searched from a random port to the last, then from the first', () => {
     const object = service({ type: 'NodePort', clusterIP: '10.96.0.5', ports: [nodePort(), nodePort()] });
     planned(object, { start: 0.95 });
     assert.deepEqual(
@@ -164,7 +179,7 @@ describe('a change of a Service', () => {
     assert.deepEqual(planned(structuredClone(old), {}, old), { acquire: [], release: [] });
   });
 
-  test('takes what is new and gives back what is left', () => {
+  test('claims new addresses and ports and releases those that it no longer has', () => {
     const next = service({
       type: 'NodePort',
       clusterIP: '10.96.0.5',
@@ -178,7 +193,7 @@ describe('a change of a Service', () => {
     });
   });
 
-  test('is not refused for its own, though they count as taken or lie outside by now', () => {
+  test('keeps its own address and ports, even outside of the current ranges', () => {
     const own = [ip('10.96.0.5'), port(30001), port(30002)];
     assert.deepEqual(planned(structuredClone(old), {}, old, own), { acquire: [], release: [] });
     const elsewhere = { serviceCIDR: '10.97.0.0/24', nodePorts: [31000, 31009] } as const;
@@ -193,7 +208,7 @@ describe('a change of a Service', () => {
     });
   });
 
-  test('gives back with the Service all that it holds', () => {
+  test('releases all its addresses and ports with the deletion', () => {
     assert.deepEqual(serviceClaims(serverOf({})).held(old).release, [
       ip('10.96.0.5'),
       port(30001),

@@ -17,7 +17,7 @@ const metadata = {
 const spec = { hostPath: undefined, local: { path: '/data/local-volumes/v' } };
 
 describe('the folder of a local volume', () => {
-  it('is the agent’s own where this server has made the volume, for this node, in its place', () => {
+  it('is the agent’s own if the provisioner created the volume for this node, at the expected path', () => {
     assert.equal(volumes.isOwn(volume('v', { metadata, spec })), true);
   });
 

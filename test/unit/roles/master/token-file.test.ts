@@ -10,7 +10,7 @@ const directory = mkdtempSync(join(tmpdir(), 'minik8s-tokens-'));
 after(() => rmSync(directory, { recursive: true }));
 
 describe('the file of tokens', () => {
-  test('has a user a line, with groups or without', () => {
+  test('has one user on each line, with or without groups', () => {
     const text = '# robots\n\nt1,ci,u1,"system:masters,builders"\r\nt2, reader ,u2\nt3,"a ""b""",u3,one\n';
     assert.deepEqual(parseTokens(text, 'tokens'), [
       { token: 't1', user: { name: 'ci', uid: 'u1', groups: ['system:masters', 'builders'] } },
@@ -20,8 +20,8 @@ describe('the file of tokens', () => {
   });
 
   for (const [what, text] of [
-    ['a line with too little', 'secret,ci'],
-    ['a line with too much', 'secret,ci,u1,a,b'],
+    ['a line without a uid', 'secret,ci'],
+    ['a line with five fields', 'secret,ci,u1,a,b'],
     ['an empty token', ',ci,u1'],
     ['quotes that do not match', 'secret,"ci,u1'],
     ['a token given twice', 'secret,ci,u1\nsecret,other,u2'],
@@ -37,7 +37,7 @@ describe('the file of tokens', () => {
     });
   }
 
-  test('must be there, and be its owner’s alone', async () => {
+  test('must exist, and be readable by its owner only', async () => {
     const path = join(directory, 'tokens');
     await assert.rejects(readTokenFile(path), /--token-auth-file: cannot read/);
     writeFileSync(path, 't,ci,u1\n', { mode: 0o600 });

@@ -115,9 +115,9 @@ describe('a trigger of files', () => {
     const slow = setInterval(() => appendFileSync(join(folder, 'slow.csv'), 'x'), 200);
     await world.eventually('the change is reported', () => seen.length === 1);
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    assert.deepEqual(told(seen), ['created a.csv'], 'one that is being written waits');
+    assert.deepEqual(told(seen), ['created a.csv'], 'a file that is being written is not reported');
     clearInterval(slow);
-    await world.eventually('it is told when it rests', () => seen.length === 2);
+    await world.eventually('the file is reported when it is no longer written', () => seen.length === 2);
     appendFileSync(join(folder, 'a.csv'), ' two');
     await world.eventually('the change is reported', () => seen.length === 3);
     unlinkSync(join(folder, 'old.csv'));

@@ -65,7 +65,7 @@ describe('a pod ended', () => {
       9,
     ],
     [
-      'since it is not ready, where a container does not say',
+      'when it became unready, if a container has no end time',
       pod({ containerStatuses: [container('x', 5), container('y')], conditions: notReady }),
       7,
     ],
@@ -95,9 +95,9 @@ describe('a pod ended', () => {
       7,
     ],
     ['when its deletion was asked for', pod({ conditions: ready }, deleted), 20],
-    ['when it was made, where nothing else is known', pod(undefined, { creationTimestamp: at(3) }), 3],
+    ['when it was created, without any other time', pod(undefined, { creationTimestamp: at(3) }), 3],
     [
-      'when it was made, where all else is no time',
+      'when it was created, with invalid times only',
       pod(
         { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: 'x' }] },
         { creationTimestamp: at(3) },
@@ -118,18 +118,18 @@ describe('a pod has failed', () => {
     podReplacementPolicy: 'TerminatingOrFailed',
   };
   const cases: [what: string, one: Pod, of: Job, failed: boolean][] = [
-    ['when it says so', pod({ phase: 'Failed' }), job(), true],
+    ['in the phase Failed', pod({ phase: 'Failed' }), job(), true],
     ['not while it runs', pod({ phase: 'Running' }), job(), false],
     ['when it is deleted', pod({ phase: 'Running' }, { deletionTimestamp }), job(), true],
     ['not when it has succeeded before', pod({ phase: 'Succeeded' }, { deletionTimestamp }), job(), false],
     [
-      'not before its end, where the Job waits for that',
+      'not while it terminates, with podReplacementPolicy Failed',
       pod({ phase: 'Running' }, { deletionTimestamp }),
       job({ podReplacementPolicy: 'Failed' }),
       false,
     ],
     [
-      'not before its end, where a policy does',
+      'not while it terminates, with a podFailurePolicy',
       pod({ phase: 'Running' }, { deletionTimestamp }),
       job(policy),
       false,
@@ -164,7 +164,7 @@ describe('an index', () => {
 
 describe('a set of indexes', () => {
   const parse = (text: string) => parseIndexSet(text, 100);
-  it('is written with intervals, neighbours one by one', () => {
+  it('is written with intervals of at least three indexes', () => {
     assert.equal(formatIndexSet(indexSetOf([10, 2, 3, 2, 0, 5, 6, 7])), '0,2,3,5-7,10');
     assert.equal(formatIndexSet(parse('1,2,3-5,9')), '1-5,9');
     assert.equal(formatIndexSet(parseIndexSet('0-3,5-9,11', 7)), '0-3,5,6');
@@ -260,7 +260,7 @@ describe('policies', () => {
     assert.equal(met(undefined, [1]), undefined);
   });
 
-  it('keep an end that was recorded, also one without a reason', () => {
+  it('keep the recorded result, even without a reason', () => {
     const said = (type: string, status: 'True' | 'False' = 'True') => endingInConditions([{ type, status }]);
     const silent = { reason: '', message: '' };
     assert.deepEqual(said('FailureTarget'), { type: 'Failed', ...silent });

@@ -17,7 +17,7 @@ beforeEach(() => {
 
 describe('a Job with ttlSecondsAfterFinished', () => {
   for (const type of ['Complete', 'Failed'])
-    it(`goes, and its pods before it, so many seconds after it was ${type}`, async () => {
+    it(`is deleted in the foreground after its ttlSecondsAfterFinished in the state ${type}`, async () => {
       world.put(jobResource, ended({ ttlSecondsAfterFinished: 30 }, type));
       assert.deepEqual(await world.reconcile(key), { requeueAfter: 30_000 });
       await world.clock.advance(30_000);
@@ -29,13 +29,13 @@ describe('a Job with ttlSecondsAfterFinished', () => {
       );
     });
 
-  it('goes at once with 0', async () => {
+  it('is deleted at once with the value 0', async () => {
     world.put(jobResource, ended({ ttlSecondsAfterFinished: 0 }));
     await world.reconcile(key);
     assert.ok(world.stored(jobResource, key)?.metadata.deletionTimestamp);
   });
 
-  it('stays when it was given more time, or none, and the cache does not show that', async () => {
+  it('is kept if the stored object has a longer or no limit than the cached one', async () => {
     world.seen.put(jobResource, ended({ ttlSecondsAfterFinished: 0 }));
     world.store(jobResource, ended({ ttlSecondsAfterFinished: 60 }));
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 60_000 });
@@ -46,7 +46,7 @@ describe('a Job with ttlSecondsAfterFinished', () => {
     assert.equal(world.asked.filter((text) => text.startsWith('delete')).length, 0);
   });
 
-  it('stays when it changes at the last moment, and is looked at again', async () => {
+  it('is kept and retried if it changes before the delete', async () => {
     const one = ended({ ttlSecondsAfterFinished: 0 });
     world.put(jobResource, one);
     world.refuse = (verb) => {
@@ -65,7 +65,7 @@ describe('a Job with ttlSecondsAfterFinished', () => {
     assert.deepEqual(world.asked, []);
   });
 
-  it('is looked at only once it has ended', () => {
+  it('is enqueued only after it has ended', () => {
     const keys = (one: Job) => world.keysOf(jobResource, one);
     assert.deepEqual(keys(job({ ttlSecondsAfterFinished: 1 })), []);
     assert.deepEqual(keys(ended({})), []);

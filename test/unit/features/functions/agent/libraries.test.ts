@@ -63,7 +63,7 @@ test('requirements.txt: extras and versions in brackets', () => {
     assert.throws(() => requirementLines(line), BuildError, line);
 });
 
-test('a hostile requirements.txt is read in no time', () => {
+test('a hostile requirements.txt is read in linear time', () => {
   for (const text of [
     `${'a'.repeat(500_000)}!`,
     `a${' '.repeat(19_000)}!`,
@@ -161,7 +161,7 @@ for (const [what, packages] of Object.entries({
   'an address for a name': { 'node_modules/a': { ...one, name: 'a@https://x/a.tgz' } },
   'a dependency by address': { 'node_modules/a': { ...one, dependencies: { b: 'git+ssh://x/y' } } },
   'an optional one by folder': { 'node_modules/a': { ...one, optionalDependencies: { b: '..' } } },
-  'a bundle of nothing': { 'node_modules/a': { version: '1.0.0', inBundle: true } },
+  'a bundled package outside of a bundle': { 'node_modules/a': { version: '1.0.0', inBundle: true } },
   'an invalid hash': { 'node_modules/a': { ...one, integrity: 'x' } },
   'no entry': { 'node_modules/a': 1 },
 }))
@@ -169,7 +169,7 @@ for (const [what, packages] of Object.entries({
     assert.throws(() => portableLock(lockOf(packages)), BuildError);
   });
 
-test('package-lock.json: one of the first version is refused', () => {
+test('package-lock.json: lockfileVersion 1 is rejected', () => {
   assert.throws(() => portableLock(lockOf({}, 1)), /lockfileVersion 2 or 3/);
 });
 
@@ -180,7 +180,7 @@ for (const line of ['a;$python', '-a==1', 'a-==1', 'a[b,!]==1', 'a (>=12', 'a>>=
     });
   });
 
-test('requirements.txt: a line has 20,000 characters at most, and 200 of one that is refused are shown', () => {
+test('requirements.txt: rejects lines with more than 20,000 characters; errors show 200 characters of a line', () => {
   const line = (length: number) => `a==${'1'.repeat(length - 3)}`;
   assert.deepEqual(requirementLines(line(20_000)), [line(20_000)]);
   assert.throws(() => requirementLines(line(20_001)), BuildError);
@@ -191,7 +191,7 @@ test('requirements.txt: a line has 20,000 characters at most, and 200 of one tha
   assert.deepEqual(requirementLines('a [b] ==1'), ['a [b] ==1']);
 });
 
-test('package.json: what is refused is named, with its place', () => {
+test('package.json: errors name the rejected value and its place', () => {
   const given = (overrides: unknown) => JSON.stringify({ dependencies: { a: '1' }, overrides });
   const nested = (levels: number): object => (levels === 0 ? { b: '1' } : { b: nested(levels - 1) });
   for (const [text, why] of [

@@ -16,7 +16,7 @@ for (const [title, narrow, wide] of [
   ['one key, any key', equal, { operator: 'Exists' }],
   ['one key, any key of that effect', any, { operator: 'Exists', effect: 'NoSchedule' }],
   ['shorter, longer', brief, { ...brief, tolerationSeconds: 6 }],
-  ['shorter, for good', brief, { ...brief, tolerationSeconds: undefined }],
+  ['a limited time, an unlimited one', brief, { ...brief, tolerationSeconds: undefined }],
   ['an absent value, an empty one', { ...equal, value: undefined }, { ...equal, value: '' }],
 ] as const)
   test(`${title}: only the second stays`, () => {
@@ -28,7 +28,7 @@ for (const [title, one, other] of [
   ['two values', equal, { ...equal, value: '2' }],
   ['two keys', any, { ...any, key: 'b' }],
   ['two effects', any, brief],
-  ['no key and one value are not any key', { ...equal, key: '' }, equal],
+  ['no key with a value, one key', { ...equal, key: '' }, equal],
   ['longer for one value, shorter for any', { ...brief, operator: 'Equal', tolerationSeconds: 9 }, brief],
 ] as const)
   test(`${title}: both stay`, () => {
