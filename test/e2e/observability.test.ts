@@ -56,7 +56,7 @@ test('the pages of operators', async (context) => {
       const before = (await kubectl('logs', 'talker', '--previous')).trimEnd().split('\n');
       assert.equal(before.at(-1), `line ${lines - 1}`);
       assert.ok(before.length < lines, `${before.length}`);
-      assert.equal(before[0], `line ${lines - before.length}`, 'and none between is missing');
+      assert.equal(before[0], `line ${lines - before.length}`, 'no line between is missing');
       const { stdout } = await ctl('logs', 'talker', '--previous', '--tail=3');
       assert.equal(stdout, [3, 2, 1].map((back) => `line ${lines - back}\n`).join(''));
       const config = JSON.parse(

@@ -96,7 +96,7 @@ test('certificates that end soon are renewed while the node works', async (conte
     },
   );
 
-  await context.test('and every connection made since is of the new ones', async () => {
+  await context.test('every connection made after a restart uses the new certificates', async () => {
     await master.end('SIGKILL');
     await master.start(/^minik8s is ready: https:/m);
     const since = new Date();

@@ -247,7 +247,7 @@ describe('apply', () => {
     twice.spec.template.spec.containers.push({ name: 'c', image: 'two' });
     const answer = await apply(`${deployments}/bad`, twice);
     assert.match(answer.json<Status>().message ?? '', /duplicate entries for key \[name="c"\]/);
-    assert.equal((await server.call('GET', `${maps}/bad`)).status, 404, 'and made nothing');
+    assert.equal((await server.call('GET', `${maps}/bad`)).status, 404, 'no object was created');
   });
 
   it('compares the version that the configuration names, and its uid', async () => {

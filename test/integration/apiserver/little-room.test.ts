@@ -94,7 +94,7 @@ describe('an API server whose store is almost full', () => {
       assert.equal(large.status, 201);
       level = 'exhausted';
       assert.equal(await remove('Background'), 200, 'the deletion begins');
-      assert.equal(await remove('Background'), 200, 'and changes nothing when it is asked for again');
+      assert.equal(await remove('Background'), 200, 'a repeated delete changes nothing');
       assert.equal(await remove('Orphan'), 429);
       assert.equal(await remove('Foreground'), 429);
       assert.equal(await patch({ annotations: { a: 'b' } }), 429);

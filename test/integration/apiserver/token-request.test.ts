@@ -85,7 +85,7 @@ describe('a TokenRequest', () => {
     assert.equal(
       Date.parse(status?.expirationTimestamp ?? ''),
       (seconds() + 3607) * 1000,
-      'but is renewed as early',
+      'the time of renewal is the requested one',
     );
     const short = async (spec: object) => claimsOf(await world.token(spec)).exp;
     assert.equal(await short(asked), seconds() + 3607, 'of no pod');

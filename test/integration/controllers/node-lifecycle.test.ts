@@ -181,7 +181,7 @@ const endpoints = async () => {
 };
 const podsOn = async (name: string) => (await allPods()).filter(({ spec }) => spec.nodeName === name);
 
-describe('one of three nodes dies', () => {
+describe('one of three nodes stops sending heartbeats', () => {
   const alive = ['n2', 'n3'];
   beforeEach(async () => {
     for (const name of ['n1', ...alive]) await addNode(name);
@@ -224,7 +224,7 @@ describe('one of three nodes dies', () => {
     assert.ok((await endpoints()).every(({ nodeName }) => nodeName !== 'n1'));
   });
 
-  it('and comes back in time: its taints are removed and its pods stay', async () => {
+  it('its taints are removed and its pods stay if it returns in time', async () => {
     await pass(40_000, alive);
     await eventually('n1 is tainted', async () => (await taints('n1')).length === 2);
     await pass(15_000, alive);
@@ -237,7 +237,7 @@ describe('one of three nodes dies', () => {
     await eventually('six endpoints', async () => (await endpoints()).length === 6);
   });
 
-  it('and comes back too late: its old pods end, and nothing is doubled', async () => {
+  it('its old pods end, and no pod is duplicated, if it returns too late', async () => {
     await pass(40_000, alive);
     await eventually('n1 is tainted', async () => (await taints('n1')).length === 2);
     await pass(25_000, alive);
@@ -256,7 +256,7 @@ describe('one of three nodes dies', () => {
     assert.equal((await allPods()).length, 6);
   });
 
-  it('and an administrator marks it out of service: its pods are removed without an answer of the node', async () => {
+  it('its pods are removed without an answer of the node if it is marked out of service', async () => {
     await pass(40_000, alive);
     await eventually('n1 is tainted', async () => (await taints('n1')).length === 2);
     await pass(25_000, alive);
@@ -308,7 +308,7 @@ describe('all nodes stop sending heartbeats at once', () => {
     assert.ok((await allPods()).every((pod) => !pod.metadata.deletionTimestamp && podReady(pod)));
   });
 
-  it('and one comes back alone: the others are lost a whole grace period later', async () => {
+  it('the others are lost a whole grace period after the first one returns', async () => {
     await pass(100_000);
     await report('n1');
     await pass(35_000, ['n1']);

@@ -57,7 +57,7 @@ test('each record of the log is read once, though its reader begins with the old
   await clock.advance(4000);
   await waits(1000);
   assert.deepEqual(records.slice(2), ['6,12,300,-;three']);
-  assert.equal(warned().length, 2, 'and again after a record was read');
+  assert.equal(warned().length, 2, 'a new failure after a record is reported again');
   await over();
   assert.ok(isOver());
 });

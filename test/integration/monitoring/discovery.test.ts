@@ -169,6 +169,9 @@ describe('discovery by Prometheus', { skip: unlessPrometheus, timeout: 300_000 }
       return late?.labels.pod === 'late' && late.health === 'up';
     });
     await until('its numbers', async (one) => (await one.query('pages_read{pod="late"}')).length === 1);
-    await until('and no others', async (one) => (await one.query('pages_read{pod="ported"}')).length === 0);
+    await until(
+      'the removed target is not scraped',
+      async (one) => (await one.query('pages_read{pod="ported"}')).length === 0,
+    );
   });
 });

@@ -70,7 +70,7 @@ describe('with several endpoints', () => {
     assert.deepEqual([other.calls.length, other.watches.length], [0, 0]);
   });
 
-  it('and only one of them given, its watches stay though a call gets no answer', async () => {
+  it('keeps its watches when a call times out, if only one endpoint is given', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     const store = await world.store();

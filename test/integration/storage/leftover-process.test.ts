@@ -110,7 +110,7 @@ test('a parent that runs what this process runs lives, and another one is no mas
     assert.equal(await parentLikeUs(child), undefined);
     assert.equal(await parentLikeUs(parent), process.pid, 'whatever its name holds');
     await end();
-    assert.equal(await parentLikeUs(parent), undefined, 'nor one that is gone');
+    assert.equal(await parentLikeUs(parent), undefined, 'a parent that has ended is no master');
   } finally {
     await rm(directory, { recursive: true });
   }

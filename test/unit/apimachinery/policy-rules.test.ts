@@ -70,7 +70,7 @@ const table: readonly [
   ],
   ['*/scale gives every scale', [on('get', '*/scale')], [on('get', 'deployments/scale */scale')], []],
   [
-    'and nothing else',
+    '*/scale gives no right to the object',
     [on('get', '*/scale')],
     [on('get', 'deployments')],
     ['{APIGroups:[""], Resources:["deployments"], Verbs:["get"]}'],
@@ -144,7 +144,7 @@ const table: readonly [
   ],
   ['paths below a star', [paths('get', '/x/*')], [paths('get', '/x/ /x/y /x/y*')], []],
   [
-    'and not above',
+    '/x/* gives no right to /x',
     [paths('get', '/x/*')],
     [paths('get', '/x')],
     ['{NonResourceURLs:["/x"], Verbs:["get"]}'],

@@ -42,7 +42,7 @@ test('a write of the status changes nothing else of a pod but what nodes may', (
   assert.deepEqual(next, { ...old, status: { phase: 'Running' } });
   delete next.metadata.ownerReferences;
   prepareForUpdate(definition, next, old, 'status', writer);
-  assert.deepEqual(next.metadata, old.metadata, 'nor by leaving it out');
+  assert.deepEqual(next.metadata, old.metadata, 'an absent field changes nothing');
 });
 
 test('an object that was stored before a default existed can be changed, and is not by the default alone', () => {

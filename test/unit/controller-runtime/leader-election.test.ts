@@ -247,7 +247,7 @@ test('a leader that meets another holder stops at once and stands again', async 
   server.overwrite({ holderIdentity: 'thief' });
   await clock.advance(2_000);
   assert.equal(a.leading, false);
-  assert.equal(server.lease?.spec.holderIdentity, 'thief', 'and does not release what it does not hold');
+  assert.equal(server.lease?.spec.holderIdentity, 'thief', 'the Lease of another holder is not released');
   await clock.advance(25_000);
   assert.deepEqual([a.leading, a.terms], [true, 2]);
   await a.stop();

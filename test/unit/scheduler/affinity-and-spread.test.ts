@@ -190,25 +190,25 @@ describe('required anti-affinity to pods', () => {
       ['a2', 'b1', 'x'],
     ],
     [
-      'keeps others away from where it is',
+      'of a placed pod keeps selected pods out of its domain',
       {},
       [on('d', 'a1', 'db', away({ topologyKey: 'zone', labelSelector: app('web') }))],
       ['b1', 'x'],
     ],
     [
-      'but not those that it does not mean',
+      'of a placed pod allows pods that it does not select',
       {},
       [on('d', 'a1', 'db', away({ topologyKey: 'zone', labelSelector: app('db') }))],
       ['a1', 'a2', 'b1', 'x'],
     ],
     [
-      'nor those of another namespace',
+      'of a placed pod allows pods of another namespace',
       {},
       [on('d', 'a1', 'db', away({ topologyKey: 'zone', labelSelector: app('web') }), 'other')],
       ['a1', 'a2', 'b1', 'x'],
     ],
     [
-      'and those of a namespace that its namespaceSelector selects',
+      'of a placed pod covers the namespaces that its namespaceSelector selects',
       {},
       [
         on(
@@ -280,11 +280,16 @@ describe('required spread', () => {
     ['nodes without the label take none', spread({}), [], ['a1', 'a2', 'b1']],
     ['the emptiest domain comes next', spread({}), [web('1', 'a1')], ['b1']],
     ['as far as the skew goes', spread({ maxSkew: 2 }), [web('1', 'a1')], ['a1', 'a2', 'b1']],
-    ['pods that others select do not count', spread({}), [on('1', 'a1', 'db')], ['a1', 'a2', 'b1']],
-    ['nor those of other namespaces', spread({}), [on('1', 'a1', 'web', {}, 'other')], ['a1', 'a2', 'b1']],
-    ['nor those that are about to go', spread({}), [leaving(web('1', 'a1'))], ['a1', 'a2', 'b1']],
+    ['does not count pods that it does not select', spread({}), [on('1', 'a1', 'db')], ['a1', 'a2', 'b1']],
     [
-      'of one that does not select itself: only others count',
+      'does not count pods of other namespaces',
+      spread({}),
+      [on('1', 'a1', 'web', {}, 'other')],
+      ['a1', 'a2', 'b1'],
+    ],
+    ['does not count terminating pods', spread({}), [leaving(web('1', 'a1'))], ['a1', 'a2', 'b1']],
+    [
+      'counts only other pods if the pod does not select itself',
       spread({ labelSelector: app('db') }),
       [on('1', 'a1', 'db')],
       ['a1', 'a2', 'b1'],

@@ -66,7 +66,7 @@ describe('the node that costs least is', () => {
       'b',
     ],
     [
-      'and only the most important ones are asked how long',
+      'that by the start of its most important victims only',
       {
         bound: [
           on('a', 'x', '1', 9, { started: 50 }),
@@ -125,7 +125,7 @@ describe('the node that costs least is', () => {
     assert.deepEqual(told(remedyFor(urgent('2'), given)), ['a', ['x']]);
   });
 
-  it('and of the pods there the ones that a budget protects stay', () => {
+  it('any, where pods that a budget protects are kept if possible', () => {
     const bound = [on('a', 'x', '1', 1), on('a', 'y', '1', 50)];
     assert.deepEqual(told(remedyFor(urgent('1'), { nodes: [a], bound, budgets: [budget('x', 0)] })), [
       'a',

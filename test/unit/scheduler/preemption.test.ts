@@ -38,25 +38,25 @@ describe('victims', () => {
       undefined,
     ],
     [
-      'nor where it would not fit either if all went',
+      'are none on a node that would not fit without them',
       urgent('1', { nodeSelector: { zone: 'z' } }),
       { nodes: [a], bound: [on('a', 'x', '2', 1)] },
       undefined,
     ],
     [
-      'nor where those that stay leave too little',
+      'are none if the remaining pods leave too little',
       urgent('2'),
       { nodes: [a], bound: [on('a', 'x', '1', 200), on('a', 'y', '1', 1)] },
       noVictims,
     ],
     [
-      'nor where those of the same priority leave too little',
+      'are none if the pods of the same priority leave too little',
       urgent('2'),
       { nodes: [a], bound: [on('a', 'x', '1', 100), on('a', 'y', '1', 1)] },
       noVictims,
     ],
     [
-      'nor where one that stays has the port',
+      'are none if a remaining pod has the host port',
       urgent('0', {
         containers: [container({ ports: [{ containerPort: 1, hostPort: 80, protocol: 'TCP' }] })],
       }),
@@ -72,7 +72,7 @@ describe('victims', () => {
       noVictims,
     ],
     [
-      'nor on another node than where one of a lower priority is',
+      'are none if the pod of lower priority is on another node',
       urgent('2', { nodeSelector: { zone: 'z' } }),
       {
         nodes: [a, node('z', { labels: { zone: 'z' }, allocatable: { cpu: '2' } })],
@@ -97,7 +97,7 @@ describe('victims', () => {
       ['a', ['other', 'guarded']],
     ],
     [
-      'nor for one that says never',
+      'are none for a pod with preemptionPolicy Never',
       urgent('1', { preemptionPolicy: 'Never' }),
       { nodes: [a], bound: [on('a', 'x', '2', 1)] },
       never,

@@ -112,7 +112,7 @@ describe('nodes are never given more than they have', () => {
     assert.deepEqual(lines(), []);
   });
 
-  it('nor less: what a binding was to take is free again when it fails', async () => {
+  it('and the resources of a failed binding are free again', async () => {
     await begin();
     await world.addNode(node('n', cores('1')));
     world.before = () => {

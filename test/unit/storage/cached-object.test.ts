@@ -20,7 +20,7 @@ test('the most recently decoded objects stay decoded, within the budget', () => 
   assert.notEqual(again, first, 'the oldest had to go');
   assert.deepEqual(again, first);
   assert.equal(c.object, third);
-  assert.notEqual(b.object, second, 'and then the next');
+  assert.notEqual(b.object, second, 'the next one is dropped as well');
 });
 
 test('an object that is larger than the budget stays decoded until the next one', () => {

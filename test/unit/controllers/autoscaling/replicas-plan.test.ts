@@ -55,16 +55,22 @@ describe('the replicas for a share of what is requested', () => {
     ['none more just at the tolerance', ask(pods(3), [1100, 1100, 1100]), 100, 3, 110],
     ['one more just beyond it', ask(pods(3), [1110, 1110, 1110]), 100, 4, 111],
     ['without those that failed', ask([...pods(2), failed(old('x'))], [900, 900, undefined]), 50, 4, 90],
+    ['count a pod without a metric as idle when scaling up', ask(pods(3), [950, 950, undefined]), 50, 4, 95],
     [
-      'with a pod that is missing counted as idle when it goes up',
-      ask(pods(3), [950, 950, undefined]),
+      'count a pod without a metric as using its whole request when scaling down',
+      ask(pods(4), [100, 100, 100, undefined]),
       50,
-      4,
-      95,
+      3,
+      10,
     ],
-    ['and as using all when it goes down', ask(pods(4), [100, 100, 100, undefined]), 50, 3, 10],
-    ['never the other way for what is missing', ask(pods(3), [600, undefined, undefined]), 50, 3, 60],
-    ['with pods that start counted as idle', ask([...pods(1), unready(old('n'), 30)], [950, 950]), 50, 2, 95],
+    [
+      'never scale in the other direction because of a missing metric',
+      ask(pods(3), [600, undefined, undefined]),
+      50,
+      3,
+      60,
+    ],
+    ['count starting pods as idle', ask([...pods(1), unready(old('n'), 30)], [950, 950]), 50, 2, 95],
   ];
   for (const [what, question, target, replicas, utilization] of table)
     it(what, () => {

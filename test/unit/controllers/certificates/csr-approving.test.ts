@@ -222,7 +222,7 @@ describe('a request to serve', () => {
   });
 });
 
-describe('a machine that a person has to let in', () => {
+describe('a machine that an administrator has to approve', () => {
   const ofRequest = 'certificates.k8s.io/v1 CertificateSigningRequest r uid-r';
   const pending = (): Promise<unknown> => {
     start('manual', asking(joining()));
@@ -336,7 +336,7 @@ describe('a machine that a person has to let in', () => {
     assert.deepEqual(world.names(nodeResource), ['a'], 'a denial does not cost it');
   });
 
-  it('and one that renews whose Node is gone waits without a new one', async () => {
+  it('that renews its certificate without a Node waits, and no Node is created', async () => {
     const { spec, ...rest } = asking(joining());
     start('manual', { ...rest, spec: { ...spec, username: 'system:node:a', groups: ['system:nodes'] } });
     await world.reconcile('r');

@@ -96,7 +96,7 @@ describe('silence', () => {
     const { clock, heartbeats } = setUp();
     await clock.advance(7_000);
     assert.equal(heartbeats.silenceSince(clock.now()), 0);
-    assert.equal(heartbeats.silenceSince(clock.now() + 1), 7_000, 'nor is a time to come a heartbeat');
+    assert.equal(heartbeats.silenceSince(clock.now() + 1), 7_000, 'a heartbeat in the future is ignored');
   });
 
   it('is of all nodes together since the start, until one is heard', async () => {

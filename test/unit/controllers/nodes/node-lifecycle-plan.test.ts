@@ -97,7 +97,7 @@ describe('a node that sends heartbeats', () => {
     assert.equal(readiness({ ...node('n1'), status: undefined }), undefined);
   });
 
-  it('and has no status yet gets no conditions and taints', () => {
+  it('gets no conditions and taints before it has a status', () => {
     const { conditions, taints } = planNode(observe({ node: { ...node('n1'), status: undefined } }));
     assert.deepEqual([conditions, taints], [undefined, undefined]);
   });
@@ -130,7 +130,7 @@ describe('a node that is silent for its whole time', () => {
     assert.equal(lostIn, undefined);
   });
 
-  it('and has no status gets all conditions, since its creation', () => {
+  it('gets all conditions, since its creation, if it has no status', () => {
     const { conditions } = planNode(observe({ node: { ...node('n1'), status: undefined }, ...silent }));
     assert.deepEqual(
       conditions?.map(({ type }) => type),

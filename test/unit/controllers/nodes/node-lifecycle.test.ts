@@ -71,7 +71,7 @@ describe('a node whose heartbeats stop', () => {
     const said = world.asked.length;
     world.sync(nodeResource);
     await world.reconcile('n1');
-    assert.deepEqual([world.asked.length, told().length], [said, 1], 'and that is all');
+    assert.deepEqual([world.asked.length, told().length], [said, 1], 'no further request and event');
   });
 
   it('is heard by a Lease that is renewed, and not by one that is only changed', async () => {

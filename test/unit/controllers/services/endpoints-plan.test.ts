@@ -196,9 +196,9 @@ describe('more than one object may hold', () => {
       [600, 0],
       [400, 0],
     ]);
-    assert.deepEqual(publish(target, pods, stored), stored, 'and it is content with that');
+    assert.deepEqual(publish(target, pods, stored), stored, 'a second plan changes nothing');
   });
-  it('and the annotation is removed when all addresses fit again', () => {
+  it('the annotation only until all addresses fit again', () => {
     const stored = publish(service(), many(maxAddresses + 1, ready));
     assert.equal(annotation(stored), 'truncated');
     const next = publish(service(), many(maxAddresses, ready), stored);

@@ -74,7 +74,11 @@ describe('the slices of a Service', () => {
     });
     assert.equal(await world.reconcile(key), undefined);
     assert.deepEqual(world.all(endpointSliceResource), [slice]);
-    assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter }, 'and for what goes');
+    assert.deepEqual(
+      await world.reconcile(key),
+      { requeueAfter: verifyAfter },
+      'it waits for a deletion as well',
+    );
   });
 
   const none: [string, Service][] = [

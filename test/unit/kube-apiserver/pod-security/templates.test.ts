@@ -21,7 +21,7 @@ for (const [group, plural, object] of kinds)
     assert.equal(templateOf(kind, object as KubeObject), template);
   });
 
-test('and from nothing else', () => {
+test('pods are made from no other kind', () => {
   for (const kind of [
     { group: '', plural: 'pods' },
     { group: 'extensions', plural: 'deployments' },

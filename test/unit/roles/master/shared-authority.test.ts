@@ -15,7 +15,7 @@ test('the first master to write one decides, and the others take it', async () =
   const [first] = all;
   for (const authority of all) assert.deepEqual(authority, first);
   assert.deepEqual(await agree(undefined, unasked), first);
-  assert.deepEqual(await agree(first, unasked), first, 'and it goes on with it after a restart');
+  assert.deepEqual(await agree(first, unasked), first, 'the first master keeps it after a restart');
   assert.deepEqual((await store.list('/registry/')).items, [], 'no request to the API reaches it');
 });
 

@@ -331,7 +331,7 @@ describe('the right to call', () => {
     });
     assert.equal(answer.status, 401);
   });
-  it('and nothing else is served on that port', async () => {
+  it('of functions is all that is served on the port of the gateway', async () => {
     for (const path of [
       '/api/v1/namespaces',
       '/version',
@@ -378,7 +378,7 @@ describe('a call that is placed before it is made', () => {
       ['POST', '{"n":1}', 'c-1', '0'],
     );
   });
-  it('and may have been sent has the time of that', async () => {
+  it('has the time of the sending if it may have been sent', async () => {
     const one = await fn(program);
     const { name } = await instance(one, echo);
     const outcome = await sent(one, await uidOf(name));
@@ -417,7 +417,7 @@ describe('a call that is placed before it is made', () => {
     const held = { instance: 'never', release: () => undefined };
     assert.equal((await sent(other, 'never', { place: held })).type, 'notMade');
   });
-  it('and is sent again may have been made if the instance has no room or does not listen now', async () => {
+  it('may have been made before, if a repeated sending finds a full or stopped instance', async () => {
     const one = await fn(program);
     const { name } = await instance(one, (_, outgoing) => {
       outgoing.writeHead(503, { 'Function-Not-Called': 'full' }).end('{}');

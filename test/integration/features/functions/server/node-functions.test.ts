@@ -60,7 +60,7 @@ describe('a node reads a version of a function', () => {
     ])
       assert.equal((await ask('GET', path)).status, 403, path);
   });
-  it('and no other, but whether it is there', async () => {
+  it('is told by 404 or 403 whether another version exists, and reads no other', async () => {
     for (const name of ['others', 'labelled', 'foreign'])
       assert.equal((await ask('GET', at(name))).status, 403, name);
     assert.equal((await ask('GET', at('none'))).status, 404);
@@ -69,10 +69,10 @@ describe('a node reads a version of a function', () => {
     assert.equal((await world.server.call('DELETE', `${inDefault}/pods/f-labelled`)).status, 200);
     assert.equal((await ask('GET', at('labelled'))).status, 403);
   });
-  it('nor any function', async () => {
+  it('reads no Function', async () => {
     assert.equal((await ask('GET', '/apis/minik8s.io/v1/namespaces/default/functions')).status, 403);
   });
-  it('and cannot make it its own by a mirror of a static pod', async () => {
+  it('cannot gain access to a version by a mirror pod', async () => {
     const labels = { 'minik8s.io/function-version': 'others' };
     const annotations = {
       'kubernetes.io/config.mirror': 'x',

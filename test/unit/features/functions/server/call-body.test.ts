@@ -80,7 +80,7 @@ describe('a caller that does not send the body', () => {
     ['breaks off', ({ body }) => body.destroy(new Error('reset'))],
     ['closes the connection', ({ body }) => body.destroy()],
   ] as const satisfies readonly (readonly [string, (of: ReturnType<typeof world>) => void])[])
-    it(`and ${what} is refused`, async () => {
+    it(`is refused if it ${what}`, async () => {
       const one = world();
       one.begin();
       one.body.write('a');
@@ -93,7 +93,7 @@ describe('a caller that does not send the body', () => {
       one.body.emit('error', new Error('again'));
       one.gone.abort();
     });
-  it('and had left before is refused at once', async () => {
+  it('is refused at once if it has left before', async () => {
     const { clock, gone, result, begin, isLetGo } = world();
     gone.abort();
     begin();

@@ -134,7 +134,7 @@ describe('a function cannot be called', () => {
     ['nothing is said at all', undefined],
     ['only something else is false', { conditions: ready('False').conditions.slice(0, 1) }],
   ] as const)
-    it(`but is called if ${what}`, () => assert.equal(of(status), undefined));
+    it(`except if ${what}`, () => assert.equal(of(status), undefined));
 });
 
 describe('the load of a function', () => {

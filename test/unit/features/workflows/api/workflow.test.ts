@@ -45,7 +45,7 @@ describe('rejected Workflows', () => {
   for (const [name, [raw, expected]] of Object.entries(refused)) {
     it(name, () => assert.match(createProblems(workflowResource, raw).join('\n'), expected));
   }
-  it('and nothing of bounds', () => {
+  it('do not include objects at the limits', () => {
     const raw = workflow({ runsHistoryLimit: 10_000, ttlSecondsAfterFinished: 0 }, 'a'.repeat(52));
     assert.deepEqual(createProblems(workflowResource, raw), []);
   });
@@ -68,7 +68,7 @@ describe('rejected WorkflowRuns', () => {
   for (const [name, [raw, expected]] of Object.entries(refused)) {
     it(name, () => assert.match(createProblems(workflowRunResource, raw).join('\n'), expected));
   }
-  it('and no input of any kind', () => {
+  it('do not include any type of input', () => {
     for (const input of [null, 1, 'a', [1], { a: null }, 'a'.repeat(256 * 1024 - 2)])
       assert.deepEqual(createProblems(workflowRunResource, run({ input, parent })), []);
   });

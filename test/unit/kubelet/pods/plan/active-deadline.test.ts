@@ -9,10 +9,22 @@ const deleted = { deletionTimestamp: new Date(now).toISOString() };
 for (const [what, pod, expected] of [
   ['a pod without one has all the time', makePod({}, {}, started(40)), undefined],
   ['time runs from the start', makePod({ activeDeadlineSeconds: 60 }, {}, started(40)), seconds(20)],
-  ['one that has not started has all of it', makePod({ activeDeadlineSeconds: 60 }, {}, {}), seconds(60)],
-  ['nor has one without a status', makePod({ activeDeadlineSeconds: 60 }), seconds(60)],
-  ['it is over to the second', makePod({ activeDeadlineSeconds: 60 }, {}, started(60)), 0],
-  ['and long ago', makePod({ activeDeadlineSeconds: 60 }, {}, started(100)), seconds(-40)],
+  [
+    'a pod that has not started has all of its deadline',
+    makePod({ activeDeadlineSeconds: 60 }, {}, {}),
+    seconds(60),
+  ],
+  ['a pod without a status has all of its deadline', makePod({ activeDeadlineSeconds: 60 }), seconds(60)],
+  [
+    'the deadline passes after exactly its seconds',
+    makePod({ activeDeadlineSeconds: 60 }, {}, started(60)),
+    0,
+  ],
+  [
+    'the deadline has passed 40 s ago',
+    makePod({ activeDeadlineSeconds: 60 }, {}, started(100)),
+    seconds(-40),
+  ],
   [
     'one that is deleted ends by its own rules',
     makePod({ activeDeadlineSeconds: 60 }, deleted, started(100)),

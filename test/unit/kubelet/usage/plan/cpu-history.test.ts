@@ -58,7 +58,7 @@ describe('the CPU time of a pod', () => {
         ]),
       ),
       125,
-      'and was started again',
+      'a new container adds its time',
     );
     assert.equal(totals.take('p', new Map()), 125, 'nothing can be read for a moment');
     assert.equal(totals.take('q', new Map([['one', 1]])), 1);

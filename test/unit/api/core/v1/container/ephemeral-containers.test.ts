@@ -35,31 +35,35 @@ describe('a container is added', () => {
     ['to look at one that ran before the others', { ...look, targetContainerName: 'step' }, []],
     ['with what means nothing', { ...look, targetContainerName: '', ports: [], resources: {} }, []],
     ['with a volume', mounting({}), []],
-    ['but not with the name of another', { ...look, name: 'app' }, [`${e0}.name: Duplicate value: "app"`]],
-    ['nor of one before the others', { ...look, name: 'step' }, [`${e0}.name: Duplicate value: "step"`]],
-    ['nor without a name', { ...look, name: '' }, [`${e0}.name: Required value`]],
     [
-      'nor to look at none',
+      'not with the name of another container',
+      { ...look, name: 'app' },
+      [`${e0}.name: Duplicate value: "app"`],
+    ],
+    [
+      'not with the name of an init container',
+      { ...look, name: 'step' },
+      [`${e0}.name: Duplicate value: "step"`],
+    ],
+    ['not without a name', { ...look, name: '' }, [`${e0}.name: Required value`]],
+    [
+      'not with an unknown target container',
       { ...look, targetContainerName: 'no' },
       [`${e0}.targetContainerName: Not found: "no"`],
     ],
     [
-      'nor to look at itself',
+      'not with itself as the target container',
       { ...look, targetContainerName: 'look' },
       [`${e0}.targetContainerName: Not found: "look"`],
     ],
+    ['not with a subPath', mounting({ subPath: 'a' }), [`${e0}.volumeMounts[0].subPath: ${cannotBeSet}`]],
     [
-      'nor with a part of a volume',
-      mounting({ subPath: 'a' }),
-      [`${e0}.volumeMounts[0].subPath: ${cannotBeSet}`],
-    ],
-    [
-      'nor with a part by an expression',
+      'not with a subPathExpr',
       mounting({ subPathExpr: '$(A)' }),
       [`${e0}.volumeMounts[0].subPathExpr: ${cannotBeSet}`],
     ],
     [
-      'nor with a volume that does not exist',
+      'not with a volume that does not exist',
       mounting({ name: 'w' }),
       [`${e0}.volumeMounts[0].name: Not found: "w"`],
     ],
@@ -109,7 +113,7 @@ describe('a container is added', () => {
     );
   });
 
-  it('and found by its name, like the others', () => {
+  it('is found by its name, like other containers', () => {
     const { spec } = withAdded(look);
     for (const name of ['app', 'step', 'look']) assert.equal(findContainer(spec, name)?.name, name);
     assert.equal(findContainer(spec, 'none'), undefined);

@@ -87,10 +87,12 @@ testUpdate(podResource, { ...pod, spec: { ...pod.spec, activeDeadlineSeconds: 10
 
 const hasty = (seconds: number) => spec({ terminationGracePeriodSeconds: seconds });
 testUpdate(podResource, { ...pod, spec: { ...pod.spec, terminationGracePeriodSeconds: -3 } }, [
-  ['a negative time to stop becomes what it means', hasty(1)],
-  ['and nothing else', hasty(2), forbidden],
+  ['a negative terminationGracePeriodSeconds may become 1', hasty(1)],
+  ['a negative terminationGracePeriodSeconds may not become 2', hasty(2), forbidden],
 ]);
-testUpdate(podResource, pod, [['a time to stop that was none less than zero', hasty(1), forbidden]]);
+testUpdate(podResource, pod, [
+  ['a terminationGracePeriodSeconds that was not negative', hasty(1), forbidden],
+]);
 
 test('less than no time to stop is one second, wherever it is read', () => {
   const bound = { ...pod, spec: { ...pod.spec, nodeName: 'n', terminationGracePeriodSeconds: -3 } };
