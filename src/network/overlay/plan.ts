@@ -121,9 +121,9 @@ export function planOverlay(
 }
 
 /**
- * Returns the routes that do not depend on other nodes. Packets to unused pod addresses are rejected here: the
- * default route would carry them out of the cluster. Programs of this machine reach Services without a default
- * route too: the kernel looks for a route to the Service's address before the service rules replace it.
+ * Returns the routes that do not depend on other nodes. Packets to unused pod addresses are rejected here:
+ * the default route would carry them out of the cluster. Programs of this machine reach Services without a
+ * default route too: the kernel looks for a route before the service rules replace a Service's address.
  */
 function ownRoutes({ clusterCIDR, serviceCIDR, nodeIP, underlay }: OverlayFacts): Map<string, string> {
   const routes = new Map([[networkOf(clusterCIDR), unreachable]]);
