@@ -83,14 +83,23 @@ async function assertBack(before: string, clusterIP: string, restarts: number): 
 
 test('docs/install.md: install, join, pods, reboot, power cut, upgrade, uninstall', {
   timeout: 30 * minutes,
-}, async () => {
+}, async (context) => {
+  let began = performance.now();
+  /** Reports the duration of what has just been done, for the table of the page. */
+  const done = (what: string) => {
+    context.diagnostic(`${what}: ${((performance.now() - began) / 1000).toFixed(0)} s`);
+    began = performance.now();
+  };
   const installed = await next();
+  done('install up, and its dry run');
   assert.match(installed, /^minik8s install up:\n {2}copy this file to \/usr\/local\/bin\/minik8s$/m);
   assert.match(installed, /^vm1 +Ready +control-plane/m);
   await next(printedLine(installed));
+  done('install node');
   assert.match(await next(), /^vm1 +Ready .*\nvm2 +Ready /m);
   const [, ...shown] = (await next()).trimEnd().split('\n');
   assert.ok(shown.length >= 3, shown.join('\n'));
+  done('pods of a Deployment ready');
 
   const before = await at('vm1').output(pods);
   const clusterIP = await at('vm1').output(address);
@@ -98,9 +107,11 @@ test('docs/install.md: install, join, pods, reboot, power cut, upgrade, uninstal
   assert.match(before, / vm2$/m);
   await at('vm1').reboot();
   await assertBack(before, clusterIP, 1);
+  done('reboot, until the Service answers');
   await at('vm1').powerOff();
   await at('vm1').powerOn();
   await assertBack(before, clusterIP, 2);
+  done('power cut, until the Service answers');
 
   const ids = 'docker ps -q --no-trunc --filter ancestor=minik8s/hello:1 | sort';
   const containers = await at('vm1').output(ids);
@@ -114,8 +125,10 @@ test('docs/install.md: install, join, pods, reboot, power cut, upgrade, uninstal
     'node-ip: 10.77.0.1 # of vm1\nmax-pods: 50\n',
   );
 
+  done('install again, with another setting and with none');
   await next();
   await next();
+  done('uninstall on both machines');
   assert.equal(steps.length, 0, 'every step of the page was run');
   for (const [name, machine] of machines) {
     const now = await machine.output(`${listing}; ${settings}`, { timeoutMs: 5 * minutes });
