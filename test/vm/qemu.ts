@@ -68,7 +68,7 @@ export interface QemuProcess {
 export function startQemu(argv: readonly string[], disk: number): QemuProcess {
   const child: ChildProcess = spawn(
     'setpriv',
-    ['--pdeathsig', 'KILL', 'nice', '-n', '10', 'qemu-system-x86_64', ...argv],
+    ['--pdeathsig', 'KILL', 'qemu-system-x86_64', ...argv],
     // A process group of its own keeps Ctrl-C from the machine, which the test ends itself.
     { detached: true, stdio: ['ignore', 'pipe', 'inherit', disk, 'pipe', 'pipe'] },
   );

@@ -26,6 +26,7 @@ interface RouteJson {
   readonly dst?: string;
   readonly gateway?: string;
   readonly dev?: string;
+  readonly prefsrc?: string;
 }
 
 interface NeighbourJson {
@@ -126,8 +127,9 @@ function linkOf({ linkinfo, address, mtu, flags, addr_info = [] }: LinkJson): Vx
   return { local, dev, mac: address ?? '', mtu: mtu ?? 0, address: up ? addresses.join() : '' };
 }
 
-function wayOf({ type, gateway, dev }: RouteJson, vxlanLink: string): string {
+function wayOf({ type, gateway, dev, prefsrc }: RouteJson, vxlanLink: string): string {
   if (type !== undefined && type !== 'unicast') return type;
+  if (gateway === undefined) return `dev ${dev} src ${prefsrc}`;
   return `via ${gateway} dev ${dev}${dev === vxlanLink ? ' onlink' : ''}`;
 }
 

@@ -39,6 +39,7 @@ export interface OverlayOptions {
   readonly nodeName: string;
   readonly nodeIP: string;
   readonly clusterCIDR: string;
+  readonly serviceCIDR: string;
   readonly mode: OverlayMode;
   readonly names?: NetworkNames;
 }

@@ -48,6 +48,7 @@ export interface OverlayFacts {
   /** This node's `spec.podCIDR`; undefined while it has no range. */
   readonly podCIDR: string | undefined;
   readonly clusterCIDR: string;
+  readonly serviceCIDR: string;
   readonly mode: OverlayMode;
   /** Undefined while no link has the node's address. */
   readonly underlay: Underlay | undefined;
@@ -89,8 +90,8 @@ export function macOf(podCIDR: string): string {
 }
 
 /**
- * Plans the overlay. Without other nodes, the only route rejects packets to unused pod addresses. If this
- * node's Node does not exist, or has no range yet, the state is empty.
+ * Plans the overlay. Without other nodes, the only routes are those of `ownRoutes`. If this node's Node does
+ * not exist, or has no range yet, the state is empty.
  */
 export function planOverlay(
   facts: OverlayFacts,
@@ -100,8 +101,7 @@ export function planOverlay(
   const own = nodes.find(({ metadata }) => metadata.name === facts.nodeName);
   const podCIDR = own && rangeOf(facts.podCIDR);
   if (!podCIDR) return { state: noOverlay, annotations: undefined, problems: [] };
-  // Packets to unused pod addresses are rejected here: the default route would carry them out of the cluster.
-  const routes = new Map([[networkOf(facts.clusterCIDR), unreachable]]);
+  const routes = ownRoutes(facts);
   const others = nodes.filter((node) => node !== own);
   const { underlay } = facts;
   if (others.length === 0 || !underlay) return planAlone(facts, routes);
@@ -118,6 +118,17 @@ export function planOverlay(
     if (problem !== undefined) problems.push(problem);
   }
   return { state: { vxlan: link, ...tables }, annotations: annotationsOf(facts, link?.mac), problems };
+}
+
+/**
+ * Returns the routes that do not depend on other nodes. Packets to unused pod addresses are rejected here:
+ * the default route would carry them out of the cluster. Programs of this machine reach Services without a
+ * default route too: the kernel looks for a route before the service rules replace a Service's address.
+ */
+function ownRoutes({ clusterCIDR, serviceCIDR, nodeIP, underlay }: OverlayFacts): Map<string, string> {
+  const routes = new Map([[networkOf(clusterCIDR), unreachable]]);
+  if (underlay) routes.set(networkOf(serviceCIDR), `dev ${underlay.dev} src ${nodeIP}`);
+  return routes;
 }
 
 /** Returns the annotations by which other nodes reach this one. */
@@ -172,7 +183,7 @@ const unreachable = 'unreachable';
 
 /** Returns the number of networks of other nodes that have a route. */
 export const routesToNodes = ({ routes }: OverlayState): number =>
-  [...routes.values()].filter((route) => route !== unreachable).length;
+  [...routes.values()].filter((route) => route.startsWith('via ')).length;
 
 const bare = (routes: ReadonlyMap<string, string>): OverlayState => ({
   vxlan: undefined,

@@ -14,7 +14,10 @@ export interface VxlanLink {
 /** The maps' keys are those by which the kernel identifies entries; the values are the entries' actions. */
 export interface OverlayState {
   readonly vxlan: VxlanLink | undefined;
-  /** Network to `unreachable`, or to `via ADDRESS dev LINK`, with `onlink` if ip(8) requires it. */
+  /**
+   * Network to `unreachable`, to `dev LINK src ADDRESS` for Services, or to `via ADDRESS dev LINK`, with
+   * `onlink` if ip(8) requires it.
+   */
   readonly routes: ReadonlyMap<string, string>;
   /** Address on the overlay to MAC address. */
   readonly neighbours: ReadonlyMap<string, string>;

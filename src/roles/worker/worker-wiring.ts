@@ -114,6 +114,7 @@ function overlayOptions(options: WorkerOptions, { client, nodeInformers }: Conne
     informers: nodeInformers,
     log: log.named('overlay'),
     clusterCIDR: settings['cluster-cidr'],
+    serviceCIDR: settings['service-cidr'],
     mode: settings.overlay,
   };
 }

@@ -27,7 +27,7 @@ const agentProgram = (
   import { noOverlay, planOverlay } from ${source('network/overlay/plan.ts')};
   import { RoutedPodNetwork } from ${source('network/pod-network.ts')};
   import { defaultNames } from ${source('network/rules.ts')};
-  const facts = { nodeName: 'node', nodeIP: '${nodeIP}', podCIDR: '10.244.3.0/24', clusterCIDR: '10.244.0.0/16' };
+  const facts = { nodeName: 'node', nodeIP: '${nodeIP}', podCIDR: '10.244.3.0/24', clusterCIDR: '10.244.0.0/16', serviceCIDR: '10.96.0.0/16' };
   const network = new RoutedPodNetwork({ exec, log, ...facts });
   await network.setUp(facts.podCIDR);
   for (const [ip, pid] of ${JSON.stringify([...pods])}) await network.attach(ip, pid);

@@ -81,6 +81,7 @@ export class OverlayNode {
         nodeName: this.name,
         nodeIP: this.host.address,
         clusterCIDR,
+        serviceCIDR: '10.96.0.0/16',
         mode,
       },
       this.#stop.signal,

@@ -55,14 +55,18 @@ export async function startRig(context: TestContext): Promise<Rig> {
 
 export const routesOf = (host: Host) => host.run('ip', 'route', 'show', 'proto', '107');
 
-/** Routes follow joins and leaves within a second on an idle machine; a busy machine may take longer. */
+/**
+ * Waits for these routes, beside that to Services. Routes follow joins and leaves within a second on an idle
+ * machine; a busy machine may take longer.
+ */
 export async function untilRoutes(host: Host, wanted: readonly string[]): Promise<void> {
   const lines = async () =>
     (await routesOf(host))
       .split('\n')
       .map((line) => line.trim())
       .sort();
-  const text = [...wanted].sort().join();
+  const services = `10.96.0.0/16 dev eth0 scope link src ${host.address}`;
+  const text = [...wanted, services].sort().join();
   await waitFor(`routes ${text}`, async () => (await lines()).join() === text, { intervalMs: 20 }).catch(
     async (error: Error) => {
       throw new Error(`${error.message}; there are ${(await lines()).join()}`);

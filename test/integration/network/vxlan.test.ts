@@ -107,6 +107,21 @@ test('three nodes over VXLAN', async (context) => {
     }
   });
 
+  await context.test('programs of a node without a default route reach Services', async () => {
+    const [way = ''] = (await first.host.run('ip', 'route', 'show', 'default')).split('\n');
+    await first.host.run('ip', 'route', 'delete', 'default');
+    try {
+      assert.equal(await ask(first, '198.51.100.1'), 'ENETUNREACH');
+      await first.serve(rulesFor([far.ip], first));
+      assert.equal(await ask(first, clusterIP, 0, 80), '10.244.0.0');
+      await first.serve(rulesFor([pod.ip], first));
+      assert.equal(await ask(first, clusterIP, 0, 80), first.host.address);
+    } finally {
+      await first.host.run('ip', 'route', 'add', ...way.trim().split(' '));
+      await first.serve(rulesFor([pod.ip, far.ip], first));
+    }
+  });
+
   await context.test(
     'with externalTrafficPolicy Local the caller is seen, and only where a pod is',
     async () => {

@@ -53,6 +53,7 @@ const facts: OverlayFacts = {
   nodeIP: '192.0.2.1',
   podCIDR: '10.244.1.0/24',
   clusterCIDR: '10.244.0.0/16',
+  serviceCIDR: '10.96.0.0/16',
   mode: 'vxlan',
   underlay: { dev: 'eth0', mtu: 1500, network: '192.0.2.0/24' },
 };
@@ -65,6 +66,7 @@ const plan = (nodes: readonly KubeObject[], more: Partial<OverlayFacts> = {}) =>
 };
 
 const refusal = ['10.244.0.0/16', 'unreachable'] as const;
+const services = ['10.96.0.0/16', 'dev eth0 src 192.0.2.1'] as const;
 
 describe('the plan of the overlay', () => {
   it('leads to every other node over the link, and publishes its own address', () => {
@@ -81,6 +83,7 @@ describe('the plan of the overlay', () => {
       [...state.routes],
       [
         refusal,
+        services,
         ['10.244.2.0/24', 'via 10.244.2.0 dev minik8s.vxlan onlink'],
         ['10.244.3.0/24', 'via 10.244.3.0 dev minik8s.vxlan onlink'],
       ],
@@ -111,8 +114,9 @@ describe('the plan of the overlay', () => {
   it('makes no link for a node that is alone, and has nothing at all without a Node or a range of its own', () => {
     const alone = plan([node(1)]);
     assert.equal(alone.state.vxlan, undefined);
-    assert.deepEqual([...alone.state.routes], [refusal]);
+    assert.deepEqual([...alone.state.routes], [refusal, services]);
     assert.equal(alone.annotations, undefined);
+    assert.deepEqual([...plan([node(1)], { underlay: undefined }).state.routes], [refusal]);
     assert.deepEqual(plan([node(2), node(3)]).state, noOverlay);
     assert.deepEqual(plan([node(1, { podCIDR: undefined }), node(2)]).state, noOverlay);
     // Pods need a range of at least eight addresses; a range of four would have none left for them.
@@ -125,7 +129,7 @@ describe('the plan of the overlay', () => {
     const { state, annotations, problems } = plan([node(1), joining]);
     assert.equal(state.vxlan?.mac, '0a:58:0a:f4:01:00');
     assert.ok(annotations);
-    assert.deepEqual([...state.routes], [refusal]);
+    assert.deepEqual([...state.routes], [refusal, services]);
     assert.deepEqual(problems, []);
     assert.deepEqual([...plan([node(1), node(2, { podCIDR: undefined })]).state.forwarding], []);
   });
@@ -199,7 +203,7 @@ describe('the plan of the overlay', () => {
       const { state, problems } = plan([other, node(3), node(1)]);
       assert.equal(problems.length, 1);
       assert.match(problems[0] ?? '', why);
-      assert.deepEqual([...state.routes.keys()], ['10.244.0.0/16', '10.244.3.0/24']);
+      assert.deepEqual([...state.routes.keys()], ['10.244.0.0/16', '10.96.0.0/16', '10.244.3.0/24']);
       assert.deepEqual([...(state.senders ?? [])], ['192.0.2.3']);
     });
   }
