@@ -60,17 +60,12 @@ function prune(value: unknown, by: Specified, path: string, removed: string[]): 
 function pruneObject(object: JsonObject, by: Specified, path: string, removed: string[]): JsonObject {
   const result: JsonObject = {};
   for (const [key, inner] of Object.entries(object)) {
+    if (inner === undefined) continue;
     const at = path ? `${path}.${key}` : key;
-    switch (inner === undefined ? 'removed' : fateOf(key, by)) {
-      case 'pruned':
-        setOwn(result, key, prune(inner, innerOf(by.schema, key), at, removed));
-        break;
-      case 'kept':
-        setOwn(result, key, deepCopy(inner));
-        break;
-      case 'removed':
-        if (inner !== undefined) removed.push(at);
-    }
+    const fate = fateOf(key, by);
+    if (fate === 'pruned') setOwn(result, key, prune(inner, innerOf(by.schema, key), at, removed));
+    else if (fate === 'kept') setOwn(result, key, deepCopy(inner));
+    else removed.push(at);
   }
   return result;
 }
