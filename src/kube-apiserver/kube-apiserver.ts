@@ -24,7 +24,6 @@ import { nodeMetricsAuthorizer } from './authorization/node-metrics.ts';
 import { checkNodeMayRead } from './authorization/node-reads.ts';
 import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
-import { answerCustomResources } from './custom-resources.ts';
 import { limitEvents } from './event-rate.ts';
 import { measure } from './metrics/measure.ts';
 import { NodeSamples } from './metrics/node-samples.ts';
@@ -145,7 +144,6 @@ function kindBehavior(server: KubeContext, features: readonly ServerFeature[]): 
     measure: (definition, query) => measure(server, samples, definition, query),
     checkRead: checkNodeMayRead,
     limit: limitEvents(server.clock),
-    answerUnknown: (...request) => answerCustomResources(server, ...request),
   };
 }
 

@@ -3,7 +3,6 @@
  * tracing, and the answer of a resource or of another path.
  */
 import type { Context } from 'hono';
-import { booleanParameter } from '../../apimachinery/list-options.ts';
 import { storedKind } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newStatusError, StatusError } from '../../apimachinery/status-error.ts';
 import { inChildSpan } from '../../base/tracing/current-span.ts';
@@ -194,15 +193,11 @@ export class RequestHandling {
   ): Promise<Response> {
     const server = c.env?.store ? { ...this.#parts.server, store: c.env.store } : this.#parts.server;
     const request = c.req.raw;
-    const watch = booleanParameter(query, 'watch') ?? false;
     const user = c.get('user');
     const access = accessOf(c.req.method, info, subresource, query, user);
     await this.#permit(access);
     goesOn(server, request);
-    if (!served) {
-      const headers = commonHeaders(server, request);
-      return server.behavior.answerUnknown(c.req.method, watch, info, headers) ?? c.notFound();
-    }
+    if (!served) return c.notFound();
 
     const { shutdown, upgrade, remoteAddress, hangUp, push } = c.env ?? {};
     const connection = { shutdown, upgrade, remoteAddress, hangUp, push };
