@@ -46,6 +46,11 @@ export interface KindBehavior {
    * `object` unless the kind is restricted: decoding costs more than the rest of a get.
    */
   checkRead(read: ObjectRead, found: Pick<StoredObject, 'object'>): void;
+  /**
+   * Resolves when all kinds that were defined before the call are served. Called for a request whose kind is
+   * not served.
+   */
+  untilServed(kind: { readonly group: string }, signal: AbortSignal): Promise<void>;
   /** Throws 429 if the user sends an authorized request too often. */
   limit(access: Extract<AccessRequest, { type: 'resource' }>): void;
 }

@@ -44,6 +44,7 @@ export function validateForCreate(
     ...(definition.strategy.validate?.(object) ?? []),
     ...(definition.strategy.validateCreate?.(object) ?? []),
     ...(served.conversion?.validate?.(object) ?? []),
+    ...(served.versionRules?.validate(object, undefined) ?? []),
   ];
   throwCauses(definition, object, causes);
 }
@@ -126,6 +127,7 @@ export function validateForUpdate(
   } else {
     causes.push(...(ownPart(definition, part).validate?.(object, old) ?? []));
   }
+  causes.push(...(served.versionRules?.validate(object, old) ?? []));
   throwCauses(definition, object, causes);
 }
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { customKind } from '../../../src/api/custom-kind.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { convertObject } from '../../../src/apimachinery/decode.ts';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
 import { type StructuralSchema, structuralCauses } from '../../../src/apimachinery/structural-schema.ts';
+import { customKind } from '../../../src/kube-apiserver/custom-resources/custom-kind.ts';
 
 const schema: StructuralSchema = {
   type: 'object',
@@ -100,8 +100,10 @@ describe('a limit', () => {
       const causes = structuralCauses({ spec }, schema).map(({ field, message }) => `${field}: ${message}`);
       assert.deepEqual(causes, expected);
       assert.deepEqual(
-        thing.strategy.validate?.({ apiVersion: '', kind: '', metadata: {} as never, spec } as never),
-        structuralCauses({ spec }, schema),
+        thing.versionRules
+          ?.validate({ apiVersion: '', kind: '', metadata: {} as never, spec } as never, undefined)
+          .map(({ field }) => field),
+        structuralCauses({ spec }, schema).map(({ field }) => field),
       );
     });
 });
