@@ -3,7 +3,14 @@
  * (k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning).
  */
 import { deepCopy, isRecord, type JsonObject, setOwn } from '../equality.ts';
-import { extraOf, headFields, isEmbedded, preservesUnknown, propertyOf, type StructuralSchema } from './schema.ts';
+import {
+  fieldSchema,
+  headFields,
+  isEmbedded,
+  preservesUnknown,
+  propertyOf,
+  type StructuralSchema,
+} from './schema.ts';
 
 export interface Pruned<T> {
   /** A copy that shares nothing with the original. */
@@ -21,56 +28,52 @@ export function pruned(value: unknown, schema: StructuralSchema, isObject?: bool
 export function pruned(value: JsonObject, schema: StructuralSchema, isObject?: boolean): Pruned<JsonObject>;
 export function pruned(value: unknown, schema: StructuralSchema, isObject = false): Pruned<unknown> {
   const removed: string[] = [];
-  const rest = prune(value, { schema, embedded: isObject || isEmbedded(schema) }, '', removed);
+  const by = { schema, embedded: isObject || isEmbedded(schema), keeps: preservesUnknown(schema) };
+  const rest = prune(value, by, '', removed);
   return { value: rest, removed: removed.sort() };
 }
 
-/** A schema, and whether it is the one of an object of the API. No schema: nothing is specified. */
+/** What a schema says of a value. No schema: no field is specified. */
 interface Specified {
   readonly schema: StructuralSchema | undefined;
+  /** True if the value is an object of the API. */
   readonly embedded: boolean;
+  /** True if fields that are not specified are kept. */
+  readonly keeps: boolean;
 }
 
-const specified = (schema: StructuralSchema | undefined): Specified => ({
+const specified = (schema: StructuralSchema | undefined, keeps = false): Specified => ({
   schema,
   embedded: schema !== undefined && isEmbedded(schema),
+  keeps: keeps || (schema !== undefined && preservesUnknown(schema)),
 });
 
 function prune(value: unknown, by: Specified, path: string, removed: string[]): unknown {
-  if (by.schema && preservesUnknown(by.schema)) return pruneKnown(value, by, path, removed);
+  if (!by.schema && by.keeps) return deepCopy(value);
   if (Array.isArray(value)) {
-    const items = specified(by.schema?.items);
+    const items = specified(by.schema?.items, by.keeps);
     return value.map((item, index) => prune(item, items, `${path}[${index}]`, removed));
   }
-  if (!isRecord(value)) return value;
+  return isRecord(value) ? pruneObject(value, by, path, removed) : value;
+}
+
+function pruneObject(object: JsonObject, by: Specified, path: string, removed: string[]): JsonObject {
   const result: JsonObject = {};
-  for (const [key, inner] of Object.entries(value)) {
+  for (const [key, inner] of Object.entries(object)) {
     if (inner === undefined) continue;
     const at = path ? `${path}.${key}` : key;
-    if (by.embedded && headFields.has(key)) setOwn(result, key, deepCopy(inner));
-    else if (isSpecified(by.schema, key)) setOwn(result, key, prune(inner, innerOf(by.schema, key), at, removed));
-    else if (!headFields.has(key) || path !== '') removed.push(at);
+    const fate = fateOf(key, by);
+    if (fate === 'pruned') setOwn(result, key, prune(inner, innerOf(by.schema, key), at, removed));
+    else if (fate === 'kept') setOwn(result, key, deepCopy(inner));
+    else removed.push(at);
   }
   return result;
 }
 
-/** Keeps what the schema does not specify, and prunes inside of what it specifies. */
-function pruneKnown(value: unknown, by: Specified, path: string, removed: string[]): unknown {
-  const { schema } = by;
-  if (!schema) return deepCopy(value);
-  if (Array.isArray(value)) {
-    const items = specified(schema.items);
-    return value.map((item, index) => pruneKnown(item, items, `${path}[${index}]`, removed));
-  }
-  if (!isRecord(value)) return value;
-  const result: JsonObject = {};
-  for (const [key, inner] of Object.entries(value)) {
-    if (inner === undefined) continue;
-    const at = path ? `${path}.${key}` : key;
-    const isKept = (by.embedded && headFields.has(key)) || !isSpecified(schema, key);
-    setOwn(result, key, isKept ? deepCopy(inner) : prune(inner, innerOf(schema, key), at, removed));
-  }
-  return result;
+function fateOf(key: string, { schema, embedded, keeps }: Specified): 'pruned' | 'kept' | 'removed' {
+  if (embedded && headFields.has(key)) return 'kept';
+  if (isSpecified(schema, key)) return 'pruned';
+  return keeps ? 'kept' : 'removed';
 }
 
 /** Returns true if the schema specifies the field, be it without a schema of its own. */
@@ -80,4 +83,4 @@ function isSpecified(schema: StructuralSchema | undefined, key: string): boolean
 }
 
 const innerOf = (schema: StructuralSchema | undefined, key: string): Specified =>
-  specified(schema && (propertyOf(schema, key) ?? extraOf(schema)));
+  specified(schema && fieldSchema(schema, key));

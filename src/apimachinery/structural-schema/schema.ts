@@ -2,6 +2,8 @@
  * A schema that is data: apiextensions.k8s.io/v1 JSONSchemaProps, as in CustomResourceDefinitions. Code that
  * reads a StructuralSchema may assume that `schemaCauses` found nothing in it.
  */
+import { isRecord, type JsonObject } from '../equality.ts';
+import { joinPath } from '../field-error.ts';
 
 export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
 
@@ -115,3 +117,30 @@ export const preservesUnknown = (schema: StructuralSchema): boolean =>
 
 export const isEmbedded = (schema: StructuralSchema): boolean =>
   schema['x-kubernetes-embedded-resource'] === true;
+
+/** A field or an item of a value, with its schema. */
+export interface Member {
+  readonly value: unknown;
+  readonly schema: StructuralSchema;
+  /** Path as in upstream's messages: keys that the schema does not name are in brackets. */
+  readonly path: string;
+}
+
+/** Yields the fields and items of a value that have a schema. */
+export function* membersOf(value: unknown, schema: StructuralSchema, path: string): Generator<Member> {
+  const { items } = schema;
+  if (Array.isArray(value)) {
+    if (items)
+      for (const [index, item] of value.entries())
+        yield { value: item, schema: items, path: `${path}[${index}]` };
+  } else if (isRecord(value)) yield* fieldsOf(value, schema, path);
+}
+
+function* fieldsOf(object: JsonObject, schema: StructuralSchema, path: string): Generator<Member> {
+  const extra = extraOf(schema);
+  for (const [key, value] of Object.entries(object)) {
+    const own = propertyOf(schema, key);
+    if (own) yield { value, schema: own, path: joinPath(path, key) };
+    else if (extra) yield { value, schema: extra, path: `${path}[${key}]` };
+  }
+}
