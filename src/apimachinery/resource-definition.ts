@@ -1,5 +1,7 @@
 /** The definition of a kind, in one value for the server, the client and the printers. */
+import type { Findings } from './decode-fields.ts';
 import type { DescribedTypes } from './described-types.ts';
+import type { JsonObject } from './equality.ts';
 import type { ObjectType } from './field-types.ts';
 import type { KubeObject } from './meta.ts';
 import type { StatusCause } from './status-error.ts';
@@ -168,6 +170,12 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
    * its kind; absent if stored objects are read unchanged. Must not change its argument.
    */
   fromStorage?(object: T): T;
+  /**
+   * Reads the fields of a body, for a kind whose schema is data: returns a copy with the fields of the schema
+   * and their defaults, and adds the paths of other fields to `findings`. Values of wrong types are left to
+   * `versionRules`. Absent for kinds whose types have rules (decode-fields.ts).
+   */
+  readFields?(value: JsonObject, findings: Pick<Findings, 'unknown'>): JsonObject;
   /** Rules of this served version alone. */
   readonly versionRules?: VersionRules<T>;
   /** Present in a version that is served in addition to the stored one (served-version.ts). */

@@ -14,8 +14,8 @@ import { acceptedNames, type Others } from './accepted-names-plan.ts';
 type Status = NonNullable<CustomResourceDefinition['status']>;
 
 /**
- * Returns the status of a definition; undefined if it needs no change. A definition is established by a second
- * change, once its accepted names have been stored: servers serve it from then on. `now` is in RFC 3339.
+ * Returns the status of a definition; undefined if it needs no change. A definition is established by a
+ * second change, once its accepted names have been stored: servers serve it from then on. `now` is in RFC 3339.
  */
 export function definitionStatus(
   definition: CustomResourceDefinition,

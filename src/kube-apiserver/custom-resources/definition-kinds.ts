@@ -1,6 +1,6 @@
 /**
- * The kinds that a CustomResourceDefinition defines, one for each served version. Objects are stored in one of
- * them; the others differ in their apiVersion, their schema and their columns. Pure.
+ * The kinds that a CustomResourceDefinition defines, one for each served version. Objects are stored in one
+ * of them; the others differ in their apiVersion, their schema and their columns. Pure.
  */
 import type {
   CustomResourceDefinition,
@@ -10,8 +10,8 @@ import { isDefinitionTrue } from '../../api/apiextensions/v1/definition-conditio
 import type { FieldTable } from '../../apimachinery/field-types.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import type { StructuralSchema } from '../../apimachinery/structural-schema.ts';
-import { customKind } from './custom-kind.ts';
+import type { StructuralSchema } from '../../apimachinery/structural-schema/schema.ts';
+import { customKind, underSchema } from './custom-kind.ts';
 import { scaleOf, selectableFieldsOf } from './field-paths.ts';
 import { printerColumns } from './printer-columns.ts';
 
@@ -33,9 +33,12 @@ export function kindsOfDefinition(
     some.length === 0 && metadata.deletionTimestamp ? spec.versions.filter(({ storage }) => storage) : some;
   const main = served.find((version) => version.storage) ?? served[0];
   if (!main) return [];
-  const stored = { ...kindOf(definition, main, fields), ...storageOf(definition, main) };
+  const schema = schemaOf(main);
+  const plain = { ...kindOf(definition, main, fields), ...storageOf(definition, main) };
+  const strategy = { ...plain.strategy, ...(plain.fromStorage && { setDefaults: completing(schema) }) };
+  const stored: ResourceDefinition = { ...plain, strategy };
   return served.map((version) =>
-    version === main ? stored : inOtherVersion(kindOf(definition, version, fields), stored),
+    version === main ? stored : inOtherVersion(kindOf(definition, version, fields), stored, schema),
   );
 }
 
@@ -60,11 +63,14 @@ function kindOf(
       hasStatus: version.subresources?.status !== undefined,
       ...(scale && { scale }),
       ...(deprecation !== undefined && { deprecation }),
-      schema: (version.schema?.openAPIV3Schema ?? {}) as StructuralSchema,
+      schema: schemaOf(version),
     },
     fields,
   );
 }
+
+const schemaOf = ({ schema }: CustomResourceDefinitionVersion) =>
+  (schema?.openAPIV3Schema ?? {}) as StructuralSchema;
 
 function deprecationOf(
   { deprecated, deprecationWarning }: CustomResourceDefinitionVersion,
@@ -84,11 +90,31 @@ function storageOf(
   const stored = status?.storedVersions ?? [];
   const isAsCreated = metadata.generation === 1 && stored.length === 1 && stored[0] === main.name;
   if (isAsCreated) return {};
-  return { fromStorage: (object) => ({ ...object, apiVersion: `${spec.group}/${main.name}` }) };
+  const schema = schemaOf(main);
+  const apiVersion = `${spec.group}/${main.name}`;
+  return { fromStorage: (object) => ({ ...underSchema(object, schema), apiVersion }) };
 }
 
-/** Returns a version whose objects are stored in another one; the two have the same fields. */
-function inOtherVersion(kind: ResourceDefinition, stored: ResourceDefinition): ResourceDefinition {
+/**
+ * Returns a function that brings an object in line with the schema. The apiVersion stays, so that an update
+ * which changes nothing stores an object in the new version.
+ */
+const completing = (schema: StructuralSchema) => (object: KubeObject) => {
+  const fields = object as KubeObject & Record<string, unknown>;
+  const next = underSchema(object, schema);
+  for (const key of Object.keys(fields)) if (!Object.hasOwn(next, key)) delete fields[key];
+  Object.assign(fields, next);
+};
+
+/**
+ * Returns a version whose objects are stored in another one, with the fields of its schema. Apart from that
+ * the two have the same fields.
+ */
+function inOtherVersion(
+  kind: ResourceDefinition,
+  stored: ResourceDefinition,
+  schema: StructuralSchema,
+): ResourceDefinition {
   const inVersion = (of: ResourceDefinition, object: KubeObject): KubeObject => ({
     ...object,
     apiVersion: apiVersionOf(of),
@@ -98,7 +124,7 @@ function inOtherVersion(kind: ResourceDefinition, stored: ResourceDefinition): R
     ...kind,
     conversion: {
       stored,
-      toStored: (object) => inVersion(stored, object),
+      toStored: (object) => inVersion(stored, underSchema(object, schema)),
       fromStored: (object) => inVersion(kind, stored.fromStorage?.(object) ?? object),
     },
   };

@@ -5,9 +5,9 @@ import {
   requiredCause,
   tooManyCause,
 } from '../../../apimachinery/field-error.ts';
-import { lazyObjectType } from '../../../apimachinery/field-types.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { objectTypeFromStructural, type StructuralSchema } from '../../../apimachinery/structural-schema.ts';
+import type { StructuralSchema, WrittenSchema } from '../../../apimachinery/structural-schema/schema.ts';
+import { structureCauses } from '../../../apimachinery/structural-schema/structure-causes.ts';
 import type { CustomResourceColumnDefinition, CustomResourceDefinitionVersion } from './types.gen.ts';
 
 type Version = CustomResourceDefinitionVersion;
@@ -28,14 +28,8 @@ export function deprecationCauses({ deprecated, deprecationWarning }: Version, p
 
 /** Returns the causes of a schema; `path` is that of the part, such as `spec.validation`. */
 export function schemaPartCauses({ schema }: Version, path: string): StatusCause[] {
-  if (!schema?.openAPIV3Schema) return [];
-  try {
-    const meta = lazyObjectType('ObjectMeta', false, () => new Map());
-    objectTypeFromStructural('', schema.openAPIV3Schema as StructuralSchema, meta);
-    return [];
-  } catch (error) {
-    return [invalidCause(`${path}.openAPIV3Schema`, '', error instanceof Error ? error.message : '')];
-  }
+  const written = schema?.openAPIV3Schema as WrittenSchema | undefined;
+  return written ? structureCauses(written, `${path}.openAPIV3Schema`) : [];
 }
 
 /** Returns the causes of `/scale`; paths are named as upstream names them. */
