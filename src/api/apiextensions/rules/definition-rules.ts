@@ -10,6 +10,7 @@ import {
   type StructuralSchema,
 } from '../../../apimachinery/structural-schema/schema.ts';
 import { type CompiledRule, compileRules, Refusal } from './compiled-rules.ts';
+import { defaultRuleCauses } from './rule-causes.ts';
 import { maxCardinality, typeOfSchema } from './schema-type.ts';
 
 /** Greatest estimated cost of a rule, and of all rules of a schema. */
@@ -53,6 +54,8 @@ interface Position {
 
 function visit(schema: StructuralSchema, path: string, position: Position, work: Work): void {
   if ((schema['x-kubernetes-validations'] ?? []).length > 0) checkRules(schema, path, position, work);
+  if (schema.default !== undefined && schema.default !== null)
+    work.causes.push(...defaultRuleCauses(schema, `${path}.default`));
   const limit = maxElements(schema);
   const cardinality =
     position.cardinality === undefined || limit === undefined
