@@ -61,7 +61,8 @@ export function enumCause(value: unknown, schema: StructuralSchema, at: Named): 
   const { identities, listed } = enumOf(schema);
   // Upstream finds no null in an enumeration, also where it is listed.
   if (value !== null && identities.has(identityOf(value))) return undefined;
-  return notSupportedCause(at.field, value, listed);
+  // Go shows a nil value as a text.
+  return notSupportedCause(at.field, value ?? 'null', listed);
 }
 
 interface Enumeration {

@@ -75,17 +75,19 @@ function typeCauses(schema: WrittenSchema, level: Level, path: string, causes: S
     causes.push(invalidCause(at, type, 'must be object at the root'));
 }
 
-/** Checks what a schema says of apiVersion, kind and metadata, and the parts of an embedded resource. */
+/** Checks what a schema says of apiVersion, kind and metadata of an object. */
 function headCauses(schema: WrittenSchema, level: Level, path: string, causes: StatusCause[]): void {
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true;
+  if (isEmbedded) embeddedCauses(schema, path, causes);
+  if (level !== 'root' && !isEmbedded) return;
   const { kind, apiVersion, metadata } = ownProperties(schema);
-  const isObject = level === 'root' || isEmbedded;
-  if (isObject)
-    for (const [name, inner] of Object.entries({ kind, apiVersion }))
-      if (inner && inner.type !== 'string')
-        causes.push(invalidCause(`${path}.properties[${name}].type`, inner.type ?? '', 'must be string'));
-  if (metadata && isObject) metadataCauses(metadata, level, `${path}.properties[metadata]`, causes);
-  if (!isEmbedded) return;
+  for (const [name, inner] of Object.entries({ kind, apiVersion }))
+    if (inner && inner.type !== 'string')
+      causes.push(invalidCause(`${path}.properties[${name}].type`, inner.type ?? '', 'must be string'));
+  if (metadata) metadataCauses(metadata, level, `${path}.properties[metadata]`, causes);
+}
+
+function embeddedCauses(schema: WrittenSchema, path: string, causes: StatusCause[]): void {
   if (schema.additionalProperties !== undefined)
     causes.push(
       forbiddenCause(

@@ -6,8 +6,9 @@ import {
   tooManyCause,
 } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import type { StructuralSchema, WrittenSchema } from '../../../apimachinery/structural-schema/schema.ts';
-import { structureCauses } from '../../../apimachinery/structural-schema/structure-causes.ts';
+import { schemaCauses } from '../../../apimachinery/structural-schema/definition-causes.ts';
+import { fieldAtPath } from '../../../apimachinery/structural-schema/field-path.ts';
+import type { WrittenSchema } from '../../../apimachinery/structural-schema/schema.ts';
 import type { CustomResourceColumnDefinition, CustomResourceDefinitionVersion } from './types.gen.ts';
 
 type Version = CustomResourceDefinitionVersion;
@@ -27,9 +28,10 @@ export function deprecationCauses({ deprecated, deprecationWarning }: Version, p
 }
 
 /** Returns the causes of a schema; `path` is that of the part, such as `spec.validation`. */
-export function schemaPartCauses({ schema }: Version, path: string): StatusCause[] {
+export function schemaPartCauses({ schema, subresources }: Version, path: string): StatusCause[] {
   const written = schema?.openAPIV3Schema as WrittenSchema | undefined;
-  return written ? structureCauses(written, `${path}.openAPIV3Schema`) : [];
+  const hasStatus = subresources?.status !== undefined;
+  return written ? schemaCauses(written, `${path}.openAPIV3Schema`, { hasStatus }) : [];
 }
 
 /** Returns the causes of `/scale`; paths are named as upstream names them. */
@@ -104,7 +106,7 @@ export function selectableFieldCauses(
     const repeated = jsonPath !== undefined && seen.has(jsonPath);
     if (jsonPath) seen.add(jsonPath);
     const at = `${path}[${index}].jsonPath`;
-    const wrong = selectableCauses(jsonPath, at, schema?.openAPIV3Schema as StructuralSchema);
+    const wrong = selectableCauses(jsonPath, at, schema?.openAPIV3Schema as WrittenSchema);
     return repeated ? [...wrong, duplicateCause(at, jsonPath)] : wrong;
   });
   return seen.size > maxSelectableFields
@@ -112,30 +114,19 @@ export function selectableFieldCauses(
     : causes;
 }
 
-function selectableCauses(jsonPath: string | undefined, at: string, schema: StructuralSchema): StatusCause[] {
+function selectableCauses(jsonPath: string | undefined, at: string, schema: WrittenSchema): StatusCause[] {
   if (!jsonPath) return [requiredCause(at)];
-  const found = fieldAt(jsonPath, schema);
-  if (typeof found === 'string') return [invalidCause(at, jsonPath, `is an invalid path: ${found}`)];
+  const found = fieldAtPath(jsonPath, schema, false);
+  if ('error' in found) return [invalidCause(at, jsonPath, `is an invalid path: ${found.error}`)];
   return [
     ...(/^\.metadata(\.|$)/.test(jsonPath)
       ? [invalidCause(at, jsonPath, 'must not point to fields in metadata')]
       : []),
-    ...(found.type && selectableTypes.includes(found.type) ? [] : [invalidCause(at, jsonPath, selectable)]),
+    ...(found.schema.type && selectableTypes.includes(found.schema.type)
+      ? []
+      : [invalidCause(at, jsonPath, selectable)]),
   ];
 }
 
 const selectable =
   'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
-
-/** Returns the schema of a field, or why the path is invalid. */
-function fieldAt(path: string, schema: StructuralSchema): StructuralSchema | string {
-  if (path.includes('[')) return 'array notation is not allowed';
-  if (!path.startsWith('.')) return `expected [ or . but got: ${path}`;
-  let at = schema;
-  for (const name of path.slice(1).split('.')) {
-    const next = Object.hasOwn(at.properties ?? {}, name) ? at.properties?.[name] : undefined;
-    if (!next) return 'does not refer to a valid field';
-    at = next;
-  }
-  return at;
-}
