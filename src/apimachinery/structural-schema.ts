@@ -1,6 +1,6 @@
 /**
- * The type of a kind whose schema is data (apiextensions.k8s.io JSONSchemaProps), as server-side apply and the
- * OpenAPI documents need it. Values are checked by the schema itself. Pure.
+ * The type of a kind whose schema is data (apiextensions.k8s.io JSONSchemaProps), as server-side apply needs
+ * it. Values are checked by the schema itself. Pure.
  */
 import { any, type Field, type FieldType, lazyObjectType, type ObjectType } from './field-types.ts';
 import { extraOf, type StructuralSchema } from './structural-schema/schema.ts';

@@ -66,8 +66,12 @@ class DefinitionNames {
     if (!this.#definitions.get(key)) this.#written.delete(key);
     const definition = this.#current(key);
     if (!definition) return undefined;
-    const definitions = this.#definitions.list().flatMap((one) => this.#current(objectKey(one)) ?? []);
-    const builtIn = kinds.stored.filter((kind) => isBuiltIn(kinds.removalOf(kind)));
+    const { group } = definition.spec;
+    const definitions = this.#definitions
+      .list()
+      .flatMap((one) => (one.spec.group === group ? (this.#current(objectKey(one)) ?? []) : []));
+    // Kinds that are never removed are part of the server.
+    const builtIn = kinds.stored.filter((kind) => kind.group === group && !kinds.removalOf(kind));
     const status = definitionStatus(definition, { definitions, builtIn }, rfc3339(clock.now()));
     if (!status) return undefined;
     const next = { ...deepCopy(definition), status };
@@ -86,6 +90,3 @@ class DefinitionNames {
       : listed;
   }
 }
-
-/** Kinds that are never removed are part of the server. */
-const isBuiltIn = (removal: AbortSignal | undefined): boolean => removal === undefined;

@@ -15,7 +15,8 @@ type Status = NonNullable<CustomResourceDefinition['status']>;
 
 /**
  * Returns the status of a definition; undefined if it needs no change. A definition is established by a
- * second change, once its accepted names have been stored: servers serve it from then on. `now` is in RFC 3339.
+ * second change, once its accepted names have been stored: servers serve it from then on. `now` is in RFC
+ * 3339.
  */
 export function definitionStatus(
   definition: CustomResourceDefinition,

@@ -8,6 +8,7 @@ import {
   type FieldType,
   lazyObjectType,
   type ObjectType,
+  type PublishedSchema,
   requiredType,
 } from '../../apimachinery/field-types.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
@@ -17,6 +18,7 @@ import { pruned } from '../../apimachinery/structural-schema/pruning.ts';
 import type { StructuralSchema } from '../../apimachinery/structural-schema/schema.ts';
 import { valueCauses } from '../../apimachinery/structural-schema/value-causes.ts';
 import { objectTypeFromStructural } from '../../apimachinery/structural-schema.ts';
+import { publishedSchema } from './published-schema.ts';
 
 export interface CustomKind
   extends Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'plural' | 'namespaced'>,
@@ -50,13 +52,20 @@ export function customKind(custom: CustomKind, fields: FieldTable): ResourceDefi
     hasStatus: false,
     ...own,
     typeName,
-    objectType: objectTypeFromStructural(typeName, schema, meta),
+    objectType: withPublished(
+      objectTypeFromStructural(typeName, schema, meta),
+      publishedSchema(custom, schema, meta),
+    ),
     readFields: (value, findings) => readFields(value, schema, head, findings),
     strategy: { countsGenerations: true, updatesNameVersion: true },
     versionRules: { validate: (object, old) => valueCauses(object, schema, { old }) },
     deleteAnswers: 'status',
   };
 }
+
+/** Returns the type with its publication. The fields are still computed on first use. */
+const withPublished = (type: ObjectType, published: PublishedSchema): ObjectType =>
+  Object.defineProperty(type, 'published', { value: published });
 
 /** Returns the type of the fields that every object has. */
 function headType(name: string, meta: ObjectType): ObjectType {
