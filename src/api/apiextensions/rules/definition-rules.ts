@@ -56,11 +56,7 @@ function visit(schema: StructuralSchema, path: string, position: Position, work:
   if ((schema['x-kubernetes-validations'] ?? []).length > 0) checkRules(schema, path, position, work);
   if (schema.default !== undefined && schema.default !== null)
     work.causes.push(...defaultRuleCauses(schema, `${path}.default`));
-  const limit = maxElements(schema);
-  const cardinality =
-    position.cardinality === undefined || limit === undefined
-      ? undefined
-      : times(position.cardinality, limit);
+  const cardinality = times(position.cardinality, maxElements(schema));
   for (const [inner, at] of innerSchemas(schema, path)) {
     const isLost = inner === schema.items && schema['x-kubernetes-list-type'] !== 'map';
     const uncorrelatable = position.uncorrelatable ?? (isLost ? path : undefined);
@@ -78,7 +74,11 @@ function maxElements({
   return type === 'object' && additionalProperties !== undefined ? maxProperties : 1;
 }
 
-const times = (cost: number, count: number) => (cost === 0 ? 0 : Math.min(cost * count, unlimited));
+function times(left: number | undefined, right: number | undefined): number | undefined {
+  return left === undefined || right === undefined ? undefined : product(left, right);
+}
+
+const product = (cost: number, count: number) => (cost === 0 ? 0 : Math.min(cost * count, unlimited));
 
 function checkRules(schema: StructuralSchema, path: string, position: Position, work: Work): void {
   const sized = typeOfSchema(schema, position.isObject);
@@ -105,7 +105,7 @@ function checkRule(compiled: CompiledRule, path: string, position: RulePosition,
     work.causes.push(invalidCause(`${path}.rule`, rule, program.detail));
     return;
   }
-  const cost = times(program.estimatedCost.max, position.cardinality);
+  const cost = product(program.estimatedCost.max, position.cardinality);
   observe('estimated rule cost', cost, `${path}.rule`, work);
   if (message instanceof Refusal)
     work.causes.push(invalidCause(`${path}.messageExpression`, rule, message.detail));

@@ -1,8 +1,9 @@
 /** The parts of a schema that have rules, compiled once for each schema. Pure. */
 import {
-  extraOf,
+  innerSchemas,
   isEmbedded,
   type StructuralSchema,
+  type ValidationRule,
 } from '../../../apimachinery/structural-schema/schema.ts';
 import { dyn, type Type } from '../../../cel/types/type.ts';
 import { type CompiledRule, compileRules, Refusal } from './compiled-rules.ts';
