@@ -75,7 +75,7 @@ export function* conversion<T extends KubeObject>(
   const findings = noFindings(judges);
   let decoded: JsonObject;
   try {
-    decoded = decodeFields(value, type, findings);
+    decoded = definition.readFields?.(value, findings) ?? decodeFields(value, type, findings);
   } catch (error) {
     if (error instanceof TypeMismatch) throw refuse(error.message);
     throw error;

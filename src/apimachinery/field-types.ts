@@ -3,6 +3,7 @@
  * Kubernetes' own kinds (from the generated table of types) and minik8s' kinds (from their described types).
  * Decoding, patching and the OpenAPI documents read it.
  */
+import type { JsonObject } from './equality.ts';
 
 export type Scalar =
   | 'string'
@@ -90,6 +91,20 @@ export interface ObjectType {
   readonly members?: ReadonlyMap<number, Member> | undefined;
   /** Purpose of a minik8s kind. */
   readonly description?: string;
+  /** Present in a type whose schema is data, which the OpenAPI documents publish in place of the fields. */
+  readonly published?: PublishedSchema;
+}
+
+/** Schema of a type in the OpenAPI documents. */
+export interface PublishedSchema {
+  /** Name of the schema, such as `com.example.v1.Widget`. */
+  readonly name: string;
+  /** Type of the metadata; the schema refers to it. */
+  readonly meta: ObjectType;
+  /** Returns the schema for a version of OpenAPI. `metaReference` refers to the type of metadata. */
+  schema(version: 2 | 3, metaReference: JsonObject): JsonObject;
+  /** Approximate number of bytes of the schema. */
+  readonly bytes: number;
 }
 
 export interface FieldTable {

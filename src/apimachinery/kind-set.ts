@@ -62,20 +62,28 @@ export class KindSet implements Kinds {
 
   /** Adds kinds. Throws when another kind is served at an address. */
   add(...definitions: readonly ResourceDefinition[]): void {
-    this.#set([...this.#all, ...definitions]);
-    for (const definition of definitions) this.#removals.set(definition, new AbortController());
-    this.#notify();
+    this.replace([], definitions);
   }
 
   /** Removes kinds that were added. Their stored objects stay, and the same kind may be added again. */
   remove(...definitions: readonly ResourceDefinition[]): void {
-    const wrong = definitions.find((definition) => !this.#removals.has(definition));
+    this.replace(definitions, []);
+  }
+
+  /**
+   * Removes and adds kinds in one change, so that an address is served all the time. Throws as `add` and
+   * `remove` do; then nothing has changed.
+   */
+  replace(removed: readonly ResourceDefinition[], added: readonly ResourceDefinition[]): void {
+    const wrong = removed.find((definition) => !this.#removals.has(definition));
     if (wrong) throw new Error(`${pathOf(wrong)} cannot be removed: it was not added`);
-    this.#set(this.#all.filter((definition) => !definitions.includes(definition)));
-    for (const definition of definitions) {
+    const gone = new Set(removed);
+    this.#set([...this.#all.filter((definition) => !gone.has(definition)), ...added]);
+    for (const definition of removed) {
       this.#removals.get(definition)?.abort();
       this.#removals.delete(definition);
     }
+    for (const definition of added) this.#removals.set(definition, new AbortController());
     this.#notify();
   }
 

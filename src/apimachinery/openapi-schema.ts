@@ -2,7 +2,7 @@
  * Types as OpenAPI schemas. Versions 2 and 3 differ only in the place of definitions and the form of
  * references.
  */
-import type { Field, FieldType, MergeRule, ObjectType, Scalar } from './field-types.ts';
+import type { Field, FieldType, MergeRule, ObjectType, PublishedSchema, Scalar } from './field-types.ts';
 
 /** The part of a JSON schema that these documents use; both OpenAPI versions have it. */
 export interface SchemaObject {
@@ -81,6 +81,21 @@ export class SchemaCollector {
   }
 
   #describe(type: ObjectType): number {
+    return type.published ? this.#publish(type, type.published) : this.#describeFields(type);
+  }
+
+  #publish(type: ObjectType, { schema, meta, bytes }: PublishedSchema): number {
+    const name = schemaName(type);
+    this.#add(meta);
+    const gvk = this.#kinds.get(name);
+    this.schemas[name] = {
+      ...schema(this.#version, { ...this.reference(meta) }),
+      ...(gvk && { 'x-kubernetes-group-version-kind': [gvk] }),
+    };
+    return bytes;
+  }
+
+  #describeFields(type: ObjectType): number {
     const name = schemaName(type);
     const properties: Record<string, SchemaObject> = {};
     let size = fieldBytes;
@@ -154,7 +169,8 @@ const origins: Readonly<Record<string, string>> = {
  * Returns the name as in Kubernetes, `core.v1.PodSpec` → `io.k8s.api.core.v1.PodSpec`; minik8s' types are in
  * `io.minik8s`.
  */
-export function schemaName({ name }: ObjectType): string {
+export function schemaName({ name, published }: ObjectType): string {
+  if (published) return published.name;
   const [group = '', ...rest] = name.split('.');
   return rest.length === 0 ? `io.minik8s.v1.${name}` : `${origins[group] ?? 'io.k8s.api'}.${name}`;
 }

@@ -61,13 +61,6 @@ export interface OpenApiV3Document {
   readonly components: { readonly schemas: Readonly<Record<string, SchemaObject>> };
 }
 
-/**
- * Returns the keys of the version 3 index, such as `api/v1`, `apis/apps/v1`; each has a document of its own.
- */
-export function openApiPaths(definitions: readonly ResourceDefinition[]): string[] {
-  return [...new Set(definitions.map(groupVersionPath))];
-}
-
 /** Returns the response to `/openapi/v3`; `hash` changes when the document does. */
 export function openApiV3Index(documents: readonly { readonly path: string; readonly hash: string }[]): {
   paths: Record<string, { serverRelativeURL: string }>;
@@ -90,7 +83,7 @@ export function* openApiV3Document(
   source: OpenApiSource,
   path: string,
 ): DocumentSteps<OpenApiV3Document | undefined> {
-  const definitions = source.definitions.filter((definition) => groupVersionPath(definition) === path);
+  const definitions = source.definitions.filter((definition) => openApiPath(definition) === path);
   if (definitions.length === 0) return undefined;
   const { paths, schemas } = yield* describe(source, definitions, 3);
   return { openapi: '3.0.0', info: info(source), paths, components: { schemas } };
@@ -106,7 +99,7 @@ export function* openApiV2Document(source: OpenApiSource): DocumentSteps<OpenApi
  * Yields the JSON of a document in pieces, of which none is larger than one path or schema. Together they are
  * the text that JSON.stringify returns.
  */
-export function jsonPieces(document: OpenApiV2Document | OpenApiV3Document): Generator<string> {
+export function jsonPieces(document: object): Generator<string> {
   // Schemas of version 3 are in an object of an object.
   return piecesOf(document, 3);
 }
@@ -127,7 +120,8 @@ function* piecesOf(value: unknown, depth: number): Generator<string> {
 
 const info = ({ version }: OpenApiSource) => ({ title: 'Kubernetes', version });
 
-const groupVersionPath = (definition: ResourceDefinition) =>
+/** Returns the key in the version 3 index, such as `api/v1`, `apis/apps/v1`; each has its own document. */
+export const openApiPath = (definition: ResourceDefinition) =>
   `${definition.group ? 'apis' : 'api'}/${apiVersionOf(definition)}`;
 
 /** Approximate number of bytes of the paths of a kind. */
@@ -167,7 +161,7 @@ interface OperationContext {
 }
 
 function pathsOf(definition: ResourceDefinition, context: OperationContext): Record<string, PathItem> {
-  const root = `/${groupVersionPath(definition)}`;
+  const root = `/${openApiPath(definition)}`;
   const { plural, kind, namespaced } = definition;
   const collection = namespaced ? `${root}/namespaces/{namespace}/${plural}` : `${root}/${plural}`;
   const gvk = gvkOf(definition);

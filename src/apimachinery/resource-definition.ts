@@ -1,5 +1,7 @@
 /** The definition of a kind, in one value for the server, the client and the printers. */
+import type { Findings } from './decode-fields.ts';
 import type { DescribedTypes } from './described-types.ts';
+import type { JsonObject } from './equality.ts';
 import type { ObjectType } from './field-types.ts';
 import type { KubeObject } from './meta.ts';
 import type { StatusCause } from './status-error.ts';
@@ -24,13 +26,15 @@ export type Cell = string | number | boolean;
 /** A column of `kubectl get` (meta.k8s.io/v1 TableColumnDefinition and the function that fills it). */
 export interface Column<T extends KubeObject> {
   readonly name: string;
-  readonly type: 'string' | 'integer' | 'boolean' | 'date';
-  readonly format?: 'name';
-  /** 0 is always shown, 1 only with `-o wide`. */
-  readonly priority?: 0 | 1;
+  /** One of `string`, `integer`, `number`, `boolean`, `date`. */
+  readonly type: string;
+  /** `name` for the column of names. */
+  readonly format?: string;
+  /** 0 is always shown, greater numbers only with `-o wide`. */
+  readonly priority?: number;
   readonly description: string;
   /** Returns the cell's value; `now` is in milliseconds and is used for ages. */
-  cell(object: T, now: number): Cell;
+  cell(object: T, now: number): Cell | null;
 }
 
 /** A condition by which clients hide rows in some views. */
@@ -144,6 +148,8 @@ export interface ScaleMapping<T extends KubeObject> {
 
 export interface ResourceDefinition<T extends KubeObject = KubeObject> extends ResourceRef<T> {
   readonly singular: string;
+  /** Kind of lists; default: the kind with `List` appended. */
+  readonly listKind?: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   /**
@@ -159,13 +165,26 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly strategy: Strategy<T>;
   /** True if the kind has a `/status` subresource; its main endpoint then ignores status. */
   readonly hasStatus: boolean;
+  /**
+   * Returns a stored object as it is read now, because it may have been stored under an earlier definition of
+   * its kind; absent if stored objects are read unchanged. Must not change its argument.
+   */
+  fromStorage?(object: T): T;
+  /**
+   * Reads the fields of a body, for a kind whose schema is data: returns a copy with the fields of the schema
+   * and their defaults, and adds the paths of other fields to `findings`. Values of wrong types are left to
+   * `versionRules`. Absent for kinds whose types have rules (decode-fields.ts).
+   */
+  readFields?(value: JsonObject, findings: Pick<Findings, 'unknown'>): JsonObject;
+  /** Rules of this served version alone. */
+  readonly versionRules?: VersionRules<T>;
   /** Present in a version that is served in addition to the stored one (served-version.ts). */
   readonly conversion?: Conversion<T>;
   /** The object is created to be answered and is never stored: only POST is served. */
   readonly isReview?: true;
   /** The object is computed from measurements for each request and is never stored: only GET is served. */
   readonly isMeasured?: true;
-  /** Warning for readers of a deprecated measured kind. */
+  /** Warning for users of a deprecated kind or version. */
   readonly deprecation?: string;
   readonly columns: readonly Column<T>[];
   /** Returns the row's conditions (meta.k8s.io/v1 TableRowCondition); undefined for none. */
@@ -177,6 +196,12 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly scale?: ScaleMapping<T>;
   /** The response to a finished DELETE: the object itself or a Status. */
   readonly deleteAnswers: 'object' | 'status';
+}
+
+/** Rules for objects that were written in one served version; the objects are in the stored version. */
+export interface VersionRules<T extends KubeObject> {
+  /** Returns problems of a new object, or of an update of `old`, also of its status. */
+  validate(object: T, old: T | undefined): StatusCause[];
 }
 
 /**

@@ -70,5 +70,7 @@ function withAnnotations(metadata: ObjectMeta, annotations: Annotations): Object
 }
 
 /** Returns a stored object in its served form. */
-export const asServed = (definition: ResourceDefinition, object: KubeObject): KubeObject =>
-  definition.conversion?.fromStored(object) ?? object;
+export function asServed(definition: ResourceDefinition, object: KubeObject): KubeObject {
+  const { conversion } = definition;
+  return conversion ? conversion.fromStored(object) : (definition.fromStorage?.(object) ?? object);
+}

@@ -7,9 +7,7 @@ import type { ResourceDefinition } from '../apimachinery/resource-definition.ts'
 import type { AccessRequest } from './authorization/authorizer.ts';
 import type { Selectors } from './reads/selection.ts';
 import type { ClaimPlanner } from './registry/claim-planner.ts';
-import type { ResourceRequest } from './request/request-info.ts';
 import type { UserInfo } from './request/user.ts';
-import type { Headers } from './respond.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /** Selects objects of one namespace, or of all namespaces if `namespace` is ''. */
@@ -48,13 +46,11 @@ export interface KindBehavior {
    * `object` unless the kind is restricted: decoding costs more than the rest of a get.
    */
   checkRead(read: ObjectRead, found: Pick<StoredObject, 'object'>): void;
+  /**
+   * Resolves when all kinds that were defined before the call are served. Called for a request whose kind is
+   * not served.
+   */
+  untilServed(kind: { readonly group: string }, signal: AbortSignal): Promise<void>;
   /** Throws 429 if the user sends an authorized request too often. */
   limit(access: Extract<AccessRequest, { type: 'resource' }>): void;
-  /** Returns the answer to a request for a kind that is not served; undefined for 404. */
-  answerUnknown(
-    method: string,
-    watch: boolean,
-    info: ResourceRequest,
-    headers: Headers,
-  ): Response | undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * `/openapi/v2` and `/openapi/v3`. All documents are built on the first request, and on the first request
- * after a kind was added or removed, in many short turns, and then cached as bytes: kubectl reads them before
- * it writes, and most processes that run a server never receive such a request.
+ * `/openapi/v2` and `/openapi/v3`. A document is built on its first request, and on the first request after
+ * one of its kinds was added or removed, in many short turns, and then cached as bytes: kubectl reads them
+ * before it writes, and most processes that run a server never receive such a request.
  */
 import { createHash } from 'node:crypto';
 import type { Kinds } from '../apimachinery/kind-set.ts';
@@ -9,7 +9,7 @@ import {
   type DocumentSteps,
   jsonPieces,
   type OpenApiSource,
-  openApiPaths,
+  openApiPath,
   openApiV2Document,
   openApiV3Document,
   openApiV3Index,
@@ -26,47 +26,12 @@ interface Document {
   readonly hash: string;
 }
 
-interface Documents {
-  readonly v2: Document;
-  readonly v2Proto: Document;
-  readonly v3Index: Document;
-  /** Documents by group and version, such as `apis/apps/v1`. */
-  readonly v3: ReadonlyMap<string, Document>;
-}
-
 function document(body: Uint8Array): Document {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 32).toUpperCase();
   return { body, hash };
 }
 
 type Pauses = Pick<Turns, 'next'>;
-
-async function makeDocuments(
-  definitions: readonly ResourceDefinition[],
-  { fieldDocs, fields }: Pick<ApiServerOptions, 'fieldDocs' | 'fields'>,
-  turns: Pauses,
-): Promise<Documents> {
-  const source: OpenApiSource = {
-    definitions,
-    fields,
-    docs: await fieldDocs(),
-    version: 'v1.32.0',
-  };
-  const v3 = new Map<string, Document>();
-  for (const path of openApiPaths(definitions)) {
-    await turns.next();
-    const described = await inPieces(openApiV3Document(source, path), turns);
-    if (described) v3.set(path, document(await inPieces(json(described), turns)));
-  }
-  const index = openApiV3Index([...v3].map(([path, { hash }]) => ({ path, hash })));
-  await turns.next();
-  const v2 = await inPieces(openApiV2Document(source), turns);
-  await turns.next();
-  const v2Json = document(await inPieces(json(v2), turns));
-  await turns.next();
-  const v2Proto = document(await inPieces(encodeOpenApiV2(v2), turns, protoCost));
-  return { v2: v2Json, v2Proto, v3Index: document(Buffer.from(JSON.stringify(index))), v3 };
-}
 
 /** Encodes a document as JSON. Yields the number of bytes of each step. */
 function* json(value: Parameters<typeof jsonPieces>[0]): DocumentSteps<Uint8Array> {
@@ -94,50 +59,143 @@ async function inPieces<T>(steps: DocumentSteps<T>, turns: Pauses, cost = 1): Pr
   }
 }
 
+type Tables = Pick<ApiServerOptions, 'fieldDocs' | 'fields'>;
+
+/** A document, and the kinds from which it was made. */
+interface Made {
+  readonly of: readonly ResourceDefinition[];
+  readonly document: Promise<Document>;
+}
+
 /**
  * Returns a handler of the paths below `/openapi`, which returns undefined for a path that does not exist.
  */
 export function createOpenApi(
   kinds: Pick<Kinds, 'all'>,
-  { clock, ...tables }: Pick<ApiServerOptions, 'clock' | 'fieldDocs' | 'fields'>,
+  { clock, ...tables }: Pick<ApiServerOptions, 'clock'> & Tables,
   turns: Pauses,
 ): (request: Request) => Promise<Response | undefined> {
-  let made: { readonly of: Kinds['all']; readonly documents: Promise<Documents> } | undefined;
+  const documents = new Documents(kinds, tables, turns);
   return async (request) => {
     const url = new URL(request.url);
-    if (!url.pathname.startsWith('/openapi/')) return undefined;
-    if (made?.of !== kinds.all) made = { of: kinds.all, documents: makeDocuments(kinds.all, tables, turns) };
-    const current = made;
-    const documents = await current.documents.catch((error) => {
-      if (made === current) made = undefined;
-      throw error;
-    });
-    return answer(documents, request, url, clock.now());
+    const { pathname } = url;
+    if (pathname === '/openapi/v2') return respondV2(documents, request);
+    if (pathname === '/openapi/v3') return cacheable(request, await documents.index(), jsonType);
+    if (!pathname.startsWith('/openapi/v3/')) return undefined;
+    const found = await documents.v3(pathname.slice('/openapi/v3/'.length));
+    return found && respondV3(request, url, found, clock.now());
   };
 }
 
-/** Returns the answer to a request for a document; undefined for a path without a document. */
-function answer(documents: Documents, request: Request, url: URL, now: number): Response | undefined {
-  if (url.pathname === '/openapi/v2') return respondV2(documents, request);
-  if (url.pathname === '/openapi/v3') return cacheable(request, documents.v3Index, jsonType);
-  const path = url.pathname.slice('/openapi/v3/'.length);
-  const found = url.pathname.startsWith('/openapi/v3/') ? documents.v3.get(path) : undefined;
-  return found && respondV3(request, url, found, now);
+/**
+ * The documents of the current kinds. Each is made when it is first requested, and again when its own kinds
+ * have changed: one more custom kind costs the document of its group and version.
+ */
+class Documents {
+  readonly #kinds: Pick<Kinds, 'all'>;
+  readonly #tables: Tables;
+  readonly #turns: Pauses;
+  /** Documents of version 3 by group and version, such as `apis/apps/v1`. */
+  readonly #v3 = new Map<string, Made>();
+  /** Documents about all kinds, by name. */
+  readonly #whole = new Map<string, Made>();
+
+  constructor(kinds: Pick<Kinds, 'all'>, tables: Tables, turns: Pauses) {
+    this.#kinds = kinds;
+    this.#tables = tables;
+    this.#turns = turns;
+  }
+
+  /** Returns the document of version 2, as JSON or as protobuf. */
+  v2(form: 'json' | 'protobuf'): Promise<Document> {
+    const { all } = this.#kinds;
+    return made(this.#whole, form, all, async () => {
+      const v2 = await inPieces(openApiV2Document(await this.#source(all)), this.#turns);
+      await this.#turns.next();
+      return form === 'json'
+        ? inPieces(json(v2), this.#turns)
+        : inPieces(encodeOpenApiV2(v2), this.#turns, protoCost);
+    });
+  }
+
+  /** Returns the list of the documents of version 3. */
+  index(): Promise<Document> {
+    const { all } = this.#kinds;
+    return made(this.#whole, 'index', all, async () => {
+      const byPath = byDocument(all);
+      for (const path of this.#v3.keys()) if (!byPath.has(path)) this.#v3.delete(path);
+      const source = await this.#source(all);
+      const hashes: { path: string; hash: string }[] = [];
+      for (const [path, of] of byPath) {
+        const { hash } = await this.#document(path, of, async () => source);
+        hashes.push({ path, hash });
+      }
+      return Buffer.from(JSON.stringify(openApiV3Index(hashes)));
+    });
+  }
+
+  /** Returns a document of version 3; undefined if no kind is served there. */
+  async v3(path: string): Promise<Document | undefined> {
+    const { all } = this.#kinds;
+    const of = byDocument(all).get(path);
+    return of && this.#document(path, of, () => this.#source(of));
+  }
+
+  #document(
+    path: string,
+    of: readonly ResourceDefinition[],
+    source: () => Promise<OpenApiSource>,
+  ): Promise<Document> {
+    return made(this.#v3, path, of, async () => {
+      await this.#turns.next();
+      const steps = openApiV3Document({ ...(await source()), definitions: of }, path);
+      const described = await inPieces(steps, this.#turns);
+      return inPieces(json(described ?? {}), this.#turns);
+    });
+  }
+
+  async #source(definitions: readonly ResourceDefinition[]): Promise<OpenApiSource> {
+    const { fields, fieldDocs } = this.#tables;
+    return { definitions, fields, docs: await fieldDocs(), version: 'v1.32.0' };
+  }
 }
+
+/** Returns the kinds by the document that describes them. */
+const byDocument = (all: readonly ResourceDefinition[]) => Map.groupBy(all, openApiPath);
+
+/** Returns the document of these kinds, made once; a failed one is made again at the next request. */
+function made(
+  documents: Map<string, Made>,
+  name: string,
+  of: readonly ResourceDefinition[],
+  make: () => Promise<Uint8Array>,
+): Promise<Document> {
+  const known = documents.get(name);
+  if (known && isSame(known.of, of)) return known.document;
+  const entry: Made = { of, document: make().then(document) };
+  documents.set(name, entry);
+  entry.document.catch(() => {
+    if (documents.get(name) === entry) documents.delete(name);
+  });
+  return entry.document;
+}
+
+const isSame = (a: readonly ResourceDefinition[], b: readonly ResourceDefinition[]): boolean =>
+  a === b || (a.length === b.length && a.every((kind, index) => kind === b[index]));
 
 /**
  * Answers `/openapi/v2`. kubectl up to 1.28 can only read protobuf, and asks for it with an `@` where the
  * type of the answer has a dot.
  */
-function respondV2(documents: Documents, request: Request): Response {
+async function respondV2(documents: Documents, request: Request): Promise<Response> {
   const ranges = parseAccept(request.headers.get('accept') ?? '');
   const first = ranges.find(
     ({ type }) => type === '*/*' || type === 'application/json' || type.includes('proto-openapi'),
   );
   if (first?.type.includes('proto-openapi')) {
-    return cacheable(request, documents.v2Proto, { 'content-type': openApiV2ProtoType });
+    return cacheable(request, await documents.v2('protobuf'), { 'content-type': openApiV2ProtoType });
   }
-  return cacheable(request, documents.v2, jsonType);
+  return cacheable(request, await documents.v2('json'), jsonType);
 }
 
 const yearMs = 365 * 24 * 3600 * 1000;

@@ -125,6 +125,8 @@ export function createApi({
       try {
         const caching = inBackground(started, (until) => watchCache.run(until));
         await unlessAborted(signal, watchCache.synced);
+        server.definitions.start();
+        started.defer(() => server.definitions.stop());
         await unlessAborted(signal, server.accountKeys.open());
         const keeping = inBackground(started, (until) => server.accountKeys.run(until));
         if (objects) {

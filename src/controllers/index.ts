@@ -14,6 +14,8 @@ import { csrCleaner, csrCleanerRights } from './certificates/csr-cleaner.ts';
 import { csrSigning, csrSigningRights } from './certificates/csr-signing.ts';
 import { rootCaPublisher, rootCaPublisherRights } from './certificates/root-ca-publisher.ts';
 import { tokenCleaner, tokenCleanerRights } from './certificates/token-cleaner.ts';
+import { definitionCleanup, definitionCleanupRights } from './custom-resources/definition-cleanup.ts';
+import { definitionNames, definitionNamesRights } from './custom-resources/definition-names.ts';
 import { disruptionController, disruptionRights } from './disruption/disruption.ts';
 import { staleDisruptionController, staleDisruptionRights } from './disruption/stale-disruption.ts';
 import { eventTtl, eventTtlRights } from './garbage/event-ttl.ts';
@@ -78,6 +80,16 @@ export interface ControllersOptions {
 }
 
 export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
+  {
+    account: 'customresourcedefinition-controller',
+    rights: definitionNamesRights,
+    controller: () => definitionNames,
+  },
+  {
+    account: 'customresourcedefinition-controller',
+    rights: definitionCleanupRights,
+    controller: () => definitionCleanup,
+  },
   { account: 'deployment-controller', rights: deploymentRights, controller: () => deploymentController },
   { account: 'replicaset-controller', rights: replicaSetRights, controller: () => replicaSetController },
   { account: 'replication-controller', rights: replicationRights, controller: () => replicationController },

@@ -4,6 +4,7 @@ import type { EngineContext } from '../apiserver/server-context.ts';
 import type { ReadCertificateRequest } from '../formats/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { LimitedResource } from './admission/quota-checks.ts';
+import type { ServedDefinitions } from './custom-resources/served-definitions.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { Policy } from './rbac/policy.ts';
@@ -38,4 +39,5 @@ export interface KubeContext extends EngineContext {
   /** Issuer of the tokens of service accounts. */
   readonly issuer: Issuer;
   readonly accountKeys: AccountKeys;
+  readonly definitions: Pick<ServedDefinitions, 'untilCurrent'>;
 }

@@ -10,6 +10,7 @@ import { type ApiServer, createApiServer } from '../apiserver/app.ts';
 import { forOwnAudiences, unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
 import { metricsPage } from '../apiserver/metrics-page.ts';
 import type { Document, ServerParts } from '../apiserver/options.ts';
+import { LatestRevision } from '../apiserver/reads/latest-revision.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
 import { findObject } from '../apiserver/stored-object.ts';
 import type { Registry } from '../base/metrics/registry.ts';
@@ -24,7 +25,7 @@ import { nodeMetricsAuthorizer } from './authorization/node-metrics.ts';
 import { checkNodeMayRead } from './authorization/node-reads.ts';
 import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
-import { answerCustomResources } from './custom-resources.ts';
+import { ServedDefinitions } from './custom-resources/served-definitions.ts';
 import { limitEvents } from './event-rate.ts';
 import { measure } from './metrics/measure.ts';
 import { NodeSamples } from './metrics/node-samples.ts';
@@ -48,6 +49,8 @@ export interface KubeApiServer extends ApiServer {
   /** The owner of the server opens the keys before the first request, and keeps them current. */
   readonly accountKeys: AccountKeys;
   readonly signSecretToken: SignSecretToken;
+  /** The owner of the server starts them once the cache is filled, before the first request. */
+  readonly definitions: ServedDefinitions;
 }
 
 /** Returns the settings of the server, with their defaults. */
@@ -73,6 +76,8 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   const issuer = issuerOf(options.issuer ?? {});
   const accountKeys = new AccountKeys({ store, clock, log, ageMs: keyAgeMs });
   const own = { issuer, accountKeys, ...settingsOf(options) };
+  const latest = new LatestRevision(store, clock);
+  const definitions = new ServedDefinitions({ ...options, latest, log: log.named('apiserver') });
   const server: ApiServer = createApiServer({
     ...options,
     authenticate: unionAuthenticator([
@@ -82,7 +87,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     messages: kubernetesMessages,
     remoteAddressKey,
     parts(engine) {
-      const context = { ...engine, ...own, policy: new Policy(engine.cache) };
+      const context = { ...engine, ...own, policy: new Policy(engine.cache), definitions };
       return kubeParts(
         context,
         features.map((feature) => feature(context)),
@@ -91,7 +96,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     },
   });
   const signSecretToken: SignSecretToken = (...of) => accountKeys.sign(writeLegacyClaims(...of), null);
-  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken };
+  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, definitions };
 }
 
 const kubeParts = (
@@ -145,7 +150,10 @@ function kindBehavior(server: KubeContext, features: readonly ServerFeature[]): 
     measure: (definition, query) => measure(server, samples, definition, query),
     checkRead: checkNodeMayRead,
     limit: limitEvents(server.clock),
-    answerUnknown: (...request) => answerCustomResources(server, ...request),
+    // Groups of custom kinds are domains; all others are known from the start.
+    untilServed: async ({ group }, signal) => {
+      if (group.includes('.')) await server.definitions.untilCurrent(signal);
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 /** Options of Kubernetes' own API server. */
 
+import type { KindSet } from '../apimachinery/kind-set.ts';
 import type { Authorizer } from '../apiserver/authorization/authorizer.ts';
 import type { ApiServerOptions, Document } from '../apiserver/options.ts';
 import type { Registry } from '../base/metrics/registry.ts';
@@ -21,6 +22,8 @@ export type MetricPages = Readonly<Record<string, Registry | Document>>;
 
 export interface KubeApiServerOptions
   extends Omit<ApiServerOptions, 'messages' | 'parts' | 'remoteAddressKey'> {
+  /** Kinds that exist from the start; those of CustomResourceDefinitions are added to them. */
+  readonly kinds: KindSet;
   /**
    * Authorization rules besides the built-in ones: system:masters may do everything, kubelets what they need.
    */

@@ -1,5 +1,6 @@
 /** Resources and verbs of each kind, as both forms of discovery need them. Pure. */
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { compareVersions } from '../../apimachinery/version-order.ts';
 import { type KindSubresources, type Subresource, subresourcesOf } from '../subresources/subresources.ts';
 
 export interface GroupVersionResources {
@@ -43,8 +44,8 @@ export const sortedSubresources = (definition: ResourceDefinition, added: KindSu
   Object.entries(subresourcesOf(definition, added)).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /**
- * Returns the core group first and the other groups in the order of the registry; the kinds of a version are
- * sorted by name.
+ * Returns the core group first and the other groups in the order of the registry, the preferred version of
+ * each first; the kinds of a version are sorted by name.
  */
 export function groupVersions(definitions: readonly ResourceDefinition[]): GroupVersionResources[] {
   const byGroupVersion = Map.groupBy(definitions, (d) => `${d.group}/${d.version}`);
@@ -53,5 +54,9 @@ export function groupVersions(definitions: readonly ResourceDefinition[]): Group
     const byName = [...members].sort((a, b) => (a.plural < b.plural ? -1 : 1));
     return { group, version, definitions: byName };
   });
-  return [...all.filter(({ group }) => group === ''), ...all.filter(({ group }) => group !== '')];
+  const byGroup = [...Map.groupBy(all, ({ group }) => group).values()];
+  const sorted = byGroup.flatMap((members) =>
+    members.toSorted((a, b) => compareVersions(a.version, b.version)),
+  );
+  return [...sorted.filter(({ group }) => group === ''), ...sorted.filter(({ group }) => group !== '')];
 }

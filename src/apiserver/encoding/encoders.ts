@@ -76,7 +76,7 @@ function create(served: ResourceDefinition, form: Objects, { table, ...budgets }
     const messages = new MadeOnce<Kept>(budgets.messages);
     return protobufEncoder({ shape, type: typeInForm(served, form, table), table, messages, frames, made });
   }
-  if (served.conversion) return convertedJson(shape, frames, made);
+  if (served.conversion || served.fromStorage) return convertedJson(shape, frames, made);
   return storedJson(shape, cutOf(form, shape, frames), made);
 }
 

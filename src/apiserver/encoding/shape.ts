@@ -10,12 +10,15 @@ import type { MetaVersion } from '../negotiation/accept.ts';
 export interface Shape {
   /** Kind and apiVersion of one object; the kind of a list is the same with `List` appended. */
   readonly head: { readonly kind: string; readonly apiVersion: string };
+  /** Kind of a list; default: the kind of the object with `List` appended. */
+  readonly listKind?: string | undefined;
   /** Converts an object from its stored version. The result may share parts with `object`. */
   show(object: KubeObject): KubeObject;
 }
 
 export const wholeShape = (served: ResourceDefinition): Shape => ({
   head: { kind: served.kind, apiVersion: apiVersionOf(served) },
+  listKind: served.listKind,
   show: (object) => asServed(served, object),
 });
 
@@ -28,4 +31,7 @@ export function metadataShape(served: ResourceDefinition, version: MetaVersion):
   return { head, show: (object) => ({ ...head, metadata: asServed(served, object).metadata }) };
 }
 
-export const listHead = ({ head }: Shape) => ({ kind: `${head.kind}List`, apiVersion: head.apiVersion });
+export const listHead = ({ head, listKind }: Shape) => ({
+  kind: listKind ?? `${head.kind}List`,
+  apiVersion: head.apiVersion,
+});

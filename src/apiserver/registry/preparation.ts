@@ -44,6 +44,7 @@ export function validateForCreate(
     ...(definition.strategy.validate?.(object) ?? []),
     ...(definition.strategy.validateCreate?.(object) ?? []),
     ...(served.conversion?.validate?.(object) ?? []),
+    ...(served.versionRules?.validate(object, undefined) ?? []),
   ];
   throwCauses(definition, object, causes);
 }
@@ -126,20 +127,28 @@ export function validateForUpdate(
   } else {
     causes.push(...(ownPart(definition, part).validate?.(object, old) ?? []));
   }
+  causes.push(...(served.versionRules?.validate(object, old) ?? []));
   throwCauses(definition, object, causes);
 }
 
-/** Increments `metadata.generation` if anything but metadata and status has changed. */
+/**
+ * Increments `metadata.generation` if anything but metadata and status has changed. Custom kinds without a
+ * status subresource count changes of the status, too.
+ */
 export function countGeneration(definition: ResourceDefinition, object: KubeObject, old: KubeObject): void {
   if (!definition.strategy.countsGenerations) return;
   const before = old.metadata.generation ?? 0;
-  const generation = before + (sameDesire(object, old) ? 0 : 1);
+  const ignored = definition.hasStatus || !definition.readFields ? [...notDesired, 'status'] : notDesired;
+  const generation = before + (sameDesire(object, old, ignored) ? 0 : 1);
   // Some kinds begin without a generation.
   if (generation > 0) object.metadata.generation = generation;
 }
 
-function sameDesire(object: KubeObject, old: KubeObject): boolean {
-  const { metadata: _m, status: _s, ...wanted } = fields(object);
-  const { metadata: _om, status: _os, ...before } = fields(old);
-  return deepEqual(wanted, before);
+/** An object may have been stored in an earlier version of its kind, which is no change. */
+const notDesired = ['apiVersion', 'kind', 'metadata'];
+
+function sameDesire(object: KubeObject, old: KubeObject, ignored: readonly string[]): boolean {
+  const desired = (of: KubeObject) =>
+    Object.fromEntries(Object.entries(fields(of)).filter(([key]) => !ignored.includes(key)));
+  return deepEqual(desired(object), desired(old));
 }

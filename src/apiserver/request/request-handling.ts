@@ -3,7 +3,6 @@
  * tracing, and the answer of a resource or of another path.
  */
 import type { Context } from 'hono';
-import { booleanParameter } from '../../apimachinery/list-options.ts';
 import { storedKind } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newStatusError, StatusError } from '../../apimachinery/status-error.ts';
 import { inChildSpan } from '../../base/tracing/current-span.ts';
@@ -153,6 +152,19 @@ export class RequestHandling {
     return { served, subresource };
   }
 
+  /**
+   * Returns a kind that was defined before the request and is not served yet, such as one that a client has
+   * just created at another server.
+   */
+  async #servedLater(
+    info: ResourceRequest,
+    signal: AbortSignal,
+  ): Promise<RequestScope['served'] | undefined> {
+    const { server } = this.#parts;
+    await server.behavior.untilServed(info, signal);
+    return this.#addressedBy(info).served;
+  }
+
   /** Throws if the request is not authorized, or is over a rate limit at this moment. */
   async #permit(access: Extract<AccessRequest, { type: 'resource' }>): Promise<void> {
     const { authorize, server } = this.#parts;
@@ -189,20 +201,17 @@ export class RequestHandling {
   async #serveResource(
     c: Context<Env>,
     info: ResourceRequest,
-    { served, subresource }: Addressed,
+    { served: found, subresource }: Addressed,
     query: URLSearchParams,
   ): Promise<Response> {
     const server = c.env?.store ? { ...this.#parts.server, store: c.env.store } : this.#parts.server;
     const request = c.req.raw;
-    const watch = booleanParameter(query, 'watch') ?? false;
     const user = c.get('user');
     const access = accessOf(c.req.method, info, subresource, query, user);
     await this.#permit(access);
     goesOn(server, request);
-    if (!served) {
-      const headers = commonHeaders(server, request);
-      return server.behavior.answerUnknown(c.req.method, watch, info, headers) ?? c.notFound();
-    }
+    const served = found ?? (await this.#servedLater(info, request.signal));
+    if (!served) return c.notFound();
 
     const { shutdown, upgrade, remoteAddress, hangUp, push } = c.env ?? {};
     const connection = { shutdown, upgrade, remoteAddress, hangUp, push };
@@ -238,7 +247,8 @@ function createScope(
   subresources: KindSubresources,
   deadline: AbortSignal | undefined,
 ): RequestScope {
-  const warnings: string[] = [];
+  const { deprecation } = base.served;
+  const warnings: string[] = deprecation === undefined ? [] : [deprecation];
   const common = commonHeaders(base.server, base.request);
   let encoder: RequestScope['encoder'] | undefined;
   let signal: AbortSignal | undefined;

@@ -10,7 +10,6 @@ import type { RequestScope } from '../request/request-scope.ts';
 
 export async function getMeasured(scope: RequestScope): Promise<Response> {
   const { definition, info, server } = scope;
-  warnOf(scope);
   const query = { labelSelector: { requirements: [] }, fieldSelector: [] };
   const { namespace, name } = info;
   const [found] = await server.behavior.measure(definition, { ...query, namespace, name });
@@ -20,7 +19,6 @@ export async function getMeasured(scope: RequestScope): Promise<Response> {
 
 export async function listMeasured(scope: RequestScope): Promise<Response> {
   const { definition, info, server } = scope;
-  warnOf(scope);
   const { watch, labelSelector, fieldSelector } = parseListQuery(scope.query);
   if (watch)
     throw newStatusError('MethodNotAllowed', `${definition.plural} of ${definition.group} cannot be watched`);
@@ -29,10 +27,6 @@ export async function listMeasured(scope: RequestScope): Promise<Response> {
     ...{ namespace, name: undefined, labelSelector, fieldSelector },
   });
   return scope.encoder.list(scope, { resourceVersion: '' }, found.map(keptOf));
-}
-
-function warnOf({ definition: { deprecation }, warnings }: RequestScope): void {
-  if (deprecation !== undefined) warnings.push(deprecation);
 }
 
 const keptOf = (object: Kept['object']): Kept => ({ object, bytes: Buffer.from(JSON.stringify(object)) });

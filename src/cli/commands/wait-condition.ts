@@ -1,8 +1,8 @@
 /** The condition of `ctl wait --for=…`, as a predicate for one object (kubectl's pkg/cmd/wait). */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { findAll, formatResults } from '../../apimachinery/jsonpath/evaluate.ts';
+import { parsePath } from '../../apimachinery/jsonpath/parse.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { findAll, formatResults } from '../jsonpath/evaluate.ts';
-import { parsePath } from '../jsonpath/parse.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from '../objects/objects.ts';
 
 export interface WaitCondition {

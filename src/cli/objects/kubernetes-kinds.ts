@@ -10,7 +10,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
     'validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding',
     'validatingwebhookconfigurations ValidatingWebhookConfiguration',
   ],
-  'apiextensions.k8s.io': ['customresourcedefinitions CustomResourceDefinition crd crds'],
   'apiregistration.k8s.io': ['apiservices APIService'],
 };
 

@@ -1,8 +1,8 @@
 /** `-o custom-columns=HEADER:.field,…`, and its form in a file: a line of headers above a line of fields. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { findAll } from '../../apimachinery/jsonpath/evaluate.ts';
+import { type Node, parsePath } from '../../apimachinery/jsonpath/parse.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { findAll } from '../jsonpath/evaluate.ts';
-import { type Node, parsePath } from '../jsonpath/parse.ts';
 import { itemsOf } from '../objects/objects.ts';
 import { TableWriter } from './table-writer.ts';
 

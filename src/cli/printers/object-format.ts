@@ -2,12 +2,12 @@
  * Formats of objects: `-o json`, `yaml`, `name`, `jsonpath=…`, `custom-columns=…`, and templates from files.
  */
 import { isRecord, type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
+import { evaluateTemplate, findAll } from '../../apimachinery/jsonpath/evaluate.ts';
+import { parseTemplate } from '../../apimachinery/jsonpath/parse.ts';
 import { formatYaml } from '../../apimachinery/yaml.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { readBoundedSync } from '../../os/bounded-file.ts';
-import { evaluateTemplate, findAll } from '../jsonpath/evaluate.ts';
-import { parseTemplate } from '../jsonpath/parse.ts';
 import { itemsOf, metadataOf } from '../objects/objects.ts';
 import { columnsOfFile, columnsOfSpec, customColumns } from './custom-columns.ts';
 

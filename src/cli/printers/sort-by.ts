@@ -1,8 +1,8 @@
 /** The order of `--sort-by`, like kubectl's sorter. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { findAll } from '../../apimachinery/jsonpath/evaluate.ts';
+import { parsePath } from '../../apimachinery/jsonpath/parse.ts';
 import { compareQuantities, tryParseQuantity } from '../../apimachinery/quantity.ts';
-import { findAll } from '../jsonpath/evaluate.ts';
-import { parsePath } from '../jsonpath/parse.ts';
 
 /**
  * Sorts in place by the value of a field; items without the field come first. Throws if no item has the

@@ -2,6 +2,7 @@
 
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { KubeContext } from '../context.ts';
+import { terminatingDefinitions } from '../custom-resources/terminating-definitions.ts';
 import { escalation } from '../rbac/escalation.ts';
 import { nodeAccessOf, type ServerFeature } from '../server-feature.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';
@@ -25,6 +26,7 @@ export const admissionPlugins = (
   features: readonly ServerFeature[],
 ): readonly AdmissionPlugin[] => [
   namespaceLifecycle(server),
+  terminatingDefinitions(server),
   limitRanger(server),
   nodeRestriction(server, nodeAccessOf(features)),
   nodeUpgrades(server),

@@ -6,13 +6,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
-import { customKind } from '../../../src/api/custom-kind.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { ManagedFieldsEntry } from '../../../src/apimachinery/managed-fields/managers.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { registry } from '../../../src/features/kinds.ts';
+import { customKind } from '../../../src/kube-apiserver/custom-resources/custom-kind.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { type Cluster, startCluster } from '../controllers/cluster.ts';
 

@@ -9,7 +9,6 @@ import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { type ResourceQuota, resourceQuotaResource } from '../../../src/api/core/v1/resource-quota.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
 import { serviceResource } from '../../../src/api/core/v1/service/service.ts';
-import { customKind } from '../../../src/api/custom-kind.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { deepEqual } from '../../../src/apimachinery/equality.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
@@ -19,6 +18,7 @@ import { isForbidden } from '../../../src/apimachinery/status-error.ts';
 import { resyncMs } from '../../../src/controllers/quotas/resource-quota.ts';
 import { settleMs } from '../../../src/controllers/quotas/resource-quota-plan.ts';
 import { registry } from '../../../src/features/kinds.ts';
+import { customKind } from '../../../src/kube-apiserver/custom-resources/custom-kind.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 

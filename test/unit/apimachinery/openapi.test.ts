@@ -8,7 +8,7 @@ import {
   type OpenApiSource,
   type OpenApiV2Document,
   type OpenApiV3Document,
-  openApiPaths,
+  openApiPath,
   openApiV2Document,
   openApiV3Document,
   openApiV3Index,
@@ -18,6 +18,8 @@ import type { SchemaObject } from '../../../src/apimachinery/openapi-schema.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { inOneGo } from '../../../src/apimachinery/steps.ts';
 import { registry } from '../../../src/features/kinds.ts';
+
+const pathsOf = (definitions: readonly ResourceDefinition[]) => [...new Set(definitions.map(openApiPath))];
 
 const template = registry.find(({ kind }) => kind === 'Pod');
 assert.ok(template);
@@ -64,7 +66,7 @@ describe('descriptions', () => {
   const schemasOf = (path: string) => inOneGo(openApiV3Document(source, path))?.components.schemas ?? {};
   const documents: readonly [string, Readonly<Record<string, SchemaObject>>][] = [
     ['version 2', inOneGo(openApiV2Document(source)).definitions],
-    ...openApiPaths(registry).map((path): [string, Record<string, SchemaObject>] => [path, schemasOf(path)]),
+    ...pathsOf(registry).map((path): [string, Record<string, SchemaObject>] => [path, schemasOf(path)]),
   ];
   for (const [name, schemas] of documents) {
     it(`are in ${name} for each field that Kubernetes describes`, () => {
@@ -92,7 +94,7 @@ describe('descriptions', () => {
 });
 
 test('the index names a document for each group-version', () => {
-  const paths = openApiPaths(source.definitions);
+  const paths = pathsOf(source.definitions);
   assert.ok(
     paths.includes('api/v1') && paths.includes('apis/apps/v1') && paths.includes('apis/minik8s.io/v1'),
   );
@@ -120,7 +122,7 @@ test('every reference has a definition, in both versions', () => {
   const v2 = inOneGo(openApiV2Document(source));
   for (const ref of references(v2))
     assert.ok(Object.hasOwn(v2.definitions, ref.replace('#/definitions/', '')), ref);
-  for (const path of openApiPaths(source.definitions)) {
+  for (const path of pathsOf(source.definitions)) {
     const v3 = inOneGo(openApiV3Document(source, path));
     for (const ref of references(v3))
       assert.ok(Object.hasOwn(v3?.components.schemas ?? {}, ref.replace('#/components/schemas/', '')), ref);

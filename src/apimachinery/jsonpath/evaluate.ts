@@ -2,7 +2,7 @@
  * Evaluates JSONPath templates as kubectl does: a missing field yields nothing, several results are separated
  * by a space, objects and lists are written as JSON.
  */
-import { isRecord } from '../../apimachinery/equality.ts';
+import { isRecord } from '../equality.ts';
 import type { Node, Operand, Operator, Step } from './parse.ts';
 
 /** Returns the text of a template. Throws for an index outside its list. */
@@ -10,9 +10,16 @@ export function evaluateTemplate(nodes: readonly Node[], data: unknown): string 
   return new Evaluation(data).text(nodes, data);
 }
 
-/** Returns the values of all paths of a template. */
-export function findAll(nodes: readonly Node[], data: unknown): unknown[] {
-  const evaluation = new Evaluation(data);
+/**
+ * Returns the values of all paths of a template. Throws when more than `maxValues` values are visited: a path
+ * with several `..` visits many times the values of its object.
+ */
+export function findAll(
+  nodes: readonly Node[],
+  data: unknown,
+  maxValues: number = Number.POSITIVE_INFINITY,
+): unknown[] {
+  const evaluation = new Evaluation(data, maxValues);
   return nodes.flatMap((node) => (node.kind === 'text' ? [] : evaluation.walk(node.steps, [data])));
 }
 
@@ -25,9 +32,12 @@ function formatValue(value: unknown): string {
 
 class Evaluation {
   readonly #root: unknown;
+  readonly #maxValues: number;
+  #visited = 0;
 
-  constructor(root: unknown) {
+  constructor(root: unknown, maxValues: number = Number.POSITIVE_INFINITY) {
     this.#root = root;
+    this.#maxValues = maxValues;
   }
 
   text(nodes: readonly Node[], current: unknown): string {
@@ -50,9 +60,16 @@ class Evaluation {
 
   walk(steps: readonly Step[], from: readonly unknown[]): unknown[] {
     return steps.reduce<unknown[]>(
-      (values, step) => values.flatMap((value) => this.#step(step, value)),
+      (values, step) => values.flatMap((value) => this.#counted(this.#step(step, value))),
       [...from],
     );
+  }
+
+  #counted(found: unknown[]): unknown[] {
+    this.#visited += found.length;
+    if (this.#visited > this.#maxValues)
+      throw new Error(`jsonpath: more than ${this.#maxValues} values are visited`);
+    return found;
   }
 
   #step(step: Step, value: unknown): unknown[] {

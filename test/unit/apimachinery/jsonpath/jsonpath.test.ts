@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { evaluateTemplate, findAll } from '../../../../src/cli/jsonpath/evaluate.ts';
-import { parsePath, parseTemplate } from '../../../../src/cli/jsonpath/parse.ts';
+import { evaluateTemplate, findAll } from '../../../../src/apimachinery/jsonpath/evaluate.ts';
+import { parsePath, parseTemplate } from '../../../../src/apimachinery/jsonpath/parse.ts';
 
 const data = {
   kind: 'List',
@@ -124,3 +124,9 @@ for (const path of ['.spec.replicas', 'spec.replicas', '{.spec.replicas}', '{ sp
     assert.deepEqual(findAll(parsePath(path), data.items[0]), [3]);
   });
 }
+
+test('a path that visits more values than allowed is given up', () => {
+  const wide = { items: Array.from({ length: 50 }, (_, at) => ({ at })) };
+  assert.equal(findAll(parsePath('.items[*].at'), wide, 200).length, 50);
+  assert.throws(() => findAll(parsePath('{..*..*}'), wide, 200), /more than 200 values are visited/);
+});

@@ -1,0 +1,131 @@
+/**
+ * The kinds that a CustomResourceDefinition defines, one for each served version. Objects are stored in one
+ * of them; the others differ in their apiVersion, their schema and their columns. Pure.
+ */
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionVersion,
+} from '../../api/apiextensions/v1/custom-resource-definition.ts';
+import { isDefinitionTrue } from '../../api/apiextensions/v1/definition-conditions.ts';
+import type { FieldTable } from '../../apimachinery/field-types.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { StructuralSchema } from '../../apimachinery/structural-schema/schema.ts';
+import { customKind, underSchema } from './custom-kind.ts';
+import { scaleOf, selectableFieldsOf } from './field-paths.ts';
+import { printerColumns } from './printer-columns.ts';
+
+/** Returns whether the kinds of a definition are served: no other kind has their names. */
+export const isServed = (definition: CustomResourceDefinition): boolean =>
+  isDefinitionTrue(definition, 'NamesAccepted') || isDefinitionTrue(definition, 'Established');
+
+/**
+ * Returns the kinds; none if the definition serves no version, unless it is being deleted: then its objects
+ * can still be removed. Throws for a schema that is not supported.
+ */
+export function kindsOfDefinition(
+  definition: CustomResourceDefinition,
+  fields: FieldTable,
+): readonly ResourceDefinition[] {
+  const { spec, metadata } = definition;
+  const some = spec.versions.filter((version) => version.served);
+  const served =
+    some.length === 0 && metadata.deletionTimestamp ? spec.versions.filter(({ storage }) => storage) : some;
+  const main = served.find((version) => version.storage) ?? served[0];
+  if (!main) return [];
+  const schema = schemaOf(main);
+  const plain = { ...kindOf(definition, main, fields), ...storageOf(definition, main) };
+  const strategy = { ...plain.strategy, ...(plain.fromStorage && { setDefaults: completing(schema) }) };
+  const stored: ResourceDefinition = { ...plain, strategy };
+  return served.map((version) =>
+    version === main ? stored : inOtherVersion(kindOf(definition, version, fields), stored, schema),
+  );
+}
+
+function kindOf(
+  { spec, status }: CustomResourceDefinition,
+  version: CustomResourceDefinitionVersion,
+  fields: FieldTable,
+): ResourceDefinition {
+  const { group, scope } = spec;
+  const { plural, singular, kind, listKind, shortNames, categories } = status?.acceptedNames ?? spec.names;
+  const scale = scaleOf(version);
+  const deprecation = deprecationOf(version, `${group}/${version.name} ${kind}`);
+  return customKind(
+    {
+      ...{ group, version: version.name, kind, plural, namespaced: scope === 'Namespaced' },
+      ...(singular && { singular }),
+      ...(listKind && { listKind }),
+      shortNames: shortNames ?? [],
+      categories: categories ?? [],
+      columns: printerColumns(version),
+      selectableFields: selectableFieldsOf(version),
+      hasStatus: version.subresources?.status !== undefined,
+      ...(scale && { scale }),
+      ...(deprecation !== undefined && { deprecation }),
+      schema: schemaOf(version),
+    },
+    fields,
+  );
+}
+
+const schemaOf = ({ schema }: CustomResourceDefinitionVersion) =>
+  (schema?.openAPIV3Schema ?? {}) as StructuralSchema;
+
+function deprecationOf(
+  { deprecated, deprecationWarning }: CustomResourceDefinitionVersion,
+  name: string,
+): string | undefined {
+  return deprecated ? (deprecationWarning ?? `${name} is deprecated`) : undefined;
+}
+
+/**
+ * Returns how stored objects are read. While the definition is as it was created, all of them are in the
+ * version in which they are served, and complete.
+ */
+function storageOf(
+  { metadata, spec, status }: CustomResourceDefinition,
+  main: CustomResourceDefinitionVersion,
+): Pick<ResourceDefinition, 'fromStorage'> {
+  const stored = status?.storedVersions ?? [];
+  const isAsCreated = metadata.generation === 1 && stored.length === 1 && stored[0] === main.name;
+  if (isAsCreated) return {};
+  const schema = schemaOf(main);
+  const apiVersion = `${spec.group}/${main.name}`;
+  return { fromStorage: (object) => ({ ...underSchema(object, schema), apiVersion }) };
+}
+
+/**
+ * Returns a function that brings an object in line with the schema. The apiVersion stays, so that an update
+ * which changes nothing stores an object in the new version.
+ */
+const completing = (schema: StructuralSchema) => (object: KubeObject) => {
+  const fields = object as KubeObject & Record<string, unknown>;
+  const next = underSchema(object, schema);
+  for (const key of Object.keys(fields)) if (!Object.hasOwn(next, key)) delete fields[key];
+  Object.assign(fields, next);
+};
+
+/**
+ * Returns a version whose objects are stored in another one, with the fields of its schema. Apart from that
+ * the two have the same fields.
+ */
+function inOtherVersion(
+  kind: ResourceDefinition,
+  stored: ResourceDefinition,
+  schema: StructuralSchema,
+): ResourceDefinition {
+  const inVersion = (of: ResourceDefinition, object: KubeObject): KubeObject => ({
+    ...object,
+    apiVersion: apiVersionOf(of),
+    kind: of.kind,
+  });
+  return {
+    ...kind,
+    conversion: {
+      stored,
+      toStored: (object) => inVersion(stored, underSchema(object, schema)),
+      fromStored: (object) => inVersion(kind, stored.fromStorage?.(object) ?? object),
+    },
+  };
+}
