@@ -35,7 +35,7 @@ describe('pods that wait for room on a node', () => {
     assert.equal(nominations.delete('uid-a'), undefined);
     assert.deepEqual([on(nominations, 'm'), on(nominations, 'n'), nominations.size], [[], ['b'], 1]);
   });
-  it('leave the room of a node when they go to another, and that is told', () => {
+  it('leave the room of a node when they are nominated for another, with an event', () => {
     const told: unknown[] = [];
     const snapshot = new Snapshot(undefined, (event) =>
       told.push([event.kind, 'nodeName' in event && event.nodeName]),
