@@ -225,7 +225,7 @@ describe('a bootstrap token', () => {
     ['has another id inside', { stringData: { 'token-id': 'zzzzzz' } }],
     ['has a time that cannot be read', { stringData: { expiration: 'tomorrow' } }],
     [
-      'with a group outside of system:bootstrappers:',
+      'has a group outside of system:bootstrappers:',
       { stringData: { 'auth-extra-groups': 'system:masters' } },
     ],
   ] as const) {

@@ -180,7 +180,7 @@ describe('a permit', () => {
   }
   const allowed = { kind: 'allowed', node: 'n' };
   const table: [string, readonly Plugin[], readonly number[], readonly unknown[]][] = [
-    ['is skipped without a plugin that permits', [{ name: 'Other' }], [1_000], [allowed]],
+    ['is granted without a plugin that permits', [{ name: 'Other' }], [1_000], [allowed]],
     [
       'is had where all allow it',
       [permitting('A', 'allowed'), permitting('B', 'allowed')],
