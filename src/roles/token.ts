@@ -84,12 +84,14 @@ const create: Verb = {
   },
 };
 
-/** Returns the lifetime in milliseconds; 0 for ever. Throws UsageError for one that is not allowed. */
+/**
+ * Returns the lifetime in milliseconds; 0 for no expiration. Throws UsageError for one that is not allowed.
+ */
 function ttlOf(given: number | undefined, isForMaster: boolean): number {
   const ttl = given ?? (isForMaster ? masterTtl : defaultTtl);
   if (isForMaster && (ttl < minTtl || ttl > maxMasterTtl))
     throw new UsageError('--ttl: a token for masters lasts from 1m to 24h');
-  if (ttl !== 0 && ttl < minTtl) throw new UsageError('--ttl: expected at least 1m, or 0 for ever');
+  if (ttl !== 0 && ttl < minTtl) throw new UsageError('--ttl: expected at least 1m, or 0 for no expiration');
   return ttl;
 }
 

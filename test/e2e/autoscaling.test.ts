@@ -166,7 +166,7 @@ test('pods are as many as their load needs', async (context: TestContext) => {
     await kubectl('delete', 'hpa', 'cpu');
   });
 
-  await context.test('memory in use is a load too, and so is what is given back', async () => {
+  await context.test('memory in use is a load too, and released memory reduces it', async () => {
     const { code, stderr } = await create(autoscaler('memory', 60));
     assert.equal(code, 0, stderr);
     const [first] = await pods();

@@ -224,7 +224,7 @@ test('a start on damaged data names what is broken, and the command that mends i
     rmSync(directory, { recursive: true });
   });
 
-  await context.test('another user than the owner is told to run it as the owner', async () => {
+  await context.test('another user than the owner gets an error with the remedy', async () => {
     const other = ['--reuid=65534', '--regid=65534', '--clear-groups', executable];
     const { code, stderr } = await endOf(host.command('setpriv', [...other, 'master', ...flagsOf(base)]));
     assert.equal(code, 1);

@@ -73,7 +73,7 @@ test('Jobs', async (context) => {
       return pods.length < 2 && pods;
     });
     const ended = left.map(({ status }) => status?.containerStatuses?.[0]?.state?.terminated?.exitCode);
-    assert.deepEqual(ended, [42], 'the one that failed is left to be looked at');
+    assert.deepEqual(ended, [42], 'the failed pod is kept');
   });
 
   await context.test('an eviction counts for nothing where a rule ignores it', async () => {

@@ -37,7 +37,7 @@ test('Ctrl-C in the middle of a start', async (context) => {
       const [code, signal] = await endsWithin(child, 60_000);
       // Before the signal handlers are installed, a signal ends the process as it ends any program.
       assert.ok(code === 0 || signal === 'SIGINT', `${code} ${signal}: ${await said}`);
-      assert.equal(holderOf(cluster.dataDir), undefined, 'it let go of the data directory');
+      assert.equal(holderOf(cluster.dataDir), undefined, 'the data directory was released');
       // A warning may report an interrupted operation; the stop itself is not an error.
       assert.doesNotMatch(await said, /^error: |\bERROR\b/m);
       nothingRuns();

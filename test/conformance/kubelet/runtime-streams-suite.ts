@@ -105,7 +105,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       assert.equal(sha256(await streams.stdout.content()), sha256(sent));
     });
 
-    it('lets go of a program when asked to', async () => {
+    it('ends the streams of a program when asked to', async () => {
       const stop = new AbortController();
       const stdin = new PassThrough();
       const stdout = new PassThrough();

@@ -161,7 +161,7 @@ describe('a new pod of an account', () => {
       /less than 10 minutes/,
     ],
     [
-      'a token for ever',
+      'a token with too long a lifetime',
       source({ serviceAccountToken: { path: 't', expirationSeconds: 2 ** 33 } }),
       /larger than 2\^32/,
     ],

@@ -123,7 +123,7 @@ it('the first call of a deleted function was not made, and a sent one is lost', 
   state.isGone = true;
   assert.equal((await send(held)).type, 'notMade');
   assert.equal((await send(undefined)).type, 'lost');
-  assert.equal(calls.isIdle, true, 'the place is given back');
+  assert.equal(calls.isIdle, true, 'the place is released');
 });
 it('a call that is cut off may have been made; one that takes too long is late; an aborted one has no outcome', async () => {
   const { clock, calls, place, send } = world();

@@ -360,7 +360,7 @@ describe('Pod Security', () => {
       assert.deepEqual(await first({ enforce: 'privileged' }), []);
     });
 
-    it('are looked at without the namespace waiting for very many pods', async () => {
+    it('are checked for a limited time in a namespace with very many pods', async () => {
       await start();
       await namespace({});
       await created(onHost, { name: 'p' });

@@ -340,7 +340,7 @@ describe('an update charged to a quota that loses against another writer', () =>
     return { server, made: made.json<Service>(), used, isUsed };
   }
 
-  it('has given back at once what it had taken, when it is refused', async (t) => {
+  it('releases its charge at once when it is rejected', async (t) => {
     const { server, made, used, isUsed } = await overtaken(t);
     const late = await server.call('PUT', path, { ...made, spec: { ...made.spec, type: 'NodePort' } });
     assert.equal(late.status, 409, late.text);

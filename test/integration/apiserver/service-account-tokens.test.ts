@@ -189,7 +189,7 @@ describe('a token of a service account', () => {
       groups,
     });
     await server.clock.advance(50 * 365 * 24 * hour);
-    assert.equal(await isGood(token), true, 'for ever');
+    assert.equal(await isGood(token), true, 'forever');
     assert.equal((await world.review(token, ['vault'])).authenticated, undefined);
     const merge = (body: object) =>
       server.call('PATCH', path, body, { headers: { 'content-type': 'application/merge-patch+json' } });

@@ -136,7 +136,7 @@ describe('services', () => {
     await patch('typed', { type: 'LoadBalancer', loadBalancerClass: 'a/c' });
   });
 
-  it('keep what an update leaves out, and their address for ever', async () => {
+  it('keep what an update leaves out, and their address forever', async () => {
     const first = await made('kept', { type: 'NodePort', ports: [{ name: 'a', port: 80 }] });
     const body = {
       metadata: { name: 'kept' },

@@ -135,7 +135,7 @@ describe('an answer of thousands of objects', () => {
   it('matches a field selector a few objects at a time', async () => {
     const { text } = await readCounting(`${maps}?fieldSelector=data.parity%3D1`);
     assert.equal(JSON.parse(text).items.length, count / 2);
-    assert.ok(looked.most <= 250, `${looked.most} objects were looked at at once`);
+    assert.ok(looked.most <= 250, `${looked.most} objects were read at once`);
   });
 
   it('stops once the limit of matching objects is reached', async () => {
@@ -143,7 +143,7 @@ describe('an answer of thousands of objects', () => {
     const { items, metadata: list } = JSON.parse(text);
     assert.equal(items.length, 10);
     assert.ok(list.continue);
-    assert.ok(looked.total < 100, `${looked.total} objects were looked at`);
+    assert.ok(looked.total < 100, `${looked.total} objects were read`);
   });
 
   it('ends when the client has gone', async () => {
@@ -156,7 +156,7 @@ describe('an answer of thousands of objects', () => {
     while (looked.total === 0) await new Promise((resolve) => setImmediate(resolve));
     gone.abort();
     await answer;
-    assert.ok(looked.total < count / 2, `${looked.total} objects were looked at`);
+    assert.ok(looked.total < count / 2, `${looked.total} objects were read`);
   });
 
   it('begins a watch as Tables, a few at a time', async () => {

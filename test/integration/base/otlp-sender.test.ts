@@ -78,7 +78,7 @@ describe('sending spans to a collector', { timeout: 60_000 }, () => {
     assert.ok(sent < most, `all ${sent} bytes were read`);
   });
 
-  it('ends when it is told to while the collector says nothing more', async () => {
+  it('ends when its signal aborts during an unfinished response of the collector', async () => {
     const late = new AbortController();
     answer = (response) => {
       response.writeHead(200).write('{');

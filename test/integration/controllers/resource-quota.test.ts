@@ -97,7 +97,7 @@ describe('the status of a quota', () => {
     assert.deepEqual(await usedOf('objects'), { 'count/pods': '2' });
   });
 
-  it('gives back at once what came and went while it was not counted', async () => {
+  it('releases at once the usage of objects that were created and deleted between two counts', async () => {
     await quota('short', { 'count/secrets': '9' });
     await shows('short', { 'count/secrets': '0' }, 1_000);
     for (let time = 0; time < 3; time++) {
@@ -134,7 +134,7 @@ describe('the status of a quota', () => {
     await shows('services', { services: '2', 'services.nodeports': '0', 'services.loadbalancers': '0' });
   });
 
-  it('gives back what was taken for something that was never stored', async () => {
+  it('releases the usage charged for an object that was never stored', async () => {
     await quota('lost', { configmaps: '5' });
     const there = String((await cluster.list(configMapResource, 'default')).length);
     await shows('lost', { configmaps: there });

@@ -252,7 +252,7 @@ describe('volumes of the cluster', () => {
     await until('it is gone', async () => !(await cluster.get(persistentVolumeResource, name)));
   });
 
-  it('of a node that has gone for good do not stay', async () => {
+  it('of a node that was deleted are removed', async () => {
     await cluster.addNode('n1');
     await label('n1');
     await addClaim('c', { storageClassName: 'local' });

@@ -374,7 +374,7 @@ test("cards that NVIDIA's own plugin offers are left to it, and not taken back",
   await running;
 });
 
-test('cards are looked at every half minute, in the order of their names, and not more often', async (context) => {
+test('cards are checked every half minute, in the order of their names, and not more often', async (context) => {
   const machine = nvidiaDriver(directoryOf());
   const clock = new FakeClock();
   let looks = 0;

@@ -138,7 +138,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
     await node.waitFor('web', (now) => given(now)?.limits?.cpu === '1');
   });
 
-  it('is refused for good where the node never has that much, and forgotten when it is taken back', async () => {
+  it('is Infeasible if it exceeds the capacity of the node, and cleared when it is reverted', async () => {
     await create('web', amounts('500m', '64Mi'));
     await resize('web', amounts('50', '64Mi'));
     const pod = await node.waitFor('web', (now) => now.status?.resize === 'Infeasible');

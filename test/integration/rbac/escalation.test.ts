@@ -342,7 +342,7 @@ describe('a binding', () => {
     );
   });
 
-  test('of a broken one is told with the refusal', async () => {
+  test('of a missing role is an error in the rejection', async () => {
     await world.make(roleBindings, binding('Role/nowhere', 'broken', user('bob')));
     assert.match(
       `${await as(bob, 'POST', roles, role('x', rule('get secrets')))}`,

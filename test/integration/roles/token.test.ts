@@ -132,14 +132,14 @@ describe('minik8s token', () => {
     });
   });
 
-  it('keeps a token for ever with --ttl 0', async () => {
+  it('keeps a token without expiration with --ttl 0', async () => {
     const [id = ''] = (await created('--ttl', '0')).split('.');
     assert.match((await token('list')).out, new RegExp(`^${id} +<forever> +<never> +<none>$`, 'm'));
   });
 
   for (const [args, message] of [
     [['create', '--ttl', 'soon'], '--ttl: expected a duration'],
-    [['create', '--ttl', '5s'], '--ttl: expected at least 1m, or 0 for ever'],
+    [['create', '--ttl', '5s'], '--ttl: expected at least 1m, or 0 for no expiration'],
     [['create', 'abc'], "unexpected argument 'abc'"],
     [['delete'], 'minik8s token delete: give the id of a token'],
     [['delete', 'no-token'], 'minik8s token delete: expected the id of a token'],
@@ -225,7 +225,7 @@ describe('a bootstrap token', () => {
     ['has another id inside', { stringData: { 'token-id': 'zzzzzz' } }],
     ['has a time that cannot be read', { stringData: { expiration: 'tomorrow' } }],
     [
-      'with a group outside of system:bootstrappers:',
+      'has a group outside of system:bootstrappers:',
       { stringData: { 'auth-extra-groups': 'system:masters' } },
     ],
   ] as const) {

@@ -42,12 +42,12 @@ test('an expression that has no value is refused, and the thread goes on', async
 
 const hostile: [name: string, expression: string, why: RegExp][] = [
   [
-    'loops for ever',
+    'loops forever',
     '($f := function($n) { $f($n + 1) }; $f(0))',
     /Evaluation timeout after 2000 milliseconds|it took longer than 6 s/,
   ],
   [
-    'looks for a regular expression for ever',
+    'looks for a regular expression forever',
     `$match("${'a'.repeat(40)}b", /^(a+)+$/)`,
     /it took longer than 6 s/,
   ],

@@ -180,7 +180,7 @@ test('an earlier etcd that does not report its version is used', limit, async ()
 /** Failures; each is reported in the error and leaves the data unchanged. */
 const failures: readonly [what: string, prepare: (world: World) => void, message: RegExp][] = [
   [
-    'an unreadable database',
+    'a damaged database',
     (world) => writeFileSync(databaseIn(world.at('data')), '{'),
     /^the data of etcd in .*\/data are damaged \([^\n]+\): stop minik8s/,
   ],

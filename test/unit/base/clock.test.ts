@@ -46,7 +46,7 @@ test('a timer of many days can be cancelled on any of them', () =>
     assert.equal(calls, 0);
   }));
 
-test('a timer for ever does not fire', () =>
+test('a timer without end does not fire', () =>
   withTimers((tick) => {
     let calls = 0;
     const timer = systemClock.after(Number.POSITIVE_INFINITY, () => calls++);

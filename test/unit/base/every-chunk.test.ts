@@ -24,7 +24,7 @@ describe('a stream read chunk by chunk', () => {
     assert.deepEqual(await reading, { text: 'onetwo', error: 'broken' });
   });
 
-  test('that failed before the first read rejects with the same error', async () => {
+  test('that failed before the first read yields its chunks, then the error', async () => {
     const source = new PassThrough();
     source.on('error', () => undefined);
     source.write('one');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { packKey, unpackKey } from '../../../src/base/packed-key.ts';
 
-test('a key gives back what was packed, whatever it holds', () => {
+test('unpacking a key returns the packed parts, for any characters', () => {
   for (const parts of [[], [''], ['a', ''], ['a b', 'c"d', 'e,f', '\u0000\n']]) {
     assert.deepEqual(unpackKey(packKey(...parts)), parts);
   }

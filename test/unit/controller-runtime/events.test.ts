@@ -214,7 +214,7 @@ test('after events that were not worth writing, others still are', async () => {
   await recorder.stop();
 });
 
-test('stopping writes what waits, but not for ever', async () => {
+test('stopping writes what waits, but not forever', async () => {
   const { clock, stored, recorder } = setUp();
   for (let i = 0; i < 20; i++) recorder.event(pod(`p-${i}`, 'ns'), 'Normal', 'R', 'm');
   await recorder.stop();

@@ -35,7 +35,7 @@ describe('pods that wait for room on a node', () => {
     assert.equal(nominations.delete('uid-a'), undefined);
     assert.deepEqual([on(nominations, 'm'), on(nominations, 'n'), nominations.size], [[], ['b'], 1]);
   });
-  it('leave the room of a node when they go to another, and that is told', () => {
+  it('leave the room of a node when they are nominated for another, with an event', () => {
     const told: unknown[] = [];
     const snapshot = new Snapshot(undefined, (event) =>
       told.push([event.kind, 'nodeName' in event && event.nodeName]),
@@ -180,7 +180,7 @@ describe('a permit', () => {
   }
   const allowed = { kind: 'allowed', node: 'n' };
   const table: [string, readonly Plugin[], readonly number[], readonly unknown[]][] = [
-    ['is skipped without a plugin that permits', [{ name: 'Other' }], [1_000], [allowed]],
+    ['is granted without a plugin that permits', [{ name: 'Other' }], [1_000], [allowed]],
     [
       'is had where all allow it',
       [permitting('A', 'allowed'), permitting('B', 'allowed')],

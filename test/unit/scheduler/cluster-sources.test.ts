@@ -87,7 +87,7 @@ describe('the like of a pod are those', () => {
 });
 
 describe('budgets', () => {
-  it('are read with what they allow, nothing where they do not say so yet', () => {
+  it('are read with the disruptions that they allow: none without a status', () => {
     const spec = { selector: { matchLabels: { app: 'web' } } };
     const disruptedPods = { x: '2026-01-01T00:00:00Z' };
     const { sources } = world(

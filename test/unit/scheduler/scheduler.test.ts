@@ -112,7 +112,7 @@ describe('nodes are never given more than they have', () => {
     assert.deepEqual(lines(), []);
   });
 
-  it('and the resources of a failed binding are free again', async () => {
+  it('even after a failed binding, whose resources are free again', async () => {
     await begin();
     await world.addNode(node('n', cores('1')));
     world.before = () => {

@@ -254,7 +254,7 @@ describe('a pod that waits is looked at again', () => {
     assert.deepEqual(lines(), []);
   });
 
-  it('and is reported again after it was deleted and created again', async () => {
+  it('with a new event after it was deleted and created again', async () => {
     await world.put(wanting('p', {}));
     await world.remove('p');
     await world.put(wanting('p', {}));

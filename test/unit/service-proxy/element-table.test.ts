@@ -40,7 +40,7 @@ function applyTo(kernel: Elements, { removed, added }: { removed: Elements; adde
 const asObject = (elements: Elements) =>
   Object.fromEntries(elementNames.map((name) => [name, Object.fromEntries([...elements[name]].sort())]));
 
-test('an element that two services want stays until both have let go', () => {
+test('an element of two services stays until both have removed it', () => {
   const table = new ElementTable();
   table.replace('a', elementsOf([rule('10.96.0.1', ['10.244.0.2'])]));
   table.replace('b', elementsOf([rule('10.96.0.2', ['10.244.0.2'])]));

@@ -55,7 +55,7 @@ describe('UDP flows are forgotten', () => {
   });
 
   for (const protocol of ['tcp', 'sctp'] as const) {
-    it(`but no flows of ${protocol}, which end without it`, () => {
+    it(`except flows of ${protocol}, which end without it`, () => {
       const [some, none] = [rule(['10.244.0.2'], { protocol }), rule([], { protocol })];
       assert.deepEqual([...forgotten(some, none), ...forgotten(none, some)], []);
       const [here, gone] = [onNodes(['10.244.0.2'], { protocol }), onNodes([], { protocol })];

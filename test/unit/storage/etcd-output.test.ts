@@ -99,7 +99,7 @@ for (const [what, lines, expected] of [
     ],
     { line: 'failed to listen: address in use' },
   ],
-  ['words of damage that are not on the last line', ['page 4: read'], { line: 'page 4: read' }],
+  ['a last line that only resembles damage', ['page 4: read'], { line: 'page 4: read' }],
   ['the last line that is not blank', ['killed', '   '], { line: 'killed' }],
   [
     'words that are no JSON',

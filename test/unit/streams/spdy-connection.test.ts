@@ -143,7 +143,7 @@ describe('SPDY connection', () => {
     await client.running;
   });
 
-  it('holds a ping back behind a full stream, until that is let go', async () => {
+  it('holds a ping back behind a full stream, until the stream is destroyed', async () => {
     const client = new Client();
     client.open(1, {});
     await client.until(() => client.opened.length === 1);

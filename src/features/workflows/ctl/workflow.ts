@@ -106,7 +106,7 @@ const runFlags = {
     usual: 'the workflow’s, and a few letters',
   },
   wait: { type: 'boolean', on: true, about: 'wait for the end of the run, and print its output' },
-  'wait-timeout': { type: 'string', hint: 'DURATION', about: 'time to wait', usual: 'for ever' },
+  'wait-timeout': { type: 'string', hint: 'DURATION', about: 'time to wait', usual: 'no limit' },
 } as const satisfies FlagTable;
 
 const run: Verb = {

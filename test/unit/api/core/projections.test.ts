@@ -141,7 +141,7 @@ describe('a volume', () => {
       ],
     ],
     [
-      'of a token for ever',
+      'of a token with too long a lifetime',
       projected(token({ expirationSeconds: 2 ** 32 + 1 })),
       [
         `${s0}.serviceAccountToken.expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds`,

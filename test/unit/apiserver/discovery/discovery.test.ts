@@ -317,7 +317,7 @@ test('a given address is published in place of the requested one', async () => {
   ]);
 });
 
-test('a kind that is not there, or there twice, is a fault of the program', () => {
+test('an unknown or repeated kind is a fault of the program', () => {
   const table = new KindSet(registry);
   assert.equal(table.get('apps', 'deployments').kind, 'Deployment');
   assert.equal(table.find('apps', 'v1', 'deployments')?.kind, 'Deployment');

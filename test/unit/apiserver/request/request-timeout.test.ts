@@ -40,7 +40,7 @@ test('a refusal shows the beginning of what was asked', () => {
   );
 });
 
-test('work that takes too long is stopped, and its answer, if one still comes, is let go', async () => {
+test('work that takes too long is stopped, and a late answer of it is discarded', async () => {
   const clock = new FakeClock();
   const answer = Promise.withResolvers<Response>();
   let signal: AbortSignal | undefined;

@@ -266,7 +266,7 @@ describe('a status that another client changes during the reconciliation', () =>
 });
 
 describe('autoscalers of different targets', () => {
-  it('that select the same pods say so, and neither scales', async () => {
+  it('that select the same pods report AmbiguousSelector, and neither scales', async () => {
     two();
     world.put(deploymentResource, { ...deployment(2), metadata: meta('more') });
     for (const name of ['web', 'more'])

@@ -25,7 +25,7 @@ const token = (expiration?: string, over: Partial<ObjectMeta> = {}, type = boots
 const key = 'kube-system/t';
 
 describe('a bootstrap token', () => {
-  it('is good until its time, and for ever without one; a time that cannot be read is over', () => {
+  it('is good until its time, and forever without one; a time that cannot be read is over', () => {
     assert.equal(remainingLife(token(at(60)), start), 60_000);
     assert.equal(remainingLife(token(at(60)), start + 61_000), 0);
     assert.equal(remainingLife(token('tomorrow'), start), 0);
@@ -67,7 +67,7 @@ describe('a bootstrap token', () => {
     assert.deepEqual(world.names(secretResource), ['t']);
   });
 
-  it('is looked at when it changes, and no other secret', async () => {
+  it('is reconciled when it changes, and no other secret', async () => {
     const world = new ScriptedWorld(tokenCleaner);
     assert.deepEqual(world.keysOf(secretResource, token()), [key]);
     assert.deepEqual(world.keysOf(secretResource, token(at(1), {}, 'Opaque')), []);

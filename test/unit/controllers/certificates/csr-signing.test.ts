@@ -70,7 +70,7 @@ test('writes nothing for a request that is not approved or does not exist', asyn
   assert.equal(late.statusOf(), undefined);
 });
 
-test('a request is looked at when it changes', () => {
+test('a request is reconciled when it changes', () => {
   const { world } = worldWith(content());
   assert.deepEqual(world.keysOf(kind, world.stored(kind, 'r') ?? assert.fail()), ['r']);
 });

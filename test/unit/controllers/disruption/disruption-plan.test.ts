@@ -157,7 +157,7 @@ describe('pods that an eviction has announced', () => {
     assert.deepEqual([last.status?.disruptedPods, last.recheckIn], [{ a: at(0) }, 1]);
   });
 
-  it('are looked at again when the first of them should be gone', () => {
+  it('are reconciled again when the first of them should be gone', () => {
     const { status } = announced(0);
     const announcements: Record<string, string>[] = [
       { a: at(5), b: at(0), c: at(9) },

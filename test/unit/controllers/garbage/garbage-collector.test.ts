@@ -218,7 +218,7 @@ describe('an object that is being deleted', () => {
     assert.deepEqual(left(), ['a', 'here']);
   });
 
-  it('stays with its finalizer while one of those cannot be let go', async () => {
+  it('stays with its finalizer while one of those cannot be released', async () => {
     const going = { deletionTimestamp: at(1), finalizers: ['orphan'] };
     put(map('going', [], going), map('a', [owned('going')]));
     world.refuse = (verb, name) => (verb === 'update' && name === 'a' ? newInternalError('no') : undefined);
@@ -240,7 +240,7 @@ describe('an object that is being deleted', () => {
   });
 });
 
-describe('looked at again', () => {
+describe('reconciled again', () => {
   it('is an object, and an owner that waits for it', () => {
     const cluster = node('n1');
     Object.assign(cluster.metadata, waiting);

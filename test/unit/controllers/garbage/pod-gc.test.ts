@@ -137,7 +137,7 @@ describe('a node that exists', () => {
   });
 });
 
-describe('looked at again', () => {
+describe('reconciled again', () => {
   it('is a node whenever it changes', () => {
     assert.deepEqual(world.keysOf(nodeResource, node('n1')), ['n1']);
   });

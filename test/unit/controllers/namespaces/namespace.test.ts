@@ -137,7 +137,7 @@ describe('left alone with all that is in it is a namespace', () => {
     });
 });
 
-it('it is looked at when it changes, and when something in it does while it ends', () => {
+it('it is reconciled when it changes, and when something in it does while it ends', () => {
   world.seen.put(namespaceResource, space());
   world.seen.put(namespaceResource, space({ name: 'stays', uid: 's', deletionTimestamp: undefined }));
   assert.deepEqual(world.keysOf(namespaceResource, space()), ['ending']);

@@ -99,7 +99,7 @@ for (const [what, factory, name] of [
       await assert.rejects(world.reconcile('a'), /no/);
     });
 
-    it('is looked at with the namespace and with itself, not with others of its kind', () => {
+    it('is reconciled with the namespace and with itself, not with others of its kind', () => {
       const world = new ScriptedWorld(factory);
       assert.deepEqual(world.keysOf(namespaceResource, space()), ['a']);
       const named = (one: string) => ({ ...account(one), kind: ref.kind });

@@ -147,7 +147,7 @@ describe('a node that came with a range', () => {
     ]);
   });
 
-  it('is looked at when one that it meets changes', () => {
+  it('is reconciled when one that it meets changes', () => {
     put('a', '10.244.0.0/24');
     put('b', '10.244.0.128/25');
     put('c', '10.244.1.0/24');

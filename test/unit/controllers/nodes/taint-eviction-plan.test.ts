@@ -18,13 +18,13 @@ const tolerate = (key: string, tolerationSeconds?: number): Toleration => ({
 
 for (const [title, tolerations, taints, expected] of [
   ['nothing tolerated', undefined, [taint('a')], 0],
-  ['tolerated for ever', [tolerate('a')], [taint('a')], undefined],
+  ['tolerated forever', [tolerate('a')], [taint('a')], undefined],
   ['tolerated for a while', [tolerate('a', 30)], [taint('a')], 30_000],
   ['tolerated for no time', [tolerate('a', 0)], [taint('a')], 0],
   ['tolerated for less than no time', [tolerate('a', -5)], [taint('a')], 0],
   ['one of two not tolerated', [tolerate('a')], [taint('a'), taint('b')], 0],
   ['the shorter of two', [tolerate('a', 60), tolerate('b', 5)], [taint('a'), taint('b')], 5_000],
-  ['one for ever and one for a while', [tolerate('a'), tolerate('b', 5)], [taint('a'), taint('b')], 5_000],
+  ['one forever and one for a while', [tolerate('a'), tolerate('b', 5)], [taint('a'), taint('b')], 5_000],
   ['the first toleration that fits', [tolerate('a', 60), tolerate('a', 5)], [taint('a')], 60_000],
   ['a toleration of everything', [{ operator: 'Exists' }], [taint('a'), taint('b')], undefined],
   ['another value', [{ key: 'a', operator: 'Equal', value: 'x' }], [taint('a', 'y')], 0],

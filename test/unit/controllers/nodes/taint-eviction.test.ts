@@ -70,7 +70,7 @@ describe('a pod', () => {
   });
 
   const stay: [string, Pod, Taint[]][] = [
-    ['that tolerates it for ever', tolerating(), [taint]],
+    ['that tolerates it forever', tolerating(), [taint]],
     ['on a node without taints', pod('web'), []],
     ['on a node with taints that do not evict', pod('web'), [mild]],
     ['that is on no node', pod('web', { spec: { nodeName: undefined } }), [taint]],
@@ -137,7 +137,7 @@ describe('a pod', () => {
     assert.equal(isLeaving(), false);
   });
 
-  it('stays, and is looked at again, while the server shows no such taint, or no such node', async () => {
+  it('stays, and is reconciled again, while the server shows no such taint, or no such node', async () => {
     put(pod('web'), taint);
     world.store(nodeResource, node('n1'));
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 1_000 });
@@ -147,7 +147,7 @@ describe('a pod', () => {
   });
 });
 
-describe('looked at again', () => {
+describe('reconciled again', () => {
   it('is a pod on a node', () => {
     assert.deepEqual(world.keysOf(podResource, pod('web')), [key]);
     assert.deepEqual(world.keysOf(podResource, pod('web', { spec: { nodeName: undefined } })), []);

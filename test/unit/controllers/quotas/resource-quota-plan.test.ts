@@ -144,7 +144,7 @@ describe('the status of a quota', () => {
     });
   });
 
-  it('gives back at once what went, and the rest when nothing was taken for a while', () => {
+  it('releases the usage of deleted objects at once, and unused charges after a while without charges', () => {
     assert.deepEqual(plan(told({ pods: '5' }), { pods: '3' }, {}, false), { unsettled: true });
     assert.deepEqual(plan(told({ pods: '5' }), { pods: '3' }, { pods: '1' }, false), {
       status: { hard, used: { pods: '4' } },

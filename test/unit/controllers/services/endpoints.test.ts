@@ -116,7 +116,7 @@ describe('the slices of a Service', () => {
     assert.deepEqual(addresses(world), ['10.0.0.1'], 'it does not wait for what was not made');
   });
 
-  it('are looked at when a Service, one of its slices, or a pod that it selects changes', async () => {
+  it('are reconciled when a Service, one of its slices, or a pod that it selects changes', async () => {
     const world = start(service());
     world.put(serviceResource, but(service({ selector: { app: 'other' } }), { name: 'other' }));
     world.put(serviceResource, but(service({ selector: {} }), { name: 'bare' }));
@@ -228,7 +228,7 @@ describe('the Endpoints of a Service', () => {
     assert.equal(await world.reconcile(key), undefined);
   });
 
-  it('are looked at when they, the Service or its slices change', () => {
+  it('are reconciled when they, the Service or its slices change', () => {
     const world = start(service());
     assert.deepEqual(world.keysOf(serviceResource, service()), [key]);
     assert.deepEqual(world.keysOf(endpointsResource, endpoints()), [key]);

@@ -73,7 +73,7 @@ describe('a claim that is deleted', () => {
     await world.reconcile('default/c');
     assert.deepEqual(world.asked, []);
   });
-  it('is looked at for itself and for the pods that use it', () => {
+  it('is reconciled for its own changes and for the pods that use it', () => {
     const world = new ScriptedWorld(pvcProtectionController);
     assert.deepEqual(world.keysOf(persistentVolumeClaimResource, going), ['default/c']);
     assert.deepEqual(world.keysOf(podResource, pod('p', { spec: { volumes } })), ['default/c']);
@@ -164,7 +164,7 @@ describe('a volume that is deleted', () => {
       await world.reconcile('v');
       assert.equal(world.stored(persistentVolumeResource, 'v') !== undefined, phase === 'Bound');
     });
-  it('is looked at for itself', () => {
+  it('is reconciled for its own changes', () => {
     const world = new ScriptedWorld(pvProtectionController);
     assert.deepEqual(world.keysOf(persistentVolumeResource, volume('v')), ['v']);
   });
@@ -242,7 +242,7 @@ describe('an ephemeral volume', () => {
     await world.reconcile('default/p');
     assert.equal(world.told.length, 1);
   });
-  it('is looked at for its pod and for its claim', () => {
+  it('is reconciled for changes of its pod and of its claim', () => {
     const world = new ScriptedWorld(ephemeralVolumeController);
     const user = world.put(podResource, pod('p', { spec: { volumes: [...volumes, ...ephemeral] } }));
     const plain = world.put(podResource, pod('q', { spec: { volumes } }));

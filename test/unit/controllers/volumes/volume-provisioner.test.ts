@@ -213,7 +213,7 @@ describe('the folder of a local volume', () => {
     assert.deepEqual(world.asked, []);
   });
 
-  it('is looked at when its node goes, and not at each heartbeat of it', () => {
+  it('is reconciled when its node goes, and not at each heartbeat of it', () => {
     made(going);
     const n1 = world.put(nodeResource, node('n1'));
     assert.deepEqual(world.keysOf(nodeResource, n1), []);

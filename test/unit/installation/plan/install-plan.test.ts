@@ -164,7 +164,7 @@ describe('packages', () => {
   });
 });
 
-test('a kubectl of somebody else is no obstacle when no link is wanted', () => {
+test('a foreign kubectl is no obstacle when no link is wanted', () => {
   const found = new Map<string, Found>([[kubectlPath, { kind: 'file', text: 'mine', mode: 0o755 }]]);
   const { steps, installed } = planOf({ found });
   assert.ok(!kinds(steps).some((step) => step.includes('kubectl')));

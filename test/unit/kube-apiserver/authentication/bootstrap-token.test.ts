@@ -85,7 +85,7 @@ for (const shown of [
   'Bearer abcdeg.0123456789abcdef',
   '',
 ]) {
-  test(`nor does ${JSON.stringify(shown)}`, async () => {
+  test(`the header ${JSON.stringify(shown)} authenticates no user`, async () => {
     assert.equal(await shownBy(shown, {}), undefined);
   });
 }

@@ -70,7 +70,7 @@ test('an old key goes when the last token that it signed is over, and not before
   assert.equal(all.filter(({ privateKey }) => privateKey).length, 1);
 });
 
-test('a key that has signed a longer token verifies for longer, and for ever where that has no end', () => {
+test('a key that has signed a longer token verifies for longer, and forever where that has no end', () => {
   const [signer] = first;
   assert.ok(signer);
   const within = start + age + year;

@@ -313,7 +313,7 @@ describe('usage of pods', () => {
     const second = await reader.read();
     assert.notEqual(second, first);
     await clock.advance(200_000);
-    assert.equal(clock.pending, 0, 'no request for a long time');
+    assert.equal(clock.pending, 0, 'reading stops without requests');
   });
 
   it('is absent for a pod without running containers', async () => {

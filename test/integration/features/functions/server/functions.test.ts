@@ -269,7 +269,7 @@ describe('instances', () => {
     await server.call('DELETE', `${functions}/${one.metadata.name}`);
     assert.equal((await waiting).status, 404);
   });
-  it('are given back after the idle time', async () => {
+  it('are removed after the idle time', async () => {
     const one = await fn({ idleSeconds: 1 });
     await instance(one, echo);
     await call(`/function/${one.metadata.name}`);

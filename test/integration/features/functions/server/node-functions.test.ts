@@ -60,7 +60,7 @@ describe('a node reads a version of a function', () => {
     ])
       assert.equal((await ask('GET', path)).status, 403, path);
   });
-  it('is told by 404 or 403 whether another version exists, and reads no other', async () => {
+  it('reads no other version; 404 and 403 show whether it exists', async () => {
     for (const name of ['others', 'labelled', 'foreign'])
       assert.equal((await ask('GET', at(name))).status, 403, name);
     assert.equal((await ask('GET', at('none'))).status, 404);

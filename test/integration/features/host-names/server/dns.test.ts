@@ -55,7 +55,7 @@ describe('Dns objects', () => {
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array(19).fill(422)]);
   });
 
-  it('give up what they leave, and take what they come to', async () => {
+  it('release their old paths and claim new ones when they change', async () => {
     await create('moving', 'm.example', ['/', '/a']);
     const path = `${collection()}/moving`;
     const moved = (await server.call('GET', path)).json<Dns>();

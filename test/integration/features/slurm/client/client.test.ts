@@ -88,7 +88,7 @@ printf '%s\\n' 'x 101_0 COMPLETED' 'x 101_1 FAILED' >"$MODEL/queue"\n`,
     await clock.advance(1000);
     assert.ok(store.has(uid));
     model('queue', lines('queue').join('\n').replace('RUNNING', 'CANCELLED\n'));
-    await sees('it is let go of', () => !store.has(uid));
+    await sees('it is released', () => !store.has(uid));
     assert.deepEqual(folders(), []);
   });
   it('that is canceled while it runs ends as canceled', async (context) => {

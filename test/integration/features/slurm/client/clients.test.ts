@@ -218,7 +218,7 @@ describe('a client', () => {
     await world.eventually('it is no job of the client any more', () => store.jobs().length === 0);
   });
 
-  it('lets go a job that is being deleted; before that it stays, and no other is let go', async () => {
+  it('releases a job that is being deleted; before that it stays, and no other is released', async () => {
     await made(`${core}/secrets`, { metadata: { name: 'd' }, stringData: { host: 'h' } });
     await submit('gone', {}, 'd');
     await clientOf('d');

@@ -67,7 +67,7 @@ describe('a job', () => {
     await sees('it runs', () => store.phase(uid) === 'Running');
     model('held');
     store.change(uid, { deleting: true });
-    await sees('it is let go of', () => !store.has(uid));
+    await sees('it is released', () => !store.has(uid));
     assert.ok(lines('canceled').length > 0);
   });
   it('with one rejected write of its status ends, with its number, and is submitted once', async (context) => {

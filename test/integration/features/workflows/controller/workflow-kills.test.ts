@@ -146,7 +146,7 @@ async function runWithKill(
   assert.deepEqual([phase, output, error, cause], ['Succeeded', 'last', undefined, undefined]);
   const ran = functions.ran.map((one) => one.function).toSorted();
   assert.deepEqual(ran, ['flaky', 'flaky', 'last', 'quick', 'slow']);
-  assert.equal(calls.held, 0, 'every place is given back');
+  assert.equal(calls.held, 0, 'every place is released');
   await second.stop();
   return killer.moments;
 }

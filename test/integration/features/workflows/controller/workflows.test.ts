@@ -328,7 +328,7 @@ describe('a task that is another workflow', () => {
       children.map(({ spec }) => [spec.workflow, spec.input, spec.parent?.depth]),
       [[inner, 4, 1]],
     );
-    await cluster.eventually('it is let go', async () => {
+    await cluster.eventually('it is released', async () => {
       const child = await get(children[0]?.metadata.name ?? '');
       return child && (child.metadata.finalizers ?? []).length === 0;
     });
@@ -361,7 +361,7 @@ describe('a task that is another workflow', () => {
     assert.equal((await ended(child.metadata.name)).phase, 'Aborted');
   });
 
-  it('ends where a workflow calls itself for ever', async () => {
+  it('ends where a workflow calls itself forever', async () => {
     const name = `self${made++}`;
     await cluster.client.resource(workflowResource).create({
       apiVersion: 'minik8s.io/v1',
@@ -449,7 +449,7 @@ describe('a task that is a Job', () => {
       status: { ...pod.status, phase: 'Succeeded', containerStatuses },
     } as unknown as Pod);
     assert.deepEqual((await ended(name)).output, { total: 7 });
-    await cluster.eventually('it is let go', async () =>
+    await cluster.eventually('it is released', async () =>
       (await jobsOf(uid)).every(({ metadata }) => !metadata.finalizers?.includes('minik8s.io/workflow-task')),
     );
     assert.equal((await jobsOf(uid)).length, 1);

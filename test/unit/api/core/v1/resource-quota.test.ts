@@ -27,7 +27,7 @@ testCreate(resourceQuotaResource, quota, [
     }),
   ],
   [
-    'an unknown resource',
+    'resources that no quota counts',
     hard({ nodes: '1', storage: '1Gi', 'a b': '1' }),
     'spec.hard[nodes]: Invalid value: "nodes": must be a standard resource type or fully qualified',
     'spec.hard[nodes]: Invalid value: "nodes": must be a standard resource for quota',
@@ -117,7 +117,7 @@ testUpdate(
 testStatus(resourceQuotaResource, quota, [
   ['as a controller writes it', undefined, { hard: { pods: '10' }, used: { pods: '3' } }],
   [
-    'an unknown resource, and fractions of objects',
+    'a resource that no quota counts, and fractions of objects',
     undefined,
     { hard: { storage: '1' }, used: { pods: '1500m' } },
     'status.hard[storage]: Invalid value: "storage": must be a standard resource for quota',

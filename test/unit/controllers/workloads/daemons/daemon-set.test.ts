@@ -307,7 +307,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(active(), []);
   });
 
-  it('is looked at again when the first of its pods becomes available', async () => {
+  it('is reconciled again when the first of its pods becomes available', async () => {
     const set = daemonSet({ minReadySeconds: 90, updateStrategy: { type: 'OnDelete' } });
     const since = (world.clock.now() - Date.parse(at(0))) / 1000;
     const pods = [0, 10].map((later) => daemon(`d${later}`, `n${later}`, 'x', { readyAt: since - later }));

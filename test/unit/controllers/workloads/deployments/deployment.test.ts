@@ -290,7 +290,7 @@ describe('a ReplicaSet that cannot be made', () => {
   });
 });
 
-describe('looked at again', () => {
+describe('reconciled again', () => {
   it('is a Deployment, and that of a ReplicaSet that it owns or could', () => {
     world.seen.put(deploymentResource, deployment(1));
     const keys = (set: ReplicaSet) => world.keysOf(replicaSetResource, set);

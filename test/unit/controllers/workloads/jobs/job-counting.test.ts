@@ -115,7 +115,7 @@ describe('counting the pods of a Job', () => {
     assert.deepEqual(trackedOf(world), ['a', 'b', 'c']);
   });
 
-  it('counts those that were let go where others could not be', async () => {
+  it('counts the released pods when the release of others fails', async () => {
     const world = new JobWorld(job({ completions: 3, parallelism: 1 }), ...ended());
     world.refuse = (verb, name) => (verb === 'patch' && name === 'c' ? newInternalError('no') : undefined);
     await assert.rejects(world.reconcile(key), /no/);

@@ -9,7 +9,7 @@ import { at, pod } from '../../objects.ts';
 import { JobWorld, job, jobPod, key, owners } from './job-world.ts';
 
 describe('a Job of one pod', () => {
-  it('is one thing, of very many another: others get their turn while they are removed and let go', async () => {
+  it('is one thing, of very many another: others get their turn while they are removed and released', async () => {
     const pods = Array.from({ length: 1_000 }, (_, index) => jobPod(`pod-${index}`, { readyAt: 0 }));
     const world = new JobWorld(
       job({ parallelism: 1_000, completions: 1_000, activeDeadlineSeconds: 10 }, { startTime: at(0) }),
@@ -358,7 +358,7 @@ describe('pods that are being deleted', () => {
 });
 
 describe('ownership of pods', () => {
-  it('adopts what its selector matches, to be counted, and lets go what no longer matches', async () => {
+  it('adopts pods that its selector matches, counts them, and releases pods that no longer match', async () => {
     const labels = job().metadata.labels ?? {};
     const world = new JobWorld(
       job({ completions: 2 }),

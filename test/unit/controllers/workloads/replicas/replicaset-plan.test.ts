@@ -89,11 +89,11 @@ describe('rankForDeletion', () => {
     ['younger', ready('z', { metadata: { creationTimestamp: at(7) } }), ready('a')],
   ];
   for (const [name, first, second] of table)
-    it(`gives up first: ${name}`, () => {
+    it(`deletes first: ${name}`, () => {
       assert.deepEqual(names(rankForDeletion([second, first], [])), ['z', 'a']);
       assert.deepEqual(names(rankForDeletion([first, second], [])), ['z', 'a']);
     });
-  it('gives up pods on nodes with more pods of the same family', () => {
+  it('deletes pods first on nodes with more pods of the same owner', () => {
     const [a, z, other] = [
       ready('a'),
       ready('z', { spec: { nodeName: 'n2' } }),
@@ -158,7 +158,7 @@ describe('planClaims', () => {
     assert.deepEqual(names(claims.adopt), ['orphan']);
     assert.deepEqual(names(claims.release), ['stray']);
   });
-  it('takes and lets go of nothing while it is being deleted', () => {
+  it('adopts and releases nothing while it is being deleted', () => {
     const dying = replicaSet('web', 1, { metadata: { ...set.metadata, deletionTimestamp: at(1) } });
     const claims = planClaims(dying, selector, pods);
     assert.deepEqual([claims.adopt.length, claims.release.length], [0, 0]);

@@ -102,7 +102,7 @@ describe('a ReplicaSet', () => {
     assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
   });
 
-  it('gives up pods first where its siblings have more', async () => {
+  it('deletes pods first on nodes with more pods of its siblings', async () => {
     const owner = { ownerReferences: [ownedBy('Deployment', 'parent')] };
     const set = replicaSet('web', 1);
     const sibling = replicaSet('other', 2);
@@ -137,7 +137,7 @@ describe('a ReplicaSet', () => {
     assert.deepEqual(activeNames(), ['a', 'q', 'r', 's', 'x', 'y']);
   });
 
-  it('adopts what is nobody’s and lets go what does not match, and counts only its own', async () => {
+  it('adopts matching pods without an owner, releases pods that do not match, and counts only its own', async () => {
     const other = { labels: { app: 'other' } };
     put(
       replicaSet('web', 2),
@@ -235,7 +235,7 @@ describe('a failed creation', () => {
   });
 });
 
-describe('looked at again', () => {
+describe('reconciled again', () => {
   it('is the ReplicaSet that owns a pod, or each that could', () => {
     world.seen.put(replicaSetResource, replicaSet('web', 1));
     const other = replicaSet('other', 1);

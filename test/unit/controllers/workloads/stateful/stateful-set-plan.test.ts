@@ -195,7 +195,7 @@ describe('the claims of a pod', () => {
     assert.deepEqual(steps(set, [pending], claim('data-web-0')), []);
   });
 
-  it('keep it from being made while they are deleted, which is told, or are about to be', () => {
+  it('delay its creation while they are being deleted, which is reported, or will be deleted', () => {
     const going = claim('data-web-0', [], { deletionTimestamp: at(1) });
     const why = 'wait web-0: pvc data-web-0 is being deleted';
     assert.deepEqual(steps(statefulSet(2, withData()), [], going), [[why]]);

@@ -231,7 +231,7 @@ describe('a StatefulSet', () => {
     assert.ok(world.stored(controllerRevisionResource, `default/${first}`));
   });
 
-  it('makes a pod below the partition of a revision that somebody wrote as of its own template', async () => {
+  it("creates a pod below the partition from the set's template if the stored revision is invalid", async () => {
     const set = statefulSet(1, {
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } },
     });
@@ -406,14 +406,14 @@ describe('a StatefulSet', () => {
     );
   });
 
-  it('is looked at again when a pod becomes available', async () => {
+  it('is reconciled again when a pod becomes available', async () => {
     put(statefulSet(1, { minReadySeconds: 90 }), member(0, 'new'));
     world.put(podResource, member(0, 'new', { readyAt: (world.clock.now() - Date.parse(at(0))) / 1000 }));
     const result = await world.reconcile(key);
     assert.equal(result?.requeueAfter, 90_000);
   });
 
-  it('is looked at when one of its claims changes, not when another one’s does', () => {
+  it('is reconciled when one of its claims changes, not when another one’s does', () => {
     put(statefulSet(1, withData()));
     const keys = (name: string) => world.keysOf(persistentVolumeClaimResource, claim(name));
     assert.deepEqual(keys('data-web-7'), [key]);
@@ -423,7 +423,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(world.keysOf(persistentVolumeClaimResource, elsewhere), []);
   });
 
-  it('is looked at when one of its revisions changes or goes', async () => {
+  it('is reconciled when one of its revisions changes or goes', async () => {
     put(statefulSet(1));
     await settle();
     const [own] = world.all(controllerRevisionResource);

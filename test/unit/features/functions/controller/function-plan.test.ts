@@ -130,7 +130,7 @@ describe('the version that is called', () => {
     ]));
   it('has no fewer than minScale', () =>
     assert.deepEqual(plan(fn(active, { minScale: 2 })).create, [{ version: 'v2', count: 2 }]));
-  it('gives up those that are not ready first, then the youngest', () => {
+  it('removes instances that are not ready first, then the youngest', () => {
     const pods = [ready('v2', 'old', 1), instance('v2', 'starting'), ready('v2', 'young', 9)];
     assert.deepEqual(plan(fn({ ...active, demand: { m1: 1 } }), { pods }).remove, ['starting', 'young']);
   });
@@ -141,7 +141,7 @@ describe('the version that is called', () => {
     assert.deepEqual([create, remove], [[{ version: 'v2', count: 1 }], ['dead']]);
     assert.deepEqual([status.replicas, status.readyReplicas], [0, 0]);
   });
-  it('gives up one whose node is gone, and makes another', () => {
+  it('removes an instance of a lost node, and creates another', () => {
     const lost = unready('v2', 'lost', true);
     const { create, remove } = plan(fn({ ...active, demand: { m1: 1 } }), { pods: [lost] });
     assert.deepEqual([create, remove], [[{ version: 'v2', count: 1 }], ['lost']]);

@@ -67,7 +67,7 @@ describe('a pool', () => {
     return server;
   };
 
-  it('is looked at when a function, a version or a pod of its runtime changes, and for no other', () => {
+  it('is reconciled when a function, a version or a pod of its runtime changes, and for no other', () => {
     const server = world();
     const warm = { 'minik8s.io/warm': 'nodejs' };
     assert.deepEqual(server.keysOf(functionResource, fn()), [key]);
@@ -77,14 +77,14 @@ describe('a pool', () => {
     assert.deepEqual(server.keysOf(podResource, pod('p', warm)), ['default/nodejs']);
     assert.deepEqual(server.keysOf(podResource, pod('p')), []);
   });
-  it('is looked at once for all functions of its runtime when the nodes change, and for none without one', () => {
+  it('is reconciled once for all functions of its runtime when the nodes change, and for none without one', () => {
     const server = world();
     server.put(functionResource, { ...fn(), metadata: meta('g') } as Fn);
     server.put(functionResource, { ...fn({ runtime: undefined }), metadata: meta('own') } as Fn);
     const [node] = server.all(nodeResource);
     assert.deepEqual(server.keysOf(nodeResource, node ?? assert.fail()), [key]);
   });
-  it('is looked at again when a failed instance may be replaced, and otherwise not by time', async () => {
+  it('is reconciled again when a failed instance may be replaced, and otherwise not by time', async () => {
     const server = world();
     await server.reconcile(key);
     for (const kind of [functionVersionResource, podResource]) server.sync(kind as typeof podResource);
@@ -121,7 +121,7 @@ describe('a pool', () => {
     assert.equal(server.names(podResource).length, 3);
     assert.ok(server.asked.every((one) => one.startsWith('create')));
   });
-  it('is not looked at when a node without room comes', () => {
+  it('is not reconciled when a node without room comes', () => {
     const server = new ScriptedWorld(warmPoolController(images, 2), 0, [warmPoolRights, functionRights]);
     server.put(functionResource, fn());
     const node = { metadata: { ...meta('n1'), namespace: undefined }, status: {} } as unknown as Node;
@@ -149,7 +149,7 @@ describe('a function', () => {
     return server;
   };
 
-  it('is looked at when it, a version or an instance of it changes, and for none of another owner', async () => {
+  it('is reconciled when it, a version or an instance of it changes, and for none of another owner', async () => {
     const server = world();
     await server.reconcile(key);
     server.sync(functionVersionResource);
@@ -206,7 +206,7 @@ describe('a function', () => {
     await server.reconcile(key);
     assert.equal(server.names(podResource).length, 1);
   });
-  it('is looked at again when its first instance may go, keeps it until then, and removes it once', async () => {
+  it('is reconciled again when its first instance may go, keeps it until then, and removes it once', async () => {
     const server = world(fn({ minScale: 0 }));
     await server.reconcile(key);
     server.sync(functionVersionResource);
@@ -344,7 +344,7 @@ describe('a function', () => {
     assert.deepEqual(listed('m1', 'm2'), []);
     assert.deepEqual(listed('m1'), [key]);
   });
-  it('is looked at again after an instance that could not be made or removed, and not in a namespace that ends', async () => {
+  it('is reconciled again after an instance that could not be made or removed, and not in a namespace that ends', async () => {
     const refused = newStatusError('InternalError', 'the store is away');
     const ending = newStatusError('Forbidden', 'it ends', {
       causes: [{ reason: 'NamespaceTerminating', message: '', field: '' }],

@@ -132,7 +132,7 @@ describe('a pool', () => {
       'nothing is asked for after that',
     );
   });
-  it('is looked at when other nodes have room than before, and not whenever a node is written', () => {
+  it('is reconciled when other nodes have room than before, and not whenever a node is written', () => {
     const one = world();
     assert.deepEqual(one.keysOf(nodeResource, node()), [key]);
     assert.deepEqual(one.keysOf(nodeResource, node()), []);

@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 const ready = () => world.stored(dnsResource, key)?.status?.conditions?.find(({ type }) => type === 'Ready');
 
-test('it is looked at when it changes itself, and when a Service of its paths does', () => {
+test('it is reconciled when it changes itself, and when a Service of its paths does', () => {
   const other = world.put(dnsResource, makeDns('two', 'b.example', ['/=db:80', '/a=web:80']));
   assert.deepEqual(world.keysOf(dnsResource, other), [`${namespace}/two`]);
   assert.deepEqual(world.keysOf(serviceResource, web), [key, `${namespace}/two`]);
@@ -91,7 +91,7 @@ test('an object with a host of another namespace names that namespace', async ()
 test('all objects are reconciled when a node changes its report, appears or disappears', () => {
   const silent = world.put(nodeResource, makeNode('n1'));
   assert.deepEqual(world.keysOf(nodeResource, silent), [key], 'it comes');
-  assert.deepEqual(world.keysOf(nodeResource, silent), [], 'the status is the same');
+  assert.deepEqual(world.keysOf(nodeResource, silent), [], 'the Node reports the same');
   const heard = world.put(nodeResource, serving('n1'));
   assert.deepEqual(world.keysOf(nodeResource, heard), [key]);
   const labelled = world.put(nodeResource, {

@@ -172,7 +172,7 @@ describe('a submission', () => {
     ] as const)
       assert.equal(await submitting(said(stdout)).problem('submit'), `Submitted False ${problem}`);
   });
-  it('ends the job if it is refused for good or canceled before', async () => {
+  it('ends the job if it is rejected permanently or was cancelled before', async () => {
     const refused = submitting(said('refused\nsbatch: error: invalid partition\n  specified: x\n\n'));
     assert.equal(await refused.take('submit'), true);
     const message = 'sbatch: error: invalid partition\n  specified: x';

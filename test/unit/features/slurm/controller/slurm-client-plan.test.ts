@@ -95,7 +95,7 @@ describe('a job that is being deleted', () => {
     const found = plan({ jobs: [deleted('Running')], secretIsThere: true });
     assert.deepEqual(found, { ...nothing, needsClient: true });
   });
-  it('is let go when it has ended, or no client has ever seen it', () => {
+  it('is released when it has ended, or no client has ever seen it', () => {
     assert.deepEqual(plan({ jobs: [deleted('Failed')], secretIsThere: true }).release, [undefined]);
     assert.deepEqual(plan({ jobs: [deleted()], secretIsThere: true }), { ...nothing, release: [undefined] });
     assert.deepEqual(plan({ jobs: [deleted()], pods: [pod('a')], secretIsThere: true }).release, []);
@@ -106,12 +106,12 @@ describe('a job that is being deleted', () => {
   });
   it('is not released if its Secret was not looked up', () =>
     assert.deepEqual(plan({ jobs: [deleted('Running')] }).release, []));
-  it('is let go with its namespace once no client is left', () => {
+  it('is released with its namespace once no client is left', () => {
     const state = { jobs: [deleted('Running')], secretIsThere: true, namespaceEnds: true };
     assert.deepEqual(plan(state).release, ['its namespace is being deleted']);
     assert.deepEqual(plan({ ...state, pods: [pod('a')] }).release, []);
   });
-  it('is not let go twice', () =>
+  it('is not released twice', () =>
     assert.deepEqual(plan({ jobs: [job({ deleted: true, held: false, phase: 'Failed' })] }), nothing));
 });
 

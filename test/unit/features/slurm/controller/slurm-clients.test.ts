@@ -42,7 +42,7 @@ describe('the controller of SlurmJobs', () => {
     await world.reconcile(key);
     assert.deepEqual(world.stored(slurmJobResource, 'default/j')?.metadata.finalizers, ['other.io/x']);
   });
-  it('does not let go of a job because something failed', async () => {
+  it('does not release a job because something failed', async () => {
     const world = newWorld();
     world.put(slurmJobResource, job(leaving, { phase: 'Running', jobID: '7' }));
     world.store(secretResource, { kind: 'Secret', metadata: meta('hpc') } as never);
@@ -189,7 +189,7 @@ describe('the controller of SlurmJobs', () => {
       assert.deepEqual([world.told, world.names(podResource)], [told, []]);
     }
   });
-  it('lets go of a job in a namespace that ends, when no client is left to cancel it', async () => {
+  it('releases a job in a namespace that ends, when no client is left to cancel it', async () => {
     for (const answer of [
       newNotFound(podResource, 'default'),
       newStatusError('Forbidden', 'the namespace is being deleted', {

@@ -20,7 +20,7 @@ const http = { http: { path: '/x' } };
 const configMaps = { apiVersion: 'v1', kind: 'ConfigMap', types: ['Created'] };
 const folder = { folder: '/srv', types: ['Created'], recursive: false, includeContent: false };
 
-describe('a trigger is looked at', () => {
+describe('a trigger is reconciled', () => {
   const begin = () => {
     const { server } = world();
     for (const [name, spec] of Object.entries({

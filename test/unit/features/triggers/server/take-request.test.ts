@@ -146,7 +146,7 @@ describe('a rejected request stores no event', () => {
       const { status, taken } = await ask(shape);
       assert.deepEqual([status, taken], [code, []]);
     });
-  it('and its answer has the reason', async () => {
+  it('has the reason in its answer', async () => {
     const words = async (shape: Shape) => (await ask(shape)).message;
     assert.match((await words({ isThere: false })) ?? '', /triggers.minik8s.io "t" not found/);
     assert.equal(await words({ spec: { suspend: true } }), 'the trigger is suspended: it takes no events');

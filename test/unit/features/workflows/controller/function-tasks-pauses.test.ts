@@ -185,7 +185,7 @@ describe('a call', () => {
     await ensure('a', { id: 'a', instance: 'i9', time: new Date(clock.now()).toISOString() });
     assert.equal(sent[0]?.call.ageMs, 0);
   });
-  it('is sent once, however often the controller looks at it', async () => {
+  it('is sent once, however often the controller reconciles it', async () => {
     const { sent, tasks, state, ensure } = world();
     state.outcome = 'never';
     for (let i = 0; i < 4; i++) await ensure('a', tasks.marksOf('r')[0]);

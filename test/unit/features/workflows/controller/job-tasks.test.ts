@@ -97,7 +97,7 @@ describe('the output of a Job', () => {
 });
 
 describe('the objects of a run', () => {
-  it('are let go of when nothing waits for their tasks, and not before', async () => {
+  it('are released when nothing waits for their tasks, and not before', async () => {
     const { server, tasks } = world();
     const run = runOf();
     const name = await nameOf(server, tasks, run);

@@ -238,7 +238,7 @@ describe('a run that is a task', () => {
   const stored = (server: ScriptedWorld) =>
     server.stored<WorkflowRun>(workflowRunResource, 'default/child') ?? assert.fail();
 
-  it('is stopped and let go of, and other finalizers stay', async () => {
+  it('is stopped and released, and other finalizers stay', async () => {
     const { server, tasks } = world();
     server.put(workflowRunResource, child());
     assert.deepEqual(
@@ -263,7 +263,7 @@ describe('a run that is a task', () => {
       assert.deepEqual([stored(server).spec.stop, stored(server).metadata.finalizers], [wanted, ['x']]);
     }
   });
-  it('is not stopped, nor let go of, where it was made again under its name', async () => {
+  it('is not stopped, nor released, where it was made again under its name', async () => {
     for (const status of [{ phase: 'Running' }, { phase: 'Failed' }]) {
       const { server, tasks } = world();
       server.put(workflowRunResource, child({}, {}, status));
@@ -282,7 +282,7 @@ describe('a run that is a task', () => {
     await tasks.letGoRun(child());
     assert.deepEqual(server.all(workflowRunResource), []);
   });
-  it('is let go of once', async () => {
+  it('is released once', async () => {
     const { server, tasks } = world();
     const bare = child({ finalizers: ['x'] }, {}, { phase: 'Failed' });
     server.put(workflowRunResource, bare);

@@ -81,7 +81,7 @@ describe('tasks of a run', () => {
     }
     assert.deepEqual([asked, functions.ran.length], [1, 1]);
   });
-  it('are stopped with the run, and their objects let go of', async () => {
+  it('are stopped with the run, and their objects released', async () => {
     const { server, functions, settle, stored } = world({
       StartAt: 'Both',
       States: {
@@ -194,7 +194,7 @@ describe('a run that another client has written', () => {
   });
 });
 
-describe('the controller looks at', () => {
+describe('the controller reconciles', () => {
   const parent = { namespace: 'up', name: 'above', uid: 'uid-above', task: '0-0', depth: 1 };
   it('a run that changes, and the run whose task it is', () => {
     const { server } = world();

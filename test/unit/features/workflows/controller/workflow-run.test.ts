@@ -118,7 +118,7 @@ describe('a run', () => {
       ['updateStatus WorkflowRun r'],
     );
   });
-  it('that is gone gives up its calls', async () => {
+  it('that was deleted cancels its calls', async () => {
     const functions = new FakeFunctions(new FakeClock());
     functions.handle = () => 'never';
     const calls = functions.calls();

@@ -119,7 +119,7 @@ describe('a workflow', () => {
     assert.equal(await server.reconcile(key), undefined);
     assert.deepEqual(server.asked, []);
   });
-  it('is looked at once a second at most, and at once when it was made again', async () => {
+  it('is reconciled once a second at most, and at once when it was made again', async () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow());
     await server.reconcile(key);
@@ -148,7 +148,7 @@ describe('a workflow', () => {
     await server.reconcile(key);
     assert.deepEqual(server.asked, []);
   });
-  it('is looked at again when the time of its next run is over', async () => {
+  it('is reconciled again when the time of its next run is over', async () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow({ runsHistoryLimit: 5, ttlSecondsAfterFinished: 30 }));
     server.put(workflowRunResource, run('a', 10));
@@ -162,7 +162,7 @@ describe('a workflow', () => {
     await assert.rejects(server.reconcile(key), refused);
     assert.equal(server.stored(workflowResource, key)?.status, undefined);
   });
-  it('is looked at when it changes, and when a run of it does', () => {
+  it('is reconciled when it changes, and when a run of it does', () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     assert.deepEqual(server.keysOf(workflowResource, workflow()), [key]);
     assert.deepEqual(server.keysOf(workflowRunResource, run('a', 1, { namespace: 'other' })), ['other/w']);

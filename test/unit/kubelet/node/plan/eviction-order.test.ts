@@ -126,12 +126,12 @@ describe('a pod', () => {
     ['that has failed', podOf('a', {}, {}, { phase: 'Failed' }), false],
     ['that has done its work', podOf('a', {}, {}, { phase: 'Succeeded' }), false],
     [
-      'that is being deleted',
+      'with the condition DisruptionTarget',
       podOf('a', {}, {}, { conditions: [condition('Ready', 'True'), condition('DisruptionTarget', 'True')] }),
       false,
     ],
     [
-      'whose eviction was cancelled',
+      'whose condition DisruptionTarget is False',
       podOf(
         'a',
         {},

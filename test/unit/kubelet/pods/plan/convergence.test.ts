@@ -93,7 +93,7 @@ class Model {
         this.containers = this.containers.filter(({ id }) => id !== action.id);
         return;
       case 'removeVolumes':
-        assert.fail('the end of the container is not reported');
+        assert.fail('the volumes of a pod with an unknown end are removed');
         return;
       case 'removePodFiles':
         assert.ok(

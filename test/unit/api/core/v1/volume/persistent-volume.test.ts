@@ -144,7 +144,7 @@ testCreate(persistentVolumeResource, disk, [
     'metadata.annotations.volume.beta.kubernetes.io/mount-options: Forbidden: may not specify mount options for thi',
   ],
   [
-    'mountOptions that the source supports',
+    'mount options in an annotation, for a source that supports them',
     {
       metadata: { annotations: { 'volume.beta.kubernetes.io/mount-options': 'ro' } },
       spec: { hostPath: null, nfs: { server: 'a', path: '/b' } },
