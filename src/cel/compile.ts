@@ -17,7 +17,9 @@ import { Fault, type Value } from './values/value.ts';
 /** A compiled expression. It keeps nothing between evaluations, so its owner may cache it. */
 export interface Compiled {
   readonly resultType: Type;
-  /** Least and greatest cost of an evaluation, given the maximum sizes that the types of the variables have. */
+  /**
+   * Least and greatest cost of an evaluation, given the maximum sizes that the types of the variables have.
+   */
   readonly estimatedCost: Range;
   /**
    * Returns the value. Variables are JSON or values of CEL; one may be a getter, which is called if it is

@@ -22,10 +22,10 @@ export const matchConditionsLimit = 2_500_000;
 export const maxMessageLength = 5 * 1024;
 
 /**
- * Maximum steps of loops in functions: comparisons of nested lists, copies, characters. Upstream's cost counts
- * some of them as one.
+ * Maximum steps of loops in functions: comparisons of nested lists, copies, characters. Upstream's cost
+ * counts some of them as one.
  */
-const maxWork = 2_000_000;
+const maxWork = 1_000_000;
 
 const exceeded = 'operation cancelled: actual cost limit exceeded';
 

@@ -1,11 +1,14 @@
-/** Signatures of functions as text: `size(string): int`, `list<A>.indexOf(A): int`, `math.least(int, int): int`. */
+/**
+ * Signatures of functions as text: `size(string): int`, `list<A>.indexOf(A): int`, `math.least(int, int):
+ * int`.
+ */
 
 import type { Type } from './type.ts';
 import * as types from './type.ts';
 
 export interface Signature {
   readonly name: string;
-  /** Whether the first parameter is the receiver. */
+  /** True if the first parameter is the receiver. */
   readonly member: boolean;
   readonly parameters: readonly Type[];
   readonly result: Type;

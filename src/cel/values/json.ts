@@ -3,6 +3,7 @@ import type { Run } from '../evaluation/run.ts';
 import {
   dyn,
   type FieldType,
+  fieldOf,
   type ListType,
   type MapType,
   type ObjectType,
@@ -167,11 +168,11 @@ class JsonObject extends ObjectValue {
   }
 
   declares(field: string): boolean {
-    return this.type.fields.has(field);
+    return fieldOf(this.type, field) !== undefined;
   }
 
   get(field: string): Value | undefined {
-    const declared = this.type.fields.get(field);
+    const declared = fieldOf(this.type, field);
     return declared === undefined ? undefined : this.read(declared);
   }
 
