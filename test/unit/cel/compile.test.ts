@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compile } from '../../../src/cel/compile.ts';
 import type { Environment } from '../../../src/cel/environment.ts';
-import { Budget, perCallLimit, requestLimit } from '../../../src/cel/evaluation/run.ts';
+import { Budget, matchConditionsLimit, perCallLimit, requestLimit } from '../../../src/cel/evaluation/run.ts';
 import { Authorizer, type AuthorizerQuestion } from '../../../src/cel/kubernetes/authorizer.ts';
 import * as types from '../../../src/cel/types/type.ts';
 import { shown } from '../../fixtures/cel/shown.ts';
@@ -56,7 +56,7 @@ const self = {
 };
 
 function evaluate(expression: string, environment: Environment, variables: Record<string, unknown>): unknown {
-  return shown(compile(expression, environment).evaluate(variables, new Budget(requestLimit)));
+  return shown(compile(expression, environment).evaluate(variables, new Budget(matchConditionsLimit)));
 }
 
 const values: readonly (readonly [expression: string, value: unknown])[] = [
