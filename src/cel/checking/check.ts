@@ -181,6 +181,8 @@ class Checker {
   /** Returns the type of the result, if the overload takes these arguments. */
   private applied(overload: Overload, args: readonly Type[]): Type | undefined {
     if (overload.parameters.length !== args.length) return undefined;
+    if (!overload.isGeneric)
+      return assignableAll(this.substitution, args, overload.parameters) ? overload.result : undefined;
     const fresh = new Substitution();
     const rename = (type: Type): Type => this.renamed(fresh, type);
     if (!assignableAll(this.substitution, args, overload.parameters.map(rename))) return undefined;

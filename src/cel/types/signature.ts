@@ -12,6 +12,8 @@ export interface Signature {
   readonly member: boolean;
   readonly parameters: readonly Type[];
   readonly result: Type;
+  /** True if a type has a parameter. */
+  readonly isGeneric: boolean;
 }
 
 const scalars: Readonly<Record<string, Type>> = {
@@ -39,8 +41,14 @@ export function signature(text: string): Signature {
   const result = readType(text.slice(text.indexOf(':', close) + 1).trim());
   const dot = path.lastIndexOf('.');
   const receiver = dot === -1 ? undefined : readReceiver(path.slice(0, dot));
-  if (receiver === undefined) return { name: path, member: false, parameters: own, result };
-  return { name: path.slice(dot + 1), member: true, parameters: [receiver, ...own], result };
+  const parameters = receiver === undefined ? own : [receiver, ...own];
+  const isGeneric = [...parameters, result].some(hasParameter);
+  if (receiver === undefined) return { name: path, member: false, parameters, result, isGeneric };
+  return { name: path.slice(dot + 1), member: true, parameters, result, isGeneric };
+}
+
+function hasParameter(type: Type): boolean {
+  return type.kind === 'parameter' || types.parametersOf(type).some(hasParameter);
 }
 
 function readReceiver(text: string): Type | undefined {
