@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { compile } from '../../../src/cel/compile.ts';
 import { CelError } from '../../../src/cel/error.ts';
 import { Budget, requestLimit } from '../../../src/cel/evaluation/run.ts';
-import { dyn } from '../../../src/cel/types/type.ts';
+import { bytes, dyn, int, listOf, string, timestamp } from '../../../src/cel/types/type.ts';
 
 const range = (length: number) => Array.from({ length }, (_, at) => at);
 const variables = {
@@ -106,6 +106,35 @@ test('takes long chains of what is not deep', () => {
     false,
   );
   assert.equal(answerTo(`[${range(10_000).join(', ')}].size()`), 10_000n);
+});
+
+test('a value that is nested deeper than the stack is an error of the expression', () => {
+  const nested = () => {
+    let value: unknown = 1;
+    for (let level = 0; level < 100_000; level++) value = [value];
+    return value;
+  };
+  const compiled = compile('a == b', { variables: { a: dyn, b: dyn } });
+  assert.throws(
+    () => compiled.evaluate({ a: nested(), b: nested() }, new Budget(requestLimit)),
+    /^CelError: operation cancelled: /,
+  );
+});
+
+test('values that contradict their declared types are errors of the expression', () => {
+  const types = { bytes, timestamp, int, list: listOf(string) };
+  const declared = { variables: types };
+  const wrong = { bytes: '***', timestamp: 'never', int: 'x', list: { a: 1 } };
+  for (const expression of [
+    'size(bytes)',
+    'timestamp < timestamp',
+    'int + 1',
+    'list.all(x, x.size() > 0)',
+    'list[0]',
+  ]) {
+    const compiled = compile(expression, declared);
+    assert.throws(() => compiled.evaluate(wrong, new Budget(requestLimit)), CelError, expression);
+  }
 });
 
 test('refuses an expression that is too long before it reads it', () => {
