@@ -42,7 +42,7 @@ function schemaValidationCauses(
 ): StatusCause[] {
   const place = { path: '', run: { base, steps: 0 }, ...(old !== undefined && { old: { value: old } }) };
   try {
-    return validate(value, schema, place).causes;
+    return validate(value, schema, place).causes.map((cause) => cause());
   } catch (error) {
     if (!(error instanceof TooManySteps)) throw error;
     return [
