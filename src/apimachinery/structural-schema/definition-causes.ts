@@ -6,7 +6,7 @@ import { forbiddenCause, invalidCause } from '../field-error.ts';
 import { maxCauses, type StatusCause } from '../status-error.ts';
 import { defaultCauses } from './default-causes.ts';
 import { listKeywordCauses } from './list-keyword-causes.ts';
-import { ruleCauses } from './rule-causes.ts';
+import { rejectedRules, ruleCauses } from './rule-causes.ts';
 import { headFields, type StructuralSchema, type WrittenSchema } from './schema.ts';
 import { shapeCause } from './schema-shape.ts';
 import { structureCauses } from './structure-causes.ts';
@@ -15,6 +15,11 @@ import { additionalOf, alternatives, itemsOf, keywordCauses, unreadable } from '
 export interface DefinitionOptions {
   /** True if the status is a subresource: the schema's root then may say little besides its properties. */
   readonly hasStatus?: boolean;
+  /**
+   * Checks the rules in CEL of a schema without other problems. Default: rejects rules, because a rule that is
+   * not evaluated protects nothing.
+   */
+  readonly checkRules?: (schema: StructuralSchema, path: string) => StatusCause[];
 }
 
 /**
@@ -24,7 +29,7 @@ export interface DefinitionOptions {
 export function schemaCauses(
   schema: WrittenSchema,
   path: string,
-  { hasStatus = false }: DefinitionOptions = {},
+  { hasStatus = false, checkRules = rejectedRules }: DefinitionOptions = {},
 ): StatusCause[] {
   const misshapen = shapeCause(schema, path);
   if (misshapen) return [misshapen];
@@ -33,7 +38,10 @@ export function schemaCauses(
   const reason = unreadable(schema);
   if (reason === undefined) causes.push(...structuralCauses(schema, path));
   walk(schema, path, { isRoot: true, insideMeta: false }, causes);
-  return causes.length === 0 && reason !== undefined ? [invalidCause(path, '', reason)] : causes;
+  if (causes.length > 0) return causes;
+  return reason === undefined
+    ? checkRules(schema as StructuralSchema, path)
+    : [invalidCause(path, '', reason)];
 }
 
 function structuralCauses(schema: WrittenSchema, path: string): StatusCause[] {

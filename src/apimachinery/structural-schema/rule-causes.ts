@@ -2,26 +2,31 @@
 import { forbiddenCause, invalidCause, notSupportedCause, requiredCause } from '../field-error.ts';
 import type { StatusCause } from '../status-error.ts';
 import { fieldAtPath } from './field-path.ts';
-import type { ValidationRule, WrittenSchema } from './schema.ts';
+import { innerSchemas, type StructuralSchema, type ValidationRule, type WrittenSchema } from './schema.ts';
 import { unreadable } from './written-schema.ts';
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 
 const hasNewline = (text: string) => /[\n\r]/.test(text);
 
-/**
- * Returns the causes of a schema's rules. A definition with rules is rejected: a rule that is not evaluated
- * protects nothing.
- */
+/** Returns the causes of a schema's rules that do not depend on their expressions. */
 export function ruleCauses(schema: WrittenSchema, path: string): StatusCause[] {
   const rules = schema['x-kubernetes-validations'] ?? [];
-  const at = `${path}.x-kubernetes-validations`;
-  const wrong = rules.flatMap((rule, index) => [
-    ...textCauses(rule, `${at}[${index}]`),
-    ...placeCauses(rule, schema, `${at}[${index}]`),
-  ]);
-  if (wrong.length > 0 || rules.length === 0) return wrong;
-  return [forbiddenCause(at, 'rules in the Common Expression Language are not supported yet')];
+  return rules.flatMap((rule, index) => {
+    const at = `${path}.x-kubernetes-validations[${index}]`;
+    return [...textCauses(rule, at), ...placeCauses(rule, schema, at)];
+  });
+}
+
+/** Returns a cause for each schema that has rules. */
+export function rejectedRules(schema: StructuralSchema, path: string): StatusCause[] {
+  const own = (schema['x-kubernetes-validations'] ?? []).length > 0;
+  return [
+    ...(own
+      ? [forbiddenCause(`${path}.x-kubernetes-validations`, 'rules in CEL are not evaluated here')]
+      : []),
+    ...innerSchemas(schema, path).flatMap(([inner, at]) => rejectedRules(inner, at)),
+  ];
 }
 
 function textCauses({ rule, message, messageExpression }: ValidationRule, path: string): StatusCause[] {

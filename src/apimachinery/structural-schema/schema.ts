@@ -118,6 +118,20 @@ export const preservesUnknown = (schema: StructuralSchema): boolean =>
 export const isEmbedded = (schema: StructuralSchema): boolean =>
   schema['x-kubernetes-embedded-resource'] === true;
 
+/** Returns the schemas of fields and items, with their paths in a definition. */
+export function innerSchemas(
+  { properties, items, additionalProperties }: StructuralSchema,
+  path: string,
+): (readonly [schema: StructuralSchema, path: string])[] {
+  return [
+    ...Object.entries(properties ?? {}).map(([key, inner]) => [inner, `${path}.properties[${key}]`] as const),
+    ...(items ? [[items, `${path}.items`] as const] : []),
+    ...(typeof additionalProperties === 'object'
+      ? [[additionalProperties, `${path}.additionalProperties`] as const]
+      : []),
+  ];
+}
+
 /** A field or an item of a value, with its schema. */
 export interface Member {
   readonly value: unknown;

@@ -1,4 +1,6 @@
 /** A kind that is added while the server runs, from names and a schema that are data. Pure. */
+
+import { ruleCausesAfter } from '../../api/apiextensions/rules/rule-causes.ts';
 import { ageColumn, nameColumn } from '../../api/columns.ts';
 import { decodeFields, type Findings, noFindings } from '../../apimachinery/decode-fields.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
@@ -13,7 +15,10 @@ import {
 } from '../../apimachinery/field-types.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { TypeMismatch } from '../../apimachinery/scalars.ts';
+import type { StatusCause } from '../../apimachinery/status-error.ts';
 import { withDefaults, withoutNulls } from '../../apimachinery/structural-schema/defaulting.ts';
+import { conformEmbedded } from '../../apimachinery/structural-schema/embedded-resources.ts';
 import { pruned } from '../../apimachinery/structural-schema/pruning.ts';
 import type { StructuralSchema } from '../../apimachinery/structural-schema/schema.ts';
 import { valueCauses } from '../../apimachinery/structural-schema/value-causes.ts';
@@ -56,9 +61,9 @@ export function customKind(custom: CustomKind, fields: FieldTable): ResourceDefi
       objectTypeFromStructural(typeName, schema, meta),
       publishedSchema(custom, schema, meta),
     ),
-    readFields: (value, findings) => readFields(value, schema, head, findings),
+    readFields: (value, findings) => readFields(value, schema, { head, meta }, findings),
     strategy: { countsGenerations: true, updatesNameVersion: true },
-    versionRules: { validate: (object, old) => valueCauses(object, schema, { old }) },
+    versionRules: { validate: (object, old) => objectCauses(object, schema, old) },
     deleteAnswers: 'status',
   };
 }
@@ -85,14 +90,27 @@ const maxReported = 100;
 function readFields(
   { apiVersion, kind, metadata, ...content }: JsonObject,
   schema: StructuralSchema,
-  head: ObjectType,
+  { head, meta }: { readonly head: ObjectType; readonly meta: ObjectType },
   { unknown }: Pick<Findings, 'unknown'>,
 ): JsonObject {
   const findings = noFindings();
   const checked = decodeFields({ apiVersion, kind, metadata }, head, findings);
   const { value, removed } = pruned(content, schema, true);
-  unknown.push(...[...findings.unknown, ...removed].slice(0, maxReported));
-  return { ...checked, ...completed(value as JsonObject, schema) };
+  const conformed = conformEmbedded(value, schema, meta);
+  if (conformed.cause) throw new TypeMismatch(`${conformed.cause.field}: ${conformed.cause.message}`);
+  unknown.push(...[...findings.unknown, ...removed, ...conformed.unknown].slice(0, maxReported));
+  return { ...checked, ...completed(conformed.value as JsonObject, schema) };
+}
+
+/** Returns the problems of an object: those of its schema, then those of its rules. */
+function objectCauses(
+  object: KubeObject,
+  schema: StructuralSchema,
+  old: KubeObject | undefined,
+): StatusCause[] {
+  const causes = valueCauses(object, schema, { old });
+  const [fields, oldFields] = [object, old] as unknown as [JsonObject, JsonObject | undefined];
+  return [...causes, ...ruleCausesAfter(causes, fields, schema, oldFields)];
 }
 
 const completed = (value: JsonObject, schema: StructuralSchema): JsonObject =>

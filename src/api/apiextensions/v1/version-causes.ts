@@ -9,6 +9,7 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { schemaCauses } from '../../../apimachinery/structural-schema/definition-causes.ts';
 import { fieldAtPath } from '../../../apimachinery/structural-schema/field-path.ts';
 import type { WrittenSchema } from '../../../apimachinery/structural-schema/schema.ts';
+import { definitionRuleCauses } from '../rules/definition-rules.ts';
 import type { CustomResourceColumnDefinition, CustomResourceDefinitionVersion } from './types.gen.ts';
 
 type Version = CustomResourceDefinitionVersion;
@@ -31,7 +32,9 @@ export function deprecationCauses({ deprecated, deprecationWarning }: Version, p
 export function schemaPartCauses({ schema, subresources }: Version, path: string): StatusCause[] {
   const written = schema?.openAPIV3Schema as WrittenSchema | undefined;
   const hasStatus = subresources?.status !== undefined;
-  return written ? schemaCauses(written, `${path}.openAPIV3Schema`, { hasStatus }) : [];
+  return written
+    ? schemaCauses(written, `${path}.openAPIV3Schema`, { hasStatus, checkRules: definitionRuleCauses })
+    : [];
 }
 
 /** Returns the causes of `/scale`; paths are named as upstream names them. */
