@@ -99,7 +99,7 @@ function merge(outcome: Outcome, inner: Outcome): void {
 
 function validateByType(value: unknown, schema: StructuralSchema, place: Place, outcome: Outcome): void {
   if (typeof value === 'string') {
-    spend(place.run, value.length / charactersPerStep);
+    if (schema.pattern || schema.format) spend(place.run, value.length / charactersPerStep);
     report(outcome, textCause(value, schema, named(place)));
     report(outcome, formatCause(value, schema, named(place)));
   } else if (typeof value === 'number') {

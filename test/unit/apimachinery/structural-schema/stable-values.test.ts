@@ -40,8 +40,8 @@ function anyValue(random: Random, depth: number): unknown {
 }
 
 /**
- * Returns a schema of a few levels, with many kinds of keywords. Maps have no defaults: as upstream, those are
- * not checked when a definition is applied.
+ * Returns a schema of a few levels, with many kinds of keywords. Maps have no defaults: as upstream, those
+ * are not checked when a definition is applied.
  */
 function anySchema(random: Random, depth: number, hasDefaults = true): StructuralSchema {
   const inner = () => anySchema(random, depth - 1, hasDefaults);
