@@ -3,6 +3,7 @@
  * RegExp can take exponential time and must not be used for them.
  */
 import { RE2JS } from 're2js';
+import { BoundedMap } from '../base/bounded-map.ts';
 
 export interface Pattern {
   /** Returns true if any part of the text matches. */
@@ -14,11 +15,20 @@ export class PatternError extends Error {
   override readonly name = 'PatternError';
 }
 
+/** Compiled expressions by their texts, the oldest first: schemas repeat a few. */
+const compiled = new BoundedMap<Pattern>(1000);
+
 /** Throws PatternError. */
 export function compilePattern(text: string): Pattern {
+  const known = compiled.get(text) ?? compileNew(text);
+  compiled.set(text, known);
+  return known;
+}
+
+function compileNew(text: string): Pattern {
   try {
-    const compiled = RE2JS.compile(text);
-    return { matches: (value) => compiled.test(value) };
+    const made = RE2JS.compile(text);
+    return { matches: (value) => made.test(value) };
   } catch (error) {
     throw new PatternError(error instanceof Error ? error.message : String(error));
   }

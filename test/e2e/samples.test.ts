@@ -65,6 +65,7 @@ test('samples', { concurrency: 4 }, async (context) => {
         'pdb',
         'hpa',
         'dns',
+        'crd',
         'ns',
         'functions',
         'workflows',

@@ -80,6 +80,14 @@ export const seeds: Record<string, object> = {
     spec: { podSelector: selector, ingress: [{ from: [{ ipBlock: { cidr: '1.2.3.0/24' } }] }] },
   },
   'scheduling.k8s.io/PriorityClass': { value: 3 },
+  'apiextensions.k8s.io/CustomResourceDefinition': {
+    spec: {
+      ...{ group: 'a.example.com', scope: 'Namespaced', names: { plural: 'as', kind: 'A' } },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+      ],
+    },
+  },
   'node.k8s.io/RuntimeClass': { handler: 'a' },
   'autoscaling/HorizontalPodAutoscaler': hpa,
   'certificates.k8s.io/CertificateSigningRequest': {

@@ -8,7 +8,8 @@ import { extraOf, fieldSchema, propertyOf, type StructuralSchema } from './schem
 
 /**
  * Returns a copy with the schema's defaults. A null where the schema does not allow it is replaced by the
- * default, and stays if there is none. Throws a 413 when the defaults add more values than an object may have.
+ * default, and stays if there is none. Throws a 413 when the defaults add more values than an object may
+ * have.
  */
 export function withDefaults(value: unknown, schema: StructuralSchema): unknown;
 export function withDefaults(value: JsonObject, schema: StructuralSchema): JsonObject;

@@ -16,8 +16,8 @@ export interface DefinitionOptions {
   /** True if the status is a subresource: the schema's root then may say little besides its properties. */
   readonly hasStatus?: boolean;
   /**
-   * Checks the rules in CEL of a schema without other problems. Default: rejects rules, because a rule that is
-   * not evaluated protects nothing.
+   * Checks the rules in CEL of a schema without other problems. Default: rejects rules, because a rule that
+   * is not evaluated protects nothing.
    */
   readonly checkRules?: (schema: StructuralSchema, path: string) => StatusCause[];
 }

@@ -12,8 +12,8 @@ export type FoundField =
   | { readonly error: string };
 
 /**
- * Reads a path such as `.spec.size` or `.spec['key']`, and returns the schema of the field. With `keys` false,
- * brackets are rejected.
+ * Reads a path such as `.spec.size` or `.spec['key']`, and returns the schema of the field. With `keys`
+ * false, brackets are rejected.
  */
 export function fieldAtPath(path: string, schema: WrittenSchema, keys = true): FoundField {
   const tokens = tokensOf(path);

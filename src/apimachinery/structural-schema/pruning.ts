@@ -33,7 +33,7 @@ export function pruned(value: unknown, schema: StructuralSchema, isObject = fals
   return { value: rest, removed: removed.sort() };
 }
 
-/** What a schema says of a value. No schema: no field is specified. */
+/** Fields that a value may have. Without a schema, no field is specified. */
 interface Specified {
   readonly schema: StructuralSchema | undefined;
   /** True if the value is an object of the API. */

@@ -15,11 +15,16 @@ export interface Named {
   readonly field: string;
 }
 
-const wrong = ({ name, field }: Named, value: unknown, why: string): StatusCause =>
-  invalidCause(field, value, `${name} in body ${why}`);
+/** A cause that is not made yet: of several alternatives, only the causes of the nearest one are shown. */
+export type LateCause = () => StatusCause;
+
+const wrong =
+  ({ name, field }: Named, value: unknown, why: string): LateCause =>
+  () =>
+    invalidCause(field, value, `${name} in body ${why}`);
 
 /** Returns the cause for too few items or properties; the message shows the count. */
-export const tooFewCause = (at: Named, count: number, least: number, what: string): StatusCause =>
+export const tooFewCause = (at: Named, count: number, least: number, what: string): LateCause =>
   wrong(at, count, `should have at least ${least} ${what}`);
 
 /** Returns the types that a value may have; empty if the schema allows all. */
@@ -39,7 +44,7 @@ export function typeOfValue(value: unknown): string {
   return typeof value;
 }
 
-export function typeCause(value: unknown, schema: StructuralSchema, at: Named): StatusCause | undefined {
+export function typeCause(value: unknown, schema: StructuralSchema, at: Named): LateCause | undefined {
   const types = typesOf(schema);
   const actual = typeOfValue(value);
   if (types.length === 0 || types.includes(actual)) return undefined;
@@ -48,21 +53,23 @@ export function typeCause(value: unknown, schema: StructuralSchema, at: Named): 
   return wrongType(at, actual, types.join(','));
 }
 
-function wrongType(at: Named, shown: string, type: string): StatusCause {
-  const cause = wrong(at, shown, `must be of type ${type}: ${JSON.stringify(shown)}`);
-  return { ...cause, reason: 'FieldValueTypeInvalid' };
+function wrongType(at: Named, shown: string, type: string): LateCause {
+  return () => ({
+    ...wrong(at, shown, `must be of type ${type}: ${JSON.stringify(shown)}`)(),
+    reason: 'FieldValueTypeInvalid',
+  });
 }
 
 /** Maximum of supported values that a message lists. */
 const maxListed = 200;
 
-export function enumCause(value: unknown, schema: StructuralSchema, at: Named): StatusCause | undefined {
+export function enumCause(value: unknown, schema: StructuralSchema, at: Named): LateCause | undefined {
   if (!schema.enum || schema.enum.length === 0) return undefined;
   const { identities, listed } = enumOf(schema);
   // Upstream finds no null in an enumeration, also where it is listed.
   if (value !== null && identities.has(identityOf(value))) return undefined;
   // Go shows a nil value as a text.
-  return notSupportedCause(at.field, value ?? 'null', listed);
+  return () => notSupportedCause(at.field, value ?? 'null', listed);
 }
 
 interface Enumeration {
@@ -87,10 +94,10 @@ function enumOf(schema: StructuralSchema): Enumeration {
   return made;
 }
 
-export function numberCauses(value: number, schema: StructuralSchema, at: Named): StatusCause[] {
+export function numberCauses(value: number, schema: StructuralSchema, at: Named): LateCause[] {
   const { minimum, maximum, multipleOf } = schema;
   const show = (limit: number) => (Number.isInteger(value) ? `${Math.trunc(limit)}` : goFloat(limit));
-  const causes: StatusCause[] = [];
+  const causes: LateCause[] = [];
   if (multipleOf !== undefined && !isMultiple(value, multipleOf))
     causes.push(wrong(at, value, `should be a multiple of ${show(multipleOf)}`));
   if (minimum !== undefined && isBeyond(minimum, value, schema.exclusiveMinimum))
@@ -121,9 +128,10 @@ function goFloat(value: number): string {
 }
 
 /** Lengths are counted in characters, not in bytes. The first limit that a text exceeds is reported. */
-export function textCause(value: string, schema: StructuralSchema, at: Named): StatusCause | undefined {
+export function textCause(value: string, schema: StructuralSchema, at: Named): LateCause | undefined {
   const { minLength, maxLength } = schema;
-  if (maxLength !== undefined && isLongerThan(value, maxLength)) return tooLongCause(at.field, maxLength);
+  if (maxLength !== undefined && isLongerThan(value, maxLength))
+    return () => tooLongCause(at.field, maxLength);
   if (minLength !== undefined && !isLongerThan(value, minLength - 1))
     return wrong(at, value, `should be at least ${minLength} chars long`);
   return patternCause(value, schema, at);
@@ -135,7 +143,7 @@ function isLongerThan(text: string, length: number): boolean {
   return [...text].length > length;
 }
 
-function patternCause(value: string, schema: StructuralSchema, at: Named): StatusCause | undefined {
+function patternCause(value: string, schema: StructuralSchema, at: Named): LateCause | undefined {
   if (!schema.pattern) return undefined;
   const pattern = patternOf(schema, schema.pattern);
   if (pattern instanceof PatternError)
@@ -164,7 +172,7 @@ function compiled(text: string): Pattern | PatternError {
 }
 
 /** Returns the cause for a text that does not have the schema's format. */
-export function formatCause(value: string, schema: StructuralSchema, at: Named): StatusCause | undefined {
+export function formatCause(value: string, schema: StructuralSchema, at: Named): LateCause | undefined {
   const { format } = schema;
   const check = format ? formatCheck(format) : undefined;
   return !format || !check || check(value) ? undefined : wrongType(at, value, format);

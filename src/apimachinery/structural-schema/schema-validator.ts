@@ -4,10 +4,11 @@
  */
 import { deepEqual, identityOf, isRecord, type JsonObject } from '../equality.ts';
 import { invalidCause, joinPath, requiredCause, tooManyCause } from '../field-error.ts';
-import { maxCauses, type StatusCause } from '../status-error.ts';
+import { maxCauses } from '../status-error.ts';
 import {
   enumCause,
   formatCause,
+  type LateCause,
   mapKey,
   type Named,
   numberCauses,
@@ -19,7 +20,7 @@ import { extraOf, propertyOf, type StructuralSchema } from './schema.ts';
 
 /** The outcome for a value; `matches` counts checks, by which the nearest of several schemas is found. */
 export interface Outcome {
-  readonly causes: StatusCause[];
+  readonly causes: LateCause[];
   matches: number;
 }
 
@@ -32,10 +33,10 @@ export class TooManySteps extends Error {
  * Maximum of pairs of a value and a schema in the validation of one object. A schema of many alternatives
  * for the items of a long list would hold the thread.
  */
-export const maxSteps = 250_000;
+export const maxSteps = 150_000;
 
 /** Characters that count as one step when a text is matched. */
-const charactersPerStep = 256;
+const charactersPerStep = 64;
 
 /** State of the validation of one object. */
 export interface Run {
@@ -84,9 +85,12 @@ const fieldOf = ({ run: { base }, path }: Place) =>
   base && path ? `${base}.${path}` : base || path || '<nil>';
 const named = (place: Place): Named => ({ name: place.path, field: fieldOf(place) });
 
-function report(outcome: Outcome, cause: StatusCause | undefined): void {
-  if (cause && outcome.causes.length <= maxCauses) outcome.causes.push(cause);
+function report(outcome: Outcome, cause: LateCause | undefined): void {
+  if (cause && !isFull(outcome)) outcome.causes.push(cause);
 }
+
+/** Returns true if no other cause would be listed. */
+const isFull = ({ causes }: Outcome) => causes.length > maxCauses;
 
 function merge(outcome: Outcome, inner: Outcome): void {
   for (const cause of inner.causes) report(outcome, cause);
@@ -95,7 +99,7 @@ function merge(outcome: Outcome, inner: Outcome): void {
 
 function validateByType(value: unknown, schema: StructuralSchema, place: Place, outcome: Outcome): void {
   if (typeof value === 'string') {
-    spend(place.run, value.length / charactersPerStep);
+    if (schema.pattern || schema.format) spend(place.run, value.length / charactersPerStep);
     report(outcome, textCause(value, schema, named(place)));
     report(outcome, formatCause(value, schema, named(place)));
   } else if (typeof value === 'number') {
@@ -106,7 +110,7 @@ function validateByType(value: unknown, schema: StructuralSchema, place: Place, 
 
 /** Reports a problem of the alternatives of a schema; upstream's has no field. */
 function reportChoice(outcome: Outcome, place: Place, why: string): void {
-  report(outcome, invalidCause(place.run.base || '<nil>', '', `${JSON.stringify(place.path)} ${why}`));
+  report(outcome, () => invalidCause(place.run.base || '<nil>', '', `${JSON.stringify(place.path)} ${why}`));
 }
 
 function validateAlternatives(
@@ -178,18 +182,24 @@ function validateList(
   outcome: Outcome,
 ): void {
   const { items, minItems, maxItems } = schema;
-  const oldItem = oldItems(schema, place);
-  if (items)
-    for (const [index, item] of list.entries())
-      merge(
-        outcome,
-        validate(item, items, { ...place, path: `${place.path}[${index}]`, old: oldItem(item) }),
-      );
+  if (items) validateItems(list, items, { place, oldItem: oldItems(schema, place) }, outcome);
   if (minItems !== undefined && list.length < minItems)
     report(outcome, tooFewCause(named(place), list.length, minItems, 'items'));
   if (maxItems !== undefined && list.length > maxItems)
-    report(outcome, tooManyCause(fieldOf(place), list.length, maxItems));
+    report(outcome, () => tooManyCause(fieldOf(place), list.length, maxItems));
   outcome.matches++;
+}
+
+function validateItems(
+  list: readonly unknown[],
+  items: StructuralSchema,
+  { place, oldItem }: { readonly place: Place; readonly oldItem: ReturnType<typeof oldItems> },
+  outcome: Outcome,
+): void {
+  for (const [index, item] of list.entries()) {
+    if (isFull(outcome)) return;
+    merge(outcome, validate(item, items, { ...place, path: `${place.path}[${index}]`, old: oldItem(item) }));
+  }
 }
 
 /** Returns a function that finds the old item: only items of lists with keys have one. */
@@ -207,10 +217,10 @@ function oldItems(schema: StructuralSchema, { old }: Place): (item: unknown) => 
 function validateObject(object: JsonObject, schema: StructuralSchema, place: Place, outcome: Outcome): void {
   const keys = Object.keys(object).filter((key) => object[key] !== undefined);
   checkCount(keys.length, schema, place, outcome);
-  for (const key of keys) validateField(object[key], key, schema, place, outcome);
+  for (const key of keys) if (!isFull(outcome)) validateField(object[key], key, schema, place, outcome);
   for (const key of schema.required ?? [])
     if (!Object.hasOwn(object, key) || object[key] === undefined)
-      report(outcome, requiredCause(fieldOf({ ...place, path: joinPath(place.path, key) })));
+      report(outcome, () => requiredCause(fieldOf({ ...place, path: joinPath(place.path, key) })));
 }
 
 function checkCount(count: number, schema: StructuralSchema, place: Place, outcome: Outcome): void {
@@ -218,7 +228,7 @@ function checkCount(count: number, schema: StructuralSchema, place: Place, outco
   if (minProperties !== undefined && count < minProperties)
     report(outcome, tooFewCause(named(place), count, minProperties, 'properties'));
   if (maxProperties !== undefined && count > maxProperties)
-    report(outcome, tooManyCause(fieldOf(place), count, maxProperties));
+    report(outcome, () => tooManyCause(fieldOf(place), count, maxProperties));
 }
 
 function validateField(
@@ -236,7 +246,7 @@ function validateField(
     );
   else if (schema.additionalProperties === false) {
     const name = `${place.path}.${key} in body is a forbidden property`;
-    report(outcome, invalidCause(fieldOf(place), key, name));
+    report(outcome, () => invalidCause(fieldOf(place), key, name));
   }
 }
 

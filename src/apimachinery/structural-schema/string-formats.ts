@@ -27,8 +27,21 @@ const hostnameSource =
   '^([a-zA-Z0-9\\p{S}\\p{L}]((-?[a-zA-Z0-9\\p{S}\\p{L}]{0,62})?)|([a-zA-Z0-9\\p{S}\\p{L}](([a-zA-Z0-9-\\p{S}\\p{L}]{0,61}[a-zA-Z0-9\\p{S}\\p{L}])?)(\\.)){1,}([a-zA-Z\\p{L}]){2,63})$';
 
 function isHostname(text: string): boolean {
-  if (text.length > 255 || byteLength(text) > 255) return false;
+  if (text.length > 255) return false;
+  if (/^[a-z0-9.-]*$/i.test(text)) return isPlainHostname(text);
+  if (byteLength(text) > 255) return false;
   return lazyPattern(hostnameSource).matches(text) && text.split('.').every((part) => byteLength(part) <= 63);
+}
+
+/** Does the same for letters, digits and hyphens, without the large expression. */
+function isPlainHostname(text: string): boolean {
+  const labels = text.split('.');
+  const last = labels.pop() ?? '';
+  if (labels.length === 0) return /^[a-z0-9](?:-?[a-z0-9]{0,62})?$/i.test(last) && last.length <= 63;
+  return (
+    /^[a-z]{2,63}$/i.test(last) &&
+    labels.every((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))
+  );
 }
 
 const byteLength = (text: string) => new TextEncoder().encode(text).length;
@@ -160,7 +173,10 @@ const goDuration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m
 /** A number and a unit in words, anywhere in the text, as Scala writes durations. */
 const scalaDuration =
   '(?i)[0-9]\\s*(?:(?:ns|us|µs|ms|s|m|h|hr|d|w|wk)(?:[^a-zµ]|$)|(?:nano|micro|milli|sec|min|hour|day|week))';
-const isDuration: Check = (text) => goDuration.test(text) || lazyPattern(scalaDuration).matches(text);
+/** Longest text that is searched for words. */
+const maxDuration = 1000;
+const isDuration: Check = (text) =>
+  goDuration.test(text) || (text.length <= maxDuration && lazyPattern(scalaDuration).matches(text));
 
 const isBase64: Check = (text) => text.length % 4 === 0 && text !== '' && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 

@@ -22,7 +22,11 @@ export function structureCauses(schema: WrittenSchema, path: string): StatusCaus
     .map(({ cause }) => cause);
 }
 
+/** Maximum of causes that are collected to be sorted. */
+const maxCollected = 1000;
+
 function invariants(schema: WrittenSchema, level: Level, path: string, causes: StatusCause[]): void {
+  if (causes.length > maxCollected) return;
   const items = itemsOf(schema);
   if (schema.type === 'array' && !items) causes.push(requiredCause(`${path}.items`, 'must be specified'));
   if (items) invariants(items, 'item', `${path}.items`, causes);

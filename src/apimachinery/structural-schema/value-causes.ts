@@ -14,9 +14,9 @@ export interface ValueOptions {
 }
 
 /**
- * Returns the problems of a value, a little over a hundred at most. Example: for `{type: 'object', properties:
- * {size: {type: 'integer', maximum: 3}}}` and `{size: 4}`, the message is `Invalid value: 4: size in body
- * should be less than or equal to 3`.
+ * Returns the problems of a value, a little over a hundred at most. Example: for the schema
+ * `{type: 'object', properties: {size: {type: 'integer', maximum: 3}}}` and `{size: 4}`, the message is
+ * `Invalid value: 4: size in body should be less than or equal to 3`.
  */
 export function valueCauses(
   value: unknown,
@@ -42,7 +42,7 @@ function schemaValidationCauses(
 ): StatusCause[] {
   const place = { path: '', run: { base, steps: 0 }, ...(old !== undefined && { old: { value: old } }) };
   try {
-    return validate(value, schema, place).causes;
+    return validate(value, schema, place).causes.map((cause) => cause());
   } catch (error) {
     if (!(error instanceof TooManySteps)) throw error;
     return [

@@ -177,6 +177,8 @@ function loopTypes(node: FoldNode, declared: Type | undefined): [string, Type | 
 /** Returns the range of a declared type's sizes; undefined for types without a size. */
 function maximumOf(type: Type): Range | undefined {
   if (type.kind === 'list' || type.kind === 'map') return { min: 0, max: type.max ?? unbounded };
+  // The size of an object counts as nothing, as upstream: comparing two objects costs one.
+  if (type.kind === 'object') return zero;
   if (type.kind !== 'scalar' || type.max === undefined) return undefined;
   return { min: 0, max: type.max };
 }

@@ -12,14 +12,14 @@ import {
   type StructuralSchema,
 } from '../../apimachinery/structural-schema/schema.ts';
 
-const docs = 'More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
 const described = {
-  apiVersion: `APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. ${docs}#resources`,
-  kind: `Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. ${docs}#types-kinds`,
-  metadata: `Standard object's metadata. ${docs}#metadata`,
+  apiVersion: 'Group and version of the kind.',
+  kind: 'Name of the kind.',
+  // kubectl's users search for this text.
+  metadata: "Standard object's metadata.",
 };
 
-/** Returns the schema's publication; `size` is the approximate number of bytes of the schema. */
+/** Returns how the documents publish the schema of a kind. */
 export function publishedSchema(
   { group, version, kind }: { readonly group: string; readonly version: string; readonly kind: string },
   schema: StructuralSchema,

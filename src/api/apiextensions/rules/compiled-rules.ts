@@ -1,4 +1,7 @@
-/** Rules of a schema, compiled (k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go). Pure. */
+/**
+ * Rules of a schema, compiled (k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/compilation.go).
+ * Pure.
+ */
 import { fieldAtPath } from '../../../apimachinery/structural-schema/field-path.ts';
 import type { StructuralSchema, ValidationRule } from '../../../apimachinery/structural-schema/schema.ts';
 import { type Compiled, compile } from '../../../cel/compile.ts';

@@ -23,8 +23,8 @@ const maxRequestBytes = 3 * 1024 * 1024;
 export const maxCardinality = (minBytes: number): number => Math.floor(maxRequestBytes / (minBytes + 1));
 
 /**
- * Returns the type of a schema's values; undefined if expressions cannot see them, such as lists of any values.
- * With `isObject`, they are objects of the API. `name` is different for different schemas.
+ * Returns the type of a schema's values; undefined if expressions cannot see them, such as lists of any
+ * values. With `isObject`, they are objects of the API. `name` is different for different schemas.
  */
 export function typeOfSchema(
   schema: StructuralSchema,

@@ -131,5 +131,4 @@ function selectableCauses(jsonPath: string | undefined, at: string, schema: Writ
   ];
 }
 
-const selectable =
-  'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
+const selectable = `must point to a field of type ${selectableTypes.join(', ').replace(/, (\w+)$/, ' or $1')}. Enum string fields and strings with formats are allowed.`;

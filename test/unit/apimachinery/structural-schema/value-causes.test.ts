@@ -240,10 +240,10 @@ describe('an update', () => {
 
 describe('a value that would take long', () => {
   it('is rejected when the alternatives of a long list are too many', () => {
-    const anyOf = Array.from({ length: 2000 }, (_, index) => ({ minimum: 1_000_000 + index }));
+    const anyOf = Array.from({ length: 2000 }, (_, index) => ({ minimum: 1999 - index }));
     const schema = inA({ type: 'array', items: { type: 'integer', anyOf } });
-    const [only, ...others] = lines({ a: Array.from({ length: 20_000 }, (_, index) => index) }, schema);
-    assert.match(only ?? '', /Forbidden: validation takes more than 250000 steps/);
+    const [only, ...others] = lines({ a: Array.from({ length: 20_000 }, () => 0) }, schema);
+    assert.match(only ?? '', /Forbidden: validation takes more than 150000 steps/);
     assert.deepEqual(others, []);
   });
 

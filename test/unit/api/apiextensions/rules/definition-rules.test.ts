@@ -44,7 +44,7 @@ describe('a rule of a definition', () => {
     'takes a number or a text': root({
       port: {
         'x-kubernetes-int-or-string': true,
-        'x-kubernetes-validations': [{ rule: 'type(self) == int' }],
+        'x-kubernetes-validations': [{ rule: 'string(self) != ""' }],
       },
     }),
     'has a message that is computed': root(

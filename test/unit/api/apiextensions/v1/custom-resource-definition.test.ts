@@ -123,7 +123,8 @@ describe('a CustomResourceDefinition', () => {
         },
       ],
       [
-        'spec.selectableFields[0].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+        'spec.selectableFields[0].jsonPath: Invalid value: ".spec": must point to a field of type ' +
+          'string, boolean or integer. Enum string fields and strings with formats are allowed.',
         (definition) => {
           version(definition).selectableFields = [{ jsonPath: '.spec' }];
         },
