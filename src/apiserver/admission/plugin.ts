@@ -6,6 +6,8 @@ import type { UserInfo } from '../request/user.ts';
 export interface Admission {
   readonly operation: 'create' | 'update' | 'delete';
   readonly definition: ResourceDefinition;
+  /** The version of the request; default: the stored one. */
+  readonly served?: ResourceDefinition;
   readonly namespace: string;
   readonly name: string;
   readonly subresource: string;

@@ -110,6 +110,7 @@ async function createNamed(
   const admission: Admission = {
     operation: 'create',
     definition,
+    served,
     namespace: request.namespace,
     name: object.metadata.name,
     subresource: '',

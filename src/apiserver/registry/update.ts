@@ -63,6 +63,7 @@ async function decide(
   const admission: Admission = {
     operation: 'update',
     definition,
+    served,
     namespace: request.namespace,
     name: request.name,
     subresource,

@@ -2,6 +2,7 @@
 
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { KubeContext } from '../context.ts';
+import { validatingPolicies } from '../policies/validating-policies.ts';
 import { escalation } from '../rbac/escalation.ts';
 import { nodeAccessOf, type ServerFeature } from '../server-feature.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';
@@ -40,5 +41,6 @@ export const admissionPlugins = (
   certificateSigningRequests(server),
   ...features.flatMap(({ admission = [] }) => admission),
   escalation(server),
+  validatingPolicies(server),
   resourceQuotas(server),
 ];

@@ -31,9 +31,7 @@ export function namespaceIsSelected(
   const isNamespace = isForNamespace(target);
   if ((target.namespace === '' && !isNamespace) || selectsAll(selector)) return true;
   const writesIt = isNamespace && target.subresource === '' && object !== undefined;
-  const labels = writesIt
-    ? object.metadata.labels
-    : labelsOf(isNamespace ? target.name : target.namespace);
+  const labels = writesIt ? object.metadata.labels : labelsOf(isNamespace ? target.name : target.namespace);
   return matches(selectorFromLabelSelector(selector), labels);
 }
 
