@@ -3,6 +3,7 @@
 import { type Compiled, compile } from '../../../../cel/compile.ts';
 import type { Environment } from '../../../../cel/environment.ts';
 import { CelError } from '../../../../cel/error.ts';
+import { isReservedWord } from '../../../../cel/property-name.ts';
 import { bool, dyn, nullType, sameType, showType, string, type Type } from '../../../../cel/types/type.ts';
 import type { ValidatingAdmissionPolicy, Variable } from '../types.gen.ts';
 import { expressionEnvironment } from './environment.ts';
@@ -73,15 +74,7 @@ function wrongResult(type: Type, allowed: readonly Type[]): string | undefined {
   return `must evaluate to one of [${[only, ...others].join(' ')}] but got ${showType(type)}`;
 }
 
-/** Names that mean something else in an expression (the grammar of CEL). */
-const reserved: ReadonlySet<string> = new Set(
-  (
-    'true false null in as break const continue else for function if import let loop package namespace ' +
-    'return var void while'
-  ).split(' '),
-);
-
-export const isIdentifier = (name: string) => /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !reserved.has(name);
+export const isIdentifier = (name: string) => /^[_a-zA-Z]\w*$/.test(name) && !isReservedWord(name);
 
 /**
  * Compiles all expressions of the policy that are not empty. The program lacks those with faults, so it may
