@@ -1,5 +1,7 @@
 /** All kinds of the server: a new kind requires a file, and a line here. */
 
+export { mutatingWebhookConfigurationResource } from './admissionregistration/v1/mutating-webhook-configuration.ts';
+export { validatingWebhookConfigurationResource } from './admissionregistration/v1/validating-webhook-configuration.ts';
 export { controllerRevisionResource } from './apps/v1/controller-revision.ts';
 export { daemonSetResource } from './apps/v1/daemon-set.ts';
 export { deploymentResource } from './apps/v1/deployment.ts';
