@@ -1,4 +1,4 @@
-/** MutatingWebhookConfiguration: webhooks that may change objects before they are stored (admissionregistration.k8s.io/v1). */
+/** MutatingWebhookConfiguration: webhooks that may change objects before they are stored. */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { MutatingWebhookConfiguration } from './types.gen.ts';
 import { sharedParts, webhookChoices, webhookDefaults, webhookMayLack } from './webhook-configuration.ts';

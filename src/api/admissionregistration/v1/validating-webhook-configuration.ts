@@ -1,4 +1,4 @@
-/** ValidatingWebhookConfiguration: webhooks that may reject requests (admissionregistration.k8s.io/v1). */
+/** ValidatingWebhookConfiguration: webhooks that may reject requests. */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { ValidatingWebhookConfiguration } from './types.gen.ts';
 import { sharedParts, webhookChoices, webhookDefaults, webhookMayLack } from './webhook-configuration.ts';

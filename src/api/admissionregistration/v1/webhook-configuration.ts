@@ -2,7 +2,6 @@
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { notActedOn } from '../../not-yet.ts';
 import { validateWebhooks, type Webhook } from './webhook-validation.ts';
 
 export const webhookGroup = 'admissionregistration.k8s.io';
@@ -34,7 +33,6 @@ export const sharedParts = {
   namespaced: false,
   strategy: {
     validate: ({ webhooks = [] }: WebhookConfiguration) => validateWebhooks(webhooks),
-    warnings: notActedOn<WebhookConfiguration>('no webhook is called'),
     countsGenerations: true,
     updatesNameVersion: true,
   },
