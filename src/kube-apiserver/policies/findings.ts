@@ -7,7 +7,7 @@ import {
   StatusError,
   type StatusReason,
 } from '../../apimachinery/status-error.ts';
-import type { Admission } from '../../apiserver/admission/plugin.ts';
+import type { Admission, SubresourceRequest } from '../../apiserver/admission/plugin.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Denial, PolicyOutcome } from './evaluate.ts';
 
@@ -73,12 +73,12 @@ export class Findings {
   }
 
   /** Warns and logs. Throws the first refusal. */
-  finish(admission: Admission): void {
-    for (const warning of this.#warnings) admission.warn?.(warning);
-    const { definition, namespace, name, operation, user } = admission;
-    const request = { operation, resource: definition.plural, namespace, name, user: user.name };
+  finish(request: Admission | SubresourceRequest): void {
+    for (const warning of this.#warnings) request.warn?.(warning);
+    const { definition, namespace, name, operation, user } = request;
+    const about = { operation, resource: definition.plural, namespace, name, user: user.name };
     for (const audited of this.#audited)
-      this.#log.info('an admission policy audits a request', { ...request, ...audited });
+      this.#log.info('an admission policy audits a request', { ...about, ...audited });
     const [first] = this.#refusals;
     if (!first) return;
     const { message, details } = newForbidden(definition, name, first.message).status;

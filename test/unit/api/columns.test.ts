@@ -60,6 +60,8 @@ const layouts: Readonly<Record<string, string>> = {
   limitranges: 'Name|Created At',
   ingresses: 'Name|Class|Hosts|Address|Ports|Age',
   ingressclasses: 'Name|Controller|Parameters|Age',
+  mutatingwebhookconfigurations: 'Name|Webhooks(i)|Age',
+  validatingwebhookconfigurations: 'Name|Webhooks(i)|Age',
   networkpolicies: 'Name|Pod-Selector|Age',
   priorityclasses: 'Name|Value(i)|Global-Default|Age|PreemptionPolicy',
   runtimeclasses: 'Name|Handler|Age',

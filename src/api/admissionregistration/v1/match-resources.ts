@@ -4,8 +4,8 @@ import { checkPathSegment } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { RulesByType } from '../../../apimachinery/type-rules.ts';
 import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
-import { validateOperationRule } from './operation-rules.ts';
 import type { MatchResources, NamedRuleWithOperations } from './types.gen.ts';
+import { validateRule } from './webhook-rules.ts';
 
 export const matchResourcesRules: RulesByType = {
   'admissionregistration.v1.MatchResources': {
@@ -41,5 +41,5 @@ function validateNamedRule(rule: NamedRuleWithOperations, path: string): StatusC
     seen.add(name);
     return [...checkPathSegment(name).map((why) => invalidCause(at, name, why)), ...twice];
   });
-  return [...names, ...validateOperationRule(rule, path)];
+  return [...names, ...validateRule(rule, path)];
 }

@@ -67,17 +67,17 @@ export interface MutatingAdmissionPolicySpec {
 }
 
 export interface MutatingWebhook {
-  name: string;
-  clientConfig: WebhookClientConfig;
+  name?: string | undefined;
+  clientConfig?: WebhookClientConfig | undefined;
   rules?: RuleWithOperations[] | undefined;
-  failurePolicy?: 'Fail' | 'Ignore' | undefined;
-  matchPolicy?: 'Equivalent' | 'Exact' | undefined;
-  namespaceSelector?: LabelSelector | undefined;
-  objectSelector?: LabelSelector | undefined;
-  sideEffects: 'None' | 'NoneOnDryRun' | 'Some' | 'Unknown';
-  timeoutSeconds?: number | undefined;
-  admissionReviewVersions: string[];
-  reinvocationPolicy?: 'IfNeeded' | 'Never' | undefined;
+  failurePolicy: 'Fail' | 'Ignore';
+  matchPolicy: 'Equivalent' | 'Exact';
+  namespaceSelector: LabelSelector;
+  objectSelector: LabelSelector;
+  sideEffects?: string | undefined;
+  timeoutSeconds: number;
+  admissionReviewVersions?: string[] | undefined;
+  reinvocationPolicy: 'IfNeeded' | 'Never';
   matchConditions?: MatchCondition[] | undefined;
 }
 
@@ -127,14 +127,14 @@ export interface RuleWithOperations {
   apiGroups?: string[] | undefined;
   apiVersions?: string[] | undefined;
   resources?: string[] | undefined;
-  scope?: '*' | 'Cluster' | 'Namespaced' | undefined;
+  scope: '*' | 'Cluster' | 'Namespaced';
 }
 
 export interface ServiceReference {
-  namespace: string;
-  name: string;
+  namespace?: string | undefined;
+  name?: string | undefined;
   path?: string | undefined;
-  port?: number | undefined;
+  port: number;
 }
 
 export interface TypeChecking {
@@ -180,16 +180,16 @@ export interface ValidatingAdmissionPolicyStatus {
 }
 
 export interface ValidatingWebhook {
-  name: string;
-  clientConfig: WebhookClientConfig;
+  name?: string | undefined;
+  clientConfig?: WebhookClientConfig | undefined;
   rules?: RuleWithOperations[] | undefined;
-  failurePolicy?: 'Fail' | 'Ignore' | undefined;
-  matchPolicy?: 'Equivalent' | 'Exact' | undefined;
-  namespaceSelector?: LabelSelector | undefined;
-  objectSelector?: LabelSelector | undefined;
-  sideEffects: 'None' | 'NoneOnDryRun' | 'Some' | 'Unknown';
-  timeoutSeconds?: number | undefined;
-  admissionReviewVersions: string[];
+  failurePolicy: 'Fail' | 'Ignore';
+  matchPolicy: 'Equivalent' | 'Exact';
+  namespaceSelector: LabelSelector;
+  objectSelector: LabelSelector;
+  sideEffects?: string | undefined;
+  timeoutSeconds: number;
+  admissionReviewVersions?: string[] | undefined;
   matchConditions?: MatchCondition[] | undefined;
 }
 
