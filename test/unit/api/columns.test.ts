@@ -61,6 +61,8 @@ const layouts: Readonly<Record<string, string>> = {
   ingresses: 'Name|Class|Hosts|Address|Ports|Age',
   ingressclasses: 'Name|Controller|Parameters|Age',
   mutatingwebhookconfigurations: 'Name|Webhooks(i)|Age',
+  validatingadmissionpolicies: 'Name|Validations(i)|ParamKind|Age',
+  validatingadmissionpolicybindings: 'Name|PolicyName|ParamRef|Age',
   validatingwebhookconfigurations: 'Name|Webhooks(i)|Age',
   networkpolicies: 'Name|Pod-Selector|Age',
   priorityclasses: 'Name|Value(i)|Global-Default|Age|PreemptionPolicy',

@@ -11,9 +11,7 @@ export const matchResourcesRules: RulesByType = {
   'admissionregistration.v1.MatchResources': {
     defaults: { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} },
   },
-  'admissionregistration.v1.NamedRuleWithOperations': {},
-  'admissionregistration.v1.RuleWithOperations': {},
-  'admissionregistration.v1.Rule': { defaults: { scope: '*' } },
+  'admissionregistration.v1.NamedRuleWithOperations': { defaults: { scope: '*' } },
 };
 
 export function validateMatchResources(resources: MatchResources, path: string): StatusCause[] {

@@ -100,7 +100,7 @@ export interface NamedRuleWithOperations {
   apiGroups?: string[] | undefined;
   apiVersions?: string[] | undefined;
   resources?: string[] | undefined;
-  scope?: '*' | 'Cluster' | 'Namespaced' | undefined;
+  scope: '*' | 'Cluster' | 'Namespaced';
 }
 
 export interface ParamKind {
@@ -119,7 +119,7 @@ export interface Rule {
   apiGroups?: string[] | undefined;
   apiVersions?: string[] | undefined;
   resources?: string[] | undefined;
-  scope: '*' | 'Cluster' | 'Namespaced';
+  scope?: '*' | 'Cluster' | 'Namespaced' | undefined;
 }
 
 export interface RuleWithOperations {

@@ -12,7 +12,7 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
-import { matchResourcesRules, validateMatchResources } from './match-resources.ts';
+import { validateMatchResources } from './match-resources.ts';
 import type { ParamRef, ValidatingAdmissionPolicyBinding } from './types.gen.ts';
 
 export type { ValidatingAdmissionPolicyBinding } from './types.gen.ts';
@@ -89,8 +89,7 @@ export const validatingAdmissionPolicyBindingResource: ResourceDefinition<Valida
         defaults: { policyName: '', validationActions: [] },
       },
       'admissionregistration.v1.ParamRef': {},
-      ...matchResourcesRules,
-    },
+      },
     strategy: { validate: validateBinding, countsGenerations: true, updatesNameVersion: true },
     hasStatus: false,
     columns: [

@@ -24,9 +24,10 @@ export const validatingAdmissionPolicyResource: ResourceDefinition<ValidatingAdm
     'admissionregistration.v1.ParamKind': {},
     'admissionregistration.v1.Validation': { defaults: { expression: '' } },
     'admissionregistration.v1.AuditAnnotation': { defaults: { key: '', valueExpression: '' } },
-    'admissionregistration.v1.MatchCondition': { defaults: { name: '', expression: '' } },
     'admissionregistration.v1.Variable': { defaults: { name: '', expression: '' } },
     'admissionregistration.v1.ValidatingAdmissionPolicyStatus': {},
+    'admissionregistration.v1.TypeChecking': {},
+    'admissionregistration.v1.ExpressionWarning': {},
     ...matchResourcesRules,
   },
   strategy: {
