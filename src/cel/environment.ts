@@ -1,0 +1,44 @@
+/** What an expression may name. */
+
+import type { Type } from './types/type.ts';
+import * as types from './types/type.ts';
+
+/**
+ * The variables of an expression with their types.
+ *
+ *     { variables: { object: dyn, request: { kind: 'object', name: 'kubernetes.AdmissionRequest', fields } } }
+ */
+export interface Environment {
+  readonly variables: Readonly<Record<string, Type>>;
+}
+
+/** Types that are values by their names, as in `type(x) == int`. */
+const namedTypes: ReadonlyMap<string, Type> = new Map<string, Type>([
+  ['bool', types.bool],
+  ['bytes', types.bytes],
+  ['double', types.double],
+  ['duration', types.duration],
+  ['google.protobuf.Duration', types.duration],
+  ['google.protobuf.Timestamp', types.timestamp],
+  ['int', types.int],
+  ['list', types.listOf(types.dyn)],
+  ['map', types.mapOf(types.dyn, types.dyn)],
+  ['net.CIDR', types.opaque('net.CIDR')],
+  ['net.IP', types.opaque('net.IP')],
+  ['null_type', types.nullType],
+  ['optional_type', types.optionalOf(types.dyn)],
+  ['string', types.string],
+  ['timestamp', types.timestamp],
+  ['type', { kind: 'type', of: undefined }],
+  ['uint', types.uint],
+]);
+
+/** Returns the type that the name stands for. */
+export function namedType(name: string): Type | undefined {
+  return namedTypes.get(name);
+}
+
+/** Returns the type of the variable; undefined when the environment has none of this name. */
+export function variableType({ variables }: Environment, name: string): Type | undefined {
+  return Object.hasOwn(variables, name) ? variables[name] : undefined;
+}

@@ -1,0 +1,25 @@
+/** A part of a plan, and what it works on. */
+import type { Expression } from '../syntax/tree.ts';
+import type { Result } from '../values/value.ts';
+import type { Run } from './run.ts';
+
+/** One evaluation: its cost, its variables as they were given, and those that were converted or are loops'. */
+export interface Frame {
+  readonly run: Run;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly slots: Result[];
+}
+
+export type Step = (frame: Frame) => Result;
+
+/** What makes plans of nodes, for the planners of one kind of node. */
+export interface Plans {
+  /**
+   * Plans a node. Upstream does not count the variable of a path that is an index or a branch of a
+   * conditional: such a node is planned with `charged` false.
+   */
+  plan(node: Expression, charged?: boolean): Step;
+  /** Makes a slot for the variable of a loop, which the name stands for until the slot is closed. */
+  open(name: string): number;
+  close(name: string): void;
+}

@@ -1,0 +1,65 @@
+/** Functions of CEL: their overloads, and what a call of each costs. */
+import type { Run } from '../evaluation/run.ts';
+import { type Signature, signature } from '../types/signature.ts';
+import type { Result, Value } from '../values/value.ts';
+
+/**
+ * A function for one list of types. The arguments of a call have them: the receiver is the first. The cost is
+ * 1 unless `cost` says otherwise.
+ */
+export interface Overload extends Signature {
+  readonly apply: (args: readonly Value[], run: Run) => Result;
+  readonly cost: Cost;
+  /** Whether the function is Kubernetes' own: its cost then does not depend on the overload that is called. */
+  readonly isLibrary: boolean;
+}
+
+/** Rule of a call's cost, for what it did and for what it may do. */
+export interface Cost {
+  readonly actual: (args: readonly Value[], result: Result) => number;
+  readonly estimate: Estimate;
+}
+
+/** Least and greatest number. */
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** What an estimate knows of an argument. */
+export interface Argument {
+  readonly size: Range;
+  /** Size of the elements of a list; undefined when they are no strings or bytes. */
+  readonly elementSize: Range | undefined;
+  readonly isList: boolean;
+  /** Whether the value is of a function library, such as an IP address. */
+  readonly isOpaque: boolean;
+  /** Value of a literal. */
+  readonly literal: unknown;
+}
+
+export interface CallEstimate {
+  readonly cost: Range;
+  /** Size of the result, where it follows from the arguments. */
+  readonly size?: Range;
+}
+
+export type Estimate = (args: readonly Argument[]) => CallEstimate;
+
+/** A function as its library declares it: signature, what it does, and its cost if that is not 1. */
+export type Declaration = readonly [
+  signature: string,
+  apply: (args: readonly Value[], run: Run) => Result,
+  cost?: Cost | undefined,
+];
+
+const unitCost: Cost = { actual: () => 1, estimate: () => ({ cost: { min: 1, max: 1 } }) };
+
+export function declare(declarations: readonly Declaration[], isLibrary = false): Overload[] {
+  return declarations.map(([text, apply, cost = unitCost]) => ({
+    ...signature(text),
+    apply,
+    cost,
+    isLibrary,
+  }));
+}
