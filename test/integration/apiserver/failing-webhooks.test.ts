@@ -1,4 +1,4 @@
-/** Webhooks that answer badly, late or never, cost their callers their timeout, and other requests nothing. */
+/** Webhooks that answer badly, late or never cost their callers a timeout, and other requests nothing. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
@@ -38,7 +38,7 @@ describe('a webhook with bad manners', () => {
   const withHook = async (
     {
       review,
-      hook: more = {},
+      hook: more = () => ({}),
       sort = 'validating',
       certificate = {},
     }: {
@@ -62,7 +62,7 @@ describe('a webhook with bad manners', () => {
           admissionReviewVersions: ['v1'],
           rules: [rule],
           timeoutSeconds: 1,
-          ...(typeof more === 'function' ? more(hook) : more),
+          ...more(hook),
         },
       ],
     });
