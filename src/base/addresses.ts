@@ -79,6 +79,12 @@ export function addressOfBytes(bytes: Uint8Array): string | undefined {
   return bytes.length === 4 || bytes.length === 16 ? written(ipaddr.fromByteArray([...bytes])) : undefined;
 }
 
+/** Returns the 4 or 16 bytes of an address; undefined for a text that is not an address. */
+export function bytesOfAddress(text: string): Uint8Array | undefined {
+  const address = read(text);
+  return address && Uint8Array.from(address.toByteArray());
+}
+
 /** Returns true for two spellings of the same address; false if one of them is not an address. */
 export function sameAddress(a: string, b: string): boolean {
   const address = canonicalAddress(a);

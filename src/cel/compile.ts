@@ -3,6 +3,7 @@
  * evaluation with a limit on it. Pure.
  */
 import { check } from './checking/check.ts';
+import { validate } from './checking/validate.ts';
 import { estimate } from './cost/estimate.ts';
 import type { Environment } from './environment.ts';
 import { CelError } from './error.ts';
@@ -31,6 +32,7 @@ export interface Compiled {
 export function compile(expression: string, environment: Environment): Compiled {
   const tree = parse(expression);
   const resultType = check(expression, tree, environment);
+  validate(expression, tree);
   const planner = new Planner(environment);
   const plan = planner.plan(tree);
   return {

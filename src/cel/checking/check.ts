@@ -215,7 +215,7 @@ class Checker {
   private list(node: ListNode): Type {
     let joined: Type | undefined;
     for (const { value, optional } of node.elements)
-      joined = this.join(value, joined, this.entryType(value, optional));
+      joined = this.join(joined, this.entryType(value, optional));
     return types.listOf(joined ?? this.newParameter());
   }
 
@@ -223,8 +223,8 @@ class Checker {
     let key: Type | undefined;
     let value: Type | undefined;
     for (const entry of node.entries) {
-      key = this.join(entry.key, key, this.check(entry.key));
-      value = this.join(entry.value, value, this.entryType(entry.value, entry.optional));
+      key = this.join(key, this.check(entry.key));
+      value = this.join(value, this.entryType(entry.value, entry.optional));
     }
     return types.mapOf(key ?? this.newParameter(), value ?? this.newParameter());
   }
@@ -241,15 +241,10 @@ class Checker {
     return this.report(offset, `expected type '${showType(expected)}' but found '${showType(found)}'`);
   }
 
-  /** Joins the types of the elements of one literal: all must agree. */
-  private join(node: Expression, previous: Type | undefined, current: Type): Type {
+  /** Joins the types of the elements of one literal. Those of several types are refused by the validation. */
+  private join(previous: Type | undefined, current: Type): Type {
     if (previous === undefined) return current;
-    if (assignable(this.substitution, previous, current)) return moreGeneral(previous, current);
-    return this.mismatch(
-      node.offset,
-      substitute(this.substitution, previous),
-      substitute(this.substitution, current),
-    );
+    return assignable(this.substitution, previous, current) ? moreGeneral(previous, current) : types.dyn;
   }
 
   private fold(node: FoldNode): Type {

@@ -17,7 +17,13 @@ export function sizeOf(value: Result | undefined): number {
   return value instanceof Opaque ? (value.size ?? 1) : 1;
 }
 
-const missing: Argument = { size: anySize, elementSize: undefined, isList: false, literal: undefined };
+const missing: Argument = {
+  size: anySize,
+  elementSize: undefined,
+  isList: false,
+  isOpaque: false,
+  literal: undefined,
+};
 
 export function argument(args: readonly Argument[], at: number): Argument {
   return args[at] ?? missing;

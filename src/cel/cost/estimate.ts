@@ -2,7 +2,7 @@
 import { type Environment, variableType } from '../environment.ts';
 import type { Argument, CallEstimate, Overload, Range } from '../functions/overload.ts';
 import type { CallNode, Expression, FoldNode, SelectNode } from '../syntax/tree.ts';
-import { dyn, type Type, withoutOptional } from '../types/type.ts';
+import { dyn, optionalName, type Type, withoutOptional } from '../types/type.ts';
 import { sizeOf } from './costs.ts';
 import { anySize, exactly, one, plus, times, unbounded, union, zero } from './ranges.ts';
 
@@ -126,6 +126,7 @@ class Estimator {
       size: this.size(node),
       elementSize: hasText ? ((own && maximumOf(own)) ?? anySize) : undefined,
       isList: type.kind === 'list',
+      isOpaque: type.kind === 'opaque' && type.name !== optionalName,
       literal: node.kind === 'const' ? node.value : undefined,
     };
   }

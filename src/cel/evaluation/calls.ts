@@ -1,4 +1,6 @@
 /** Calls of functions, and the operators that do not evaluate all of their operands. */
+import { CelError } from '../error.ts';
+import { compilePattern } from '../functions/regex.ts';
 import type { CallNode, Expression } from '../syntax/tree.ts';
 import type { Type } from '../types/type.ts';
 import { contains } from '../values/equal.ts';
@@ -13,8 +15,16 @@ export function planCall(plans: Plans, node: CallNode, charged: boolean, constan
   if (node.name === '_?._') return planOptionalSelect(plans, node, charged);
   if (node.name === '_?_:_') return planConditional(plans, node);
   const operands = node.target === undefined ? node.args : [node.target, ...node.args];
+  checkPattern(node);
   const steps = operands.map((operand) => plans.plan(operand));
   return special(node, steps, constantList) ?? strict(node, operands, steps);
+}
+
+/** Compiles the pattern of find and findAll, if it is a literal, so that a bad one is no expression. */
+function checkPattern({ name, args: [pattern] }: CallNode): void {
+  if ((name !== 'find' && name !== 'findAll') || pattern?.kind !== 'const') return;
+  const compiled = typeof pattern.value === 'string' ? compilePattern(pattern.value) : undefined;
+  if (compiled instanceof Fault) throw new CelError(`program instantiation failed: ${compiled.message}`);
 }
 
 const never: Step = () => noSuchOverload;

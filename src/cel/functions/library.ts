@@ -1,4 +1,12 @@
 /** All functions, by name. */
+import { addresses } from '../kubernetes/addresses.ts';
+import { authorization } from '../kubernetes/authorizer.ts';
+import { namedFormats } from '../kubernetes/formats.ts';
+import { lists } from '../kubernetes/lists.ts';
+import { quantities } from '../kubernetes/quantities.ts';
+import { strings } from '../kubernetes/strings.ts';
+import { urls } from '../kubernetes/urls.ts';
+import { versions } from '../kubernetes/versions.ts';
 import { operators } from './operators.ts';
 import { optionals } from './optionals.ts';
 import { declare, type Overload } from './overload.ts';
@@ -24,4 +32,17 @@ const lazy = declare([
 export const functionTable: FunctionTable = byName([
   ...lazy,
   ...declare([...operators, ...standard, ...times, ...optionals]),
+  ...declare(
+    [
+      ...lists,
+      ...strings,
+      ...urls,
+      ...addresses,
+      ...quantities,
+      ...versions,
+      ...namedFormats,
+      ...authorization,
+    ],
+    true,
+  ),
 ]);

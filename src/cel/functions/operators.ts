@@ -36,11 +36,11 @@ export function checkedInt(value: bigint): Result {
   return value > maxInt || value < minInt ? intOverflow : value;
 }
 
-function checkedUint(value: bigint): Result {
+export function checkedUint(value: bigint): Result {
   return value > maxUint || value < 0n ? uintOverflow : new Uint(value);
 }
 
-function checkedDuration(nanos: bigint): Result {
+export function checkedDuration(nanos: bigint): Result {
   return nanos > maxInt || nanos < minInt ? durationOverflow : new Duration(nanos);
 }
 
@@ -126,7 +126,7 @@ function addLists([left, right]: readonly Value[], run: Run): Result {
 /** Equality costs one for values of a library, whatever their size. */
 const equality: Cost = {
   actual: (args, result) => (args[0] instanceof Opaque ? 1 : comparison.actual(args, result)),
-  estimate: comparison.estimate,
+  estimate: (args) => (args[0]?.isOpaque && args[1]?.isOpaque ? fixed(1) : comparison).estimate(args),
 };
 
 /** Pairs of types that have an order, with the cost of comparing them. */

@@ -32,6 +32,8 @@ export interface Argument {
   /** Size of the elements of a list; undefined when they are no strings or bytes. */
   readonly elementSize: Range | undefined;
   readonly isList: boolean;
+  /** Whether the value is of a function library, such as an IP address. */
+  readonly isOpaque: boolean;
   /** Value of a literal. */
   readonly literal: unknown;
 }

@@ -7,9 +7,12 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newNotFound } from '../../apimachinery/status-error.ts';
-import type { EngineContext } from '../../apiserver/server-context.ts';
+
 import { findObject } from '../../apiserver/stored-object.ts';
 import { Budget, matchConditionsLimit, requestLimit } from '../../cel/evaluation/run.ts';
+import type { KubeContext } from '../context.ts';
+import { tooManyQuestions, withAnswers } from '../webhooks/ask-authorizer.ts';
+import { authorizerVariables } from '../webhooks/plan/authorizer-answers.ts';
 import { type Address, type HookedRequest, isNamespace } from '../webhooks/plan/request.ts';
 import {
   hasNamespaceTerms,
@@ -17,7 +20,7 @@ import {
   selectsNamespaceLabels,
   selectsObject,
 } from '../webhooks/plan/rules.ts';
-import { namespaceLabels } from '../webhooks/plugins.ts';
+import { namespaceLabels } from '../webhooks/selection.ts';
 import { collectParameters, isParamKind, type ParameterReader } from './collect-parameters.ts';
 import { evaluatePolicy } from './evaluate.ts';
 import type { Findings } from './findings.ts';
@@ -31,14 +34,14 @@ export interface ShownObjects {
 }
 
 export class PolicyRequest {
-  readonly #server: EngineContext;
+  readonly #server: KubeContext;
   readonly #request: HookedRequest;
   readonly #shown: (address: Address) => ShownObjects;
   readonly #findings: Findings;
   #namespace: KubeObject | undefined;
 
   constructor(
-    server: EngineContext,
+    server: KubeContext,
     request: HookedRequest,
     shown: (address: Address) => ShownObjects,
     findings: Findings,
@@ -102,14 +105,17 @@ export class PolicyRequest {
       namespaceObject: (await this.#namespaceObject()) ?? null,
     };
     for (const params of parameters.found) {
-      const outcome = evaluatePolicy({
-        program,
-        failurePolicy,
-        names: { ...names, params },
-        matchBudget: new Budget(matchConditionsLimit),
-        budget: new Budget(requestLimit),
-        annotationBudget: new Budget(requestLimit),
-      });
+      const outcome = await withAnswers(this.#server, this.#request, (answers) =>
+        evaluatePolicy({
+          program,
+          failurePolicy,
+          names: { ...names, params, ...authorizerVariables(this.#request, answers) },
+          matchBudget: new Budget(matchConditionsLimit),
+          budget: new Budget(requestLimit),
+          annotationBudget: new Budget(requestLimit),
+        }),
+      );
+      if (!outcome) throw new Error(tooManyQuestions);
       this.#findings.add(policy, binding, outcome);
     }
   }
@@ -127,7 +133,7 @@ export class PolicyRequest {
 const addressIn = ({ resourceRules = [], matchPolicy }: MatchResources, request: HookedRequest) =>
   resourceRules.length === 0 ? request.address : matchedAddress(resourceRules, matchPolicy, request);
 
-const parameterReader = ({ cache, kinds }: EngineContext): ParameterReader => ({
+const parameterReader = ({ cache, kinds }: KubeContext): ParameterReader => ({
   kindOf: (paramKind) => kinds.all.find((definition) => isParamKind(paramKind, definition)),
   get: (kind, namespace, name) => cache.get(storageKey(kind, namespace, name))?.object,
   list: (kind, namespace) => cache.list(storagePrefix(kind, namespace)).map(({ object }) => object),

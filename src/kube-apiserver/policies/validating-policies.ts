@@ -10,7 +10,7 @@ import {
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceRef, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Admission, AdmissionPlugin, SubresourceRequest } from '../../apiserver/admission/plugin.ts';
-import type { EngineContext } from '../../apiserver/server-context.ts';
+import type { KubeContext } from '../context.ts';
 import { requestOf, shownObject, subresourceRequestOf } from '../webhooks/attributes.ts';
 import type { Address, HookedRequest } from '../webhooks/plan/request.ts';
 import { isExempt } from '../webhooks/plan/rules.ts';
@@ -18,7 +18,7 @@ import { Findings } from './findings.ts';
 import { PolicyRequest, type ShownObjects } from './policy-request.ts';
 import { Programs } from './programs.ts';
 
-export function validatingPolicies(server: EngineContext): AdmissionPlugin {
+export function validatingPolicies(server: KubeContext): AdmissionPlugin {
   const programs = new Programs();
   const apply = async (
     hooked: HookedRequest,
@@ -52,13 +52,11 @@ export function validatingPolicies(server: EngineContext): AdmissionPlugin {
   };
 }
 
-const hasPolicies = (server: EngineContext) => listOf(server, validatingAdmissionPolicyResource).length > 0;
+const hasPolicies = (server: KubeContext) => listOf(server, validatingAdmissionPolicyResource).length > 0;
 
-const bindingsOf = (
-  server: EngineContext,
-): ReadonlyMap<string, readonly ValidatingAdmissionPolicyBinding[]> =>
+const bindingsOf = (server: KubeContext): ReadonlyMap<string, readonly ValidatingAdmissionPolicyBinding[]> =>
   Map.groupBy(listOf(server, validatingAdmissionPolicyBindingResource), ({ spec }) => spec.policyName);
 
-function listOf<T extends KubeObject>({ cache }: EngineContext, ref: ResourceRef<T>): readonly T[] {
+function listOf<T extends KubeObject>({ cache }: KubeContext, ref: ResourceRef<T>): readonly T[] {
   return cache.list(storagePrefix(ref)).map(({ object }) => object as T);
 }

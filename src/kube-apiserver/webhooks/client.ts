@@ -49,18 +49,17 @@ export class WebhookClient {
 
   /** Resolves to the body of a successful answer. Rejects with a CallFailure. */
   async post({ client, body, timeoutMs }: WebhookCall): Promise<string> {
-    const seconds = Math.ceil(timeoutMs / 1000);
     const url = new URL(addressOf(client));
-    url.searchParams.set('timeout', `${seconds}s`);
+    url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1000)}s`);
+    // Kubernetes writes the port of a Service even if it is the usual one.
+    const shown = client.service ? `${addressOf(client)}${url.search}` : url.href;
     const late = new AbortController();
     const timer = this.#clock.after(timeoutMs, () => late.abort());
     try {
       return await this.#send(client, url, body, late.signal);
     } catch (error) {
       const why = late.signal.aborted ? 'context deadline exceeded' : connectionFailure(error);
-      throw error instanceof CallFailure
-        ? error
-        : new CallFailure(`Post ${JSON.stringify(url.href)}: ${why}`);
+      throw error instanceof CallFailure ? error : new CallFailure(`Post ${JSON.stringify(shown)}: ${why}`);
     } finally {
       timer.cancel();
     }

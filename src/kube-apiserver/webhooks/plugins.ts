@@ -1,14 +1,8 @@
 /** Admission plugins that call the webhooks of users, mutating and validating. */
 import { mutatingWebhookConfigurationResource } from '../../api/admissionregistration/v1/mutating-webhook-configuration.ts';
 import { validatingWebhookConfigurationResource } from '../../api/admissionregistration/v1/validating-webhook-configuration.ts';
-import { namespaceResource } from '../../api/core/v1/namespace.ts';
-import type { Labels } from '../../apimachinery/labels.ts';
-import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceRef, storagePrefix } from '../../apimachinery/resource-definition.ts';
-import { newNotFound } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin, SubresourceRequest } from '../../apiserver/admission/plugin.ts';
-import type { EngineContext } from '../../apiserver/server-context.ts';
-import { findObject } from '../../apiserver/stored-object.ts';
 import type { KubeContext } from '../context.ts';
 import { requestOf, shownObject, subresourceRequestOf } from './attributes.ts';
 import { callHook, type HookCaller } from './call-hook.ts';
@@ -17,8 +11,9 @@ import { applyWebhookPatch } from './mutation.ts';
 import { type Hook, hooksOf } from './plan/hook.ts';
 import { noObjectToPatch } from './plan/refusals.ts';
 import { Reinvocation } from './plan/reinvocation.ts';
-import { type HookedRequest, isNamespace } from './plan/request.ts';
-import { asksForNamespace, type Invocation, invocationOf, isExempt, selectsNamespace } from './plan/rules.ts';
+import type { HookedRequest } from './plan/request.ts';
+import { type Invocation, isExempt } from './plan/rules.ts';
+import { invocationsOf } from './selection.ts';
 import { serviceDialer } from './service-dialer.ts';
 
 const ignore = () => undefined;
@@ -68,7 +63,9 @@ async function mutateBy(
 ): Promise<void> {
   if (!round.calls(hook.id)) return;
   const request = requestOf(server.kinds, admission);
-  const [invocation] = await invocationsOf(server, [hook], request, admission.object);
+  const [invocation] = await invocationsOf(server, [hook], request, admission.object, (found) =>
+    shownObjects(server, admission, found),
+  );
   if (!invocation) return;
   const { address } = invocation;
   const objects = shownObjects(server, admission, invocation);
@@ -89,7 +86,9 @@ function validatingWebhooks(server: KubeContext, caller: HookCaller): AdmissionP
       const all = hooks();
       if (!isReviewed(server, all, admission)) return;
       const request = requestOf(server.kinds, admission);
-      const invocations = await invocationsOf(server, all, request, admission.object);
+      const invocations = await invocationsOf(server, all, request, admission.object, (found) =>
+        shownObjects(server, admission, found),
+      );
       const { warn = ignore } = admission;
       await allOf(invocations, (invocation) => {
         const objects = shownObjects(server, admission, invocation);
@@ -123,7 +122,8 @@ async function reviewBy(
 ): Promise<void> {
   if (hooks.length === 0) return;
   const hooked = subresourceRequestOf(server.kinds, request);
-  for (const invocation of await invocationsOf(server, hooks, hooked, undefined))
+  const objects = () => ({ object: request.body, old: undefined });
+  for (const invocation of await invocationsOf(server, hooks, hooked, undefined, objects))
     await call(invocation, hooked);
 }
 
@@ -141,32 +141,6 @@ function hookList({ cache }: KubeContext, kind: ResourceRef): () => readonly Hoo
       };
     return known.hooks;
   };
-}
-
-/** Resolves to the calls that the request needs. Rejects with 404 if its namespace does not exist. */
-async function invocationsOf(
-  server: KubeContext,
-  hooks: readonly Hook[],
-  request: HookedRequest,
-  object: KubeObject | undefined,
-): Promise<Invocation[]> {
-  const matching = hooks.flatMap((hook) => invocationOf(hook, request) ?? []);
-  if (!matching.some(({ hook }) => asksForNamespace(hook, request))) return matching;
-  const labels = await namespaceLabels(server, request, object);
-  return matching.filter(({ hook }) => !asksForNamespace(hook, request) || selectsNamespace(hook, labels));
-}
-
-/** Resolves to the labels of the namespace, or of the Namespace that is written. Rejects with 404. */
-export async function namespaceLabels(
-  server: EngineContext,
-  { address, subresource, operation, namespace }: HookedRequest,
-  object: KubeObject | undefined,
-): Promise<Labels | undefined> {
-  const writesIt = isNamespace(address) && subresource === '' && operation !== 'DELETE';
-  if (writesIt && object) return object.metadata.labels;
-  const found = await findObject(server, namespaceResource, '', namespace);
-  if (!found) throw newNotFound(namespaceResource, namespace);
-  return found.metadata.labels;
 }
 
 const shownObjects = (server: KubeContext, admission: Admission, { address }: Invocation) => ({

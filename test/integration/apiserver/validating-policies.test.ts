@@ -215,6 +215,55 @@ describe('a ValidatingAdmissionPolicy', () => {
     });
   });
 
+  it('asks the authorizer about the user of the request', async () => {
+    const expression = "authorizer.group('').resource('secrets').namespace('default').check('get').allowed()";
+    await withPolicy('rights', { validations: [{ expression }] }, {}, async () => {
+      assert.equal((await post(configMap('ten'))).status, 201);
+      const user = { name: 'eve', groups: ['system:authenticated'] };
+      const role = {
+        metadata: { name: 'maps' },
+        rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }],
+      };
+      const subjects = [{ kind: 'User', name: 'eve', apiGroup: 'rbac.authorization.k8s.io' }];
+      const roleRef = { kind: 'Role', name: 'maps', apiGroup: 'rbac.authorization.k8s.io' };
+      const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
+      assert.equal((await server.call('POST', `${rbac}/roles`, role)).status, 201);
+      const bound = { metadata: { name: 'maps' }, subjects, roleRef };
+      assert.equal((await server.call('POST', `${rbac}/rolebindings`, bound)).status, 201);
+      const path = '/api/v1/namespaces/default/configmaps';
+      const refused = await server.call('POST', path, configMap('eleven'), { user });
+      assert.match(
+        String(refused.json<Status>().message),
+        /'rights' with binding 'rights' denied request: failed expression: /,
+      );
+    });
+  });
+
+  it('sees connections to pods', async () => {
+    const matchConstraints = {
+      resourceRules: [
+        { apiGroups: [''], apiVersions: ['v1'], operations: ['CONNECT'], resources: ['pods/exec'] },
+      ],
+    };
+    const validations = [{ expression: "object.container == 'main'", message: 'only main' }];
+    await withPolicy('exec', { matchConstraints, validations }, {}, async () => {
+      const pod = {
+        metadata: { name: 'web' },
+        spec: {
+          containers: [
+            { name: 'main', image: 'a' },
+            { name: 'side', image: 'b' },
+          ],
+        },
+      };
+      assert.equal((await server.call('POST', '/api/v1/namespaces/default/pods', pod)).status, 201);
+      const exec = (container: string) =>
+        server.call('POST', `/api/v1/namespaces/default/pods/web/exec?command=sh&container=${container}`);
+      assert.match((await exec('side')).text, /denied request: only main/);
+      assert.doesNotMatch((await exec('main')).text, /denied request/);
+    });
+  });
+
   it('cannot refuse its own removal', async () => {
     const everything = {
       resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }],

@@ -253,6 +253,39 @@ describe('a webhook', () => {
     assert.equal((await server.call('DELETE', path)).status, 200);
   });
 
+  it('is only called if its match conditions are met', async () => {
+    const expression = "request.operation == 'CREATE' && object.metadata.name.startsWith('guarded')";
+    await configure('validating', { matchConditions: [{ name: 'guarded', expression }] });
+    hook.answer(() => ({ allowed: false }));
+    assert.equal((await create()).status, 201);
+    assert.equal((await create({ metadata: { name: 'guarded-1' } })).status, 400);
+    assert.equal(hook.requests.length, 1);
+  });
+
+  it('rejects a request if a match condition fails, unless its policy is Ignore', async () => {
+    const matchConditions = [{ name: 'team', expression: "object.metadata.labels.team == 'a'" }];
+    await configure('validating', { matchConditions });
+    const answer = await create();
+    assert.equal(answer.status, 403);
+    assert.match(
+      answer.json<Status>().message ?? '',
+      /is forbidden: expression 'object.metadata.labels.team == 'a'' resulted in error: no such key: labels$/,
+    );
+    assert.equal((await server.call('DELETE', made.pop() ?? '')).status, 200);
+    await configure('validating', { matchConditions, failurePolicy: 'Ignore' });
+    assert.equal((await create()).status, 201);
+    assert.equal(hook.requests.length, 0);
+  });
+
+  it('may ask the authorizer in its match conditions', async () => {
+    const expression =
+      "!authorizer.group('').resource('configmaps').namespace('default').check('break').allowed()";
+    await configure('validating', { matchConditions: [{ name: 'unless', expression }] });
+    hook.answer(() => ({ allowed: false }));
+    assert.equal((await create()).status, 201);
+    assert.equal(hook.requests.length, 0);
+  });
+
   it('is ignored when it fails if its policy says so', async () => {
     await configure('validating', { failurePolicy: 'Ignore' });
     hook.answer((_, response) => void response.writeHead(500).end());

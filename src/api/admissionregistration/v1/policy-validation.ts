@@ -4,7 +4,6 @@ import {
   invalidCause,
   notSupportedCause,
   requiredCause,
-  tooManyCause,
 } from '../../../apimachinery/field-error.ts';
 import {
   checkDns1035Label,
@@ -13,11 +12,13 @@ import {
   nameCauses,
 } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { dyn } from '../../../cel/types/type.ts';
 import { compilePolicy, isIdentifier } from './expressions/compile-policy.ts';
+import { expressionEnvironment } from './expressions/environment.ts';
+import { validateMatchConditions } from './match-conditions.ts';
 import { validateMatchResources } from './match-resources.ts';
 import type {
   AuditAnnotation,
-  MatchCondition,
   ParamKind,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicySpec,
@@ -25,7 +26,6 @@ import type {
   Variable,
 } from './types.gen.ts';
 
-const maxMatchConditions = 64;
 const maxAuditAnnotations = 20;
 const maxValueExpressionBytes = 5 * 1024;
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
@@ -35,7 +35,11 @@ export function validatePolicy(policy: ValidatingAdmissionPolicy): StatusCause[]
   const causes = [
     ...(spec.paramKind ? validateParamKind(spec.paramKind, 'spec.paramKind') : []),
     ...validateConstraints(spec.matchConstraints, 'spec.matchConstraints'),
-    ...validateMatchConditions(spec.matchConditions ?? [], 'spec.matchConditions'),
+    ...validateMatchConditions(
+      spec.matchConditions ?? [],
+      'spec.matchConditions',
+      expressionEnvironment({ params: spec.paramKind && dyn }),
+    ),
     ...(spec.variables ?? []).flatMap((one, index) => validateVariable(one, `spec.variables[${index}]`)),
     ...validateChecks(spec, metadata.name),
   ];
@@ -78,23 +82,6 @@ function validateConstraints(
   if (!constraints) return [requiredCause(path)];
   const causes = validateMatchResources(constraints, path);
   return constraints.resourceRules?.length ? causes : [...causes, requiredCause(`${path}.resourceRules`)];
-}
-
-/** Validates all of match conditions but their expressions. */
-export function validateMatchConditions(conditions: readonly MatchCondition[], path: string): StatusCause[] {
-  const seen = new Set<string>();
-  const causes = conditions.flatMap(({ name, expression }, index) => {
-    const at = `${path}[${index}]`;
-    const twice = name !== '' && seen.has(name) ? [duplicateCause(`${at}.name`, name)] : [];
-    seen.add(name);
-    return [
-      ...(expression.trim() === '' ? [requiredCause(`${at}.expression`)] : []),
-      ...(name === '' ? [requiredCause(`${at}.name`)] : nameCauses(`${at}.name`, name, checkQualifiedName)),
-      ...twice,
-    ];
-  });
-  if (conditions.length <= maxMatchConditions) return causes;
-  return [tooManyCause(path, conditions.length, maxMatchConditions), ...causes];
 }
 
 function validateVariable({ name, expression }: Variable, path: string): StatusCause[] {

@@ -89,7 +89,7 @@ export const validatingAdmissionPolicyBindingResource: ResourceDefinition<Valida
         defaults: { policyName: '', validationActions: [] },
       },
       'admissionregistration.v1.ParamRef': {},
-      },
+    },
     strategy: { validate: validateBinding, countsGenerations: true, updatesNameVersion: true },
     hasStatus: false,
     columns: [

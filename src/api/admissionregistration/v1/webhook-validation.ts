@@ -1,7 +1,6 @@
 /** Validation of webhooks, mutating and validating (upstream: pkg/apis/admissionregistration/validation). */
 import {
   duplicateCause,
-  forbiddenCause,
   invalidCause,
   notSupportedCause,
   requiredCause,
@@ -9,6 +8,7 @@ import {
 import { checkDns1035Label, checkDns1123Subdomain, checkPortNumber } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
+import { validateMatchConditions } from './match-conditions.ts';
 import type { MutatingWebhook, ServiceReference, ValidatingWebhook } from './types.gen.ts';
 import { validateRule } from './webhook-rules.ts';
 
@@ -50,17 +50,14 @@ function validateWebhook(webhook: Webhook, path: string): StatusCause[] {
     const why = 'the timeout value must be between 1 and 30 seconds';
     causes.push(invalidCause(`${path}.timeoutSeconds`, timeoutSeconds, why));
   }
-  if (matchConditions.length > 0) causes.push(forbiddenCause(`${path}.matchConditions`, noExpressions));
   return [
     ...causes,
     ...(namespaceSelector ? validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`) : []),
     ...(objectSelector ? validateLabelSelector(objectSelector, `${path}.objectSelector`) : []),
     ...validateClient(webhook, `${path}.clientConfig`),
+    ...validateMatchConditions(matchConditions, `${path}.matchConditions`),
   ];
 }
-
-/** Reason for rejecting match conditions: a webhook that ignored them would be called for other requests. */
-const noExpressions = 'this server does not evaluate match conditions';
 
 function validateQualifiedName(name: string, path: string): StatusCause[] {
   if (name === '') return [requiredCause(path)];

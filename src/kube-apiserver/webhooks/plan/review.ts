@@ -12,7 +12,7 @@ export interface ReviewedObjects {
   readonly old: JsonObject | undefined;
 }
 
-/** Returns the first version in the webhook's list that this server knows. */
+/** Returns the first version in the webhook's list that this server supports. */
 export const reviewVersionOf = ({ hook }: Invocation): ReviewVersion | undefined => {
   for (const version of hook.webhook.admissionReviewVersions ?? []) {
     const known = reviewVersions.find((one) => one === version);

@@ -89,6 +89,10 @@ export function compilePolicy(
   const plain = expressionEnvironment({ object, params: parameters });
   const variables = compileVariables(spec.variables ?? [], expressions, object, parameters);
   const all = expressionEnvironment({ object, params: parameters, variables: variables.types });
+  const ofMessages = expressionEnvironment({
+    ...{ object, params: parameters, variables: variables.types },
+    hasAuthorizer: false,
+  });
   const program: CompiledPolicy = {
     variables: variables.compiled,
     matchConditions: (spec.matchConditions ?? []).flatMap(({ expression }, index) => {
@@ -97,7 +101,7 @@ export function compilePolicy(
       const condition = trimmed && expressions.compile(trimmed, path, plain, [bool]);
       return condition ? [{ expression: trimmed, condition }] : [];
     }),
-    validations: compileValidations(spec.validations ?? [], expressions, all),
+    validations: compileValidations(spec.validations ?? [], expressions, all, ofMessages),
     auditAnnotations: (spec.auditAnnotations ?? []).flatMap(({ key, valueExpression }, index) => {
       const path = `spec.auditAnnotations[${index}].valueExpression`;
       const trimmed = valueExpression.trim();
@@ -130,13 +134,14 @@ function compileValidations(
   validations: NonNullable<ValidatingAdmissionPolicy['spec']['validations']>,
   expressions: Expressions,
   environment: Environment,
+  ofMessages: Environment,
 ): CompiledValidation[] {
   return validations.flatMap(({ expression, message, messageExpression = '', reason }, index) => {
     const path = `spec.validations[${index}]`;
     const condition =
       expression.trim() && expressions.compile(expression, `${path}.expression`, environment, [bool]);
     const text = messageExpression.trim()
-      ? expressions.compile(messageExpression, `${path}.messageExpression`, environment, [string])
+      ? expressions.compile(messageExpression, `${path}.messageExpression`, ofMessages, [string])
       : undefined;
     if (!condition) return [];
     return [{ condition, expression, message, messageExpression: text, reason: reason ?? 'Invalid' }];

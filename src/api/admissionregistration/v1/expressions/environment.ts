@@ -1,6 +1,6 @@
 /** What expressions of webhooks and policies may name. */
 import type { Environment } from '../../../../cel/environment.ts';
-import { dyn, type ObjectType, type Type } from '../../../../cel/types/type.ts';
+import { dyn, type ObjectType, opaque, type Type } from '../../../../cel/types/type.ts';
 import { namespaceType, requestType } from './request-types.ts';
 
 export interface Names {
@@ -10,22 +10,33 @@ export interface Names {
   readonly params?: Type | undefined;
   /** Types of the variables that a policy defines; undefined where there are none. */
   readonly variables?: ReadonlyMap<string, Type> | undefined;
-  /** True if there is a namespaceObject. */
-  readonly hasNamespace?: boolean;
+  /** False if the expression may not ask the authorizer; default: true. */
+  readonly hasAuthorizer?: boolean;
 }
 
-export function expressionEnvironment({ object = dyn, params, variables, hasNamespace }: Names): Environment {
+export function expressionEnvironment({
+  object = dyn,
+  params,
+  variables,
+  hasAuthorizer = true,
+}: Names): Environment {
   return {
     variables: {
       object,
       oldObject: object,
       request: requestType,
-      ...(hasNamespace !== false && { namespaceObject: namespaceType }),
+      namespaceObject: namespaceType,
+      ...(hasAuthorizer && authorizerTypes),
       ...(params && { params }),
       ...(variables && { variables: variablesType(variables) }),
     },
   };
 }
+
+const authorizerTypes = {
+  authorizer: opaque('kubernetes.authorization.Authorizer'),
+  'authorizer.requestResource': opaque('kubernetes.authorization.ResourceCheck'),
+};
 
 const variablesType = (variables: ReadonlyMap<string, Type>): ObjectType => ({
   kind: 'object',

@@ -26,6 +26,7 @@ const ofRule = (patch: object) => of({ rules: [{ ...rule, ...patch }] });
 const ofUrl = (url: string) => of({ clientConfig: { url } });
 const ofService = (patch: object) =>
   of({ clientConfig: { service: { name: 'hook', namespace: 'default', ...patch } } });
+const twice = (value: object) => [value, value];
 const at = 'webhooks[0]';
 const resources = `${at}.rules[0].resources`;
 
@@ -146,9 +147,26 @@ testCreate(validatingWebhookConfigurationResource, validating, [
     `${at}.rules[0].scope: Unsupported value: "Here": supported values: "*", "Cluster", "Namespaced"`,
   ],
   [
-    'match conditions, which would be ignored otherwise',
-    of({ matchConditions: [{ name: 'a', expression: 'true' }] }),
-    `${at}.matchConditions: Forbidden: this server does not evaluate match conditions`,
+    'match conditions',
+    of({ matchConditions: [{ name: 'a', expression: "request.operation != 'DELETE' && has(object.spec)" }] }),
+  ],
+  [
+    'match conditions with names that are none',
+    of({ matchConditions: [{ name: '', expression: 'true' }, ...twice({ name: 'a', expression: '' })] }),
+    `${at}.matchConditions[0].name: Required value`,
+    `${at}.matchConditions[1].expression: Required value`,
+    `${at}.matchConditions[2].expression: Required value`,
+    `${at}.matchConditions[2].name: Duplicate value: "a"`,
+  ],
+  [
+    'a match condition that is no boolean',
+    of({ matchConditions: [{ name: 'a', expression: 'request.name' }] }),
+    `${at}.matchConditions[0].expression: Invalid value: "request.name": must evaluate to bool but got string`,
+  ],
+  [
+    'a match condition with an unknown variable',
+    of({ matchConditions: [{ name: 'a', expression: 'subject == null' }] }),
+    `${at}.matchConditions[0].expression: Invalid value: "subject == null": compilation failed: ERROR: <input>:1:1: undeclared reference to 'subject' (in container '')`,
   ],
 ]);
 
