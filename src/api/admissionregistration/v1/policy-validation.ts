@@ -15,6 +15,7 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { dyn } from '../../../cel/types/type.ts';
 import { compilePolicy, isIdentifier } from './expressions/compile-policy.ts';
 import { expressionEnvironment } from './expressions/environment.ts';
+import { lengthCauses } from './expressions/length.ts';
 import { validateMatchConditions } from './match-conditions.ts';
 import { validateMatchResources } from './match-resources.ts';
 import type {
@@ -32,6 +33,8 @@ const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 
 export function validatePolicy(policy: ValidatingAdmissionPolicy): StatusCause[] {
   const { spec, metadata } = policy;
+  const tooLong = lengthCauses(expressionsOf(spec), 'spec');
+  if (tooLong.length > 0) return tooLong;
   const causes = [
     ...(spec.paramKind ? validateParamKind(spec.paramKind, 'spec.paramKind') : []),
     ...validateConstraints(spec.matchConstraints, 'spec.matchConstraints'),
@@ -48,6 +51,13 @@ export function validatePolicy(policy: ValidatingAdmissionPolicy): StatusCause[]
     invalidCause(path, expression, message),
   );
 }
+
+const expressionsOf = (spec: ValidatingAdmissionPolicySpec): readonly (string | undefined)[] => [
+  ...(spec.matchConditions ?? []).map(({ expression }) => expression),
+  ...(spec.variables ?? []).map(({ expression }) => expression),
+  ...(spec.validations ?? []).flatMap(({ expression, messageExpression }) => [expression, messageExpression]),
+  ...(spec.auditAnnotations ?? []).map(({ valueExpression }) => valueExpression),
+];
 
 function validateParamKind({ apiVersion = '', kind = '' }: ParamKind, path: string): StatusCause[] {
   return [

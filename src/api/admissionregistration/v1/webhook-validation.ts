@@ -8,6 +8,7 @@ import {
 import { checkDns1035Label, checkDns1123Subdomain, checkPortNumber } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
+import { lengthCauses } from './expressions/length.ts';
 import { validateMatchConditions } from './match-conditions.ts';
 import type { MutatingWebhook, ServiceReference, ValidatingWebhook } from './types.gen.ts';
 import { validateRule } from './webhook-rules.ts';
@@ -22,6 +23,11 @@ const urlForm = '; desired format: https://host[/path]';
 
 /** Validates the webhooks of a configuration; their names are unique in it. */
 export function validateWebhooks(webhooks: readonly Webhook[]): StatusCause[] {
+  const expressions = webhooks.flatMap(({ matchConditions = [] }) =>
+    matchConditions.map(({ expression }) => expression),
+  );
+  const tooLong = lengthCauses(expressions, 'webhooks');
+  if (tooLong.length > 0) return tooLong;
   const names = new Set<string>();
   return webhooks.flatMap((webhook, index) => {
     const path = `webhooks[${index}]`;

@@ -132,6 +132,11 @@ testCreate(validatingAdmissionPolicyResource, policy, [
       ],
     }),
   ],
+  [
+    'expressions that are too long together',
+    of({ validations: Array.from({ length: 5 }, () => ({ expression: `'${'x'.repeat(9_000)}' == ''` })) }),
+    'spec: Invalid value: the expressions have 45040 characters together; at most 40000 are allowed',
+  ],
   ['two annotations', ofAnnotation({ key: 'one', valueExpression }, { key: 'two', valueExpression: 'null' })],
   [
     'two annotations of one key',
