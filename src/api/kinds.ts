@@ -1,5 +1,9 @@
 /** All kinds of the server: a new kind requires a file, and a line here. */
 
+export { mutatingWebhookConfigurationResource } from './admissionregistration/v1/mutating-webhook-configuration.ts';
+export { validatingAdmissionPolicyResource } from './admissionregistration/v1/validating-admission-policy.ts';
+export { validatingAdmissionPolicyBindingResource } from './admissionregistration/v1/validating-admission-policy-binding.ts';
+export { validatingWebhookConfigurationResource } from './admissionregistration/v1/validating-webhook-configuration.ts';
 export { customResourceDefinitionResource } from './apiextensions/v1/custom-resource-definition.ts';
 export { controllerRevisionResource } from './apps/v1/controller-revision.ts';
 export { daemonSetResource } from './apps/v1/daemon-set.ts';

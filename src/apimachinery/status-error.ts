@@ -39,7 +39,8 @@ export type CauseReason =
   | 'FieldValueTypeInvalid';
 
 export interface StatusCause {
-  reason: string;
+  /** Undefined for a refusal in words alone. */
+  reason?: string;
   message: string;
   field?: string;
 }

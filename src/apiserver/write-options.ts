@@ -42,11 +42,16 @@ export function writeOptions(
     fieldManager: manager || agentName(request.headers.get('user-agent') ?? ''),
     validation: parseFieldValidation(query.get('fieldValidation') ?? '', kind),
     served,
-    warn(text) {
-      if (!warnings.includes(text)) warnings.push(text);
-    },
+    warn: warner({ warnings }),
   };
 }
+
+/** Returns a function that adds a Warning header to the answer; a repeated text is ignored. */
+export const warner =
+  ({ warnings }: Pick<RequestScope, 'warnings'>) =>
+  (text: string): void => {
+    if (!warnings.includes(text)) warnings.push(text);
+  };
 
 function managerCauses(manager: string): StatusCause[] {
   const causes =

@@ -7,6 +7,7 @@ import type { SignSecretToken } from '../api/core/v1/service-account/token.ts';
 import type { Current } from '../base/current.ts';
 import type { ControllerEntry } from '../controller-runtime/definition.ts';
 import type { ReadCertificateRequest, SignCertificateRequest } from '../formats/certificate-request.ts';
+import { policyStatus, policyStatusRights } from './admission/policy-status.ts';
 import { type AutoscalingOptions, horizontalController, horizontalRights } from './autoscaling/horizontal.ts';
 import { csrApproving, csrApprovingRights } from './certificates/csr-approving.ts';
 import type { NodeApproval } from './certificates/csr-approving-plan.ts';
@@ -255,5 +256,10 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
     rights: tokenSecretsRights,
     controller: (options) =>
       tokenSecrets({ authority: options.certificates.authority, sign: options.signSecretToken }),
+  },
+  {
+    account: 'validatingadmissionpolicy-status-controller',
+    rights: policyStatusRights,
+    controller: () => policyStatus,
   },
 ];

@@ -1,6 +1,8 @@
 /** The contract of an admission plugin. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { DeletionOptions } from '../registry/deletion.ts';
 import type { UserInfo } from '../request/user.ts';
 
 export interface Admission {
@@ -18,21 +20,69 @@ export interface Admission {
   readonly object?: KubeObject;
   /** The stored object. Absent for a create. */
   readonly old?: KubeObject;
+  /** The version in which the client addressed the kind; default: the stored version. */
+  readonly served?: ResourceDefinition;
+  /** Manager of the fields that the write sets. Absent for a delete. */
+  readonly fieldManager?: string;
+  /** Options of a delete. */
+  readonly deletion?: DeletionOptions;
+  /** Present if the client sees and sends objects of another kind, such as a Scale. */
+  readonly view?: ObjectView;
+  /**
+   * True for a write that is a step of a request which was admitted under its own name: the removal of an
+   * evicted pod. Plugins that ask programs of users skip it.
+   */
+  readonly isStep?: boolean;
 }
+
+/** Another kind in which a subresource shows an object. */
+export interface ObjectView {
+  /** Returns the object in the kind of the subresource, with its apiVersion and kind. */
+  show(object: KubeObject): JsonObject;
+  /** Writes what the subresource may change from `shown` into the object. Throws a StatusError. */
+  take(object: KubeObject, shown: JsonObject): void;
+}
+
+/**
+ * Request that changes no stored object under its own name: a connection to a pod, an eviction, a binding.
+ * `body` is the object that the client sends, with its apiVersion and kind; for a connection its options.
+ */
+export interface SubresourceRequest
+  extends Pick<
+    Admission,
+    | 'definition'
+    | 'dryRun'
+    | 'fieldManager'
+    | 'name'
+    | 'namespace'
+    | 'served'
+    | 'subresource'
+    | 'user'
+    | 'warn'
+  > {
+  readonly operation: 'connect' | 'create';
+  readonly body: JsonObject;
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: plugins that return nothing are the rule.
+export type Mutated = void | 'again';
 
 /** An admission plugin. `mutate` and `validate` throw a StatusError to reject the request. */
 export interface AdmissionPlugin {
   readonly name: string;
   /**
    * May change the object, which has its defaults and is not validated yet. Fields that the writer may not
-   * set still have the values that were sent.
+   * set still have the values that were sent. If a plugin returns `again`, all plugins mutate the object once
+   * more; the second round is the last one.
    */
-  mutate?(admission: Admission): void | Promise<void>;
+  mutate?(admission: Admission): Mutated | Promise<Mutated>;
   /**
    * Checks the object as it will be stored, except for the values that the server allocates; must not change
    * it.
    */
   validate?(admission: Admission): void | Promise<void>;
+  /** Called before a request that changes no stored object under its own name. */
+  review?(request: SubresourceRequest): Promise<void>;
   /**
    * Called when a create or update that this plugin admitted is certain not to be stored: its name or another
    * claim was taken, or another writer was faster. A retry of an update is a new admission. Also called for a

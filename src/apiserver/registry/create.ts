@@ -99,7 +99,7 @@ async function createNamed(
 ): Promise<Created> {
   const { definition } = request;
   const work = new RequestWork(server);
-  const { dryRun, user, served, warn } = request.options;
+  const { dryRun, user, served, warn, fieldManager } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource: '' };
   keepNote(server, object);
   initializeMeta(object.metadata, {
@@ -117,6 +117,8 @@ async function createNamed(
     warn,
     dryRun,
     object,
+    served,
+    fieldManager,
   };
   definition.strategy.setDefaults?.(object);
   await work.pause();

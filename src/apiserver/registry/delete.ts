@@ -1,6 +1,7 @@
 /** DELETE of one object. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { Admission } from '../admission/plugin.ts';
 import type { UserInfo } from '../request/user.ts';
 import type { ServerContext } from '../server-context.ts';
 import { releaseClaims } from './claims.ts';
@@ -16,6 +17,12 @@ export interface DeleteRequest {
   readonly dryRun: boolean;
   readonly options: DeletionOptions;
   readonly preconditions: Preconditions;
+  /** The version in which the client addressed the kind; default: the stored version. */
+  readonly served?: ResourceDefinition;
+  /** Adds a Warning header to the answer. */
+  readonly warn?: (text: string) => void;
+  /** See `Admission.isStep`. */
+  readonly isStep?: boolean;
   /**
    * Changes the object in the write that deletes it; not called for an object that is already being deleted.
    */
@@ -29,11 +36,18 @@ export interface Deleted {
 }
 
 export async function deleteObject(server: ServerContext, request: DeleteRequest): Promise<Deleted> {
-  const { definition, namespace, name, user } = request;
-  const asked = { operation: 'delete', definition, namespace, name, subresource: '', user } as const;
+  const { definition, namespace, name, user, served, dryRun, warn, options, isStep } = request;
+  const asked = {
+    ...({ operation: 'delete', definition, namespace, name, subresource: '', user } as const),
+    ...{ dryRun, deletion: options },
+    ...(served && { served }),
+    ...(warn && { warn }),
+    ...(isStep && { isStep }),
+  };
   const outcome = await guaranteedUpdate(server, request, async ({ current }): Promise<Decision> => {
-    await server.admission.mutate({ ...asked, old: current });
-    await server.admission.validate({ ...asked, old: current });
+    const admission: Admission = { ...asked, old: current };
+    await server.admission.mutate(admission);
+    await server.admission.validate(admission);
     const { resourceVersion } = request.preconditions;
     checkPreconditions(
       definition,

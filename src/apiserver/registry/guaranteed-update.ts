@@ -1,7 +1,7 @@
 /**
  * Reads, decides, compares and swaps, and retries if another writer was faster. The first read is from the
  * watch cache, which saves a round trip to the store. A rejection or "no change" that was decided on the
- * cache's state is decided again on the store's own state, because the cache may be behind (k8s.io/apiserver
+ * cache's state is decided again on the store's own state if the cache was behind (k8s.io/apiserver
  * storage/etcd3 GuaranteedUpdate).
  */
 import type { KubeObject } from '../../apimachinery/meta.ts';
@@ -85,11 +85,12 @@ export async function guaranteedUpdate(
   let snapshot: Snapshot | undefined = server.cache.get(key) ?? (await readStore(server, key));
   for (let races = 0; races < maxLostRaces; races++) {
     if (!snapshot) throw newNotFound(definition, name);
-    const decision = await tryDecision(snapshot, taken, decide);
-    if (decision === undefined) {
-      snapshot = await readStore(server, key);
+    const decided = await decideOn(server, key, snapshot, taken, decide);
+    if ('store' in decided) {
+      snapshot = decided.store;
       continue;
     }
+    const { decision } = decided;
     const { type, object } = decision;
     if (decision.type === 'keep') return { type, object, kept: { object } };
     try {
@@ -118,20 +119,30 @@ function afterMismatch({ current }: RevisionMismatchError): Snapshot | undefined
   return current && { bytes: current.value, revision: current.revision, fresh: true };
 }
 
+/** A decision, or the state of the store if it is newer than the snapshot and has to be decided on. */
+type Decided = { readonly decision: Decision } | { readonly store: Snapshot | undefined };
+
 /**
- * Returns undefined if the state must be read from the store first, because a rejection or "no change" must
- * not rely on a stale cache.
+ * Decides on the snapshot. A rejection and "no change" must not rely on a stale cache: they count if the
+ * store has the same state.
  */
-async function tryDecision(
+async function decideOn(
+  server: ServerContext,
+  key: string,
   snapshot: Snapshot,
   taken: ReadonlySet<string>,
   decide: (attempt: Attempt) => Decision | Promise<Decision>,
-): Promise<Decision | undefined> {
+): Promise<Decided> {
+  const newer = async (): Promise<{ readonly store: Snapshot | undefined } | undefined> => {
+    const store = snapshot.fresh ? snapshot : await readStore(server, key);
+    return store?.revision === snapshot.revision ? undefined : { store };
+  };
   try {
     const decision = await decide({ current: decodeObject(snapshot.bytes, snapshot.revision), taken });
-    return decision.type === 'keep' && !snapshot.fresh ? undefined : decision;
+    return (decision.type === 'keep' ? await newer() : undefined) ?? { decision };
   } catch (error) {
-    if (!snapshot.fresh) return undefined;
+    const found = await newer();
+    if (found) return found;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { Entries } from '../../apimachinery/managed-fields/tracking.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { rfc3339 } from '../../base/clock.ts';
-import type { Admission } from '../admission/plugin.ts';
+import type { Admission, ObjectView } from '../admission/plugin.ts';
 import type { ServerContext } from '../server-context.ts';
 import { RequestWork } from '../transport/request-work.ts';
 import type { WriteOptions } from '../write-options.ts';
@@ -34,6 +34,10 @@ export interface UpdateRequest {
    * managedFields that `change` has set in the object; `kept` leaves the ownership as it is.
    */
   readonly owners?: 'applied' | 'kept';
+  /** See `Admission.view`. */
+  readonly view?: ObjectView;
+  /** See `Admission.isStep`. */
+  readonly isStep?: boolean;
 }
 
 /** Resolves to the stored object, or to its last state if this update removed the last finalizer. */
@@ -48,7 +52,7 @@ async function decide(
   { current, taken }: Attempt,
 ): Promise<Decision> {
   const { definition, subresource } = request;
-  const { dryRun, user, served, warn } = request.options;
+  const { dryRun, user, served, warn, fieldManager } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource };
   const work = new RequestWork(server);
   const old = deepCopy(unowned(current));
@@ -71,6 +75,10 @@ async function decide(
     dryRun,
     object,
     old,
+    served,
+    fieldManager,
+    ...(request.view && { view: request.view }),
+    ...(request.isStep && { isStep: true }),
   };
   if (request.part === 'main') {
     definition.strategy.setDefaults?.(object);

@@ -118,6 +118,11 @@ async function writeScale(
     subresource: 'scale',
     options,
     ...(owners && { owners }),
+    view: {
+      show: (shown) => scaleOf(mapping, shown),
+      take: (target, shown) =>
+        mapping.setReplicas(target, replicasOf(asKind(shown, 'Scale', scaleVersion), info.name)),
+    },
     async change(current) {
       const scale = asKind(await change(scaleOf(mapping, current), current), 'Scale', scaleVersion);
       const metadata = objectField(scale, 'metadata');

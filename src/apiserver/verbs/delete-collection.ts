@@ -4,6 +4,7 @@ import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import { selectionOf } from '../reads/selection.ts';
 import { deleteObject } from '../registry/delete.ts';
 import type { RequestScope } from '../request/request-scope.ts';
+import { warner } from '../write-options.ts';
 import { readDeleteOptions } from './delete-options.ts';
 import { readPage } from './page.ts';
 
@@ -11,12 +12,13 @@ export async function removeCollection(scope: RequestScope): Promise<Response> {
   const { server, definition, served, info, user } = scope;
   const options = await readDeleteOptions(scope);
   const { preconditions, dryRun } = options;
+  const warn = warner(scope);
   const query = { ...parseListQuery(scope.query), watch: false, limit: 0, continue: '' };
   const selection = selectionOf(served, info.namespace, query);
   const page = await readPage(server, selection, { ...query, resourceVersion: undefined }, scope.signal);
   for (const { object } of page.items) {
     const { name, namespace = '' } = object.metadata;
-    const request = { definition, namespace, name, user, dryRun, options, preconditions };
+    const request = { definition, namespace, name, user, dryRun, options, preconditions, served, warn };
     try {
       await deleteObject(server, request);
     } catch (error) {

@@ -3,14 +3,16 @@ import type { Status } from '../../apimachinery/status-error.ts';
 import { respondObject, respondOther } from '../encoding/answer.ts';
 import { type Deleted, deleteObject } from '../registry/delete.ts';
 import type { RequestScope } from '../request/request-scope.ts';
+import { warner } from '../write-options.ts';
 import { type DeleteBody, readDeleteOptions } from './delete-options.ts';
 
 export async function remove(scope: RequestScope): Promise<Response> {
   const options = await readDeleteOptions(scope);
-  const { server, definition, info, user } = scope;
+  const { server, definition, served, info, user } = scope;
   const { preconditions, dryRun } = options;
   const { namespace, name } = info;
-  const request = { definition, namespace, name, user, dryRun, options, preconditions };
+  const warn = warner(scope);
+  const request = { definition, namespace, name, user, dryRun, options, preconditions, served, warn };
   return respondDeleted(scope, await deleteObject(server, request), options);
 }
 

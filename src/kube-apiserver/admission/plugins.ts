@@ -3,8 +3,10 @@
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { KubeContext } from '../context.ts';
 import { terminatingDefinitions } from '../custom-resources/terminating-definitions.ts';
+import { validatingPolicies } from '../policies/validating-policies.ts';
 import { escalation } from '../rbac/escalation.ts';
 import { nodeAccessOf, type ServerFeature } from '../server-feature.ts';
+import { webhookPlugins } from '../webhooks/plugins.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { limitRanger } from './limit-ranger.ts';
@@ -24,23 +26,30 @@ import { storageProtection } from './storage-protection.ts';
 export const admissionPlugins = (
   server: KubeContext,
   features: readonly ServerFeature[],
-): readonly AdmissionPlugin[] => [
-  namespaceLifecycle(server),
-  terminatingDefinitions(server),
-  limitRanger(server),
-  nodeRestriction(server, nodeAccessOf(features)),
-  nodeUpgrades(server),
-  serviceAddresses(server),
-  selectorTermLimit(server),
-  podSecurity(server),
-  priority(server),
-  defaultTolerationSeconds(server.defaultTolerations),
-  serviceAccounts(server),
-  runtimeClasses(server),
-  storageClasses(server),
-  storageProtection,
-  certificateSigningRequests(server),
-  ...features.flatMap(({ admission = [] }) => admission),
-  escalation(server),
-  resourceQuotas(server),
-];
+): readonly AdmissionPlugin[] => {
+  const webhooks = webhookPlugins(server);
+  return [
+    namespaceLifecycle(server),
+    terminatingDefinitions(server),
+    limitRanger(server),
+    nodeRestriction(server, nodeAccessOf(features)),
+    nodeUpgrades(server),
+    serviceAddresses(server),
+    selectorTermLimit(server),
+    podSecurity(server),
+    priority(server),
+    defaultTolerationSeconds(server.defaultTolerations),
+    serviceAccounts(server),
+    runtimeClasses(server),
+    storageClasses(server),
+    storageProtection,
+    certificateSigningRequests(server),
+    ...features.flatMap(({ admission = [] }) => admission),
+    escalation(server),
+    // As in kube-apiserver, webhooks see what the plugins above have set, and quotas charge the result.
+    webhooks.mutating,
+    validatingPolicies(server),
+    webhooks.validating,
+    resourceQuotas(server),
+  ];
+};

@@ -10,6 +10,7 @@ import type { RequestScope } from '../../apiserver/request/request-scope.ts';
 import { objectField, readKind, stringField } from '../../apiserver/verbs/read-body.ts';
 import { writeOptions } from '../../apiserver/write-options.ts';
 import { rfc3339 } from '../../base/clock.ts';
+import { reviewBody } from './review.ts';
 
 type Condition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
 
@@ -38,6 +39,7 @@ export async function bindPod(scope: RequestScope): Promise<Response> {
       },
     ]);
   }
+  await reviewBody(scope, options, { apiVersion: 'v1', kind: 'Binding', ...binding });
   await updateObject(server, {
     definition: podResource,
     namespace: info.namespace,
@@ -47,6 +49,7 @@ export async function bindPod(scope: RequestScope): Promise<Response> {
     options,
     // The scheduler owns no field of the pod, as upstream.
     owners: 'kept',
+    isStep: true,
     change(current) {
       checkPreconditions(podResource, current, conditions);
       if (annotations) current.metadata.annotations = { ...current.metadata.annotations, ...annotations };

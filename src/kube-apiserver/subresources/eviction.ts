@@ -31,6 +31,7 @@ import { parseDeleteFields } from '../../apiserver/verbs/delete-options.ts';
 import { objectField, readKind, stringField } from '../../apiserver/verbs/read-body.ts';
 import { type WriteOptions, writeOptions } from '../../apiserver/write-options.ts';
 import { rfc3339 } from '../../base/clock.ts';
+import { reviewBody } from './review.ts';
 
 /**
  * Maximum number of pods that were charged and not deleted yet; more mean that the controller does not work
@@ -52,6 +53,7 @@ export async function evictPod(scope: RequestScope): Promise<Response> {
   }
   const options = parseDeleteFields(objectField(eviction, 'deleteOptions'), []);
   const dryRun = queryDryRun || options.dryRun;
+  await reviewBody(scope, { ...write, dryRun }, { apiVersion: 'policy/v1', kind: 'Eviction', ...eviction });
   await evict(
     scope,
     { ...write, dryRun },
@@ -63,6 +65,7 @@ export async function evictPod(scope: RequestScope): Promise<Response> {
       dryRun,
       options,
       preconditions: options.preconditions,
+      isStep: true,
       lastWords: (object) => markEvicted(object as Pod, rfc3339(scope.server.clock.now())),
     },
   );
@@ -167,6 +170,7 @@ async function takeOff(scope: RequestScope, options: WriteOptions, budget: PodDi
     subresource: 'status',
     options: { ...options, served: podDisruptionBudgetResource },
     owners: 'kept',
+    isStep: true,
     change: (current) => without(current as PodDisruptionBudget, pod, rfc3339(server.clock.now())),
   });
 }

@@ -15,18 +15,19 @@ import { podLog } from './log.ts';
 import { podPortForward } from './port-forward.ts';
 import { nodeProxy, podProxy, serviceProxy } from './proxy.ts';
 import { resizePod } from './resize.ts';
+import { reviewed } from './review.ts';
 import { requestToken } from './token.ts';
 
 /** Subresource with a stream: GET begins a WebSocket, POST is SPDY's. */
 const stream = (handler: Handler, kind: string): Subresource => ({
-  methods: { GET: handler, POST: handler },
+  methods: { GET: reviewed(handler, kind), POST: reviewed(handler, kind) },
   kind: { group: '', version: 'v1', kind },
   longRunning: 'stream',
   answersBytes: true,
 });
 
 const proxy = (handler: Handler, kind: string): Subresource => ({
-  ...serveEveryMethod(handler, kind, 'stream'),
+  ...serveEveryMethod(reviewed(handler, kind), kind, 'stream'),
   takesPath: true,
 });
 
