@@ -17,6 +17,10 @@ import { Fault, type Value } from './values/value.ts';
 /** Reported for values that are nested deeper than the stack, or longer than a string may be. */
 const tooDeep = 'operation cancelled: value too large';
 
+/** Reported for an expression that is evaluated after another one has spent the budget. */
+const exhausted =
+  'validation failed due to running out of cost budget, no further validation rules will be run';
+
 /** A compiled expression. It keeps nothing between evaluations, so its owner may cache it. */
 export interface Compiled {
   readonly resultType: Type;
@@ -44,6 +48,7 @@ export function compile(expression: string, environment: Environment): Compiled 
     resultType,
     estimatedCost: estimate(tree, environment),
     evaluate(variables, budget) {
+      if (budget.remaining < 0) throw new CostError(exhausted);
       const run = new Run(Math.min(budget.perCall, budget.remaining));
       try {
         const value = plan({ run, variables, slots: new Array(planner.slots) });

@@ -2,9 +2,9 @@
 import type { Run } from '../evaluation/run.ts';
 import {
   dyn,
-  isDyn,
   type FieldType,
   fieldOf,
+  isDyn,
   type ListType,
   type MapType,
   type ObjectType,

@@ -157,6 +157,9 @@ test('shares a budget between expressions, and stops the one that exceeds it', (
   const over = /^CelError: operation cancelled: actual cost limit exceeded$/;
   assert.throws(() => compiled.evaluate({ self: { names: ['a'] } }, budget), over);
   assert.ok(budget.remaining < 0, 'the cost of the stopped expression is taken, too');
+  const free = compile('true', typed);
+  assert.throws(() => free.evaluate({}, budget), /running out of cost budget/);
+  assert.equal(free.evaluate({}, new Budget(0)), true);
 });
 
 test('stops one expression at the limit of a call, although the request has more', () => {
