@@ -22,7 +22,7 @@ const parts: Readonly<Record<string, string>> = {
  * `namespace`; undefined for a property that expressions cannot name.
  */
 export function propertyName(property: string): string | undefined {
-  if (!/^[_a-zA-Z][\w./-]*$/.test(property)) return undefined;
+  if (!/^[a-zA-Z_./-][\w./-]*$/.test(property)) return undefined;
   if (reserved.has(property)) return `__${property}__`;
   return property.replace(/__|[./-]/g, (part) => parts[part] ?? part);
 }

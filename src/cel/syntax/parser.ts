@@ -1,5 +1,7 @@
 /** Parser of CEL: recursive descent, with upstream's limits on size and recursion. */
+
 import { compileError, type Issue } from '../error.ts';
+import { isReservedWord } from '../property-name.ts';
 import { call, constant, HeightError, ident, list, map, maxHeight, select, struct } from './build.ts';
 import { bytesOf, EscapeError, intOf, stringOf, uintOf } from './literals.ts';
 import { expandMacro, MacroError } from './macros.ts';
@@ -11,12 +13,6 @@ const maxLength = 100_000;
 
 /** Maximum depth of parentheses, arguments, lists and so on. */
 const maxDepth = 250;
-
-const reserved = new Set(
-  'as break const continue else false for function if import in let loop package namespace null return true var void while'.split(
-    ' ',
-  ),
-);
 
 const operand =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
@@ -245,7 +241,7 @@ class Parser {
     const name = dot + text;
     const message = this.messageName(name);
     if (message !== undefined) return struct(this.next().offset, message, this.fields());
-    if (reserved.has(text)) throw new ParseError(start.offset, `reserved identifier: ${text}`);
+    if (isReservedWord(text)) throw new ParseError(start.offset, `reserved identifier: ${text}`);
     return this.isOperator('(') ? this.globalCall(name) : ident(offset, name);
   }
 

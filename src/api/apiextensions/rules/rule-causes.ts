@@ -67,7 +67,7 @@ export function ruleCausesAfter(
   ...[object, schema, old]: Parameters<typeof ruleCauses>
 ): StatusCause[] {
   if (!ruledSchema(schema, true)) return [];
-  const isBlocked = causes.some(({ reason }) => blocking.has(reason));
+  const isBlocked = causes.some(({ reason = '' }) => blocking.has(reason));
   return isBlocked ? [invalidCause('<nil>', 'null', notChecked)] : ruleCauses(object, schema, old);
 }
 

@@ -7,8 +7,8 @@ import {
   isEmbedded,
   type StructuralSchema,
 } from '../../../apimachinery/structural-schema/schema.ts';
+import { propertyName } from '../../../cel/property-name.ts';
 import * as types from '../../../cel/types/type.ts';
-import { escapedName } from './escaped-name.ts';
 
 /** A type, and the least number of bytes of its JSON. */
 export interface SizedType {
@@ -95,7 +95,7 @@ function objectType(schema: StructuralSchema, name: string): SizedType {
   for (const [property, inner] of Object.entries(schema.properties ?? {})) {
     const sized = typeOfSchema(inner, isEmbedded(inner), `${name}.${property}`);
     if (!sized) continue;
-    const escaped = escapedName(property);
+    const escaped = propertyName(property);
     if (escaped !== undefined) fields.set(escaped, { property, type: sized.type });
     if (required.has(property) && (inner.default ?? undefined) === undefined)
       minBytes += property.length + sized.minBytes + 4;
