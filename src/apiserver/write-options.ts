@@ -3,6 +3,7 @@ import { type FieldValidation, parseFieldValidation } from '../apimachinery/deco
 import { invalidCause, tooLongCause } from '../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import { newInvalid, type StatusCause } from '../apimachinery/status-error.ts';
+import type { Aside } from './load/shed.ts';
 import { parseDryRun, type RequestScope } from './request/request-scope.ts';
 import type { UserInfo } from './request/user.ts';
 
@@ -20,6 +21,7 @@ export interface WriteOptions {
   readonly served: ResourceDefinition;
   /** Adds a Warning header to the answer; a repeated text is ignored. */
   readonly warn: (text: string) => void;
+  readonly aside?: Aside | undefined;
 }
 
 /** Number of characters; upstream's FieldManagerMaxLength. */
@@ -27,7 +29,7 @@ const maxManagerCharacters = 128;
 
 /** Parses the query parameters. Throws Invalid (422) for invalid values. */
 export function writeOptions(
-  scope: Pick<RequestScope, 'query' | 'request' | 'served' | 'user' | 'warnings'>,
+  scope: Pick<RequestScope, 'aside' | 'query' | 'request' | 'served' | 'user' | 'warnings'>,
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
 ): WriteOptions {
   const { query, request, served, user, warnings } = scope;
@@ -43,6 +45,7 @@ export function writeOptions(
     validation: parseFieldValidation(query.get('fieldValidation') ?? '', kind),
     served,
     warn: warner({ warnings }),
+    aside: scope.aside,
   };
 }
 

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { Aside } from '../load/shed.ts';
 import type { DeletionOptions } from '../registry/deletion.ts';
 import type { UserInfo } from '../request/user.ts';
 
@@ -33,6 +34,8 @@ export interface Admission {
    * evicted pod. Plugins that ask programs of users skip it.
    */
   readonly isStep?: boolean;
+  /** Waits for programs of users. Absent if the request is not counted. */
+  readonly aside?: Aside | undefined;
 }
 
 /** Another kind in which a subresource shows an object. */
@@ -50,6 +53,7 @@ export interface ObjectView {
 export interface SubresourceRequest
   extends Pick<
     Admission,
+    | 'aside'
     | 'definition'
     | 'dryRun'
     | 'fieldManager'

@@ -16,7 +16,9 @@ export type Sort =
   /** exec, attach, port-forward, followed logs, proxy. */
   | 'stream'
   /** Calls of functions, including calls that wait for an instance. */
-  | 'call';
+  | 'call'
+  /** Requests that wait for a program of a user, such as a webhook, and are counted here meanwhile. */
+  | 'aside';
 
 export interface Limit {
   readonly all: number;
@@ -56,6 +58,7 @@ export const inFlightLimits = ({ requests, watches }: MainLimits): InFlightLimit
   watch: { all: watches * 4, user: watches },
   stream: { all: 1000, user: 500 },
   call: { all: 4000, user: 2000 },
+  aside: { all: requests * 2, user: requests },
 });
 
 /** The limit that a request exceeded: `user` for the limit of one user. */
@@ -90,8 +93,14 @@ export class InFlight {
       this.#onRefused(sort);
       return own >= limit.user ? { whose: 'user', limit: limit.user } : { whose: 'all', limit: limit.all };
     }
+    return this.enterAgain(sort, user);
+  }
+
+  /** Counts a request that was admitted before, whatever the limits are. Returns a function that ends it. */
+  enterAgain(sort: Sort, user: string): () => void {
+    const count = this.#countOf(sort);
     count.all++;
-    count.users.set(user, own + 1);
+    count.users.set(user, (count.users.get(user) ?? 0) + 1);
     return () => {
       count.all--;
       const left = (count.users.get(user) ?? 0) - 1;

@@ -12,6 +12,7 @@ const retryAfter: Readonly<Record<Sort, number>> = {
   watch: 5,
   stream: 5,
   call: 1,
+  aside: 1,
 };
 
 const plural: Readonly<Record<Sort, string>> = {
@@ -22,6 +23,7 @@ const plural: Readonly<Record<Sort, string>> = {
   watch: 'watches',
   stream: 'streams',
   call: 'calls of functions',
+  aside: 'requests that wait for webhooks',
 };
 
 export interface CountedRequest {
@@ -35,23 +37,46 @@ export interface CountedRequest {
 }
 
 /**
+ * Waits for a program of a user without counting the request among those that are being answered: a program
+ * that hangs must not use up their number. It counts among as many requests that wait; when these are too
+ * many, it stays where it was.
+ */
+export type Aside = <T>(wait: () => Promise<T>) => Promise<T>;
+
+/**
  * Runs `work`; throws 429 if a limit is exceeded. The request counts until its work is done and the answer
  * has been sent, even if the client disconnects before.
  */
 export async function withInFlightLimit<T>(
   inFlight: InFlight,
   { sort, user, onClosed }: CountedRequest,
-  work: () => T | Promise<T>,
+  work: (aside: Aside) => T | Promise<T>,
 ): Promise<T> {
   const entered = inFlight.enter(sort, user.name);
   if (typeof entered !== 'function') throw tooMany(sort, entered);
+  let counted: (() => void) | undefined = entered;
   let open = onClosed ? 2 : 1;
+  const stop = () => {
+    counted?.();
+    counted = undefined;
+  };
   const leave = () => {
-    if (--open === 0) entered();
+    if (--open === 0) stop();
+  };
+  const aside: Aside = async (wait) => {
+    const waits = counted && inFlight.enter('aside', user.name);
+    if (typeof waits !== 'function') return wait();
+    stop();
+    try {
+      return await wait();
+    } finally {
+      waits();
+      if (open > 0) counted = inFlight.enterAgain(sort, user.name);
+    }
   };
   onClosed?.(leave);
   try {
-    return await work();
+    return await work(aside);
   } finally {
     leave();
   }

@@ -99,7 +99,7 @@ async function createNamed(
 ): Promise<Created> {
   const { definition } = request;
   const work = new RequestWork(server);
-  const { dryRun, user, served, warn, fieldManager } = request.options;
+  const { dryRun, user, served, warn, fieldManager, aside } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource: '' };
   keepNote(server, object);
   initializeMeta(object.metadata, {
@@ -119,6 +119,7 @@ async function createNamed(
     object,
     served,
     fieldManager,
+    aside,
   };
   definition.strategy.setDefaults?.(object);
   await work.pause();

@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { Admission } from '../admission/plugin.ts';
+import type { Aside } from '../load/shed.ts';
 import type { UserInfo } from '../request/user.ts';
 import type { ServerContext } from '../server-context.ts';
 import { releaseClaims } from './claims.ts';
@@ -21,6 +22,8 @@ export interface DeleteRequest {
   readonly served?: ResourceDefinition;
   /** Adds a Warning header to the answer. */
   readonly warn?: (text: string) => void;
+  /** See `Admission.aside`. */
+  readonly aside?: Aside | undefined;
   /** See `Admission.isStep`. */
   readonly isStep?: boolean;
   /**
@@ -39,7 +42,7 @@ export async function deleteObject(server: ServerContext, request: DeleteRequest
   const { definition, namespace, name, user, served, dryRun, warn, options, isStep } = request;
   const asked = {
     ...({ operation: 'delete', definition, namespace, name, subresource: '', user } as const),
-    ...{ dryRun, deletion: options },
+    ...{ dryRun, deletion: options, aside: request.aside },
     ...(served && { served }),
     ...(warn && { warn }),
     ...(isStep && { isStep }),

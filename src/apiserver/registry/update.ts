@@ -52,7 +52,7 @@ async function decide(
   { current, taken }: Attempt,
 ): Promise<Decision> {
   const { definition, subresource } = request;
-  const { dryRun, user, served, warn, fieldManager } = request.options;
+  const { dryRun, user, served, warn, fieldManager, aside } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource };
   const work = new RequestWork(server);
   const old = deepCopy(unowned(current));
@@ -77,6 +77,7 @@ async function decide(
     old,
     served,
     fieldManager,
+    aside,
     ...(request.view && { view: request.view }),
     ...(request.isStep && { isStep: true }),
   };

@@ -11,7 +11,7 @@ import { type AccessRequest, type Authorize, refusal } from '../authorization/au
 import { encoderOf } from '../encoding/answer.ts';
 import { toStatusError } from '../errors.ts';
 import type { InFlight } from '../load/in-flight.ts';
-import { withInFlightLimit } from '../load/shed.ts';
+import { type Aside, withInFlightLimit } from '../load/shed.ts';
 import type { ApiServerOptions, RequestEnv } from '../options.ts';
 import { type Headers, respondText, warningHeader } from '../respond.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -97,7 +97,9 @@ export class RequestHandling {
     const served = () => {
       // Requests of the control plane must not wait for requests of users and nodes.
       if (c.env?.user) return this.#serve(c, info, addressed, searchParams);
-      return withInFlightLimit(inFlight, load, () => this.#serve(c, info, addressed, searchParams));
+      return withInFlightLimit(inFlight, load, (aside) =>
+        this.#serve(c, info, addressed, searchParams, aside),
+      );
     };
     const answer = () =>
       measured.measure(
@@ -179,9 +181,10 @@ export class RequestHandling {
     info: RequestInfo,
     addressed: Addressed,
     query: URLSearchParams,
+    aside?: Aside,
   ): Promise<Response> {
     return info.type === 'resource'
-      ? this.#serveResource(c, info, addressed, query)
+      ? this.#serveResource(c, info, addressed, query, aside)
       : this.#servePath(c, query);
   }
 
@@ -203,6 +206,7 @@ export class RequestHandling {
     info: ResourceRequest,
     { served: found, subresource }: Addressed,
     query: URLSearchParams,
+    aside: Aside | undefined,
   ): Promise<Response> {
     const server = c.env?.store ? { ...this.#parts.server, store: c.env.store } : this.#parts.server;
     const request = c.req.raw;
@@ -214,7 +218,7 @@ export class RequestHandling {
     if (!served) return c.notFound();
 
     const { shutdown, upgrade, remoteAddress, hangUp, push } = c.env ?? {};
-    const connection = { shutdown, upgrade, remoteAddress, hangUp, push };
+    const connection = { shutdown, upgrade, remoteAddress, hangUp, push, aside };
     const { subresources } = this.#parts;
     const handle = handlerOf(c.req.method, served, info, subresources);
     const answer = async (deadline?: AbortSignal) =>

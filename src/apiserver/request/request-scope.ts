@@ -4,6 +4,7 @@ import { notSupportedCause } from '../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { newInvalid, newStatusError } from '../../apimachinery/status-error.ts';
 import type { Encoder } from '../encoding/encoder.ts';
+import type { Aside } from '../load/shed.ts';
 import type { ServerContext, WantedUpgrade } from '../server-context.ts';
 import type { Source } from '../transport/pushed-body.ts';
 import type { RequestWork } from '../transport/request-work.ts';
@@ -29,6 +30,8 @@ export interface RequestScope {
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   readonly work: RequestWork;
+  /** Undefined if the request is not counted. */
+  readonly aside?: Aside | undefined;
   /** Aborts when the server stops. The signal outlives the request, so listeners must be removed. */
   readonly shutdown: AbortSignal | undefined;
   /** IP address of the client; undefined for callers in this process. */

@@ -9,7 +9,7 @@ import { readDeleteOptions } from './delete-options.ts';
 import { readPage } from './page.ts';
 
 export async function removeCollection(scope: RequestScope): Promise<Response> {
-  const { server, definition, served, info, user } = scope;
+  const { server, definition, served, info, user, aside } = scope;
   const options = await readDeleteOptions(scope);
   const { preconditions, dryRun } = options;
   const warn = warner(scope);
@@ -18,7 +18,18 @@ export async function removeCollection(scope: RequestScope): Promise<Response> {
   const page = await readPage(server, selection, { ...query, resourceVersion: undefined }, scope.signal);
   for (const { object } of page.items) {
     const { name, namespace = '' } = object.metadata;
-    const request = { definition, namespace, name, user, dryRun, options, preconditions, served, warn };
+    const request = {
+      definition,
+      namespace,
+      name,
+      user,
+      dryRun,
+      options,
+      preconditions,
+      served,
+      warn,
+      aside,
+    };
     try {
       await deleteObject(server, request);
     } catch (error) {

@@ -8,11 +8,11 @@ import { type DeleteBody, readDeleteOptions } from './delete-options.ts';
 
 export async function remove(scope: RequestScope): Promise<Response> {
   const options = await readDeleteOptions(scope);
-  const { server, definition, served, info, user } = scope;
+  const { server, definition, served, info, user, aside } = scope;
   const { preconditions, dryRun } = options;
   const { namespace, name } = info;
   const warn = warner(scope);
-  const request = { definition, namespace, name, user, dryRun, options, preconditions, served, warn };
+  const request = { definition, namespace, name, user, dryRun, options, preconditions, served, warn, aside };
   return respondDeleted(scope, await deleteObject(server, request), options);
 }
 

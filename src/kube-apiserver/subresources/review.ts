@@ -6,11 +6,11 @@ import { type WriteOptions, warner } from '../../apiserver/write-options.ts';
 /** Admits an object that is created to act on another one, such as an Eviction. Throws a StatusError. */
 export function reviewBody(
   { server, definition, served, info, user }: RequestScope,
-  { dryRun, fieldManager, warn }: WriteOptions,
+  { dryRun, fieldManager, warn, aside }: WriteOptions,
   body: JsonObject,
 ): Promise<void> {
   const { namespace, name, subresource } = info;
-  const target = { definition, served, namespace, name, subresource };
+  const target = { definition, served, namespace, name, subresource, aside };
   return server.admission.review({ ...target, operation: 'create', user, dryRun, fieldManager, warn, body });
 }
 
@@ -20,7 +20,7 @@ export const reviewed =
   async (scope) => {
     const { server, definition, served, info, user } = scope;
     const { namespace, name, subresource } = info;
-    const target = { definition, served, namespace, name: nameOf(name), subresource };
+    const target = { definition, served, namespace, name: nameOf(name), subresource, aside: scope.aside };
     const body = { kind, apiVersion: 'v1', ...optionsOf(scope) };
     await server.admission.review({ ...target, operation: 'connect', user, warn: warner(scope), body });
     return handler(scope);

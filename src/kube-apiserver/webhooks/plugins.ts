@@ -3,6 +3,7 @@ import { mutatingWebhookConfigurationResource } from '../../api/admissionregistr
 import { validatingWebhookConfigurationResource } from '../../api/admissionregistration/v1/validating-webhook-configuration.ts';
 import { type ResourceRef, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Admission, AdmissionPlugin, SubresourceRequest } from '../../apiserver/admission/plugin.ts';
+import type { Aside } from '../../apiserver/load/shed.ts';
 import type { KubeContext } from '../context.ts';
 import { requestOf, shownObject, subresourceRequestOf } from './attributes.ts';
 import { callHook, type HookCaller } from './call-hook.ts';
@@ -17,6 +18,7 @@ import { invocationsOf } from './selection.ts';
 import { serviceDialer } from './service-dialer.ts';
 
 const ignore = () => undefined;
+const atOnce: Aside = (wait) => wait();
 
 /** Returns the two plugins; they share the connections to the webhooks. */
 export function webhookPlugins(server: KubeContext) {
@@ -69,8 +71,9 @@ async function mutateBy(
   if (!invocation) return;
   const { address } = invocation;
   const objects = shownObjects(server, admission, invocation);
-  const { warn = ignore } = admission;
-  const patch = await callHook(caller, { invocation, request, objects, mutates: true, warn });
+  const { warn = ignore, aside = atOnce } = admission;
+  const call = { invocation, request, objects, mutates: true, warn };
+  const patch = await aside(() => callHook(caller, call));
   const change = { webhook: hook.name, address, shown: objects.object, patch };
   const changed = patch !== undefined && (await applyWebhookPatch(server, admission, { ...change, patch }));
   const { webhook } = hook;
@@ -89,11 +92,12 @@ function validatingWebhooks(server: KubeContext, caller: HookCaller): AdmissionP
       const invocations = await invocationsOf(server, all, request, admission.object, (found) =>
         shownObjects(server, admission, found),
       );
-      const { warn = ignore } = admission;
-      await allOf(invocations, (invocation) => {
+      const { warn = ignore, aside = atOnce } = admission;
+      const call = (invocation: Invocation) => {
         const objects = shownObjects(server, admission, invocation);
         return callHook(caller, { invocation, request, objects, mutates: false, warn });
-      });
+      };
+      if (invocations.length > 0) await aside(() => allOf(invocations, call));
     },
     review: (request) =>
       reviewBy(server, hooks(), request, (invocation, hooked) => {
@@ -121,10 +125,11 @@ async function reviewBy(
   call: (invocation: Invocation, hooked: HookedRequest) => Promise<unknown>,
 ): Promise<void> {
   if (hooks.length === 0) return;
+  const { aside = atOnce } = request;
   const hooked = subresourceRequestOf(server.kinds, request);
   const objects = () => ({ object: request.body, old: undefined });
   for (const invocation of await invocationsOf(server, hooks, hooked, undefined, objects))
-    await call(invocation, hooked);
+    await aside(() => call(invocation, hooked));
 }
 
 /** Returns a function for the webhooks of all configurations of a kind, read once for each revision of them. */

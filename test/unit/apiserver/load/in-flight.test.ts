@@ -58,6 +58,7 @@ describe('places for requests', () => {
       watch: { all: 4000, user: 1000 },
       stream: { all: 1000, user: 500 },
       call: { all: 4000, user: 2000 },
+      aside: { all: 800, user: 400 },
     });
   });
 
@@ -117,6 +118,37 @@ describe('places for requests', () => {
     const counted = { sort: 'request', user: { name: 'a', groups: [] }, onClosed: undefined } as const;
     for (let round = 0; round < 2; round++)
       assert.equal(await withInFlightLimit(inFlight, counted, () => round), round);
+  });
+
+  it('leave room for others while they wait for a program of a user, and are counted again afterwards', async () => {
+    const inFlight = new InFlight({ ...limits, request: { all: 1, user: 1 }, aside: { all: 1, user: 1 } });
+    const counted = { sort: 'request', user: { name: 'a', groups: [] }, onClosed: undefined } as const;
+    const [answered, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const back = Promise.withResolvers<void>();
+    const done = withInFlightLimit(inFlight, counted, async (aside) => {
+      await aside(() => answered.promise);
+      back.resolve();
+      await finished.promise;
+    });
+    const leave = enter(inFlight, 'request', 'b');
+    assert.ok(leave, 'the request that waits is still counted');
+    assert.equal(enter(inFlight, 'aside', 'b'), undefined);
+    leave();
+    answered.resolve();
+    await back.promise;
+    assert.equal(enter(inFlight, 'request', 'b'), undefined);
+    finished.resolve();
+    await done;
+    assert.ok(enter(inFlight, 'request', 'b'));
+  });
+
+  it('stay counted while they wait if too many others wait', async () => {
+    const inFlight = new InFlight({ ...limits, request: { all: 1, user: 1 }, aside: { all: 0, user: 0 } });
+    const counted = { sort: 'request', user: { name: 'a', groups: [] }, onClosed: undefined } as const;
+    await withInFlightLimit(inFlight, counted, (aside) =>
+      aside(async () => assert.equal(enter(inFlight, 'request', 'b'), undefined)),
+    );
+    assert.ok(enter(inFlight, 'request', 'b'));
   });
 
   it('are held until the work is done and the answer has left, whichever is later', async () => {
