@@ -1,5 +1,6 @@
 /** All kinds of the server: a new kind requires a file, and a line here. */
 
+export { apiServiceResource } from './apiregistration/v1/api-service.ts';
 export { controllerRevisionResource } from './apps/v1/controller-revision.ts';
 export { daemonSetResource } from './apps/v1/daemon-set.ts';
 export { deploymentResource } from './apps/v1/deployment.ts';

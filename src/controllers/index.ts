@@ -7,6 +7,7 @@ import type { SignSecretToken } from '../api/core/v1/service-account/token.ts';
 import type { Current } from '../base/current.ts';
 import type { ControllerEntry } from '../controller-runtime/definition.ts';
 import type { ReadCertificateRequest, SignCertificateRequest } from '../formats/certificate-request.ts';
+import { registrationController, registrationRights } from './aggregation/registration.ts';
 import { type AutoscalingOptions, horizontalController, horizontalRights } from './autoscaling/horizontal.ts';
 import { csrApproving, csrApprovingRights } from './certificates/csr-approving.ts';
 import type { NodeApproval } from './certificates/csr-approving-plan.ts';
@@ -237,6 +238,11 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
     account: 'resourcequota-controller',
     rights: resourceQuotaRights,
     controller: () => resourceQuotaController,
+  },
+  {
+    account: 'apiservice-controller',
+    rights: registrationRights,
+    controller: () => registrationController,
   },
   {
     account: 'tokens-controller',
