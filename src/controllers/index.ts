@@ -13,6 +13,10 @@ import { csrApproving, csrApprovingRights } from './certificates/csr-approving.t
 import type { NodeApproval } from './certificates/csr-approving-plan.ts';
 import { csrCleaner, csrCleanerRights } from './certificates/csr-cleaner.ts';
 import { csrSigning, csrSigningRights } from './certificates/csr-signing.ts';
+import {
+  extensionAuthenticationController,
+  extensionAuthenticationRights,
+} from './certificates/extension-authentication.ts';
 import { rootCaPublisher, rootCaPublisherRights } from './certificates/root-ca-publisher.ts';
 import { tokenCleaner, tokenCleanerRights } from './certificates/token-cleaner.ts';
 import { disruptionController, disruptionRights } from './disruption/disruption.ts';
@@ -74,6 +78,8 @@ export interface ControllersOptions {
     /** Certificates of the cluster's certificate authorities, in PEM. */
     readonly authority: Current<string>;
   };
+  /** Authority and name of the certificate with which this server calls extension servers. */
+  readonly frontProxy?: { readonly authority: Current<string>; readonly name: string };
   readonly signSecretToken: SignSecretToken;
   readonly autoscaling?: AutoscalingOptions;
 }
@@ -243,6 +249,12 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
     account: 'apiservice-controller',
     rights: registrationRights,
     controller: () => registrationController,
+  },
+  {
+    account: 'root-ca-cert-publisher',
+    rights: extensionAuthenticationRights,
+    controller: ({ certificates, frontProxy }) =>
+      extensionAuthenticationController({ clientAuthority: certificates.authority, frontProxy }),
   },
   {
     account: 'tokens-controller',

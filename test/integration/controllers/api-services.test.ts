@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { apiServiceResource, availableOf } from '../../../src/api/apiregistration/v1/api-service.ts';
+import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 
 describe('the APIServices of the server itself', () => {
@@ -45,6 +46,18 @@ describe('the APIServices of the server itself', () => {
       return next && next.metadata.uid !== former ? next : undefined;
     });
     assert.equal(found.spec.version, 'v1');
+  });
+
+  it('are joined by the ConfigMap of the authorities that extension servers trust', async () => {
+    const configMap = () =>
+      cluster.get(configMapResource, 'extension-apiserver-authentication', 'kube-system');
+    const first = await cluster.eventually('the ConfigMap', configMap);
+    assert.match(first.data?.['client-ca-file'] ?? '', /BEGIN CERTIFICATE/);
+    await cluster.client.resource(configMapResource).update({ ...first, data: { 'client-ca-file': 'mine' } });
+    await cluster.eventually('the restored ConfigMap', async () => {
+      const { data } = (await configMap()) ?? {};
+      return data?.['client-ca-file'] === first.data?.['client-ca-file'] || undefined;
+    });
   });
 
   it('need no right that the account of the controller lacks', () => {
