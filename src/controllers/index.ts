@@ -79,7 +79,7 @@ export interface ControllersOptions {
     readonly authority: Current<string>;
   };
   /** Authority and name of the certificate with which this server calls extension servers. */
-  readonly frontProxy?: { readonly authority: Current<string>; readonly name: string };
+  readonly frontProxyTrust?: { readonly authority: Current<string>; readonly name: string };
   readonly signSecretToken: SignSecretToken;
   readonly autoscaling?: AutoscalingOptions;
 }
@@ -253,7 +253,7 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
   {
     account: 'root-ca-cert-publisher',
     rights: extensionAuthenticationRights,
-    controller: ({ certificates, frontProxy }) =>
+    controller: ({ certificates, frontProxyTrust: frontProxy }) =>
       extensionAuthenticationController({ clientAuthority: certificates.authority, frontProxy }),
   },
   {

@@ -15,6 +15,7 @@ import { findObject } from '../apiserver/stored-object.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';
+import { Aggregator } from './aggregation/aggregator.ts';
 import { serviceAccountAuthenticator } from './authentication/service-account-token.ts';
 import { authorityReader } from './authorization/authority-reader.ts';
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
@@ -99,6 +100,7 @@ const kubeParts = (
   features: readonly ServerFeature[],
   options: KubeApiServerOptions,
 ): ServerParts => ({
+  delegation: new Aggregator(server, options.frontProxy?.client),
   behavior: kindBehavior(server, features),
   admission: admissionPlugins(server, features),
   documents: documentsOf(server, options),

@@ -120,7 +120,7 @@ export async function startControlPlane(
     ...processParts(options),
     ...planeSettings(settings),
     ...admission,
-    ...{ store, sharesStore, frontProxy },
+    ...{ store, sharesStore, frontProxy, frontProxyTrust: frontProxy },
     authenticate: authenticatorOf(tokens, clock),
     certificates: certificateRequests(credentials.authorities, authority),
     documents: ownDocuments({ rotation, credentials, frontProxy, now: () => clock.now() }),

@@ -1,7 +1,7 @@
 /**
- * The authority of the front proxy, and the certificate with which this master calls extension servers. They
- * trust this authority to tell who a user is, so it signs nothing else: a certificate of the cluster's own
- * authority, such as a user's, must not be accepted in its place. All masters read the authority from etcd,
+ * The authority of the front proxy, and the certificate with which this master calls extension servers. It
+ * signs nothing else, because they trust its certificates to name any user: one of the cluster's authority,
+ * such as a user's own, must not be accepted in their place. All masters read the authority from etcd,
  * where it is stored outside `/registry/`, like the one that masters share.
  */
 import { join } from 'node:path';
