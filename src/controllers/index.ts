@@ -7,6 +7,11 @@ import type { SignSecretToken } from '../api/core/v1/service-account/token.ts';
 import type { Current } from '../base/current.ts';
 import type { ControllerEntry } from '../controller-runtime/definition.ts';
 import type { ReadCertificateRequest, SignCertificateRequest } from '../formats/certificate-request.ts';
+import {
+  type AskExtensionServer,
+  availabilityController,
+  availabilityRights,
+} from './aggregation/availability.ts';
 import { registrationController, registrationRights } from './aggregation/registration.ts';
 import { type AutoscalingOptions, horizontalController, horizontalRights } from './autoscaling/horizontal.ts';
 import { csrApproving, csrApprovingRights } from './certificates/csr-approving.ts';
@@ -81,6 +86,7 @@ export interface ControllersOptions {
   /** Authority and name of the certificate with which this server calls extension servers. */
   readonly frontProxyTrust?: { readonly authority: Current<string>; readonly name: string };
   readonly signSecretToken: SignSecretToken;
+  readonly askExtensionServer: AskExtensionServer;
   readonly autoscaling?: AutoscalingOptions;
 }
 
@@ -249,6 +255,11 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
     account: 'apiservice-controller',
     rights: registrationRights,
     controller: () => registrationController,
+  },
+  {
+    account: 'apiservice-controller',
+    rights: availabilityRights,
+    controller: ({ askExtensionServer }) => availabilityController(askExtensionServer),
   },
   {
     account: 'root-ca-cert-publisher',

@@ -49,6 +49,8 @@ export interface KubeApiServer extends ApiServer {
   /** The owner of the server opens the keys before the first request, and keeps them current. */
   readonly accountKeys: AccountKeys;
   readonly signSecretToken: SignSecretToken;
+  /** Resolves to why the extension server of an APIService does not answer; undefined if it does. */
+  askExtensionServer(name: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /** Returns the settings of the server, with their defaults. */
@@ -74,6 +76,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   const issuer = issuerOf(options.issuer ?? {});
   const accountKeys = new AccountKeys({ store, clock, log, ageMs: keyAgeMs });
   const own = { issuer, accountKeys, ...settingsOf(options) };
+  let aggregator: Aggregator | undefined;
   const server: ApiServer = createApiServer({
     ...options,
     authenticate: unionAuthenticator([
@@ -84,15 +87,19 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     remoteAddressKey,
     parts(engine) {
       const context = { ...engine, ...own, policy: new Policy(engine.cache) };
-      return kubeParts(
+      aggregator = new Aggregator(context, options.frontProxy?.client);
+      const parts = kubeParts(
         context,
         features.map((feature) => feature(context)),
         options,
       );
+      return { ...parts, delegation: aggregator };
     },
   });
   const signSecretToken: SignSecretToken = (...of) => accountKeys.sign(writeLegacyClaims(...of), null);
-  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken };
+  const askExtensionServer: KubeApiServer['askExtensionServer'] = async (name, signal) =>
+    aggregator?.failureOf(name, signal);
+  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, askExtensionServer };
 }
 
 const kubeParts = (
@@ -100,7 +107,6 @@ const kubeParts = (
   features: readonly ServerFeature[],
   options: KubeApiServerOptions,
 ): ServerParts => ({
-  delegation: new Aggregator(server, options.frontProxy?.client),
   behavior: kindBehavior(server, features),
   admission: admissionPlugins(server, features),
   documents: documentsOf(server, options),

@@ -28,9 +28,10 @@ import { unreachable } from '../proxy/dial.ts';
 import { slicesByService } from '../slices-by-service.ts';
 import { type Backend, backendOf } from './backend.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
-import { type ExchangedRequest, exchange, isUpgraded } from './exchange.ts';
+import { exchange, isUpgraded } from './exchange.ts';
 import { type ExtensionServer, extensionServerOf, isAvailable } from './extension-server.ts';
 import { areSendable } from './identity-headers.ts';
+import { failureOf } from './probe.ts';
 import { answeredFields, hasBody, headersFor, isRedirect } from './proxy-plan.ts';
 
 /** Milliseconds after which a request ends that is no watch or stream (--request-timeout). */
@@ -79,30 +80,24 @@ export class Aggregator implements Delegation {
   }
 
   /**
-   * Sends a request of this server itself, whether or not the extension server is available. Rejects if there
-   * is no answer, and for an APIService that is not there.
+   * Asks the extension server of an APIService for its discovery, whether or not it is available. Resolves to
+   * why it does not answer; undefined if it does.
    */
-  async ask(
-    name: string,
-    request: Omit<ExchangedRequest, 'headers'> & Partial<ExchangedRequest>,
-  ): Promise<IncomingMessage> {
-    const service = this.#server.cache.get(storageKey(apiServiceResource, '', name))?.object as APIService;
-    const server = service && extensionServerOf(service);
-    if (!server) throw newStatusError('NotFound', `${name} has no extension server`);
-    const { connections } = this.#keptOf(name, server);
-    const answer = await exchange(connections, { headers: {}, ...request });
-    if (isUpgraded(answer)) throw unreachable('the connection was upgraded');
-    return answer;
+  async failureOf(name: string, signal: AbortSignal): Promise<string | undefined> {
+    const { cache, clock } = this.#server;
+    const found = cache.get(storageKey(apiServiceResource, '', name))?.object as APIService | undefined;
+    const server = found && extensionServerOf(found);
+    if (!server) return `${name} has no extension server`;
+    return failureOf(server, this.#keptOf(name, server).connections, clock, signal);
   }
 
-  /** Ends the connections of APIServices that are gone. */
-  forget(name: string): void {
+  #forget(name: string): void {
     this.#kept.get(name)?.connections.close();
     this.#kept.delete(name);
   }
 
   #forgetAll(): void {
-    for (const name of [...this.#kept.keys()]) this.forget(name);
+    for (const name of [...this.#kept.keys()]) this.#forget(name);
   }
 
   async #passOn(kept: Kept, asked: DelegatedRequest): Promise<Response> {
@@ -185,7 +180,7 @@ export class Aggregator implements Delegation {
   #keptOf(name: string, server: ExtensionServer): Kept {
     const kept = this.#kept.get(name);
     if (kept && deepEqual(kept.server, server)) return kept;
-    this.forget(name);
+    this.#forget(name);
     const { nodeConnection: agents, clock } = this.#server;
     const options = { agents, clock, identity: this.#identity };
     const next = {
