@@ -36,7 +36,7 @@ import { answeredFields, hasBody, headersFor, isRedirect } from './proxy-plan.ts
 
 /** Milliseconds after which a request ends that is no watch or stream (--request-timeout). */
 const timeoutMs = 60_000;
-/** Maximum number of requests at once, besides watches and streams, for which one server has no answer yet. */
+/** Maximum number of requests, besides watches and streams, that wait for one server at once. */
 export const maxWaiting = 100;
 
 type Context = Pick<KubeContext, 'cache' | 'kinds' | 'clock' | 'random' | 'nodeConnection'>;

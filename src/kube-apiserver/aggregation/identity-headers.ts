@@ -1,6 +1,6 @@
 /**
- * Headers that tell an extension server who the user is (upstream: transport.SetAuthProxyHeaders). The server
- * trusts them because the connection has the certificate of the front proxy. Pure.
+ * Headers with the user of a request, for an extension server (upstream: transport.SetAuthProxyHeaders). The
+ * extension server trusts them because the connection has the certificate of the front proxy. Pure.
  */
 import type { UserInfo } from '../../apiserver/request/user.ts';
 

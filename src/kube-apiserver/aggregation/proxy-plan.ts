@@ -5,8 +5,8 @@ import { type ExtensionServer, serverName } from './extension-server.ts';
 import { identityHeaders } from './identity-headers.ts';
 
 /**
- * Returns the headers for the extension server. The credentials of the client, and headers by which it might
- * pass for somebody else, are left out.
+ * Returns the headers for the extension server. The credentials of the client, and its own headers
+ * with the name of a user, are left out.
  */
 export function headersFor(
   server: ExtensionServer,

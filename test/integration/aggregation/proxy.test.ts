@@ -261,6 +261,21 @@ describe('requests for an extension server', () => {
     assert.equal(extension.requests.length, before);
   });
 
+  it('for metrics go to a server that registers for them, and come back', async () => {
+    const metrics = 'v1beta1.metrics.k8s.io';
+    const nodes = '/apis/metrics.k8s.io/v1beta1/nodes';
+    assert.equal(JSON.parse((await answered(nodes)).text).kind, 'NodeMetricsList');
+    const claim = apiService({ insecureSkipTLSVerify: true }, 'metrics.k8s.io', 'v1beta1');
+    const made = await server.call('POST', services, claim);
+    assert.equal(made.status, 201, made.text);
+    await setAvailable(server, metrics);
+    answer((_, response) => response.end('of metrics-server'));
+    assert.equal((await answered(nodes)).text, 'of metrics-server');
+    assert.equal((await server.call('GET', nodes)).text, 'of metrics-server', 'for controllers too');
+    assert.equal((await server.call('DELETE', `${services}/${metrics}`)).status, 200);
+    assert.equal(JSON.parse((await answered(nodes)).text).kind, 'NodeMetricsList');
+  });
+
   it('end when the APIService is deleted', async () => {
     assert.equal((await server.call('DELETE', `${services}/${name}`)).status, 200);
     assert.equal((await answered(things)).status, 404);
