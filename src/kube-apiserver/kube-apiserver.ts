@@ -49,6 +49,8 @@ export interface KubeApiServer extends ApiServer {
   /** The owner of the server opens the keys before the first request, and keeps them current. */
   readonly accountKeys: AccountKeys;
   readonly signSecretToken: SignSecretToken;
+  /** Keeps the discovery of extension servers. Resolves when the signal aborts. */
+  followExtensionServers(signal: AbortSignal): Promise<void>;
   /** Resolves to why the extension server of an APIService does not answer; undefined if it does. */
   askExtensionServer(name: string, signal: AbortSignal): Promise<string | undefined>;
 }
@@ -99,7 +101,10 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   const signSecretToken: SignSecretToken = (...of) => accountKeys.sign(writeLegacyClaims(...of), null);
   const askExtensionServer: KubeApiServer['askExtensionServer'] = async (name, signal) =>
     aggregator?.failureOf(name, signal);
-  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, askExtensionServer };
+  const followExtensionServers: KubeApiServer['followExtensionServers'] = async (signal) =>
+    aggregator?.run(signal);
+  const extensions = { askExtensionServer, followExtensionServers };
+  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, ...extensions };
 }
 
 const kubeParts = (

@@ -13,10 +13,10 @@ import { isBuiltIn } from '../../api/apiregistration/v1/local-services.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
-import { deepEqual } from '../../apimachinery/equality.ts';
+import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
 import { newStatusError, StatusError } from '../../apimachinery/status-error.ts';
-import type { DelegatedRequest, Delegation } from '../../apiserver/delegation.ts';
+import type { DelegatedRequest, DelegatedVersion, Delegation } from '../../apiserver/delegation.ts';
 import { newTooManyRequests } from '../../apiserver/load/shed.ts';
 import { respondText } from '../../apiserver/respond.ts';
 import type { UpgradedConnection } from '../../apiserver/server-context.ts';
@@ -29,9 +29,10 @@ import { slicesByService } from '../slices-by-service.ts';
 import { type Backend, backendOf } from './backend.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import { exchange, isUpgraded } from './exchange.ts';
+import { ExtensionDiscovery } from './extension-discovery.ts';
 import { type ExtensionServer, extensionServerOf, isAvailable } from './extension-server.ts';
 import { areSendable } from './identity-headers.ts';
-import { failureOf } from './probe.ts';
+import { discoveredResources, failureOf } from './probe.ts';
 import { answeredFields, hasBody, headersFor, isRedirect } from './proxy-plan.ts';
 
 /** Milliseconds after which a request ends that is no watch or stream (--request-timeout). */
@@ -52,6 +53,7 @@ export class Aggregator implements Delegation {
   readonly #server: Context;
   readonly #identity: ConnectionsOptions['identity'];
   readonly #kept = new Map<string, Kept>();
+  readonly #discovery: ExtensionDiscovery;
   #builtIn: { readonly of: Context['kinds']['all']; readonly known: Map<string, boolean> };
 
   constructor(server: Context, identity: ConnectionsOptions['identity']) {
@@ -59,6 +61,11 @@ export class Aggregator implements Delegation {
     this.#identity = identity;
     this.#builtIn = { of: server.kinds.all, known: new Map() };
     identity?.onChange(() => this.#forgetAll());
+    this.#discovery = new ExtensionDiscovery({
+      ...{ cache: server.cache, clock: server.clock },
+      delegates: (group, version) => this.delegates(group, version),
+      read: (name, signal) => this.#resourcesOf(name, signal),
+    });
   }
 
   delegates(group: string, version: string): boolean {
@@ -84,11 +91,35 @@ export class Aggregator implements Delegation {
    * why it does not answer; undefined if it does.
    */
   async failureOf(name: string, signal: AbortSignal): Promise<string | undefined> {
-    const { cache, clock } = this.#server;
-    const found = cache.get(storageKey(apiServiceResource, '', name))?.object as APIService | undefined;
-    const server = found && extensionServerOf(found);
-    if (!server) return `${name} has no extension server`;
-    return failureOf(server, this.#keptOf(name, server).connections, clock, signal);
+    const kept = this.#named(name);
+    if (!kept) return `${name} has no extension server`;
+    return failureOf(kept.server, kept.connections, this.#server.clock, signal);
+  }
+
+  get versions(): readonly DelegatedVersion[] {
+    return this.#discovery.versions;
+  }
+
+  /** Keeps the discovery of the extension servers. Resolves when the signal aborts. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#discovery.run(signal);
+  }
+
+  async #resourcesOf(name: string, signal: AbortSignal): Promise<readonly JsonObject[] | undefined> {
+    const kept = this.#named(name);
+    if (!kept) return undefined;
+    try {
+      return await discoveredResources(kept.server, kept.connections, this.#server.clock, signal);
+    } catch {
+      // The condition of the APIService has the reason.
+      return undefined;
+    }
+  }
+
+  #named(name: string): Kept | undefined {
+    const found = this.#server.cache.get(storageKey(apiServiceResource, '', name))?.object;
+    const server = found && extensionServerOf(found as APIService);
+    return server && this.#keptOf(name, server);
   }
 
   #forget(name: string): void {
