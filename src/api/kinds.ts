@@ -5,6 +5,7 @@ export { validatingAdmissionPolicyResource } from './admissionregistration/v1/va
 export { validatingAdmissionPolicyBindingResource } from './admissionregistration/v1/validating-admission-policy-binding.ts';
 export { validatingWebhookConfigurationResource } from './admissionregistration/v1/validating-webhook-configuration.ts';
 export { customResourceDefinitionResource } from './apiextensions/v1/custom-resource-definition.ts';
+export { apiServiceResource } from './apiregistration/v1/api-service.ts';
 export { controllerRevisionResource } from './apps/v1/controller-revision.ts';
 export { daemonSetResource } from './apps/v1/daemon-set.ts';
 export { deploymentResource } from './apps/v1/deployment.ts';

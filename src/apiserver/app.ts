@@ -9,6 +9,7 @@ import type { Store } from '../storage/store.ts';
 import { admissionChain } from './admission/admission.ts';
 import { fieldsOf, whoAsks } from './authentication/identify.ts';
 import { type Authorize, mastersAuthorizer, unionAuthorizer } from './authorization/authorizer.ts';
+import type { Delegation } from './delegation.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import { statusInForm } from './encoding/answer.ts';
 import { createEngine } from './engine.ts';
@@ -55,13 +56,13 @@ export interface ApiServer {
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const engine = createEngine(options, (request) => authorize(request));
   indexFields(options.cache, options.kinds.stored);
-  const { behavior, admission, authorizers, documents, actions } = options.parts(engine);
+  const { behavior, admission, authorizers, documents, actions, delegation } = options.parts(engine);
   const server: ServerContext = { ...engine, behavior, admission: admissionChain(admission) };
   const authorize: Authorize = unionAuthorizer([mastersAuthorizer, ...authorizers]);
   const handling = new RequestHandling({
-    ...{ options, server, authorize, subresources: behavior },
+    ...{ options, server, authorize, subresources: behavior, delegation },
     ...requestCounts(options, server),
-    documentAt: documentReader(options, server, behavior, { documents, actions }),
+    documentAt: documentReader(options, server, behavior, { documents, actions, delegation }),
   });
   const refuse: ApiServer['refuse'] = (request, error) => {
     const { status } = toStatusError(error, request, server);
@@ -100,9 +101,19 @@ function documentReader(
   options: ApiServerOptions,
   { kinds, turns }: ServerContext,
   subresources: KindSubresources,
-  { documents, actions }: Pick<ServerParts, 'documents' | 'actions'>,
+  {
+    documents,
+    actions,
+    delegation,
+  }: Pick<ServerParts, 'documents' | 'actions'> & { delegation: Delegation | undefined },
 ) {
-  const discovery = createDiscovery(kinds, subresources, options.advertiseAddress, [...documents.keys()]);
+  const discovery = createDiscovery(
+    kinds,
+    subresources,
+    options.advertiseAddress,
+    [...documents.keys()],
+    delegation,
+  );
   const openapi = createOpenApi(kinds, options, turns);
   return async (path: string, request: Request): Promise<Response | undefined> => {
     if (request.method === 'POST') return actions?.get(path)?.(request);

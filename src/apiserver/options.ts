@@ -17,6 +17,7 @@ import type { Authenticator, ExpiredCertificate, PeerCertificate } from './authe
 import type { Field } from './authentication/impersonation.ts';
 import type { Authorizer } from './authorization/authorizer.ts';
 import type { ReadYaml, WriteYaml } from './body/yaml-thread.ts';
+import type { Delegation } from './delegation.ts';
 import type { KindBehavior } from './kind-behavior.ts';
 import type { MainLimits } from './load/in-flight.ts';
 import type { UserInfo } from './request/user.ts';
@@ -40,6 +41,8 @@ export interface ServerParts {
   readonly documents: ReadonlyMap<string, Document>;
   /** Documents that answer POST, by path; each is authorized for the verb `post`. */
   readonly actions?: ReadonlyMap<string, Document>;
+  /** Other servers, to which requests for their groups are forwarded. */
+  readonly delegation?: Delegation;
 }
 
 export interface ApiServerOptions {

@@ -129,6 +129,7 @@ export function createApi({
         started.defer(() => server.definitions.stop());
         await unlessAborted(signal, server.accountKeys.open());
         const keeping = inBackground(started, (until) => server.accountKeys.run(until));
+        const following = inBackground(started, (until) => server.followExtensionServers(until));
         if (objects) {
           const client = clientOf(systemUser('apiserver'), 'kube-apiserver');
           await prepare({ server, client, cache, store, log }, objects, options.features, signal);
@@ -139,7 +140,7 @@ export function createApi({
         }
         signal.throwIfAborted();
         const serving = inBackground(started, (until) => serve(AbortSignal.any([signal, until])));
-        await Promise.race([aborted(signal), caching, keeping, serving]);
+        await Promise.race([aborted(signal), caching, keeping, following, serving]);
       } finally {
         await started.disposeAsync();
       }

@@ -42,7 +42,7 @@ export interface ControlPlaneOptions
       | 'workflowCalls'
       | 'metrics'
     >,
-    Omit<ControllersOptions, 'signSecretToken'>,
+    Omit<ControllersOptions, 'signSecretToken' | 'askExtensionServer'>,
     Omit<FeatureSettings, 'triggers'> {
   /** Address at which nodes and pods reach this API server. */
   readonly master: NamedMaster;
@@ -97,12 +97,12 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     functionCalls: functionCalls(options, () => api),
   });
   countObjects(metrics.apiserver, api.kinds, api.cache);
-  const { signSecretToken } = api.server;
+  const { signSecretToken, askExtensionServer } = api.server;
   const placedCalls = options.placedCalls ?? api.placedCalls;
   const settings = { ...options, placedCalls, triggers: triggerOptions(api) };
   const managed = {
     controllers: [
-      ...controllersWith(controllers, { ...options, signSecretToken }),
+      ...controllersWith(controllers, { ...options, signSecretToken, askExtensionServer }),
       ...featuresOf(options.features).flatMap((feature) => controllersWith(feature.controllers, settings)),
     ],
     scheduler: scheduler({ ...options.scheduler, metrics: metrics.scheduling }),

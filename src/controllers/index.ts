@@ -8,11 +8,21 @@ import type { Current } from '../base/current.ts';
 import type { ControllerEntry } from '../controller-runtime/definition.ts';
 import type { ReadCertificateRequest, SignCertificateRequest } from '../formats/certificate-request.ts';
 import { policyStatus, policyStatusRights } from './admission/policy-status.ts';
+import {
+  type AskExtensionServer,
+  availabilityController,
+  availabilityRights,
+} from './aggregation/availability.ts';
+import { registrationController, registrationRights } from './aggregation/registration.ts';
 import { type AutoscalingOptions, horizontalController, horizontalRights } from './autoscaling/horizontal.ts';
 import { csrApproving, csrApprovingRights } from './certificates/csr-approving.ts';
 import type { NodeApproval } from './certificates/csr-approving-plan.ts';
 import { csrCleaner, csrCleanerRights } from './certificates/csr-cleaner.ts';
 import { csrSigning, csrSigningRights } from './certificates/csr-signing.ts';
+import {
+  extensionAuthenticationController,
+  extensionAuthenticationRights,
+} from './certificates/extension-authentication.ts';
 import { rootCaPublisher, rootCaPublisherRights } from './certificates/root-ca-publisher.ts';
 import { tokenCleaner, tokenCleanerRights } from './certificates/token-cleaner.ts';
 import { definitionCleanup, definitionCleanupRights } from './custom-resources/definition-cleanup.ts';
@@ -76,7 +86,10 @@ export interface ControllersOptions {
     /** Certificates of the cluster's certificate authorities, in PEM. */
     readonly authority: Current<string>;
   };
+  /** Authority and name of the certificate with which this server calls extension servers. */
+  readonly frontProxyTrust?: { readonly authority: Current<string>; readonly name: string };
   readonly signSecretToken: SignSecretToken;
+  readonly askExtensionServer: AskExtensionServer;
   readonly autoscaling?: AutoscalingOptions;
 }
 
@@ -250,6 +263,22 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
     account: 'resourcequota-controller',
     rights: resourceQuotaRights,
     controller: () => resourceQuotaController,
+  },
+  {
+    account: 'apiservice-controller',
+    rights: registrationRights,
+    controller: () => registrationController,
+  },
+  {
+    account: 'apiservice-controller',
+    rights: availabilityRights,
+    controller: ({ askExtensionServer }) => availabilityController(askExtensionServer),
+  },
+  {
+    account: 'root-ca-cert-publisher',
+    rights: extensionAuthenticationRights,
+    controller: ({ certificates, frontProxyTrust: frontProxy }) =>
+      extensionAuthenticationController({ clientAuthority: certificates.authority, frontProxy }),
   },
   {
     account: 'tokens-controller',

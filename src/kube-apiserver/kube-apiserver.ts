@@ -16,6 +16,7 @@ import { findObject } from '../apiserver/stored-object.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';
+import { Aggregator } from './aggregation/aggregator.ts';
 import { serviceAccountAuthenticator } from './authentication/service-account-token.ts';
 import { authorityReader } from './authorization/authority-reader.ts';
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
@@ -51,6 +52,10 @@ export interface KubeApiServer extends ApiServer {
   readonly signSecretToken: SignSecretToken;
   /** The owner of the server starts them once the cache is filled, before the first request. */
   readonly definitions: ServedDefinitions;
+  /** Keeps the discovery of extension servers. Resolves when the signal aborts. */
+  followExtensionServers(signal: AbortSignal): Promise<void>;
+  /** Resolves to why the extension server of an APIService does not answer; undefined if it does. */
+  askExtensionServer(name: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /** Returns the settings of the server, with their defaults. */
@@ -78,6 +83,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   const own = { issuer, accountKeys, ...settingsOf(options) };
   const latest = new LatestRevision(store, clock);
   const definitions = new ServedDefinitions({ ...options, latest, log: log.named('apiserver') });
+  let aggregator: Aggregator | undefined;
   const server: ApiServer = createApiServer({
     ...options,
     authenticate: unionAuthenticator([
@@ -88,15 +94,22 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     remoteAddressKey,
     parts(engine) {
       const context = { ...engine, ...own, policy: new Policy(engine.cache), definitions };
-      return kubeParts(
+      aggregator = new Aggregator(context, options.frontProxy?.client);
+      const parts = kubeParts(
         context,
         features.map((feature) => feature(context)),
         options,
       );
+      return { ...parts, delegation: aggregator };
     },
   });
   const signSecretToken: SignSecretToken = (...of) => accountKeys.sign(writeLegacyClaims(...of), null);
-  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, definitions };
+  const askExtensionServer: KubeApiServer['askExtensionServer'] = async (name, signal) =>
+    aggregator?.failureOf(name, signal);
+  const followExtensionServers: KubeApiServer['followExtensionServers'] = async (signal) =>
+    aggregator?.run(signal);
+  const extensions = { definitions, askExtensionServer, followExtensionServers };
+  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, ...extensions };
 }
 
 const kubeParts = (

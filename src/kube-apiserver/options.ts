@@ -3,10 +3,12 @@
 import type { KindSet } from '../apimachinery/kind-set.ts';
 import type { Authorizer } from '../apiserver/authorization/authorizer.ts';
 import type { ApiServerOptions, Document } from '../apiserver/options.ts';
+import type { Current } from '../base/current.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import type { ReadCertificateRequest } from '../formats/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { LimitedResource } from './admission/quota-checks.ts';
+import type { ProxyIdentity } from './aggregation/connections.ts';
 import type { PodRangeProblem } from './context.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { ObjectMetrics } from './object-metrics/family.ts';
@@ -51,6 +53,8 @@ export interface KubeApiServerOptions
   readonly podSecurity?: PodSecurityConfiguration;
   /** Connects to kubelets for logs and streams; if absent, such requests are answered with 503. */
   readonly nodeConnection?: NodeConnection;
+  /** Certificate with which this server calls extension servers; without it, they know no users. */
+  readonly frontProxy?: { readonly client: Current<ProxyIdentity> };
   /** Issuer of the tokens of service accounts. */
   readonly issuer?: IssuerOptions;
   /** Pages in addition to this server's own, which is `metrics`. */

@@ -209,10 +209,10 @@ export async function openCredentials(
   };
 }
 
-/** Creates an authority of the cluster; `now` is in milliseconds. */
-export async function newAuthority(now: number): Promise<KeyAndCertificate> {
+/** Creates an authority, by default one of the cluster; `now` is in milliseconds. */
+export async function newAuthority(now: number, name = 'minik8s'): Promise<KeyAndCertificate> {
   const { createAuthority } = await import('./x509.ts');
-  return createAuthority('minik8s', now - backdate, now + authorityDays * day);
+  return createAuthority(name, now - backdate, now + authorityDays * day);
 }
 
 /**

@@ -79,6 +79,15 @@ export const seeds: Record<string, object> = {
   'networking.k8s.io/NetworkPolicy': {
     spec: { podSelector: selector, ingress: [{ from: [{ ipBlock: { cidr: '1.2.3.0/24' } }] }] },
   },
+  'apiregistration.k8s.io/APIService': {
+    spec: {
+      group: 'a.b',
+      version: 'v1',
+      groupPriorityMinimum: 1,
+      versionPriority: 1,
+      service: { namespace: 'a', name: 'b' },
+    },
+  },
   'scheduling.k8s.io/PriorityClass': { value: 3 },
   'apiextensions.k8s.io/CustomResourceDefinition': {
     spec: {

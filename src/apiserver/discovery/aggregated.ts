@@ -1,6 +1,7 @@
 /** Discovery in one document (apidiscovery.k8s.io), which kubectl reads since 1.27. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { DelegatedVersion } from '../delegation.ts';
 import type { KindSubresources } from '../subresources/subresources.ts';
 import {
   type GroupVersionResources,
@@ -15,14 +16,21 @@ export function aggregatedDiscovery(
   all: readonly GroupVersionResources[],
   version: DiscoveryVersion,
   added: KindSubresources,
+  delegated: readonly DelegatedVersion[] = [],
 ): JsonObject {
-  const groups = Map.groupBy(all, ({ group }) => group);
+  const own = all.map(({ group, version: name, definitions }) => ({
+    group,
+    version: name,
+    freshness: 'Current',
+    resources: definitions.map((definition) => resourceEntry(definition, added)),
+  }));
+  const groups = Map.groupBy([...own, ...delegated], ({ group }) => group);
   const items = [...groups].map(([name, versions]) => ({
     metadata: { name, creationTimestamp: null },
     versions: versions.map((entry) => ({
       version: entry.version,
-      freshness: 'Current',
-      resources: entry.definitions.map((definition) => resourceEntry(definition, added)),
+      freshness: entry.freshness,
+      resources: entry.resources,
     })),
   }));
   return {

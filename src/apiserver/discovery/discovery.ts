@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { Kinds } from '../../apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import type { DelegatedVersion, Delegation } from '../delegation.ts';
 import { parseAccept } from '../negotiation/accept.ts';
 import { jsonType, respond, respondJson } from '../respond.ts';
 import type { KindSubresources } from '../subresources/subresources.ts';
@@ -25,10 +26,13 @@ export function createDiscovery(
   added: KindSubresources,
   advertiseAddress: string | undefined,
   documents: readonly string[] = [],
+  delegation: Pick<Delegation, 'versions'> = { versions: [] },
 ): (request: Request) => Response | undefined {
   let made: Documents | undefined;
   return (request) => {
-    if (made?.of !== kinds.all) made = makeDocuments(kinds.all, added, documents);
+    const { versions } = delegation;
+    if (made?.of !== kinds.all || made.delegated !== versions)
+      made = makeDocuments(kinds.all, added, documents, versions);
     return answer(request, made, advertiseAddress);
   };
 }
@@ -36,6 +40,7 @@ export function createDiscovery(
 interface Documents {
   /** Kinds from which the documents were built. */
   readonly of: readonly ResourceDefinition[];
+  readonly delegated: readonly DelegatedVersion[];
   readonly all: readonly GroupVersionResources[];
   readonly aggregated: Readonly<
     Record<'/api' | '/apis', Readonly<Record<DiscoveryVersion, AggregatedDocument>>>
@@ -47,15 +52,19 @@ function makeDocuments(
   definitions: readonly ResourceDefinition[],
   added: KindSubresources,
   others: readonly string[],
+  delegated: readonly DelegatedVersion[],
 ): Documents {
-  const all = groupVersions(definitions);
+  const isDelegated = ({ group, version }: ResourceDefinition) =>
+    delegated.some((one) => one.group === group && one.version === version);
+  const all = groupVersions(definitions.filter((definition) => !isDelegated(definition)));
+  const listed = [...all, ...delegated];
   const core = all.filter(({ group }) => group === '');
   const named = all.filter(({ group }) => group !== '');
   const aggregate = (
     part: readonly GroupVersionResources[],
     version: DiscoveryVersion,
   ): AggregatedDocument => {
-    const body = JSON.stringify(aggregatedDiscovery(part, version, added));
+    const body = JSON.stringify(aggregatedDiscovery(part, version, added, part === named ? delegated : []));
     return { body, etag: `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"` };
   };
   const aggregated = {
@@ -63,14 +72,16 @@ function makeDocuments(
     '/apis': { v2: aggregate(named, 'v2'), v2beta1: aggregate(named, 'v2beta1') },
   };
   const documents = new Map<string, string>();
-  documents.set('/apis', JSON.stringify(groupList(all)));
+  documents.set('/apis', JSON.stringify(groupList(listed)));
   for (const entry of all) {
     const base = entry.group ? `/apis/${entry.group}` : '/api';
     documents.set(`${base}/${entry.version}`, JSON.stringify(resourceList(entry, added)));
-    if (entry.group) documents.set(base, JSON.stringify(groupDocument(all, entry.group)));
+    if (entry.group) documents.set(base, JSON.stringify(groupDocument(listed, entry.group)));
   }
+  for (const { group } of delegated)
+    documents.set(`/apis/${group}`, JSON.stringify(groupDocument(listed, group)));
   documents.set('/', JSON.stringify({ paths: rootPaths([...documents.keys(), ...others]) }));
-  return { of: definitions, all, aggregated, byPath: documents };
+  return { of: definitions, delegated, all, aggregated, byPath: documents };
 }
 
 function answer(

@@ -11,8 +11,10 @@ import {
   subresourceVerbs,
 } from './resources.ts';
 
+type Version = Pick<GroupVersionResources, 'group' | 'version'>;
+
 /** Document of `/api`. */
-export function coreVersions(all: readonly GroupVersionResources[], serverAddress: string): JsonObject {
+export function coreVersions(all: readonly Version[], serverAddress: string): JsonObject {
   return {
     kind: 'APIVersions',
     versions: all.filter(({ group }) => group === '').map(({ version }) => version),
@@ -21,19 +23,19 @@ export function coreVersions(all: readonly GroupVersionResources[], serverAddres
 }
 
 /** Document of `/apis`. */
-export function groupList(all: readonly GroupVersionResources[]): JsonObject {
+export function groupList(all: readonly Version[]): JsonObject {
   const names = [...new Set(all.map(({ group }) => group))].filter((group) => group !== '');
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: names.map((name) => groupEntry(all, name)) };
 }
 
 /** Document of `/apis/GROUP`. */
-export const groupDocument = (all: readonly GroupVersionResources[], name: string): JsonObject => ({
+export const groupDocument = (all: readonly Version[], name: string): JsonObject => ({
   kind: 'APIGroup',
   apiVersion: 'v1',
   ...groupEntry(all, name),
 });
 
-function groupEntry(all: readonly GroupVersionResources[], name: string): JsonObject {
+function groupEntry(all: readonly Version[], name: string): JsonObject {
   const versions = all
     .filter(({ group }) => group === name)
     .map(({ group, version }) => ({ groupVersion: apiVersionOf({ group, version }), version }));

@@ -8,6 +8,7 @@ import { newForbidden, newStatusError, StatusError } from '../../apimachinery/st
 import { inChildSpan } from '../../base/tracing/current-span.ts';
 import { fieldsOf, identify } from '../authentication/identify.ts';
 import { type AccessRequest, type Authorize, refusal } from '../authorization/authorizer.ts';
+import type { Delegation } from '../delegation.ts';
 import { encoderOf } from '../encoding/answer.ts';
 import { toStatusError } from '../errors.ts';
 import type { InFlight } from '../load/in-flight.ts';
@@ -22,7 +23,13 @@ import { RequestWork } from '../transport/request-work.ts';
 import { formsOf, handlerOf } from '../verbs/verbs.ts';
 import { auditHeaders } from './audit-id.ts';
 import { accessOf, loadOf } from './request-access.ts';
-import { parseRequestInfo, type RequestInfo, type ResourceRequest, readUrl } from './request-info.ts';
+import {
+  type PathRequest,
+  parseRequestInfo,
+  type RequestInfo,
+  type ResourceRequest,
+  readUrl,
+} from './request-info.ts';
 import { goesOn } from './request-meter.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import type { RequestScope } from './request-scope.ts';
@@ -39,6 +46,13 @@ export interface Env {
 interface Addressed {
   readonly served: RequestScope['served'] | undefined;
   readonly subresource: Subresource | undefined;
+  /** Group and version that another server serves. */
+  readonly delegated?: Delegated | undefined;
+}
+
+interface Delegated {
+  readonly group: string;
+  readonly version: string;
 }
 
 const nothing: Addressed = { served: undefined, subresource: undefined };
@@ -49,6 +63,8 @@ export interface HandlingParts {
   readonly subresources: KindSubresources;
   readonly authorize: Authorize;
   readonly inFlight: InFlight;
+  /** Other servers, to which requests are forwarded; absent if there are none. */
+  readonly delegation?: Delegation | undefined;
   readonly measured: RequestMetrics;
   /** Returns the document, the discovery or the schema at a path. */
   readonly documentAt: (path: string, request: Request) => Promise<Response | undefined>;
@@ -88,7 +104,7 @@ export class RequestHandling {
     const { pathname, searchParams } = readUrl(c.req.raw.url);
     const { raw, method } = c.req;
     const info = parseRequestInfo(c.env?.address ?? pathname);
-    const addressed = info.type === 'resource' ? this.#addressedBy(info) : nothing;
+    const addressed = info.type === 'resource' ? this.#addressedBy(info) : this.#documentOf(info);
     const { subresource } = addressed;
     const isServed = isAddressed(info, addressed);
     const longRunning = subresource?.longRunning;
@@ -144,9 +160,19 @@ export class RequestHandling {
     return traceRequest(options.tracer, asked, answer);
   }
 
+  /** Returns what a path addresses: the discovery of a version that another server serves, or nothing. */
+  #documentOf({ path }: PathRequest): Addressed {
+    const [, group, version] = versionPath.exec(path) ?? [];
+    return group && version && this.#parts.delegation?.delegates(group, version)
+      ? { ...nothing, delegated: { group, version } }
+      : nothing;
+  }
+
   /** Returns the kind and the subresource that a request addresses, as far as they are served. */
   #addressedBy(info: ResourceRequest): Addressed {
-    const { server, subresources } = this.#parts;
+    const { server, subresources, delegation } = this.#parts;
+    if (delegation?.delegates(info.group, info.version))
+      return { ...(streams.has(info.subresource) ? stream : nothing), delegated: info };
     const served = server.kinds.find(info.group, info.version, info.plural);
     const subresource = info.subresource
       ? served && findSubresource(served, info.subresource, subresources)
@@ -185,16 +211,37 @@ export class RequestHandling {
   ): Promise<Response> {
     return info.type === 'resource'
       ? this.#serveResource(c, info, addressed, query, aside)
-      : this.#servePath(c, query);
+      : this.#servePath(c, query, addressed.delegated);
   }
 
-  async #servePath(c: Context<Env>, query: URLSearchParams): Promise<Response> {
+  /** Forwards a request to the server of its group. */
+  #forward(
+    c: Context<Env>,
+    { group, version }: Delegated,
+    verb: string,
+    subresource = '',
+  ): Promise<Response> {
+    const { delegation, server } = this.#parts;
+    if (!delegation) throw newNotFoundPath();
+    const request = c.req.raw;
+    const isLongRunning = verb === 'watch' || streams.has(subresource) || c.env?.upgrade !== undefined;
+    const headers = commonHeaders(server, request);
+    const user = c.get('user');
+    return delegation.forward({ group, version, request, user, env: c.env ?? {}, isLongRunning, headers });
+  }
+
+  async #servePath(
+    c: Context<Env>,
+    query: URLSearchParams,
+    delegated: Delegated | undefined,
+  ): Promise<Response> {
     const { authorize, documentAt } = this.#parts;
     const { path, method } = c.req;
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
     const access: AccessRequest = { type: 'path', user: c.get('user'), verb, path };
     const decision = await authorize(access);
     if (!decision.allowed) throw newStatusError('Forbidden', `forbidden: ${refusal(access, decision)}`);
+    if (delegated) return this.#forward(c, delegated, verb);
     requestTimeout(query);
     const isServed = method === 'GET' || method === 'HEAD' || method === 'POST';
     const found = isServed ? await documentAt(path, c.req.raw) : undefined;
@@ -204,7 +251,7 @@ export class RequestHandling {
   async #serveResource(
     c: Context<Env>,
     info: ResourceRequest,
-    { served: found, subresource }: Addressed,
+    { served: found, subresource, delegated }: Addressed,
     query: URLSearchParams,
     aside: Aside | undefined,
   ): Promise<Response> {
@@ -214,6 +261,7 @@ export class RequestHandling {
     const access = accessOf(c.req.method, info, subresource, query, user);
     await this.#permit(access);
     goesOn(server, request);
+    if (delegated) return this.#forward(c, delegated, access.verb, info.subresource);
     const served = found ?? (await this.#servedLater(info, request.signal));
     if (!served) return c.notFound();
 
@@ -234,6 +282,13 @@ export class RequestHandling {
     return response;
   }
 }
+
+/** Path of the discovery of one version. */
+const versionPath = /^\/apis\/([^/]+)\/([^/]+)\/?$/;
+
+/** Subresources whose requests have no timeout, by their names in all groups. */
+const streams: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
+const stream: Addressed = { served: undefined, subresource: { methods: {}, longRunning: 'stream' } };
 
 /** Returns true if the server has the path, or the kind and the subresource. */
 const isAddressed = (info: RequestInfo, { served, subresource }: Addressed): boolean =>

@@ -6,7 +6,7 @@ import type { CertificateFacts, CertificatesFacts } from '../checks/certificates
 import type { Sources } from './sources.ts';
 
 /** Folders of the data directory with certificates: of a control plane, and of a node that has joined. */
-const folders = ['pki', 'node'];
+const folders = ['pki', 'pki/front-proxy', 'node'];
 
 export async function readCertificates({ situation }: Sources): Promise<CertificatesFacts> {
   const certificates: CertificateFacts[] = [];

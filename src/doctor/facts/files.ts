@@ -9,9 +9,9 @@ export async function readOwnFiles({ situation: { dataDir } }: Sources): Promise
   const found = await Promise.all([
     // The folders and files in it close themselves.
     fileAt(dataDir, 0o755),
-    ...['pki', 'etcd'].map((folder) => fileAt(join(dataDir, folder), 0o700)),
+    ...['pki', 'pki/front-proxy', 'etcd'].map((folder) => fileAt(join(dataDir, folder), 0o700)),
     fileAt(join(dataDir, 'admin.conf'), 0o600),
-    ...['pki', 'node'].map((folder) => keysIn(join(dataDir, folder))),
+    ...['pki', 'pki/front-proxy', 'node'].map((folder) => keysIn(join(dataDir, folder))),
     ...[...new Set(Object.values(configFileOf))].map(configWithToken),
   ]);
   return found.flat();

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { NodeConnection } from '../node-connection.ts';
@@ -66,11 +66,16 @@ export function dialNode(
 }
 
 /**
- * Starts TLS without verification, because certificates of pods cannot be verified (upstream:
+ * Starts TLS, without verification by default, because certificates of pods cannot be verified (upstream:
  * InsecureSkipVerify).
  */
-async function encrypted(socket: Duplex, clock: Clock, signal: AbortSignal): Promise<Duplex> {
-  const secured = connectTls({ socket, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] });
+export async function encrypted(
+  socket: Duplex,
+  clock: Clock,
+  signal: AbortSignal,
+  options: ConnectionOptions = { rejectUnauthorized: false },
+): Promise<TLSSocket> {
+  const secured = connectTls({ ...options, socket, ALPNProtocols: ['http/1.1'] });
   await connected(secured, 'secureConnect', clock, signal);
   return secured;
 }

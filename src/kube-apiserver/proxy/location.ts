@@ -100,7 +100,8 @@ function portName({ metadata, spec }: Service, wanted: string): string {
   throw unavailable(`no service port ${wanted} found for service ${JSON.stringify(metadata.name)}`);
 }
 
-function podBehind(
+/** Returns the pod of an endpoint, and its address; undefined if it is not of this namespace. */
+export function podBehind(
   { targetRef, addresses }: Endpoint,
   namespace: string | undefined,
   podOf: (name: string) => Pod | undefined,

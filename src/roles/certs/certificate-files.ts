@@ -25,8 +25,10 @@ export async function findCertificates(places: CertificatePlaces): Promise<Found
     [join(pki, 'ca.crt'), join(node, 'ca.crt')],
     join(dataDir, 'admin.conf'),
   );
+  const proxy = join(pki, 'front-proxy');
   return [
-    ...(await ofMaster(pki, authorities)),
+    ...(await ofMaster(pki, authorities, 'authority')),
+    ...(await ofMaster(proxy, await trustedIn([join(proxy, 'ca.crt')]), 'front-proxy')),
     ...(await ofNode(node, authorities)),
     ...(await inKubeconfigs(dataDir, authorities, (name) => (name === 'admin.conf' ? 'master' : 'user'))),
     ...(await inKubeconfigs(configDirectory, authorities, () => 'user')),
@@ -37,8 +39,8 @@ export async function findCertificates(places: CertificatePlaces): Promise<Found
  * Resolves to the authorities of the cluster. While they are rotated, a master has the next one in its
  * kubeconfig alone.
  */
-async function trustedIn(files: readonly string[], kubeconfig: string): Promise<X509Certificate[]> {
-  const config = kubeconfigIn((await textOf(kubeconfig)) ?? '', kubeconfig);
+async function trustedIn(files: readonly string[], kubeconfig?: string): Promise<X509Certificate[]> {
+  const config = kubeconfigIn((kubeconfig && (await textOf(kubeconfig))) ?? '', kubeconfig ?? '');
   const texts = [
     ...(await Promise.all(files.map(textOf))),
     ...Object.values(config?.clusters ?? {}).map((cluster) => decoded(cluster['certificate-authority-data'])),
@@ -46,13 +48,18 @@ async function trustedIn(files: readonly string[], kubeconfig: string): Promise<
   return texts.flatMap((text) => certificatesIn(text ?? ''));
 }
 
-async function ofMaster(pki: string, authorities: readonly X509Certificate[]): Promise<FoundCertificate[]> {
+/** Resolves to the certificates of a directory; `authority` is the holder of its authority. */
+async function ofMaster(
+  pki: string,
+  authorities: readonly X509Certificate[],
+  authority: Holder,
+): Promise<FoundCertificate[]> {
   const names = (await namesIn(pki)).filter((name) => name.endsWith('.crt'));
   const found: FoundCertificate[] = [];
   for (const name of names.toSorted((a, b) => Number(b === 'ca.crt') - Number(a === 'ca.crt'))) {
     const path = join(pki, name);
     const key = (await textOf(path.replace(/crt$/, 'key'))) ?? '';
-    const holder = name === 'ca.crt' ? 'authority' : 'master';
+    const holder = name === 'ca.crt' ? authority : 'master';
     found.push({ path, holder, content: contentOf(await textOf(path), authorities, key) });
   }
   return found;

@@ -1,10 +1,11 @@
 /** Decides which certificates of a machine need attention, and which command mends each. */
 
 /**
- * Holder of a certificate: the cluster's authority, a leaf or kubeconfig that the master writes, the
- * authority that a node trusts, a certificate that a node requests, or a kubeconfig of another user.
+ * Holder of a certificate: the cluster's authority, that of the front proxy, a leaf or kubeconfig that the
+ * master writes, the authority that a node trusts, a certificate that a node requests, or a kubeconfig of
+ * another user.
  */
-export type Holder = 'authority' | 'master' | 'node-trust' | 'node' | 'user';
+export type Holder = 'authority' | 'front-proxy' | 'master' | 'node-trust' | 'node' | 'user';
 
 export interface CertificateContent {
   /** Parts such as `CN=kubernetes-admin`, in the order of the certificate. */
@@ -59,6 +60,7 @@ const day = 24 * 3600 * 1000;
 
 const renewedBy: Readonly<Record<Holder, string>> = {
   authority: 'minik8s certs rotate-ca (valid for ten years)',
+  'front-proxy': 'minik8s certs rotate-ca (valid for ten years)',
   master: 'the master, at its start and 60 days before the end',
   'node-trust': 'the node, from the masters',
   node: 'the node, when 10 to 30 % of the validity is left',
@@ -137,6 +139,11 @@ const remedies: Readonly<Record<Holder, (certificate: FoundCertificate, fault: F
   authority: ({ path }, fault) =>
     authorityRemedies[fault]?.(path) ??
     `stop minik8s, rm ${path} ${path.replace(/crt$/, 'key')}, and start it; then every node and user needs a new certificate`,
+  // All masters have this authority in etcd.
+  'front-proxy': ({ path }, fault) =>
+    fault === 'soon' || fault === 'over'
+      ? 'minik8s certs rotate-ca'
+      : `rm -r ${path.replace(/\/[^/]*$/, '')}, and run ${restart}`,
   master: () => restart,
   'node-trust': ({ path }) => `rm -r ${path.replace(/\/[^/]*$/, '')}, ${joinAgain}, and run ${restart}`,
   node: (_certificate, fault) =>

@@ -13,10 +13,13 @@ import { type RotatingNode, rotationPhases, standingOf } from '../../pki/authori
 import { type Credentials, newAuthority } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
 import type { AuthorityRotation } from './authority-rotation.ts';
+import type { FrontProxy } from './front-proxy.ts';
 
 export interface AuthorityDocumentOptions {
   readonly rotation: AuthorityRotation;
   readonly credentials: Credentials;
+  /** The authority of the front proxy, which is replaced in the same steps. */
+  readonly frontProxy: Pick<FrontProxy, 'rotate'>;
   readonly now: () => number;
 }
 
@@ -36,7 +39,7 @@ export function authorityDocument(
 /** Does the step that the query names. Resolves to the answer if it is refused. */
 async function refused(
   url: string,
-  { rotation, credentials, now }: AuthorityDocumentOptions,
+  { rotation, credentials, frontProxy, now }: AuthorityDocumentOptions,
   nodes: readonly RotatingNode[],
 ): Promise<Response | undefined> {
   const query = new URL(url, 'https://localhost').searchParams;
@@ -47,7 +50,9 @@ async function refused(
     own: credentials.authorities.value.server,
     make: () => newAuthority(now()),
   });
-  return refusal === undefined ? undefined : respondText(409, `${refusal}\n`);
+  if (refusal !== undefined) return respondText(409, `${refusal}\n`);
+  await frontProxy.rotate(step);
+  return undefined;
 }
 
 function stateOf({ rotation, credentials }: AuthorityDocumentOptions, nodes: readonly RotatingNode[]) {

@@ -22,6 +22,14 @@ import { authorityKey } from './shared-authority.ts';
 const prefix = '/pki/';
 export const rotationKey = `${prefix}rotation`;
 
+/** Keys in the store: of the authority that masters share, and of the record of its rotation. */
+interface Places {
+  readonly authority: string;
+  readonly rotation: string;
+}
+
+const clusterPlaces: Places = { authority: authorityKey, rotation: rotationKey };
+
 export interface StepOptions {
   readonly nodes: readonly RotatingNode[];
   /** Authority of the cluster now. */
@@ -32,17 +40,23 @@ export interface StepOptions {
 export class AuthorityRotation {
   readonly #store: Store;
   readonly #isShared: () => boolean;
+  readonly #places: Places;
   readonly #record: Replaceable<RotationRecord | undefined> = replaceable(undefined);
   #text: string | undefined;
 
-  private constructor(store: Store, isShared: () => boolean) {
+  private constructor(store: Store, isShared: () => boolean, places: Places) {
     this.#store = store;
     this.#isShared = isShared;
+    this.#places = places;
   }
 
   /** Reads the record; `isShared` returns whether masters take the authority from this store. */
-  static async open(store: Store, isShared: () => boolean): Promise<AuthorityRotation> {
-    const rotation = new AuthorityRotation(store, isShared);
+  static async open(
+    store: Store,
+    isShared: () => boolean,
+    places = clusterPlaces,
+  ): Promise<AuthorityRotation> {
+    const rotation = new AuthorityRotation(store, isShared, places);
     await rotation.#read();
     await rotation.#settle();
     return rotation;
@@ -61,7 +75,7 @@ export class AuthorityRotation {
       const after = await this.#store.currentRevision();
       await this.#read();
       for await (const { events } of this.#store.watch(prefix, after, signal))
-        if (events.some(({ key }) => key === rotationKey)) await this.#read();
+        if (events.some(({ key }) => key === this.#places.rotation)) await this.#read();
     });
   }
 
@@ -70,21 +84,21 @@ export class AuthorityRotation {
    * error, so that a command can be repeated.
    */
   async step(step: Step, { nodes, own, make }: StepOptions): Promise<string | undefined> {
-    const stored = await this.#store.get(rotationKey);
+    const stored = await this.#store.get(this.#places.rotation);
     const record = stored && parseRotation(stored.value.toString());
     const refusal = refusalOf(step, record, nodes);
     if (refusal !== undefined) return refusal;
     const next = await recordAfter(step, record, own, make);
     const value = Buffer.from(JSON.stringify(next));
-    if (stored) await this.#store.update(rotationKey, value, stored.revision);
-    else await this.#store.create(rotationKey, value);
+    if (stored) await this.#store.update(this.#places.rotation, value, stored.revision);
+    else await this.#store.create(this.#places.rotation, value);
     await this.#read();
     await this.#settle();
     return undefined;
   }
 
   async #read(): Promise<void> {
-    const text = (await this.#store.get(rotationKey))?.value.toString();
+    const text = (await this.#store.get(this.#places.rotation))?.value.toString();
     if (text === this.#text) return;
     this.#record.replace(text === undefined ? undefined : parseRotation(text));
     this.#text = text;
@@ -94,8 +108,9 @@ export class AuthorityRotation {
   async #settle(): Promise<void> {
     const record = this.#record.value;
     if (!this.#isShared() || record?.phase !== 'finish') return;
-    const stored = await this.#store.get(authorityKey);
+    const stored = await this.#store.get(this.#places.authority);
     const value = Buffer.from(JSON.stringify(record.next));
-    if (stored && !stored.value.equals(value)) await this.#store.update(authorityKey, value, stored.revision);
+    if (stored && !stored.value.equals(value))
+      await this.#store.update(this.#places.authority, value, stored.revision);
   }
 }

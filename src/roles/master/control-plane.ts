@@ -46,6 +46,7 @@ import { prepareBackups } from './backups.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { followAuthorities, openClusterCredentials } from './cluster-credentials.ts';
 import { etcdPage } from './etcd-page.ts';
+import { openFrontProxy } from './front-proxy.ts';
 import { HeldPorts } from './held-ports.ts';
 import { type Joins, joinsOf, withJoins } from './joins.ts';
 import { createNodeConnection } from './node-connection.ts';
@@ -95,13 +96,12 @@ export async function startControlPlane(
   const tokens = tokenFile === undefined ? [] : await readTokenFile(tokenFile);
   const admission = await admissionSettings(settings['admission-control-config-file']);
   const metricSource = await openPrometheus(settings, clock, started);
-  const opened = await openStorage(options, started, signal);
-  const { etcdSocket, membership } = opened;
-  await raiseData(opened.store, {
+  const { store: opened, etcdSocket, membership } = await openStorage(options, started, signal);
+  await raiseData(opened, {
     version: version(),
     onStep: (line) => log.info('the stored data were changed', { line }),
   });
-  const store = tracer ? tracedStore(opened.store) : opened.store;
+  const store = tracer ? tracedStore(opened) : opened;
   const backups = await prepareBackups({ ...options, etcdSocket });
   const isShared = () => membership?.isShared ?? true;
   const sharesStore = membership ? membership.sharesStore : true;
@@ -115,14 +115,15 @@ export async function startControlPlane(
   void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
   followAuthorities({ credentials, rotation, authority, certificateManager, log });
   void inBackground(started, (until) => rotation.follow({ clock, log }, until));
+  const frontProxy = await openFrontProxy({ ...options, store }, started);
   const controlPlane = createControlPlane({
     ...processParts(options),
     ...planeSettings(settings),
     ...admission,
-    ...{ store, sharesStore },
+    ...{ store, sharesStore, frontProxy, frontProxyTrust: frontProxy },
     authenticate: authenticatorOf(tokens, clock),
     certificates: certificateRequests(credentials.authorities, authority),
-    documents: ownDocuments({ rotation, credentials, now: () => clock.now() }),
+    documents: ownDocuments({ rotation, credentials, frontProxy, now: () => clock.now() }),
     autoscaling: {
       syncPeriodMs: settings['hpa-sync-period'],
       tolerance: settings['hpa-tolerance'],

@@ -15,7 +15,7 @@ export const authorityKey = '/pki/authority';
 /** `directory` is used only in the error for a master that already has a different authority. */
 export function authorityIn(store: Store, directory: string): AgreeOnAuthority {
   return async (own, make) => {
-    const authority = (await read(store)) ?? (await offer(store, own ?? (await make())));
+    const authority = (await readAuthority(store)) ?? (await offerAuthority(store, own ?? (await make())));
     if (own && (own.certificate !== authority.certificate || own.key !== authority.key)) {
       throw new Error(
         `${directory} holds the certificate authority ${authorityHash(own.certificate)}, but the masters on this etcd share ${authorityHash(authority.certificate)}: move ${directory} away to join them, or correct --etcd-endpoints or --data-dir`,
@@ -34,20 +34,25 @@ export async function publishAuthority(store: Store, authority: KeyAndCertificat
 }
 
 /** Resolves to the stored authority, which may be that of another master that was faster. */
-async function offer(store: Store, authority: KeyAndCertificate): Promise<KeyAndCertificate> {
+export async function offerAuthority(
+  store: Store,
+  authority: KeyAndCertificate,
+  key = authorityKey,
+): Promise<KeyAndCertificate> {
   try {
-    await store.create(authorityKey, Buffer.from(JSON.stringify(authority)));
+    await store.create(key, Buffer.from(JSON.stringify(authority)));
     return authority;
   } catch (error) {
     if (!(error instanceof KeyExistsError)) throw error;
-    const theirs = await read(store);
-    if (!theirs) throw new Error(`${authorityKey} was removed from etcd meanwhile; start again`);
+    const theirs = await readAuthority(store, key);
+    if (!theirs) throw new Error(`${key} was removed from etcd meanwhile; start again`);
     return theirs;
   }
 }
 
-async function read(store: Store): Promise<KeyAndCertificate | undefined> {
-  const stored = await store.get(authorityKey);
+/** Resolves to the stored authority; undefined if there is none. Rejects if it is damaged. */
+export async function readAuthority(store: Store, at = authorityKey): Promise<KeyAndCertificate | undefined> {
+  const stored = await store.get(at);
   if (!stored) return undefined;
   const value = parse(stored.value.toString());
   if (typeof value === 'object' && value !== null && 'key' in value && 'certificate' in value) {
@@ -56,7 +61,7 @@ async function read(store: Store): Promise<KeyAndCertificate | undefined> {
       return { key, certificate };
   }
   throw new Error(
-    `${authorityKey} in etcd does not hold a certificate authority: delete the key, and a master that has the authority in <data-dir>/pki writes it again`,
+    `${at} in etcd does not hold a certificate authority: delete the key, and a master that has the authority in <data-dir>/pki writes it again`,
   );
 }
 

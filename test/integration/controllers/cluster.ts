@@ -218,6 +218,7 @@ async function startBeside(
   const clientOf = (user: UserInfo) =>
     createClient(inProcessTransport(server.handlerFor(user)), { clock, random });
   const settings = await controllersOptions(options, clock);
+  const { signSecretToken, askExtensionServer } = server;
   const running = runControllers(
     {
       clock,
@@ -226,7 +227,7 @@ async function startBeside(
       hostname: 'master',
       sharesStore: false,
       controllers: [
-        ...controllersWith(controllers, { ...settings, signSecretToken: server.signSecretToken }),
+        ...controllersWith(controllers, { ...settings, signSecretToken, askExtensionServer }),
         ...features.flatMap((feature) => controllersWith(feature.controllers, settings)),
       ],
       scheduler: scheduler(options.scheduler),

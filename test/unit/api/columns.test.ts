@@ -46,6 +46,7 @@ const layouts: Readonly<Record<string, string>> = {
   volumeattachments: 'Name|Attacher|PV|Node|Attached|Age',
   flowschemas: 'Name|PriorityLevel|MatchingPrecedence|DistinguisherMethod|Age|MissingPL',
   prioritylevelconfigurations: 'Name|Type|NominalConcurrencyShares|Queues|HandSize|QueueLengthLimit|Age',
+  apiservices: 'Name|Service|Available|Age',
   dnses: 'Name|Host|Paths|Ready|Age',
   replicasets: 'Name|Desired(i)|Current(i)|Ready(i)|Age|Containers*|Images*|Selector*',
   daemonsets:

@@ -113,15 +113,15 @@ for (const kind of registry.filter(({ types, isMeasured }) => types === undefine
 const strategies = {
   countsGenerations: {
     yes: 'csidrivers cronjobs daemonsets deployments endpointslices flowschemas ingresses ingressclasses jobs mutatingwebhookconfigurations networkpolicies pods poddisruptionbudgets podtemplates priorityclasses prioritylevelconfigurations replicasets replicationcontrollers statefulsets validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations',
-    no: 'certificatesigningrequests configmaps controllerrevisions csinodes endpoints events leases limitranges namespaces nodes persistentvolumeclaims persistentvolumes resourcequotas roles runtimeclasses secrets serviceaccounts services storageclasses volumeattachments',
+    no: 'apiservices certificatesigningrequests configmaps controllerrevisions csinodes endpoints events leases limitranges namespaces nodes persistentvolumeclaims persistentvolumes resourcequotas roles runtimeclasses secrets serviceaccounts services storageclasses volumeattachments',
   },
   updatesNameVersion: {
-    yes: 'csidrivers csinodes csistoragecapacities leases mutatingwebhookconfigurations poddisruptionbudgets runtimeclasses validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations volumeattachments',
+    yes: 'apiservices csidrivers csinodes csistoragecapacities leases mutatingwebhookconfigurations poddisruptionbudgets runtimeclasses validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations volumeattachments',
     no: 'configmaps deployments events namespaces nodes pods priorityclasses roles secrets services storageclasses',
   },
   createsOnUpdate: {
     yes: 'clusterrolebindings clusterroles endpoints events leases limitranges rolebindings roles runtimeclasses services',
-    no: 'configmaps deployments endpointslices jobs namespaces nodes pods priorityclasses secrets storageclasses',
+    no: 'apiservices configmaps deployments endpointslices jobs namespaces nodes pods priorityclasses secrets storageclasses',
   },
 } as const;
 

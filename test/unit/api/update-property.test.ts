@@ -255,6 +255,15 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
       { rules: [{ http: { paths: [{ pathType: 'Exact' }] } }], tls: [{}] },
     ),
   }),
+  APIService: (draw) => ({
+    spec: {
+      group: 'a.example',
+      version: 'v1',
+      groupPriorityMinimum: 100,
+      versionPriority: 10,
+      service: draw.of<object | undefined>(undefined, { namespace: 'a', name: 'b' }),
+    },
+  }),
   IngressClass: (draw) => ({
     spec: { controller: 'a.example/b', parameters: draw.of(undefined, { kind: 'A', name: 'b' }) },
   }),

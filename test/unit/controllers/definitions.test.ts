@@ -17,6 +17,7 @@ const ofLeader = controllersWith(controllers, {
   clusterDomain: 'cluster.local',
   nodeApproval: 'auto',
   signSecretToken: never,
+  askExtensionServer: never,
   certificates: { read: never, sign: never, authority: replaceable('PEM') },
 }).map(({ controller }) => controller);
 const ofMaster: readonly ControllerFactory[] = [

@@ -32,6 +32,8 @@ test('the authority, leaves, node files and kubeconfigs are found, those of othe
   const dataDir = join(directory, 'data');
   const credentials = await openCredentials(join(dataDir, 'pki'), () => start);
   const ca = credentials.authority.certificate;
+  const proxy = await openCredentials(join(dataDir, 'pki/front-proxy'), () => start);
+  await proxy.leaf({ file: 'front-proxy-client', commonName: 'front-proxy-client', usages: ['client'] });
   const hosts = ['localhost', '127.0.0.1'];
   const leaf = await credentials.leaf({ file: 'apiserver', commonName: 'api', hosts, usages: ['server'] });
   const user = await issueCertificate(credentials.authority, {
@@ -65,6 +67,8 @@ test('the authority, leaves, node files and kubeconfigs are found, those of othe
     ['data/pki/ca.crt', undefined, 'authority', 'CN=minik8s true true'],
     ['data/pki/apiserver.crt', undefined, 'master', 'CN=api true true'],
     ['data/pki/lost.crt', undefined, 'master', 'CN=api true false'],
+    ['data/pki/front-proxy/ca.crt', undefined, 'front-proxy', 'CN=minik8s true true'],
+    ['data/pki/front-proxy/front-proxy-client.crt', undefined, 'master', 'CN=front-proxy-client true true'],
     ['data/node/ca.crt', undefined, 'node-trust', 'CN=minik8s true undefined'],
     ['data/node/client.pem', undefined, 'node', 'CN=anna true true'],
     ['data/node/serving.pem', undefined, 'node', undefined],

@@ -55,7 +55,7 @@ const faults: [what: string, content: CertificateContent | undefined, problem: R
 ];
 for (const [what, content, problem] of faults)
   test(`needs attention, with a remedy, for every holder: ${what}`, () => {
-    for (const holder of ['authority', 'master', 'node-trust', 'node', 'user'] as const) {
+    for (const holder of ['authority', 'front-proxy', 'master', 'node-trust', 'node', 'user'] as const) {
       const checked = check(holder, content);
       assert.match(checked.problem ?? '', problem);
       assert.match(checked.remedy ?? '', /minik8s/);

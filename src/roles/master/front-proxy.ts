@@ -1,0 +1,80 @@
+/**
+ * The authority of the front proxy, and the certificate with which this master calls extension servers. It
+ * signs nothing else, because they trust its certificates to name any user: one of the cluster's authority,
+ * such as a user's own, must not be accepted in their place. All masters read the authority from etcd,
+ * where it is stored outside `/registry/`, like the one that masters share.
+ */
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { type Current, replaceable } from '../../base/current.ts';
+import { inBackground } from '../../base/in-background.ts';
+import type { Logger } from '../../base/log.ts';
+import { type AgreeOnAuthority, newAuthority, openCredentials } from '../../pki/credentials.ts';
+import type { KeyAndCertificate } from '../../pki/x509.ts';
+import type { Store } from '../../storage/store.ts';
+import { CertificateManager } from '../certificate-manager.ts';
+import type { Settings } from '../settings/setting-table.ts';
+import { AuthorityRotation } from './authority-rotation.ts';
+import { followAuthorities } from './cluster-credentials.ts';
+import { offerAuthority, readAuthority } from './shared-authority.ts';
+
+const places = { authority: '/pki/front-proxy', rotation: '/pki/front-proxy-rotation' };
+
+const frontProxyName = 'front-proxy-client';
+
+export interface FrontProxy {
+  /** Certificates (PEM) of the authorities that extension servers trust. */
+  readonly authority: Current<string>;
+  readonly client: Current<KeyAndCertificate>;
+  /** Name in the certificate, which extension servers require. */
+  readonly name: string;
+  /**
+   * Does a step of the rotation of the cluster's authority. A rotation that began without the front proxy
+   * leaves its authority as it is.
+   */
+  rotate(step: Parameters<AuthorityRotation['step']>[0]): Promise<void>;
+}
+
+export interface FrontProxyOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: Settings<'data-dir'>;
+  readonly store: Store;
+}
+
+/** Opens the authority, and follows its changes until the stack is disposed. */
+export async function openFrontProxy(
+  { settings, store, clock, log }: FrontProxyOptions,
+  started: AsyncDisposableStack,
+): Promise<FrontProxy> {
+  const directory = join(settings['data-dir'], 'pki', 'front-proxy');
+  const now = () => clock.now();
+  const make = () => newAuthority(now(), 'front-proxy-ca');
+  const rotation = await AuthorityRotation.open(store, () => true, places);
+  const credentials = await openCredentials(directory, now, storedAuthority(store, make), rotation.record);
+  const certificateManager = new CertificateManager(credentials);
+  const client = await certificateManager.leaf({
+    file: frontProxyName,
+    commonName: frontProxyName,
+    usages: ['client'],
+  });
+  const authority = replaceable(credentials.authorities.value.trusted);
+  followAuthorities({ credentials, rotation, authority, certificateManager, log });
+  void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
+  void inBackground(started, (until) => rotation.follow({ clock, log }, until));
+  return {
+    authority,
+    client,
+    name: frontProxyName,
+    async rotate(step) {
+      await rotation.step(step, { nodes: [], own: credentials.authorities.value.server, make });
+    },
+  };
+}
+
+/** Prefers the authority in etcd to the one in the directory, which may be of an earlier cluster. */
+const storedAuthority =
+  (store: Store, make: () => Promise<KeyAndCertificate>): AgreeOnAuthority =>
+  async (own) =>
+    (await readAuthority(store, places.authority)) ??
+    (await offerAuthority(store, own ?? (await make()), places.authority));
