@@ -1,4 +1,4 @@
-/** What an expression may name. */
+/** Names that an expression may use. */
 
 import type { Type } from './types/type.ts';
 import * as types from './types/type.ts';
@@ -6,7 +6,7 @@ import * as types from './types/type.ts';
 /**
  * The variables of an expression with their types.
  *
- *     { variables: { object: dyn, request: { kind: 'object', name: 'kubernetes.AdmissionRequest', fields } } }
+ *     { variables: { object: dyn, request: { kind: 'object', name: 'kubernetes.Request', fields } } }
  */
 export interface Environment {
   readonly variables: Readonly<Record<string, Type>>;

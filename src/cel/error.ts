@@ -1,6 +1,8 @@
 /** Errors of CEL, in the words and the layout of upstream's compiler (cel-go). */
 
-/** One fault of an expression; `offset` counts UTF-16 code units, and is undefined for a fault of the whole. */
+/**
+ * One fault of an expression; `offset` counts UTF-16 code units, and is undefined for a fault of the whole.
+ */
 export interface Issue {
   readonly offset: number | undefined;
   readonly message: string;

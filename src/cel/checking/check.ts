@@ -72,7 +72,10 @@ class Checker {
     }
   }
 
-  /** Returns the type of a variable, or of the type that has this name. A leading dot skips the loops' variables. */
+  /**
+   * Returns the type of a variable, or of the type that has this name. A leading dot skips the loops'
+   * variables.
+   */
   private named(name: string): Type | undefined {
     const isRoot = name.startsWith('.');
     for (let scope = isRoot ? undefined : this.scope; scope; scope = scope.parent) {
@@ -124,7 +127,7 @@ class Checker {
   private fieldOf(offset: number, target: Type, field: string): Type {
     if (target.kind === 'map') return substitute(this.substitution, target.value);
     if (target.kind === 'object') {
-      const declared = target.fields.get(field) ?? target.fields.get(`__${field}__`);
+      const declared = types.fieldOf(target, field);
       return declared ? declared.type : this.report(offset, `undefined field '${field}'`);
     }
     if (target.kind === 'parameter') {
@@ -178,6 +181,8 @@ class Checker {
   /** Returns the type of the result, if the overload takes these arguments. */
   private applied(overload: Overload, args: readonly Type[]): Type | undefined {
     if (overload.parameters.length !== args.length) return undefined;
+    if (!overload.isGeneric)
+      return assignableAll(this.substitution, args, overload.parameters) ? overload.result : undefined;
     const fresh = new Substitution();
     const rename = (type: Type): Type => this.renamed(fresh, type);
     if (!assignableAll(this.substitution, args, overload.parameters.map(rename))) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Checks of literals after the check of types: durations, timestamps, regular expressions, and one type in each
- * list and map (cel-go cel/validator.go).
+ * Checks of literals after the check of types: durations, timestamps, regular expressions, and one type in
+ * each list and map (cel-go cel/validator.go).
  */
 import { compileError, type Issue } from '../error.ts';
 import { Run } from '../evaluation/run.ts';

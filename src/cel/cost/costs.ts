@@ -19,7 +19,8 @@ export function sizeOf(value: Result | undefined): number {
 
 const missing: Argument = {
   size: anySize,
-  elementSize: undefined,
+  elementSize: anySize,
+  hasText: false,
   isList: false,
   isOpaque: false,
   literal: undefined,
@@ -123,9 +124,9 @@ export function matching(sized: boolean): Cost {
 export const deepTraversal: Cost = {
   actual: (args) => traversalCost(args[0]),
   estimate: (args) => {
-    const { isList, elementSize, size } = argument(args, 0);
+    const { isList, elementSize, hasText, size } = argument(args, 0);
     if (!isList) return { cost: scaled(size, perCharacter) };
-    const each = elementSize === undefined ? one : plus(one, scaled(elementSize, perCharacter));
+    const each = hasText ? plus(one, scaled(elementSize, perCharacter)) : one;
     return { cost: times(size, each) };
   },
 };

@@ -2,7 +2,7 @@
 import { type Environment, variableType } from '../environment.ts';
 import type { Argument, CallEstimate, Overload, Range } from '../functions/overload.ts';
 import type { CallNode, Expression, FoldNode, SelectNode } from '../syntax/tree.ts';
-import { dyn, optionalName, type Type, withoutOptional } from '../types/type.ts';
+import { dyn, fieldOf as objectField, optionalName, type Type, withoutOptional } from '../types/type.ts';
 import { sizeOf } from './costs.ts';
 import { anySize, exactly, one, plus, times, unbounded, union, zero } from './ranges.ts';
 
@@ -10,7 +10,7 @@ export function estimate(tree: Expression, environment: Environment): Range {
   return new Estimator(environment).estimate(tree).cost;
 }
 
-/** What is known of a node. */
+/** Facts about a node that follow from the nodes below. */
 interface Known {
   readonly cost: Range;
   /** Size of the value, if it follows from the node. */
@@ -124,7 +124,8 @@ class Estimator {
     const own = declared?.kind === 'list' ? declared.element : undefined;
     return {
       size: this.size(node),
-      elementSize: hasText ? ((own && maximumOf(own)) ?? anySize) : undefined,
+      elementSize: (own && maximumOf(own)) ?? anySize,
+      hasText,
       isList: type.kind === 'list',
       isOpaque: type.kind === 'opaque' && type.name !== optionalName,
       literal: node.kind === 'const' ? node.value : undefined,
@@ -152,7 +153,7 @@ class Estimator {
 
 function fieldOf(declared: Type, field: string): Type | undefined {
   if (declared.kind === 'map') return declared.value;
-  return declared.kind === 'object' ? declared.fields.get(field)?.type : undefined;
+  return declared.kind === 'object' ? objectField(declared, field)?.type : undefined;
 }
 
 function indexed(node: CallNode, declared: Type | undefined): Type | undefined {

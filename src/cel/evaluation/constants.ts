@@ -1,4 +1,6 @@
-/** Parts of an expression that have one value: they are evaluated once, and cost nothing, as upstream has it. */
+/**
+ * Parts of an expression that have one value: they are evaluated once, and cost nothing, as upstream has it.
+ */
 import { CelError } from '../error.ts';
 import type { CallNode, Expression } from '../syntax/tree.ts';
 import { ValueList, ValueMap } from '../values/collections.ts';

@@ -1,5 +1,5 @@
 /** Paths: a.b, has(a.b), a.?b, a[b] and a[?b]. */
-import { optionalAt } from '../functions/operators.ts';
+import { elementAt, optionalAt } from '../functions/operators.ts';
 import type { CallNode, Expression, SelectNode } from '../syntax/tree.ts';
 import {
   Fault,
@@ -10,7 +10,6 @@ import {
   type Result,
   type Value,
 } from '../values/value.ts';
-import { dispatch } from './dispatch.ts';
 import type { Plans, Step } from './step.ts';
 
 const paths: ReadonlySet<string> = new Set(['_[_]', '_[?_]', '_?._', '_?_:_']);
@@ -19,7 +18,9 @@ function isPath(node: Expression): boolean {
   return node.kind === 'ident' || node.kind === 'select' || (node.kind === 'call' && paths.has(node.name));
 }
 
-/** Returns the start of a path, and what a selection from it costs: what is no path has to become one first. */
+/**
+ * Returns the start of a path, and what a selection from it costs: what is no path has to become one first.
+ */
 function startOf(plans: Plans, node: Expression, charged: boolean): { from: Step; cost: number } {
   if (isPath(node)) return { from: plans.plan(node, charged), cost: 1 };
   return { from: plans.plan(node), cost: charged ? 2 : 1 };
@@ -64,7 +65,6 @@ export function planIndex(plans: Plans, node: CallNode, charged: boolean): Step 
   if (operand === undefined || index === undefined) throw new Error('an index has an operand');
   const { from, cost } = startOf(plans, operand, charged);
   const key = plans.plan(index, false);
-  const overloads = node.overloads ?? [];
   const isOptional = node.name === '_[?_]';
   return (frame) => {
     const container = from(frame);
@@ -72,9 +72,7 @@ export function planIndex(plans: Plans, node: CallNode, charged: boolean): Step 
     const at = key(frame);
     if (at instanceof Fault) return at;
     const found =
-      isOptional || container instanceof Optional
-        ? optionalAt([container, at])
-        : dispatch(overloads, [container, at], frame.run);
+      isOptional || container instanceof Optional ? optionalAt([container, at]) : elementAt(container, at);
     frame.run.spend(isThere(found) ? cost : cost - 1);
     return found;
   };

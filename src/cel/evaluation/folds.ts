@@ -61,7 +61,9 @@ function overMap(frame: Frame, loop: Loop, map: MapValue): void {
   }
 }
 
-/** Takes one step. Returns false when the loop ends. A step counts, also one that upstream has for nothing. */
+/**
+ * Takes one step. Returns false when the loop ends. A step counts, also one that upstream has for nothing.
+ */
 function advance(frame: Frame, { condition, step, accumulator }: Loop): boolean {
   frame.run.work(1);
   if (condition(frame) === false) return false;

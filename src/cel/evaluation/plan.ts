@@ -12,7 +12,7 @@ import { planSelect } from './fields.ts';
 import { planFold } from './folds.ts';
 import type { Plans, Step } from './step.ts';
 
-/** What is known while a plan is made: the slots of the variables. */
+/** Makes a plan, and keeps the slots of the variables meanwhile. */
 export class Planner implements Plans {
   private readonly environment: Environment;
   private readonly constants = new Constants();

@@ -18,14 +18,12 @@ export class Budget {
 export const perCallLimit = 1_000_000;
 export const requestLimit = 10_000_000;
 export const matchConditionsLimit = 2_500_000;
-/** Maximum length of what a messageExpression returns. */
-export const maxMessageLength = 5 * 1024;
 
 /**
- * Maximum steps of loops in functions: comparisons of nested lists, copies, characters. Upstream's cost counts
- * some of them as one.
+ * Maximum steps of loops in functions: comparisons of nested lists, copies, characters. Upstream's cost
+ * counts some of them as one.
  */
-const maxWork = 2_000_000;
+const maxWork = 1_000_000;
 
 const exceeded = 'operation cancelled: actual cost limit exceeded';
 

@@ -3,7 +3,9 @@ import type { Expression } from '../syntax/tree.ts';
 import type { Result } from '../values/value.ts';
 import type { Run } from './run.ts';
 
-/** One evaluation: its cost, its variables as they were given, and those that were converted or are loops'. */
+/**
+ * One evaluation: its cost, its variables as they were given, and those that were converted or are loops'.
+ */
 export interface Frame {
   readonly run: Run;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -12,7 +14,7 @@ export interface Frame {
 
 export type Step = (frame: Frame) => Result;
 
-/** What makes plans of nodes, for the planners of one kind of node. */
+/** Maker of plans, for the planners of one kind of node. */
 export interface Plans {
   /**
    * Plans a node. Upstream does not count the variable of a path that is an index or a branch of a

@@ -19,7 +19,7 @@ function byName(overloads: readonly Overload[]): FunctionTable {
   return Map.groupBy(overloads, ({ name }) => name);
 }
 
-/** Functions whose operands are not all evaluated; the planner knows them by name. */
+/** Functions whose operands are not all evaluated; the planner has a rule for each. */
 const lazy = declare([
   ['_?_:_(bool, A, A): A', ([, value = null]) => value],
   ['_&&_(bool, bool): bool', ([value = null]) => value],

@@ -1,4 +1,7 @@
-/** Operators. The logical ones and the conditional are evaluated apart, because they need not have all operands. */
+/**
+ * Operators. The logical ones and the conditional are evaluated apart, because they need not have all
+ * operands.
+ */
 import { comparison, concatenation, fixed, listConcatenation, membership } from '../cost/costs.ts';
 import type { Run } from '../evaluation/run.ts';
 import { concatenate, ValueMap } from '../values/collections.ts';
@@ -179,20 +182,27 @@ function placeOf(index: Value | undefined): number | undefined {
 
 function entry([map, key = null]: readonly Value[]): Result {
   if (!(map instanceof MapValue)) return noSuchOverload;
-  return map.get(key) ?? new Fault(`no such key: ${showKey(key)}`);
+  const found = map.get(key);
+  return found === undefined ? new Fault(`no such key: ${showKey(key)}`) : found;
 }
 
 /** Returns a key as upstream's message about a missing one has it. */
-export function showKey(key: Value): string {
+function showKey(key: Value): string {
   if (key instanceof Uint) return String(key.value);
   return typeof key === 'object' ? 'null' : String(key);
+}
+
+/** Reads an element or an entry. */
+export function elementAt(from: Value, key: Value): Result {
+  if (from instanceof List) return at([from, key]);
+  return from instanceof MapValue ? entry([from, key]) : noSuchOverload;
 }
 
 /** Reads an element or an entry, and returns an optional: a missing one is no fault. */
 export function optionalAt(args: readonly Value[]): Result {
   const [from, key = null] = args;
   if (from instanceof Optional) return from.value === undefined ? from : optionalAt([from.value, key]);
-  const found = from instanceof List ? at(args) : from instanceof MapValue ? entry(args) : noSuchOverload;
+  const found = elementAt(from ?? null, key);
   if (found === noSuchOverload) return found;
   return new Optional(found instanceof Fault ? undefined : found);
 }

@@ -10,7 +10,9 @@ import type { Result, Value } from '../values/value.ts';
 export interface Overload extends Signature {
   readonly apply: (args: readonly Value[], run: Run) => Result;
   readonly cost: Cost;
-  /** Whether the function is Kubernetes' own: its cost then does not depend on the overload that is called. */
+  /**
+   * True if the function is Kubernetes' own: its cost then does not depend on the overload that is called.
+   */
   readonly isLibrary: boolean;
 }
 
@@ -26,13 +28,15 @@ export interface Range {
   readonly max: number;
 }
 
-/** What an estimate knows of an argument. */
+/** Facts about an argument from which a call's cost is estimated. */
 export interface Argument {
   readonly size: Range;
-  /** Size of the elements of a list; undefined when they are no strings or bytes. */
-  readonly elementSize: Range | undefined;
   readonly isList: boolean;
-  /** Whether the value is of a function library, such as an IP address. */
+  /** Size of the elements of a list. */
+  readonly elementSize: Range;
+  /** True if these elements are strings or bytes. */
+  readonly hasText: boolean;
+  /** True for values of a function library, such as an IP address. */
   readonly isOpaque: boolean;
   /** Value of a literal. */
   readonly literal: unknown;

@@ -12,8 +12,8 @@ const compiled = new Map<string, RE2JS | Fault>();
 const maxCompiled = 500;
 
 /**
- * Returns the compiled pattern, or a fault in upstream's words. Compiled patterns are kept, since a pattern is
- * nearly always a literal.
+ * Returns the compiled pattern, or a fault in upstream's words. Compiled patterns are kept, since a pattern
+ * is nearly always a literal.
  */
 export function compilePattern(pattern: string): RE2JS | Fault {
   const known = compiled.get(pattern);
@@ -38,5 +38,5 @@ function compileNew(pattern: string): RE2JS | Fault {
 
 /** Counts the work of matching the text: each character may be tried against the whole program. */
 export function countMatching(pattern: RE2JS, text: string, run: Run): void {
-  run.work((text.length * (4 + pattern.programSize() / 8)) / 4);
+  run.work(48 + text.length * (1 + pattern.programSize() / 16));
 }

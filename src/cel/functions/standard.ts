@@ -1,7 +1,7 @@
 /** Functions of the language itself: sizes, strings, conversions. Those of times are in times.ts. */
 import { affix, matching, search, traversal } from '../cost/costs.ts';
 import type { Run } from '../evaluation/run.ts';
-import { codePointLength, utf8 } from '../values/text.ts';
+import { codePointLength, isPlain, utf8 } from '../values/text.ts';
 import { parseDuration, parseTimestamp, showDuration, showTimestamp } from '../values/time.ts';
 import {
   Duration,
@@ -24,7 +24,7 @@ import { compilePattern, countMatching } from './regex.ts';
 
 function size([value]: readonly Value[], run: Run): Result {
   if (typeof value === 'string') {
-    run.work(value.length / 32);
+    run.work(value.length / (isPlain(value) ? 32 : 4));
     return BigInt(codePointLength(value));
   }
   if (value instanceof Uint8Array || value instanceof List) return BigInt(value.length);
@@ -85,7 +85,11 @@ function toUint([value]: readonly Value[]): Result {
 }
 
 const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-const special: Readonly<Record<string, number>> = { nan: Number.NaN, inf: Infinity, infinity: Infinity };
+const special: ReadonlyMap<string, number> = new Map([
+  ['nan', Number.NaN],
+  ['inf', Infinity],
+  ['infinity', Infinity],
+]);
 
 function doubleToUint(value: number): Result {
   return value >= 0 && value < 2 ** 64 ? new Uint(BigInt(Math.trunc(value))) : uintRange;
@@ -96,7 +100,7 @@ function toDouble([value]: readonly Value[]): Result {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Uint) return Number(value.value);
   if (typeof value !== 'string') return noSuchOverload;
-  const named = special[value.replace(/^[+-]/, '').toLowerCase()];
+  const named = special.get(value.replace(/^[+-]/, '').toLowerCase());
   if (named !== undefined) return value.startsWith('-') ? -named : named;
   return value.length <= 400 && number.test(value) ? Number(value) : notConverted('double');
 }

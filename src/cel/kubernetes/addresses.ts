@@ -100,7 +100,10 @@ function cidrFault(text: string): string {
 type Apply = Declaration[1];
 
 function fromText(work: (text: string) => Result): Apply {
-  return ([text]) => (typeof text === 'string' ? work(text) : noSuchOverload);
+  return ([text], run) => {
+    run.work(64);
+    return typeof text === 'string' ? work(text) : noSuchOverload;
+  };
 }
 
 function ofIp(work: (address: IpAddress) => Result): Apply {

@@ -30,7 +30,7 @@ export interface AuthorizerAnswer {
   readonly error: string | undefined;
 }
 
-/** What an expression may ask: made by the owner of the request, and passed as a variable. */
+/** Answers the questions of an expression; made by the owner of the request. */
 export type Ask = (question: AuthorizerQuestion) => AuthorizerAnswer;
 
 const prefix = 'kubernetes.authorization.';

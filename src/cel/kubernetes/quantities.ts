@@ -7,6 +7,7 @@ import {
   tryParseQuantity,
 } from '../../apimachinery/quantity.ts';
 import { traversal } from '../cost/costs.ts';
+import type { Run } from '../evaluation/run.ts';
 import type { Declaration } from '../functions/overload.ts';
 import { Fault, maxInt, minInt, noSuchOverload, Opaque, type Result, type Value } from '../values/value.ts';
 
@@ -33,7 +34,8 @@ function read(text: string): Quantity | undefined {
   return /\s/.test(text.slice(0, 128)) ? undefined : tryParseQuantity(text);
 }
 
-function quantity([text]: readonly Value[]): Result {
+function quantity([text]: readonly Value[], run: Run): Result {
+  run.work(8);
   if (typeof text !== 'string') return noSuchOverload;
   const found = read(text);
   return found === undefined ? malformed : new QuantityValue(found);
@@ -69,11 +71,7 @@ const type = 'kubernetes.Quantity';
 
 export const quantities: readonly Declaration[] = [
   [`quantity(string): ${type}`, quantity, traversal(0)],
-  [
-    'isQuantity(string): bool',
-    ([text]) => (typeof text === 'string' ? read(text) !== undefined : noSuchOverload),
-    traversal(0),
-  ],
+  ['isQuantity(string): bool', (args, run) => quantity(args, run) !== malformed, traversal(0)],
   [`sign(${type}): int`, of(({ nano }) => BigInt(nano > 0n) - BigInt(nano < 0n))],
   [`${type}.isGreaterThan(${type}): bool`, compared((difference) => difference > 0)],
   [`${type}.isLessThan(${type}): bool`, compared((difference) => difference < 0)],

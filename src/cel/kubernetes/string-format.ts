@@ -26,7 +26,7 @@ class FormatError extends Error {}
 
 export function formatted([template, list]: readonly Value[], run: Run): Result {
   if (typeof template !== 'string' || !(list instanceof List)) return noSuchOverload;
-  run.work(template.length / 16);
+  run.work(template.length / 2);
   let used = 0;
   const next = (): Value => {
     if (used >= list.length) throw new FormatError(`index ${used} out of range`);
@@ -38,7 +38,6 @@ export function formatted([template, list]: readonly Value[], run: Run): Result 
       if (verb === undefined) throw new FormatError('unexpected end of string');
       return write(verb, Number(precision ?? defaultPrecision), next(), run);
     });
-    if (used < list.length) throw new FormatError(`too many arguments supplied to string.format`);
     return text;
   } catch (error) {
     if (error instanceof FormatError) return new Fault(error.message);
@@ -102,11 +101,15 @@ function hex(value: Value): string {
   );
 }
 
-const words: Readonly<Record<string, number>> = { NaN: Number.NaN, Infinity, '-Infinity': -Infinity };
+const words: ReadonlyMap<string, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Infinity],
+  ['-Infinity', -Infinity],
+]);
 
 function doubleOf(value: Value, name: string): number {
   if (typeof value === 'number') return value;
-  const word = typeof value === 'string' ? words[value] : undefined;
+  const word = typeof value === 'string' ? words.get(value) : undefined;
   if (word !== undefined) return word;
   throw new FormatError(
     `error during formatting: ${name} clause can only be used on doubles, was given ${typeNameOf(value)}`,
@@ -121,15 +124,22 @@ function unusual(value: number): string | undefined {
 
 function fixed(value: Value, precision: number): string {
   const double = doubleOf(value, 'fixed-point');
-  const digits = Math.min(precision, 100);
-  const text = unusual(double) ?? plainDigits(double, digits);
-  return text.replace(/^(-?\d+)/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
+  return unusual(double) ?? fixedFormat(Math.min(precision, 100)).format(double);
 }
 
-/** Writes without an exponent, which toFixed uses from 1e21 on. */
-function plainDigits(value: number, digits: number): string {
-  if (Math.abs(value) < 1e21) return value.toFixed(digits);
-  return `${BigInt(value)}${digits === 0 ? '' : `.${'0'.repeat(digits)}`}`;
+const fixedFormats = new Map<number, Intl.NumberFormat>();
+
+/** Returns the format with so many digits. Ties are rounded to the even digit, as Go does. */
+function fixedFormat(digits: number): Intl.NumberFormat {
+  const known = fixedFormats.get(digits);
+  if (known) return known;
+  const made = new Intl.NumberFormat('en-US', {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    roundingMode: 'halfEven',
+  });
+  fixedFormats.set(digits, made);
+  return made;
 }
 
 function scientific(value: Value, precision: number): string {
@@ -150,7 +160,7 @@ function superscript(exponent: string): string {
 
 /** Writes any value: `%s`. */
 function shown(value: Value, run: Run): string {
-  run.work(1);
+  run.work(4);
   if (typeof value === 'string') return value;
   if (value === null) return 'null';
   if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);

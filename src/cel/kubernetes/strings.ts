@@ -5,7 +5,7 @@ import type { Run } from '../evaluation/run.ts';
 import type { Argument, CallEstimate, Cost, Declaration, Range } from '../functions/overload.ts';
 import { compilePattern, countMatching } from '../functions/regex.ts';
 import { ValueList } from '../values/collections.ts';
-import { codePointLength, codePoints, unitOffset } from '../values/text.ts';
+import { codePointLength, isPlain, unitOffset } from '../values/text.ts';
 import { Fault, List, noSuchOverload, type Result, type Value } from '../values/value.ts';
 import { formatted } from './string-format.ts';
 
@@ -21,7 +21,7 @@ function texts(
     let length = 0;
     for (const each of own) {
       if (typeof each !== 'string') return noSuchOverload;
-      length += each.length;
+      length += isPlain(each) ? each.length : each.length * 8;
     }
     run.work(length / 32);
     return work(own as string[], args.slice(count), run);
@@ -34,9 +34,9 @@ function outOfRange(index: bigint): Fault {
 
 const charAt = texts(1, ([text = ''], [index]) => {
   if (typeof index !== 'bigint') return noSuchOverload;
-  const points = codePoints(text);
-  if (index < 0n || index > BigInt(points.length)) return outOfRange(index);
-  return points[Number(index)] ?? '';
+  if (index < 0n || index > BigInt(codePointLength(text))) return outOfRange(index);
+  const from = unitOffset(text, Number(index));
+  return from >= text.length ? '' : String.fromCodePoint(text.codePointAt(from) ?? 0);
 });
 
 const substring = texts(1, ([text = ''], [start, end]) => {
@@ -148,7 +148,7 @@ const findAll = texts(2, ([text = '', pattern = ''], [count], run) => {
   const matcher = compiled.matcher(text);
   const found: string[] = [];
   while (found.length < limit && matcher.find()) {
-    run.work(4);
+    run.work(8);
     found.push(matcher.group() ?? '');
   }
   return new ValueList(found);
@@ -192,7 +192,7 @@ const joinCost: Cost = {
 
 function joinEstimate(args: readonly Argument[]): CallEstimate {
   const { size: count, elementSize } = argument(args, 0);
-  const pieces = elementSize === undefined ? { min: 0, max: 0 } : times(count, elementSize);
+  const pieces = times(count, elementSize);
   const between = { min: Math.max(count.min - 1, 0), max: Math.max(count.max - 1, 0) };
   const size = args.length > 1 ? plus(pieces, times(argument(args, 1).size, between)) : pieces;
   return { cost: scaled(size, perCharacter), size };

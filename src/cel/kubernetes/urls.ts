@@ -74,7 +74,7 @@ function partFault(user: string, authority: string, path: string): string | unde
 
 function url([text]: readonly Value[], run: Run): Result {
   if (typeof text !== 'string') return noSuchOverload;
-  run.work(text.length / 16);
+  run.work(8 + text.length / 16);
   const parts = parse(text);
   if (typeof parts !== 'string') return new Url(text, parts);
   const shown = `parse ${JSON.stringify(text)}: ${parts}`;
@@ -83,7 +83,7 @@ function url([text]: readonly Value[], run: Run): Result {
 
 function isUrl([text]: readonly Value[], run: Run): Result {
   if (typeof text !== 'string') return noSuchOverload;
-  run.work(text.length / 16);
+  run.work(8 + text.length / 16);
   return typeof parse(text) !== 'string';
 }
 

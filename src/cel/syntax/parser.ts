@@ -236,9 +236,9 @@ class Parser {
   private named(): Expression {
     const start = this.peek();
     const dot = this.accept('.') ? '.' : '';
-    if (dot === '' && start.text in constants) {
+    if (dot === '' && constants.has(start.text)) {
       this.at++;
-      return constant(start.offset, constants[start.text] ?? null);
+      return constant(start.offset, constants.get(start.text) ?? null);
     }
     if (start.text === 'in') this.unexpected(operand);
     const { text, offset } = this.name();
@@ -314,7 +314,7 @@ class Parser {
   private name(): Token {
     const { kind, text } = this.peek();
     if (kind !== 'name') this.unexpected('IDENTIFIER');
-    if (text === 'in' || text in constants) this.fail(`no viable alternative at input '.${text}'`, -1);
+    if (text === 'in' || constants.has(text)) this.fail(`no viable alternative at input '.${text}'`, -1);
     return this.next();
   }
 
@@ -354,7 +354,11 @@ class Parser {
   }
 }
 
-const constants: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
+const constants: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
 
 function numberOf(kind: Token['kind'], text: string, negative: boolean) {
   if (kind === 'int') return intOf(text, negative);

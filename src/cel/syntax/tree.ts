@@ -36,7 +36,9 @@ export interface SelectNode extends Node {
 
 export interface CallNode extends Node {
   readonly kind: 'call';
-  /** Name of the function; the checker replaces it by the qualified name of a function like `math.greatest`. */
+  /**
+   * Name of the function; the checker replaces it by the qualified name of a function like `math.greatest`.
+   */
   name: string;
   /** Receiver; the checker removes it where it is a part of the function's name. */
   target: Expression | undefined;

@@ -1,14 +1,19 @@
-/** Signatures of functions as text: `size(string): int`, `list<A>.indexOf(A): int`, `math.least(int, int): int`. */
+/**
+ * Signatures of functions as text: `size(string): int`, `list<A>.indexOf(A): int`, `math.least(int, int):
+ * int`.
+ */
 
 import type { Type } from './type.ts';
 import * as types from './type.ts';
 
 export interface Signature {
   readonly name: string;
-  /** Whether the first parameter is the receiver. */
+  /** True if the first parameter is the receiver. */
   readonly member: boolean;
   readonly parameters: readonly Type[];
   readonly result: Type;
+  /** True if a type has a parameter. */
+  readonly isGeneric: boolean;
 }
 
 const scalars: Readonly<Record<string, Type>> = {
@@ -36,8 +41,14 @@ export function signature(text: string): Signature {
   const result = readType(text.slice(text.indexOf(':', close) + 1).trim());
   const dot = path.lastIndexOf('.');
   const receiver = dot === -1 ? undefined : readReceiver(path.slice(0, dot));
-  if (receiver === undefined) return { name: path, member: false, parameters: own, result };
-  return { name: path.slice(dot + 1), member: true, parameters: [receiver, ...own], result };
+  const parameters = receiver === undefined ? own : [receiver, ...own];
+  const isGeneric = [...parameters, result].some(hasParameter);
+  if (receiver === undefined) return { name: path, member: false, parameters, result, isGeneric };
+  return { name: path.slice(dot + 1), member: true, parameters, result, isGeneric };
+}
+
+function hasParameter(type: Type): boolean {
+  return type.kind === 'parameter' || types.parametersOf(type).some(hasParameter);
 }
 
 function readReceiver(text: string): Type | undefined {

@@ -54,6 +54,11 @@ export interface ObjectType {
   readonly fields: ReadonlyMap<string, FieldType>;
 }
 
+/** Returns the field by its name in an expression: a reserved word may stand for its escaped name. */
+export function fieldOf({ fields }: ObjectType, name: string): FieldType | undefined {
+  return fields.get(name) ?? fields.get(`__${name}__`);
+}
+
 /** A type with functions only, such as `kubernetes.URL`, `optional_type(int)` and a function's own type. */
 export interface OpaqueType {
   readonly kind: 'opaque';

@@ -82,7 +82,9 @@ function isNullable(type: Type): boolean {
   return type.kind === 'opaque' || type.kind === 'object' || nullableScalars.has(nameOf(type));
 }
 
-/** Binds the parameter to the type, or to the more general of it and what the parameter stands for already. */
+/**
+ * Binds the parameter to the type, or to the more general of it and what the parameter stands for already.
+ */
 function bindable(
   substitution: Substitution,
   type: Type,

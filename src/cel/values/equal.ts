@@ -26,7 +26,7 @@ function isComposite(value: Value): value is Exclude<Value, null | boolean | big
 }
 
 function equalComposites(left: object, right: object, run: Run): boolean {
-  run.work(1);
+  run.work(3);
   if (left instanceof List) return right instanceof List && equalLists(left, right, run);
   if (left instanceof MapValue) return right instanceof MapValue && equalMaps(left, right, run);
   if (left instanceof ObjectValue) return right instanceof ObjectValue && left.equals(right, run);
@@ -66,15 +66,21 @@ export function isNumeric(value: Value): value is Numeric {
   return typeof value === 'bigint' || typeof value === 'number' || value instanceof Uint;
 }
 
-/** Returns a negative number, 0 or a positive number; NaN when one is not a number. */
+/**
+ * Returns a negative number, 0 or a positive number; NaN when one is not a number. An int is compared with a
+ * double as a double, as upstream does.
+ */
 export function compareNumbers(left: Numeric, right: Numeric): number {
   const one = left instanceof Uint ? left.value : left;
   const other = right instanceof Uint ? right.value : right;
-  if (one < other) return -1;
-  if (one > other) return 1;
-  // A bigint and a number may be equal without being identical.
-  // biome-ignore lint/suspicious/noDoubleEquals: the comparison of a bigint with a number is exact
-  return one == other ? 0 : Number.NaN;
+  if (typeof one === typeof other) return order(one, other);
+  return order(Number(one), Number(other));
+}
+
+function order(left: bigint | number, right: bigint | number): number {
+  if (left < right) return -1;
+  if (left > right) return 1;
+  return left === right ? 0 : Number.NaN;
 }
 
 /** Compares by code points, as Go compares UTF-8. */

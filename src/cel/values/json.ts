@@ -2,7 +2,9 @@
 import type { Run } from '../evaluation/run.ts';
 import {
   dyn,
+  isDyn,
   type FieldType,
+  fieldOf,
   type ListType,
   type MapType,
   type ObjectType,
@@ -52,13 +54,22 @@ function fromText(text: string, type: string): Result {
     return parseTimestamp(text.length === 10 ? `${text}T00:00:00Z` : text) ?? new Fault('invalid timestamp');
   }
   if (type === 'duration') return parseDuration(text) ?? new Fault('invalid duration');
-  if (type === 'bytes') return Uint8Array.fromBase64(text);
-  return text;
+  return type === 'bytes' ? fromBase64(text) : text;
 }
 
-function fromObject(json: object, type: Type): Value {
-  if (Array.isArray(json)) return fromArray(json, type);
+function fromBase64(text: string): Result {
+  try {
+    return Uint8Array.fromBase64(text);
+  } catch {
+    return new Fault('invalid base64');
+  }
+}
+
+function fromObject(json: object, type: Type): Result {
   if (isValue(json)) return json;
+  const isList = Array.isArray(json);
+  if (!isDyn(type) && isList !== (type.kind === 'list')) return new Fault('unsupported conversion');
+  if (isList) return fromArray(json, type);
   // The object is no array, and no value of CEL.
   const record = json as Readonly<Record<string, unknown>>;
   return type.kind === 'object' ? new JsonObject(record, type) : new JsonMap(record, type);
@@ -167,11 +178,11 @@ class JsonObject extends ObjectValue {
   }
 
   declares(field: string): boolean {
-    return this.type.fields.has(field);
+    return fieldOf(this.type, field) !== undefined;
   }
 
   get(field: string): Value | undefined {
-    const declared = this.type.fields.get(field);
+    const declared = fieldOf(this.type, field);
     return declared === undefined ? undefined : this.read(declared);
   }
 

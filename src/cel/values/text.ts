@@ -9,9 +9,9 @@ export function codePointLength(text: string): number {
   return count;
 }
 
-/** Returns the code points, or the text itself where each is one unit; both are indexed and measured alike. */
-export function codePoints(text: string): string | readonly string[] {
-  return surrogate.test(text) ? Array.from(text) : text;
+/** Returns whether each code point is one unit; other texts take longer to measure. */
+export function isPlain(text: string): boolean {
+  return !surrogate.test(text);
 }
 
 /** Returns the offset in UTF-16 units of the code point; the text's end for the index after the last one. */

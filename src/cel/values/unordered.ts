@@ -3,7 +3,7 @@ import type { Run } from '../evaluation/run.ts';
 import { ValueList } from './collections.ts';
 import { List, type ObjectValue, type Value } from './value.ts';
 
-/** A list with the rule by which its elements are told apart. */
+/** A list with the rule by which its elements are distinguished. */
 export abstract class UnorderedList extends List {
   abstract readonly uniqueBy: 'value' | readonly string[];
 }

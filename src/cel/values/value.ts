@@ -1,4 +1,6 @@
-/** Values of CEL. An int is a bigint, a double a number; errors are values that a logical operator may absorb. */
+/**
+ * Values of CEL. An int is a bigint, a double a number; errors are values that a logical operator may absorb.
+ */
 import type { Run } from '../evaluation/run.ts';
 import type { Type } from '../types/type.ts';
 
