@@ -25,10 +25,10 @@ export interface SchemaShape {
 }
 
 /** Greatest size of a request, in bytes. */
-const maxRequest = 3 * 1024 * 1024;
+export const maxRequest = 3 * 1024 * 1024;
 
 /** A type, and the least number of bytes that its JSON takes. */
-interface Sized {
+export interface Sized {
   readonly type: Type;
   readonly least: number;
 }
@@ -42,8 +42,9 @@ export function typeOfSchema(schema: SchemaShape, name: string, isRoot: boolean)
   return sized(schema, name, isRoot)?.type;
 }
 
-function sized(schema: SchemaShape, name: string, isRoot: boolean): Sized | undefined {
-  if (schema['x-kubernetes-int-or-string']) return { type: dyn, least: 1 };
+/** Returns the type together with the least size; undefined for a schema without a type. */
+export function sized(schema: SchemaShape, name: string, isRoot: boolean): Sized | undefined {
+  if (schema['x-kubernetes-int-or-string']) return { type: { ...dyn, max: maxRequest - 2 }, least: 1 };
   switch (schema.type) {
     case 'array':
       return array(schema, name);
@@ -100,6 +101,7 @@ function map({ additionalProperties, maxProperties }: SchemaShape, name: string)
 
 function object(schema: SchemaShape, name: string): Sized {
   const fields = new Map<string, FieldType>();
+  const required = new Set(schema.required);
   let least = 2;
   for (const [property, field] of Object.entries(schema.properties ?? {})) {
     const own = inner(field, `${name}.${property}`);
@@ -107,8 +109,7 @@ function object(schema: SchemaShape, name: string): Sized {
     if (!own) continue;
     if (escaped !== undefined) fields.set(escaped, { property, type: own.type });
     // A default is filled in by the server, so the request may lack the field.
-    if (schema.required?.includes(property) && field.default === undefined)
-      least += property.length + own.least + 4;
+    if (required.has(property) && field.default === undefined) least += property.length + own.least + 4;
   }
   return { type: { kind: 'object', name, fields }, least };
 }
@@ -140,7 +141,10 @@ function text(schema: SchemaShape): Sized {
 
 function longest({ enum: values = [] }: SchemaShape): number {
   if (values.length === 0) return maxRequest - 2;
-  return Math.max(0, ...values.map((value) => (typeof value === 'string' ? value.length : 0)));
+  return values.reduce<number>(
+    (most, value) => (typeof value === 'string' ? Math.max(most, value.length) : most),
+    0,
+  );
 }
 
 const reserved = new Set(

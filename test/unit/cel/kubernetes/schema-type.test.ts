@@ -23,7 +23,7 @@ const sizes: readonly (readonly [schema: SchemaShape, type: string, max: number 
   [{ type: 'array', items: { type: 'string' } }, 'list(string)', 1048575],
   [{ type: 'array', items: { type: 'boolean' } }, 'list(bool)', 629145],
   [{ type: 'object', additionalProperties: { type: 'integer' } }, 'map(string, int)', 449389],
-  [{ 'x-kubernetes-int-or-string': true }, 'dyn', undefined],
+  [{ 'x-kubernetes-int-or-string': true }, 'dyn', 3 * 1024 * 1024 - 2],
   [{ type: 'number' }, 'double', undefined],
 ];
 
