@@ -19,10 +19,10 @@ import { TypeMismatch } from '../../apimachinery/scalars.ts';
 import type { StatusCause } from '../../apimachinery/status-error.ts';
 import { withDefaults, withoutNulls } from '../../apimachinery/structural-schema/defaulting.ts';
 import { conformEmbedded } from '../../apimachinery/structural-schema/embedded-resources.ts';
+import { objectTypeFromStructural } from '../../apimachinery/structural-schema/object-type.ts';
 import { pruned } from '../../apimachinery/structural-schema/pruning.ts';
 import type { StructuralSchema } from '../../apimachinery/structural-schema/schema.ts';
 import { valueCauses } from '../../apimachinery/structural-schema/value-causes.ts';
-import { objectTypeFromStructural } from '../../apimachinery/structural-schema.ts';
 import { publishedSchema } from './published-schema.ts';
 
 export interface CustomKind

@@ -9,9 +9,9 @@ import {
   isEmbedded,
   type StructuralSchema,
 } from '../../../apimachinery/structural-schema/schema.ts';
+import { maxRequest, sized } from '../../../cel/kubernetes/schema-type.ts';
 import { type CompiledRule, compileRules, Refusal } from './compiled-rules.ts';
 import { defaultRuleCauses } from './rule-causes.ts';
-import { maxCardinality, typeOfSchema } from './schema-type.ts';
 
 /** Greatest estimated cost of a rule, and of all rules of a schema. */
 const maxRuleCost = 10_000_000;
@@ -81,16 +81,16 @@ function times(left: number | undefined, right: number | undefined): number | un
 const product = (cost: number, count: number) => (cost === 0 ? 0 : Math.min(cost * count, unlimited));
 
 function checkRules(schema: StructuralSchema, path: string, position: Position, work: Work): void {
-  const sized = typeOfSchema(schema, position.isObject);
+  const own = sized(schema, 'self', position.isObject);
   const at = `${path}.x-kubernetes-validations`;
-  if (!sized) {
+  if (!own) {
     const why =
       'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations';
     work.causes.push({ reason: 'InternalError', message: `Internal error: ${why}`, field: at });
     return;
   }
-  const cardinality = position.cardinality ?? maxCardinality(sized.minBytes);
-  for (const [index, rule] of compileRules(schema, sized.type).entries())
+  const cardinality = position.cardinality ?? Math.floor(maxRequest / (own.least + 1));
+  for (const [index, rule] of compileRules(schema, own.type).entries())
     checkRule(rule, `${at}[${index}]`, { cardinality, uncorrelatable: position.uncorrelatable }, work);
 }
 

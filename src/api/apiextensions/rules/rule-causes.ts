@@ -20,7 +20,7 @@ import {
 } from '../../../apimachinery/structural-schema/schema.ts';
 import type { Compiled } from '../../../cel/compile.ts';
 import { CelError, CostError } from '../../../cel/error.ts';
-import { Budget, maxMessageLength, requestLimit } from '../../../cel/evaluation/run.ts';
+import { Budget, requestLimit } from '../../../cel/evaluation/run.ts';
 import { fromJson } from '../../../cel/values/json.ts';
 import { Fault, Optional, type Value } from '../../../cel/values/value.ts';
 import { type CompiledRule, Refusal } from './compiled-rules.ts';
@@ -70,6 +70,9 @@ export function ruleCausesAfter(
   const isBlocked = causes.some(({ reason = '' }) => blocking.has(reason));
   return isBlocked ? [invalidCause('<nil>', 'null', notChecked)] : ruleCauses(object, schema, old);
 }
+
+/** Upstream's limit for what a messageExpression returns, in bytes. */
+const maxMessageLength = 5 * 1024;
 
 interface Work {
   readonly causes: StatusCause[];

@@ -5,9 +5,9 @@ import {
   type StructuralSchema,
   type ValidationRule,
 } from '../../../apimachinery/structural-schema/schema.ts';
+import { typeOfSchema } from '../../../cel/kubernetes/schema-type.ts';
 import { dyn, type Type } from '../../../cel/types/type.ts';
 import { type CompiledRule, compileRules, Refusal } from './compiled-rules.ts';
-import { typeOfSchema } from './schema-type.ts';
 
 /** A schema that has rules, or in which others have. */
 export interface RuledSchema {
@@ -36,7 +36,7 @@ function make(schema: StructuralSchema, isObject: boolean): RuledSchema | undefi
   const inner = new Map(innerRules(schema));
   const rules = schema['x-kubernetes-validations'] ?? [];
   if (rules.length === 0) return inner.size > 0 ? { schema, type: dyn, rules: [], inner } : undefined;
-  const type = typeOfSchema(schema, isObject)?.type;
+  const type = typeOfSchema(schema, 'self', isObject);
   if (type) return { schema, type, rules: compileRules(schema, type), inner };
   return { schema, type: dyn, rules: rules.map(untyped), inner };
 }

@@ -2,11 +2,8 @@
  * The type of a kind whose schema is data (apiextensions.k8s.io JSONSchemaProps), as server-side apply needs
  * it. Values are checked by the schema itself. Pure.
  */
-import { any, type Field, type FieldType, lazyObjectType, type ObjectType } from './field-types.ts';
-import { extraOf, type StructuralSchema } from './structural-schema/schema.ts';
-
-/** Fields that every object has in addition to those of its schema. */
-const head: readonly string[] = ['apiVersion', 'kind', 'metadata'];
+import { any, type Field, type FieldType, lazyObjectType, type ObjectType } from '../field-types.ts';
+import { extraOf, headFields, type StructuralSchema } from './schema.ts';
 
 /** Returns the object type of a schema. `meta` is the type of metadata. */
 export function objectTypeFromStructural(
@@ -21,7 +18,7 @@ export function objectTypeFromStructural(
       ['kind', { name: 'kind', type: text, required: false }],
       ['metadata', { name: 'metadata', type: { kind: 'object', object: meta }, required: false }],
     ]);
-    for (const [key, field] of fieldsOf(name, schema)) if (!head.includes(key)) fields.set(key, field);
+    for (const [key, field] of fieldsOf(name, schema)) if (!headFields.has(key)) fields.set(key, field);
     return fields;
   });
 }
@@ -37,6 +34,10 @@ function fieldsOf(owner: string, schema: StructuralSchema): Map<string, Field> {
       required,
       ...(merge && { merge }),
       ...(inner.description && { description: inner.description }),
+      // An applied item that lacks a key has its default.
+      ...(inner.default !== undefined && {
+        rule: { acts: true, mandatory: false, default: inner.default },
+      }),
     });
   }
   return fields;
