@@ -182,6 +182,16 @@ describe('a definition', () => {
   });
 });
 
+describe('the status of a definition', () => {
+  it('may have conditions of clients, whatever they contain', async () => {
+    const path = `${definitions}/widgets.example.com/status`;
+    const found = (await server.call('GET', path)).json<CustomResourceDefinition>();
+    found.status?.conditions?.push({ type: 'StatusUpdate', status: '', message: 'set by a client' });
+    const put = await server.call('PUT', path, found);
+    assert.equal(put.status, 200, put.text);
+  });
+});
+
 describe('a definition that changes', () => {
   it('serves what was stored before, in another storage version and with new columns', async () => {
     const before = (

@@ -134,16 +134,15 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: beside-unknown}
 ---
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.example.com}
-spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thing}, versions: []}
+apiVersion: example.com/v1
+kind: Thing
+metadata: {name: thing}
 `;
       await writeFile(path, manifests);
       for (const verb of ['apply', 'create']) {
         await assert.rejects(kubectl(verb, '-f', path), ({ stderr }) => {
           assert.match(stderr, /no matches for kind "MutatingWebhookConfiguration"/);
-          assert.match(stderr, /no matches for kind "CustomResourceDefinition"/);
+          assert.match(stderr, /no matches for kind "Thing"/);
           assert.doesNotMatch(stderr, /failed to list CRDs/);
           return true;
         });

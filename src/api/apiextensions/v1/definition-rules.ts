@@ -8,9 +8,8 @@ export const definitionRules: RulesByType = {
   'apiextensions.v1.CustomResourceDefinition': {},
   'apiextensions.v1.CustomResourceDefinitionSpec': { mayLack: 'group names scope versions' },
   'apiextensions.v1.CustomResourceDefinitionStatus': {},
-  'apiextensions.v1.CustomResourceDefinitionCondition': {
-    choices: { status: ['True', 'False', 'Unknown'] },
-  },
+  // Clients may write conditions of their own, also without a status.
+  'apiextensions.v1.CustomResourceDefinitionCondition': { mayLack: 'type status' },
   'apiextensions.v1.CustomResourceDefinitionNames': { mayLack: 'plural kind' },
   'apiextensions.v1.CustomResourceDefinitionVersion': { mayLack: 'name served storage' },
   'apiextensions.v1.CustomResourceConversion': { mayLack: 'strategy' },
