@@ -1,6 +1,6 @@
 /** Reads that tolerate the absence of a file. */
 
-/** Resolves to the result of `reading`; to undefined if the file, or a directory of its path, does not exist. */
+/** Resolves to the result of `reading`; to undefined if the file or a directory of its path is absent. */
 export async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
