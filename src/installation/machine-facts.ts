@@ -5,6 +5,7 @@ import { lstat, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Exec, ExecError } from '../os/exec.ts';
+import { ifThere } from '../os/if-there.ts';
 import {
   completionDirectory,
   completionPath,
@@ -167,13 +168,3 @@ const succeeds = (exec: Exec, file: string, args: readonly string[]): Promise<bo
       throw error;
     },
   );
-
-async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
-  }
-}

@@ -18,7 +18,7 @@ import { systemExec } from '../os/exec.ts';
 import { type OwnMachine, readOwnMachine } from './doctor/own-settings.ts';
 import { readCluster } from './doctor/read-cluster.ts';
 import { kubernetesFields } from './kubernetes-fields.ts';
-import { settingTable } from './settings/setting-table.ts';
+import { machineFlags } from './settings/machine-flags.ts';
 import { hostResolvConf } from './worker/node-dns.ts';
 
 const flagTable = {
@@ -33,18 +33,7 @@ const flagTable = {
     about: 'examine this node alone; may be repeated',
     usual: 'all nodes',
   },
-  'data-dir': {
-    type: 'string',
-    hint: 'DIRECTORY',
-    about: 'directory of all state',
-    usual: settingTable['data-dir'].default,
-  },
-  'docker-socket': {
-    type: 'string',
-    hint: 'FILE',
-    about: 'socket of the Docker engine',
-    usual: settingTable['docker-socket'].default,
-  },
+  ...machineFlags,
 } as const satisfies FlagTable;
 
 const doctor: Verb = {
@@ -53,9 +42,7 @@ const doctor: Verb = {
   async run({ flags, io, palette, cluster }) {
     if (flags.words.length > 0)
       throw new UsageError('minik8s doctor takes no words; --node NAME picks nodes');
-    const given = ['data-dir', 'docker-socket'].flatMap((name) =>
-      flags.texts(name).map((text) => [name, text]),
-    );
+    const given = Object.keys(machineFlags).flatMap((name) => flags.texts(name).map((text) => [name, text]));
     const own = await readOwnMachine(Object.fromEntries(given), systemExec, io.clock.now());
     const examine = () => examineAll(own, flags.texts('node'), cluster, io.clock);
     const before = await examine();

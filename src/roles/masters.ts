@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { defineCommand } from 'citty';
 import { systemClock } from '../base/clock.ts';
 import { UsageError } from '../base/usage-error.ts';
+import { TableWriter } from '../cli/printers/table-writer.ts';
 import { readOwnMember } from '../masters/member-folder.ts';
 import { knownMembers, onceHealthy, peerTlsOf } from '../masters/members.ts';
 import { type KnownMember, planRemoval } from '../masters/plan/member-changes.ts';
@@ -48,15 +49,7 @@ const list = defineCommand({
         ...[name || '<not started>', id, isLearner ? 'joining' : 'voter'],
         ...[answers ? 'yes' : 'no', peerUrl],
       ]);
-      const table = [heading, ...lines];
-      const widths = heading.map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
-      for (const line of table)
-        say(
-          line
-            .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-            .join('   ')
-            .trimEnd(),
-        );
+      process.stdout.write(new TableWriter().format(lines, heading));
     });
   },
 });

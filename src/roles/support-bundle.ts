@@ -10,6 +10,7 @@ import { type AnyCommand, toCommand } from '../cli/verb-command.ts';
 import { systemExec } from '../os/exec.ts';
 import { replaceFile } from '../os/replace-file.ts';
 import { kubernetesFields } from './kubernetes-fields.ts';
+import { machineFlags } from './settings/machine-flags.ts';
 import { nodeConfigFile } from './settings/node-config.ts';
 import { settingTable } from './settings/setting-table.ts';
 import { type BundlePart, makeBundle } from './support/bundle.ts';
@@ -25,18 +26,7 @@ const flagTable = {
     about: 'archive to write',
     usual: 'minik8s-support-TIME.tar.gz',
   },
-  'data-dir': {
-    type: 'string',
-    hint: 'DIRECTORY',
-    about: 'directory of all state',
-    usual: settingTable['data-dir'].default,
-  },
-  'docker-socket': {
-    type: 'string',
-    hint: 'FILE',
-    about: 'socket of the Docker engine',
-    usual: settingTable['docker-socket'].default,
-  },
+  ...machineFlags,
 } as const satisfies FlagTable;
 
 const supportBundle: Verb = {

@@ -138,6 +138,14 @@ const flagsOf = (args: ArgsDef): readonly Candidate[] => [
 /** Placeholders of values that are names of files or directories. */
 const fileHints = /FILE|DIR|PATH/;
 
+/** Values that the definition of a flag names. */
+interface ValuesOfFlag {
+  readonly choices?: readonly string[];
+  readonly valueHint?: string;
+  /** Values beside which others are accepted. */
+  readonly values?: readonly string[];
+}
+
 /** Returns the values of a flag: its choices, names of the cluster, or files. */
 async function valuesOf(
   arg: ArgDef | undefined,
@@ -145,8 +153,8 @@ async function valuesOf(
   position: Position,
   ask: AskCluster,
 ): Promise<readonly Candidate[] | 'files'> {
-  const { choices, valueHint = '' } = (arg ?? {}) as { choices?: readonly string[]; valueHint?: string };
-  const found = choices ?? (/^[\w-]+(\|[\w-]+)+$/.test(valueHint) ? valueHint.split('|') : []);
+  const { choices, valueHint = '', values = [] } = (arg ?? {}) as ValuesOfFlag;
+  const found = choices ?? (/^[\w-]+(\|[\w-]+)+$/.test(valueHint) ? valueHint.split('|') : values);
   if (found.length > 0) return found.map((word) => ({ word }));
   if (fileHints.test(valueHint)) return 'files';
   if (name !== 'namespace' || position.path[0] !== 'ctl') return [];

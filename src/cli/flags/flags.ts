@@ -3,7 +3,7 @@
  * `--wait=false`.
  */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import type { ArgsDef } from 'citty';
+import type { ArgDef, ArgsDef } from 'citty';
 import { parseDuration } from '../../base/time.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { flagSubjects } from './flag-groups.ts';
@@ -19,6 +19,8 @@ export interface FlagDefinition {
   readonly on?: true;
   /** The default, for the usage text. */
   readonly usual?: string;
+  /** Values that completion offers; others are accepted too. */
+  readonly values?: readonly string[];
 }
 
 export type FlagTable = Readonly<Record<string, FlagDefinition>>;
@@ -129,12 +131,19 @@ export const dryRunFlag = {
   },
 } as const satisfies FlagTable;
 
+/** Names of the formats of objects, as `objectFormat` accepts them. */
+const outputFormats = [
+  ...['custom-columns', 'custom-columns-file', 'json', 'jsonpath', 'jsonpath-as-json', 'jsonpath-file'],
+  ...['name', 'wide', 'yaml'],
+];
+
 export const outputFlag = {
   output: {
     type: 'string',
     short: 'o',
     hint: 'FORMAT',
     about: 'name, json, yaml, jsonpath=…, custom-columns=…',
+    values: outputFormats,
   },
 } as const satisfies FlagTable;
 
@@ -145,15 +154,16 @@ export function toArgs(flags: FlagTable, words: string | undefined): ArgsDef {
   for (const name of flagSubjects.sorted(Object.keys(flags))) {
     const definition: FlagDefinition | undefined = flags[name];
     if (definition === undefined) continue;
-    const { type, about, short, hint, on, usual } = definition;
-    const group = flagSubjects.headingOf(name);
-    const shared = { description: about, ...(short && { alias: short }), ...(usual && { usual }), group };
-    args[name] =
-      type === 'string'
-        ? { type, ...shared, ...(hint && { valueHint: hint }) }
-        : { type, ...shared, ...(on && { default: true }) };
+    args[name] = toArg(definition, flagSubjects.headingOf(name));
   }
   return args;
+}
+
+function toArg({ type, about, short, hint, on, usual, values }: FlagDefinition, group: string): ArgDef {
+  const shared = { description: about, ...(short && { alias: short }), ...(usual && { usual }), group };
+  return type === 'string'
+    ? { type, ...shared, ...(hint && { valueHint: hint }), ...(values && { values }) }
+    : { type, ...shared, ...(on && { default: true }) };
 }
 
 export class Flags {

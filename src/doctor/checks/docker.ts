@@ -41,8 +41,9 @@ export const dockerChecks: readonly Check<DockerFacts, Situation>[] = [
     find({ engine, isInstalled, hasSystemd }, situation) {
       if (!('problem' in engine)) return [];
       const found = `no Docker engine answers at ${situation.dockerSocket}: ${engine.problem}`;
-      const start = hasSystemd ? 'systemctl start docker' : '(setsid dockerd >/var/log/dockerd.log 2>&1 &)';
-      return [fault(found, 'the node runs no pods', isInstalled ? start : installing(situation))];
+      const start = hasSystemd ? 'systemctl start docker' : startAlone;
+      const mend = isInstalled ? start : installing(situation, hasSystemd);
+      return [fault(found, 'the node runs no pods', mend)];
     },
   },
   ofEngine('docker-version', ({ version, apiVersion }) => {
@@ -56,60 +57,60 @@ export const dockerChecks: readonly Check<DockerFacts, Situation>[] = [
       ),
     ];
   }),
-  ofEngine('docker-cgroup-driver', ({ cgroupDriver, cgroupVersion }, { hasSystemd, daemonJson }) => {
+  ofEngine('docker-cgroup-driver', ({ cgroupDriver, cgroupVersion }, facts) => {
     const found = `cgroup driver ${cgroupDriver}`;
-    if (cgroupVersion !== '2' || !hasSystemd || cgroupDriver === 'systemd') return [ok(found)];
+    if (cgroupVersion !== '2' || !facts.hasSystemd || cgroupDriver === 'systemd') return [ok(found)];
     const options = { 'exec-opts': ['native.cgroupdriver=systemd'] };
     return [
       warning(
         `${found} beside systemd on cgroup v2`,
         'two programs then manage one tree of control groups',
-        changing(daemonJson, options, 'restart'),
+        changing(facts, options, 'restart'),
       ),
     ];
   }),
-  ofEngine('docker-live-restore', ({ isLiveRestore }, { daemonJson }) =>
+  ofEngine('docker-live-restore', ({ isLiveRestore }, facts) =>
     isLiveRestore
       ? [ok('live-restore is on')]
       : [
           note(
             'live-restore is off',
             'a restart of the engine ends all containers',
-            changing(daemonJson, { 'live-restore': true }, 'reload'),
+            changing(facts, { 'live-restore': true }, 'reload'),
           ),
         ],
   ),
   ofEngine('docker-log-driver', ({ logDriver }) => [ok(`log driver ${logDriver}; pods have json-file`)]),
-  ofEngine('docker-storage-driver', ({ storageDriver }, { daemonJson }) => {
+  ofEngine('docker-storage-driver', ({ storageDriver }, facts) => {
     const found = `storage driver ${storageDriver}`;
     if (storageDriver !== 'vfs') return [ok(found)];
     return [
       warning(
         found,
         'it copies a whole image for each container',
-        changing(daemonJson, { 'storage-driver': 'overlay2' }, 'restart'),
+        changing(facts, { 'storage-driver': 'overlay2' }, 'restart'),
       ),
     ];
   }),
-  ofEngine('docker-iptables', (_, { daemonJson }) => {
-    const { iptables } = settingsIn(daemonJson) ?? {};
+  ofEngine('docker-iptables', (_, facts) => {
+    const { iptables } = settingsIn(facts.daemonJson) ?? {};
     if (iptables !== false) return [ok('Docker sets up its firewall rules')];
     return [
       note(
         'Docker sets up no firewall rules ("iptables": false)',
         "builds of functions run on Docker's own network and do not reach the internet",
-        changing(daemonJson, { iptables: true }, 'restart'),
+        changing(facts, { iptables: true }, 'restart'),
       ),
     ];
   }),
-  ofEngine('docker-user-namespaces', ({ securityOptions }, { daemonJson }) => {
+  ofEngine('docker-user-namespaces', ({ securityOptions }, facts) => {
     const has = (name: string) => securityOptions.some((option) => option.split(',')[0] === `name=${name}`);
     if (has('rootless'))
       return [
         fault(
           'the engine runs without root',
           'it cannot give pods addresses of the cluster',
-          'systemctl enable --now docker',
+          starting(facts.hasSystemd),
         ),
       ];
     if (!has('userns')) return [ok('no user namespaces')];
@@ -117,20 +118,20 @@ export const dockerChecks: readonly Check<DockerFacts, Situation>[] = [
       fault(
         'the engine maps users of containers (userns-remap)',
         "files of volumes and the host's network are not accessible to such containers",
-        changing(daemonJson, { 'userns-remap': '' }, 'restart'),
+        changing(facts, { 'userns-remap': '' }, 'restart'),
       ),
     ];
   }),
   {
     name: 'docker-daemon-json',
-    find: ({ daemonJson }) =>
+    find: ({ daemonJson, hasSystemd }) =>
       settingsIn(daemonJson)
         ? []
         : [
             fault(
               '/etc/docker/daemon.json is not JSON',
               'the engine does not start with it',
-              'mv /etc/docker/daemon.json /etc/docker/daemon.json.broken && systemctl restart docker',
+              `mv /etc/docker/daemon.json /etc/docker/daemon.json.broken && ${engineCommand('restart', hasSystemd)}`,
             ),
           ],
   },
@@ -147,14 +148,32 @@ function settingsIn(text: string): Readonly<Record<string, unknown>> | undefined
 }
 
 /** Returns the command that adds options to daemon.json; undefined if the file is damaged. */
-function changing(text: string, options: object, how: 'restart' | 'reload'): string | undefined {
-  const settings = settingsIn(text);
+function changing(
+  { daemonJson, hasSystemd }: DockerFacts,
+  options: object,
+  how: 'restart' | 'reload',
+): string | undefined {
+  const settings = settingsIn(daemonJson);
   if (!settings) return undefined;
   const json = JSON.stringify({ ...settings, ...options });
-  return `printf '%s\\n' ${quoted(json)} >/etc/docker/daemon.json && systemctl ${how} docker`;
+  return `printf '%s\\n' ${quoted(json)} >/etc/docker/daemon.json && ${engineCommand(how, hasSystemd)}`;
 }
 
-function installing({ packageManager = 'apt' }: Situation): string {
+/** Starts the engine on a machine without systemd. */
+const startAlone = '(setsid dockerd >/var/log/dockerd.log 2>&1 &)';
+
+/** Returns the command that restarts the engine, or makes it read daemon.json again. */
+function engineCommand(how: 'restart' | 'reload', hasSystemd: boolean): string {
+  if (hasSystemd) return `systemctl ${how} docker`;
+  if (how === 'reload') return 'pkill -HUP -x dockerd';
+  // The engine may not run, since it does not start with a damaged daemon.json.
+  return `{ pkill -x dockerd; while pgrep -x dockerd >/dev/null; do sleep 1; done; ${startAlone}; }`;
+}
+
+/** Returns the command that starts the engine, with systemd also at each boot. */
+const starting = (hasSystemd: boolean) => (hasSystemd ? 'systemctl enable --now docker' : startAlone);
+
+function installing({ packageManager = 'apt' }: Situation, hasSystemd: boolean): string {
   const commands = installCommands[packageManager](packagesFor(packageManager, [], true));
-  return [...commands.map((command) => command.join(' ')), 'systemctl enable --now docker'].join(' && ');
+  return [...commands.map((command) => command.join(' ')), starting(hasSystemd)].join(' && ');
 }

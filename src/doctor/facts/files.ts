@@ -1,9 +1,11 @@
 /** Reads the permissions of minik8s' own files that hold keys. */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { configFileOf } from '../../installation/plan/role.ts';
+import { ifThere } from '../../os/if-there.ts';
 import type { OwnFile } from '../checks/files.ts';
 import type { Sources } from './sources.ts';
+import { textOf } from './text-file.ts';
 
 export async function readOwnFiles({ situation: { dataDir } }: Sources): Promise<readonly OwnFile[]> {
   const found = await Promise.all([
@@ -19,27 +21,17 @@ export async function readOwnFiles({ situation: { dataDir } }: Sources): Promise
 
 /** Resolves to an empty list if the file does not exist. */
 async function fileAt(path: string, most: number): Promise<readonly OwnFile[]> {
-  return ifThere(stat(path).then(({ mode }) => [{ path, mode: mode & 0o777, most }]));
+  const found = await ifThere(stat(path));
+  return found ? [{ path, mode: found.mode & 0o777, most }] : [];
 }
 
 async function keysIn(directory: string): Promise<readonly OwnFile[]> {
-  const names = await ifThere(readdir(directory));
+  const names = (await ifThere(readdir(directory))) ?? [];
   const keys = names.filter((name) => name.endsWith('.key')).sort();
   return (await Promise.all(keys.map((name) => fileAt(join(directory, name), 0o600)))).flat();
 }
 
 /** A configuration file is closed to others only if it holds a token. */
 async function configWithToken(path: string): Promise<readonly OwnFile[]> {
-  const texts = await ifThere(readFile(path, 'utf8').then((text) => [text]));
-  return texts.some((text) => /^token:/m.test(text)) ? fileAt(path, 0o600) : [];
-}
-
-async function ifThere<T>(reading: Promise<readonly T[]>): Promise<readonly T[]> {
-  try {
-    return await reading;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw error;
-  }
+  return /^token:/m.test(await textOf(path)) ? fileAt(path, 0o600) : [];
 }

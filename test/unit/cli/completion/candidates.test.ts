@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { completionLines } from '../../../../src/cli/completion/candidates.ts';
 import { shortest } from '../../../../src/cli/completion/cluster-candidates.ts';
+import { objectFormat } from '../../../../src/cli/printers/object-format.ts';
 import { commands } from '../../../../src/command-table.ts';
 
 /** Cluster with two kinds and their names; `asked` collects the arguments of ctl. */
@@ -48,6 +49,9 @@ const cases: readonly [line: string, expected: readonly string[]][] = [
   ['ctl logs web-1 ', []],
   ['ctl drain ', ['one']],
   ['ctl get -n s', ['shop']],
+  ['ctl get pods -o j', ['json', 'jsonpath', 'jsonpath-as-json', 'jsonpath-file']],
+  ['ctl get pods --output=w', ['--output=wide']],
+  ['ctl convert -o ', ['yaml', 'json']],
   ['ctl apply -f ', [':files']],
 ];
 for (const [line, expected] of cases)
@@ -68,4 +72,16 @@ test('the cluster is asked in the chosen namespace and context, and a token is n
 
 test('a plural of two groups keeps its group', () => {
   assert.deepEqual(shortest(['a', 'b.x', 'b.y', 'c.x']), ['a', 'b.x', 'b.y', 'c']);
+});
+
+test('every format that completion offers is one that ctl accepts', async () => {
+  const offered = await completed('ctl get pods -o ');
+  assert.throws(
+    () => objectFormat('none'),
+    (error: Error) => {
+      const [, allowed = ''] = /allowed formats are: (.*)$/.exec(error.message) ?? [];
+      assert.deepEqual(offered, allowed.split(','));
+      return true;
+    },
+  );
 });

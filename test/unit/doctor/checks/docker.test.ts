@@ -36,6 +36,22 @@ describe('checks of Docker', () => {
     assert.deepEqual(observe(dockerChecks, 'docker-version', { ...facts, engine: problem }), []);
   });
 
+  it('name no command of systemd on a machine without it', () => {
+    const without = { hasSystemd: false };
+    const absent = { engine: { problem: 'ENOENT' }, isInstalled: false };
+    const [install] = linesOf(observe(dockerChecks, 'docker-answers', { ...facts, ...without, ...absent }));
+    const [reload] = at('docker-live-restore', { isLiveRestore: false }, without);
+    const [restart] = at('docker-storage-driver', { storageDriver: 'vfs' }, without);
+    const [damaged] = at('docker-daemon-json', {}, { ...without, daemonJson: '{' });
+    const [rootless] = at('docker-user-namespaces', { securityOptions: ['name=rootless'] }, without);
+    for (const line of [install, restart, damaged, rootless])
+      assert.match(line ?? '', /\(setsid dockerd >\/var\/log\/dockerd\.log 2>&1 &\)/);
+    for (const line of [restart, damaged]) assert.match(line ?? '', /&& \{ pkill -x dockerd; while pgrep /);
+    assert.match(reload ?? '', />\/etc\/docker\/daemon\.json && pkill -HUP -x dockerd$/);
+    for (const line of [install, reload, restart, damaged, rootless])
+      assert.doesNotMatch(line ?? '', /systemctl/);
+  });
+
   it('refuse an engine before 20.10', () => {
     assert.deepEqual(at('docker-version', { apiVersion: '1.41' }), ['ok: Docker 26.1 (API 1.41)']);
     assert.match(
