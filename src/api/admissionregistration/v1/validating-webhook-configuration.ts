@@ -19,7 +19,7 @@ export const validatingWebhookConfigurationResource: ResourceDefinition<Validati
     },
     'admissionregistration.v1.WebhookClientConfig': {},
     'admissionregistration.v1.ServiceReference': { defaults: { port: 443 }, mayLack: 'name namespace' },
-    'admissionregistration.v1.MatchCondition': { mayLack: 'name expression' },
+    'admissionregistration.v1.MatchCondition': { defaults: { name: '', expression: '' } },
     'admissionregistration.v1.ValidatingWebhookConfiguration': {},
     'admissionregistration.v1.ValidatingWebhook': {
       mayLack: webhookMayLack,
