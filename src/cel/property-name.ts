@@ -2,8 +2,8 @@
 
 const reserved: ReadonlySet<string> = new Set(
   (
-    'true false null in as break const continue else for function if import let loop package namespace ' +
-    'return var void while'
+    'as break const continue else false for function if import in let loop namespace null package return ' +
+    'true var void while'
   ).split(' '),
 );
 
@@ -18,8 +18,8 @@ const parts: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the name of a property in expressions, such as `foo__dash__bar` for `foo-bar` and `__namespace__` for
- * `namespace`; undefined for a property that expressions cannot name.
+ * Returns the name of a property in expressions, such as `foo__dash__bar` for `foo-bar` and `__namespace__`
+ * for `namespace`; undefined for a property that expressions cannot name.
  */
 export function propertyName(property: string): string | undefined {
   if (!/^[a-zA-Z_./-][\w./-]*$/.test(property)) return undefined;

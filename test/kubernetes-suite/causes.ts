@@ -7,13 +7,9 @@ import type { TestResult } from './suite-log.ts';
  */
 const named: readonly (readonly [tests: RegExp, cause: string])[] = [
   [
-    /AdmissionWebhook|^\[sig-api-machinery\] (Aggregated)?Discovery should /,
-    'admission webhooks are not served',
+    /CustomResourceConversionWebhook|CustomResourceFieldSelectors/,
+    'webhooks that convert custom resources are not called: definitions with one are refused',
   ],
-  [/ValidatingAdmissionPolicy/, 'admission policies are not served'],
-  [/CustomResource|for CRDs|\bCRs?\b/, 'custom resources are not served'],
-  [/^\[sig-node\] Ephemeral Containers/, 'ephemeral containers are not served'],
-  [/^\[sig-api-machinery\] Aggregator /, 'aggregated API servers are not served'],
   [
     /^\[sig-apps\] Job should allow to use (a|the) pod failure policy/,
     'its pods are privileged, which fails where Docker itself has not all rights of the machine',

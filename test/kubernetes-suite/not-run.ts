@@ -11,16 +11,12 @@ interface Rule {
 /** Most of these tests wait for something that never happens, for five minutes each or more. */
 const notServed: readonly Rule[] = [
   {
-    tests: /^\[sig-api-machinery\] (AdmissionWebhook|CustomResourceConversionWebhook) /,
-    reason: 'webhooks are not served: what their server would refuse or convert is not',
+    tests: /^\[sig-api-machinery\] CustomResourceConversionWebhook /,
+    reason: 'webhooks that convert custom resources are not called: definitions with one are refused',
   },
   {
     tests: /^\[sig-api-machinery\] Aggregator /,
     reason: 'other API servers are not asked (APIService): this waits five minutes for one',
-  },
-  {
-    tests: /^\[sig-autoscaling\] .* CustomResourceDefinition /,
-    reason: 'custom resources are not served',
   },
 ];
 

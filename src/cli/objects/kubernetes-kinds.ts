@@ -1,16 +1,22 @@
 /**
- * Kinds of Kubernetes 1.32 that minik8s does not serve, for a better message than that of an unknown word.
+ * Kinds of newer versions of Kubernetes that minik8s does not serve, for a better message than that of an
+ * unknown word.
  */
 
 /** Kinds by group: the plural, the kind and the short names. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
   'admissionregistration.k8s.io': [
-    'mutatingwebhookconfigurations MutatingWebhookConfiguration',
-    'validatingadmissionpolicies ValidatingAdmissionPolicy',
-    'validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding',
-    'validatingwebhookconfigurations ValidatingWebhookConfiguration',
+    'mutatingadmissionpolicies MutatingAdmissionPolicy',
+    'mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding',
   ],
-  'apiregistration.k8s.io': ['apiservices APIService'],
+  'networking.k8s.io': ['ipaddresses IPAddress ip', 'servicecidrs ServiceCIDR'],
+  'resource.k8s.io': [
+    'deviceclasses DeviceClass',
+    'resourceclaims ResourceClaim',
+    'resourceclaimtemplates ResourceClaimTemplate',
+    'resourceslices ResourceSlice',
+  ],
+  'storage.k8s.io': ['volumeattributesclasses VolumeAttributesClass vac'],
 };
 
 const all = Object.entries(kinds).flatMap(([group, lines]) =>

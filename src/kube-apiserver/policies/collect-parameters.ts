@@ -1,4 +1,6 @@
-/** Finds the parameters with which a binding applies a policy (upstream: policy/generic, CollectParams). Pure. */
+/**
+ * Finds the parameters with which a binding applies a policy (upstream: policy/generic, CollectParams). Pure.
+ */
 import type { ParamKind, ParamRef } from '../../api/admissionregistration/v1/types.gen.ts';
 import { matches, selectorFromLabelSelector } from '../../apimachinery/labels.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';

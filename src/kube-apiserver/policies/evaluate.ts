@@ -10,7 +10,7 @@ import type { Value } from '../../cel/values/value.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** What one run of a policy decides. */
+/** Result of one run of a policy. */
 export interface PolicyOutcome {
   readonly denials: readonly Denial[];
   /** Annotations for the audit of the request. */
@@ -60,7 +60,9 @@ export function evaluatePolicy(run: PolicyRun): PolicyOutcome {
   };
 }
 
-/** Returns what an expression that failed means for the request: a denial, unless the policy ignores failures. */
+/**
+ * Returns what an expression that failed means for the request: a denial, unless the policy ignores failures.
+ */
 const denialsOf = ({ failurePolicy }: PolicyRun, { message }: CelError): readonly Denial[] =>
   failurePolicy === 'Ignore' ? [] : [{ message, reason: 'Invalid', isFinding: true }];
 
@@ -127,7 +129,9 @@ function annotationsOf(
   });
 }
 
-/** Returns an object whose fields are the policy's variables; each is evaluated at most once, when it is read. */
+/**
+ * Returns an object whose fields are the policy's variables; each is evaluated at most once, when it is read.
+ */
 function lazyVariables({ program, names, budget }: PolicyRun): object {
   const variables: Record<string, unknown> = {};
   const all = { ...names, variables };

@@ -1,4 +1,6 @@
-/** What the policies of one request found: refuses it, warns its client, and logs what is audited. */
+/**
+ * Findings of the policies of one request: refusals, warnings for its client, and audited ones for the log.
+ */
 import type { ValidatingAdmissionPolicy } from '../../api/admissionregistration/v1/validating-admission-policy.ts';
 import type { ValidatingAdmissionPolicyBinding } from '../../api/admissionregistration/v1/validating-admission-policy-binding.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * The variable `request` of expressions, as JSON (upstream: admission/plugin/cel, CreateAdmissionRequest). Empty
- * fields are absent. Pure.
+ * The variable `request` of expressions, as JSON (upstream: admission/plugin/cel, CreateAdmissionRequest).
+ * Empty fields are absent. Pure.
  */
 import type { Address, HookedRequest } from '../webhooks/plan/request.ts';
 

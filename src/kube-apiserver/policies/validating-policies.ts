@@ -1,6 +1,7 @@
 /**
- * Admission by ValidatingAdmissionPolicies (upstream: policy/validating, dispatcher.go). Policies and bindings
- * are read from the cache; the program of a policy is compiled when a request needs it for the first time.
+ * Admission by ValidatingAdmissionPolicies (upstream: policy/validating, dispatcher.go). Policies and
+ * bindings are read from the cache; the program of a policy is compiled when a request needs it for the
+ * first time.
  */
 import { validatingAdmissionPolicyResource } from '../../api/admissionregistration/v1/validating-admission-policy.ts';
 import {

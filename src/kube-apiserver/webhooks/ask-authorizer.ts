@@ -1,4 +1,4 @@
-/** Asks the authorizer what expressions want to know, and evaluates them with its answers. */
+/** Evaluation of expressions with the answers of the authorizer. */
 import type { AccessRequest } from '../../apiserver/authorization/authorizer.ts';
 import { serviceAccountUser } from '../../apiserver/request/user.ts';
 import type { AuthorizerAnswer, AuthorizerQuestion } from '../../cel/kubernetes/authorizer.ts';

@@ -64,7 +64,8 @@ async function decoded(server: Server, served: ResourceDefinition, value: JsonOb
     const work = new RequestWork(server);
     return (await work.through(conversion(server.fields, served, value, 'Ignore'))).object;
   } catch (error) {
-    // A wrong value is Invalid, as if the client had sent it; a value of the wrong type is the webhook's fault.
+    // A wrong value is Invalid, as if the client had sent it; a value of the wrong type is the webhook's
+    // fault.
     const isUnreadable = error instanceof StatusError && error.status.reason === 'BadRequest';
     throw isUnreadable ? newInternalError(error.message) : error;
   }

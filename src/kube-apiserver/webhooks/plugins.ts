@@ -132,7 +132,9 @@ async function reviewBy(
     await aside(() => call(invocation, hooked));
 }
 
-/** Returns a function for the webhooks of all configurations of a kind, read once for each revision of them. */
+/**
+ * Returns a function for the webhooks of all configurations of a kind, read once for each revision of them.
+ */
 function hookList({ cache }: KubeContext, kind: ResourceRef): () => readonly Hook[] {
   const prefix = storagePrefix(kind);
   let known: { readonly of: string; readonly hooks: readonly Hook[] } = { of: '', hooks: [] };

@@ -14,8 +14,8 @@ import { asksForNamespace, type Invocation, invocationOf, selectsNamespace } fro
 type Server = Pick<KubeContext, 'authorize' | 'cache' | 'store'>;
 
 /**
- * Resolves to the calls that the request needs. Rejects with 404 if its namespace does not exist, and with 403
- * if a condition fails.
+ * Resolves to the calls that the request needs. Rejects with 404 if its namespace does not exist, and with
+ * 403 if a condition fails.
  */
 export async function invocationsOf(
   server: Server,

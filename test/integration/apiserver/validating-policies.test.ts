@@ -95,7 +95,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     assert.equal((await post(configMap('two', { size: 'huge' }))).status, 201);
   });
 
-  it('quotes an expression that fails, and ignores it where the policy says so', async () => {
+  it('quotes an expression that fails, and ignores it with the failure policy Ignore', async () => {
     const validations = [{ expression: "object.data.missing == 'x'" }];
     await withPolicy('failing', { validations }, {}, async () => {
       const refused = await post(configMap('three', { other: 'x' }));

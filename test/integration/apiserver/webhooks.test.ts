@@ -286,7 +286,7 @@ describe('a webhook', () => {
     assert.equal(hook.requests.length, 0);
   });
 
-  it('is ignored when it fails if its policy says so', async () => {
+  it('is ignored when it fails with the failure policy Ignore', async () => {
     await configure('validating', { failurePolicy: 'Ignore' });
     hook.answer((_, response) => void response.writeHead(500).end());
     assert.equal((await create()).status, 201);

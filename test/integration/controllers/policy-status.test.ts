@@ -1,4 +1,7 @@
-/** The status of a ValidatingAdmissionPolicy says what its expressions do wrong with the types that it matches. */
+/**
+ * The status of a ValidatingAdmissionPolicy says what its expressions do wrong with the types that it
+ * matches.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

@@ -5,7 +5,7 @@ import type { ResourceDefinition } from '../../../src/apimachinery/resource-defi
 
 const kind = (plural: string) => ({ group: 'example.com', version: 'v1', plural }) as ResourceDefinition;
 
-test('kinds are replaced in one change, and the removed ones are told', () => {
+test('kinds are replaced in one change, and the signals of the removed ones abort', () => {
   const kinds = new KindSet([kind('fixed')]);
   const [before, after] = [kind('as'), kind('as')];
   kinds.add(before);

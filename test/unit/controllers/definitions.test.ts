@@ -46,6 +46,7 @@ test('controllers that must not run concurrently have one worker', () => {
     'clusterrole-aggregation',
     'csr-approving',
     'csr-cleaner',
+    'customresourcedefinition-names',
     'fixed-objects',
     'masters',
     'node-ipam',

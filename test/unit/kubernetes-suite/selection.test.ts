@@ -9,7 +9,7 @@ const [good, bad, fresh, twoNodes, webhooks, others] = [
   '[sig-a] bad',
   '[sig-b] fresh',
   '[sig-architecture] Conformance Tests should have at least two untainted nodes',
-  '[sig-api-machinery] AdmissionWebhook should refuse',
+  '[sig-api-machinery] CustomResourceConversionWebhook should convert',
   '[sig-api-machinery] Aggregator should ask another server',
 ] as const;
 const names = [good, bad, fresh, twoNodes, webhooks, others];

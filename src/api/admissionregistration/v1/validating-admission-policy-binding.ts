@@ -1,4 +1,6 @@
-/** ValidatingAdmissionPolicyBinding: where a policy holds, with which parameters, and what a violation causes. */
+/**
+ * ValidatingAdmissionPolicyBinding: where a policy holds, with which parameters, and what a violation causes.
+ */
 import {
   duplicateCause,
   forbiddenCause,

@@ -1,6 +1,6 @@
 /**
- * Answers of the authorizer for expressions, which cannot wait: an evaluation that lacks one throws Unanswered,
- * and is repeated with it. Pure.
+ * Answers of the authorizer for expressions, which cannot wait: an evaluation that lacks one throws
+ * Unanswered, and is repeated with it. Pure.
  */
 import {
   Authorizer,

@@ -1,4 +1,6 @@
-/** Reasons why a webhook could not be called, in the words of Go's HTTP client and of Kubernetes' REST client. */
+/**
+ * Reasons why a webhook could not be called, in the words of Go's HTTP client and of Kubernetes' REST client.
+ */
 import { isRecord } from '../../../apimachinery/equality.ts';
 
 /** Certificates that no authority of the webhook's caBundle has signed. */

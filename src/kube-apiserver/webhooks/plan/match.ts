@@ -21,8 +21,8 @@ function compiledOf(condition: MatchCondition): Compiled {
 }
 
 /**
- * Evaluates the conditions with the review that the webhook would get. Throws Unanswered if an expression asks
- * the authorizer for an answer that is not in `answers`.
+ * Evaluates the conditions with the review that the webhook would get. Throws Unanswered if an expression
+ * asks the authorizer for an answer that is not in `answers`.
  */
 export function evaluateConditions(
   { hook }: Invocation,

@@ -1,4 +1,7 @@
-/** Request as webhooks see it. Names of groups, versions, resources and kinds are those of the client's address. */
+/**
+ * Request as webhooks see it. Names of groups, versions, resources and kinds are those of the client's
+ * address.
+ */
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import type { Labels } from '../../../apimachinery/labels.ts';
 import type { UserInfo } from '../../../apiserver/request/user.ts';

@@ -41,7 +41,7 @@ test('a right ConfigMap stays as it is', () => {
   assert.deepEqual(plan(stored({})), { type: 'none' });
 });
 
-test('another authority is published, and what somebody has added is removed', () => {
+test('another authority is published, and additions of users are removed', () => {
   const { data } = stored({});
   const next = planAuthentication('NEXT', frontProxy, stored({ data: { ...data, more: 'x' } }));
   assert.ok(next.type === 'update');

@@ -15,7 +15,8 @@ let directory: string;
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'minik8s-front-proxy-'));
 });
-after(() => rm(directory, { recursive: true }));
+// A certificate may still be written when the test has seen the authority that it follows.
+after(() => rm(directory, { recursive: true, maxRetries: 20, retryDelay: 50 }));
 
 const clock = new FakeClock();
 const open = (store: Store, folder: string, started: AsyncDisposableStack) =>

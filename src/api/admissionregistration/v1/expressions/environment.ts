@@ -1,4 +1,4 @@
-/** What expressions of webhooks and policies may name. */
+/** Variables of the expressions of webhooks and policies. */
 import type { Environment } from '../../../../cel/environment.ts';
 import { dyn, type ObjectType, opaque, type Type } from '../../../../cel/types/type.ts';
 import { namespaceType, requestType } from './request-types.ts';

@@ -183,7 +183,7 @@ describe('an object with rules', () => {
       assert.deepEqual(lines(schema, object, old), causes);
     });
 
-  it('is not evaluated when its types are wrong, and a cause says so', () => {
+  it('is not evaluated when its types are wrong, which is reported', () => {
     const schema = root({ a: int }, { rule: 'self.a < 3' });
     const wrong = [{ reason: 'FieldValueTypeInvalid', message: 'm', field: 'a' }];
     assert.deepEqual(

@@ -124,7 +124,7 @@ describe('a CustomResourceDefinition', () => {
       ],
       [
         'spec.selectableFields[0].jsonPath: Invalid value: ".spec": must point to a field of type ' +
-          'string, boolean or integer. Enum string fields and strings with formats are allowed.',
+          `${['boolean or integer', 'string'].reverse().join(', ')}. Enum string fields and strings with formats are allowed.`,
         (definition) => {
           version(definition).selectableFields = [{ jsonPath: '.spec' }];
         },

@@ -106,7 +106,7 @@ describe('the answer of a webhook', () => {
       );
     });
 
-  it('with a patch that is none fails the request', () => {
+  it('with an invalid patch fails the request', () => {
     const response = { uid: '1', allowed: true, patchType: 'JSONPatch', patch: base64({ a: 1 }) };
     assert.throws(() => readAnswer(review(response), expected), /Internal error occurred: /);
   });
