@@ -8,7 +8,7 @@ import { isRecord, type JsonObject, setOwn } from '../equality.ts';
 import type { Scalar } from '../field-types.ts';
 import { parseJson } from '../json-decode.ts';
 import { measureJson, TextError } from '../value-limit.ts';
-import type { MessageField, MessageType, ValueType } from './message-types.ts';
+import type { Alternative, MessageField, MessageType, ValueType } from './message-types.ts';
 import { eachField, type FieldReader, ProtobufError, WireReader, wireTypes } from './reader.ts';
 import { readIntOrString, readQuantity, readTime } from './well-known.ts';
 
@@ -145,6 +145,8 @@ function zeroOf(type: ValueType): unknown {
       return [];
     case 'raw':
       return null;
+    case 'either':
+      return zeroOf(type.first.value);
     case 'scalar':
       return scalarZeros[type.scalar];
   }
@@ -177,7 +179,26 @@ function readValue(type: ValueType, reader: WireReader, wire: number, depth: num
       return readItems(type.items, reader.within(wire), depth);
     case 'raw':
       return readRaw(reader.within(wire));
+    case 'either':
+      return readEither(type, reader.within(wire), depth);
   }
+}
+
+function readEither(
+  { first, second }: Extract<ValueType, { kind: 'either' }>,
+  message: WireReader,
+  depth: number,
+): unknown {
+  const found: { first?: unknown; second?: unknown } = {};
+  const read =
+    (place: 'first' | 'second', { value, isList }: Alternative): FieldReader =>
+    (reader, wire) => {
+      const one = readValue(value, reader, wire, depth + 1);
+      const known = found[place];
+      found[place] = isList ? [...(Array.isArray(known) ? known : []), one] : one;
+    };
+  eachField(message, { 1: read('first', first), 2: read('second', second) });
+  return found.second ?? found.first ?? zeroOf(first.value);
 }
 
 const scalarReaders: Readonly<Record<Scalar, (reader: WireReader, wire: number) => unknown>> = {

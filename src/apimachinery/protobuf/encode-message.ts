@@ -7,7 +7,7 @@
  */
 import { isRecord, type JsonObject } from '../equality.ts';
 import type { Scalar } from '../field-types.ts';
-import type { MessageField, MessageType, ValueType } from './message-types.ts';
+import type { Alternative, MessageField, MessageType, ValueType } from './message-types.ts';
 import { ProtobufError } from './reader.ts';
 import type { WireWriter } from './writer.ts';
 
@@ -125,6 +125,8 @@ function valueWriter(type: ValueType): WriteField {
         writer.end(start);
       };
     }
+    case 'either':
+      return eitherWriter(type);
     case 'raw':
       return (writer, number, value) => {
         const start = writer.begin(number);
@@ -132,6 +134,23 @@ function valueWriter(type: ValueType): WriteField {
         writer.end(start);
       };
   }
+}
+
+/** Writes the alternative whose type the value has: a list, an object, or a scalar. */
+function eitherWriter({ first, second }: Extract<ValueType, { kind: 'either' }>): WriteField {
+  const writers = [first, second].map(({ value, isList }) =>
+    isList ? itemsWriter(valueWriter(value)) : valueWriter(value),
+  );
+  const fits = ({ value, isList }: Alternative, json: unknown) =>
+    isList ? Array.isArray(json) : isRecord(json) === (value.kind === 'message') && !Array.isArray(json);
+  return (writer, number, value) => {
+    const at = [first, second].findIndex((alternative) => fits(alternative, value));
+    const write = writers[at];
+    if (!write) throw new ProtobufError('the value is of neither type');
+    const start = writer.begin(number);
+    write(writer, at + 1, value);
+    writer.end(start);
+  };
 }
 
 const scalarWriters: Readonly<Record<Scalar, WriteField>> = {

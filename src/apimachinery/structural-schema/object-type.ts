@@ -13,14 +13,22 @@ export function objectTypeFromStructural(
 ): ObjectType {
   const text: FieldType = { kind: 'scalar', scalar: 'string' };
   return lazyObjectType(name, false, () => {
-    const fields = new Map<string, Field>([
+    const head: [string, Field][] = [
       ['apiVersion', { name: 'apiVersion', type: text, required: false }],
       ['kind', { name: 'kind', type: text, required: false }],
       ['metadata', { name: 'metadata', type: { kind: 'object', object: meta }, required: false }],
-    ]);
+    ];
+    const fields = schema['x-kubernetes-preserve-unknown-fields'] ? new OpenFields(head) : new Map(head);
     for (const [key, field] of fieldsOf(name, schema)) if (!headFields.has(key)) fields.set(key, field);
     return fields;
   });
+}
+
+/** Fields of an object that preserves unknown ones: each has any value. */
+class OpenFields extends Map<string, Field> {
+  override get(key: string): Field {
+    return super.get(key) ?? { name: key, type: any, required: false };
+  }
 }
 
 function fieldsOf(owner: string, schema: StructuralSchema): Map<string, Field> {

@@ -296,6 +296,41 @@ describe('the schema of a kind', () => {
   });
 });
 
+describe('a kind that preserves unknown fields', () => {
+  const open = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'notes.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Cluster',
+      names: { plural: 'notes', kind: 'Note' },
+      versions: [
+        {
+          ...{ name: 'v1', served: true, storage: true },
+          schema: {
+            openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+          },
+        },
+      ],
+    },
+  };
+
+  it('is applied with any fields, each of which has its owner', async () => {
+    assert.equal((await server.call('POST', definitions, open)).status, 201);
+    await established('notes.example.com');
+    const body = 'apiVersion: example.com/v1\nkind: Note\nmetadata: {name: a}\nspec: {any: [1, {b: c}]}\n';
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const path = '/apis/example.com/v1/notes/a?fieldManager=m&fieldValidation=Strict';
+    const applied = await server.call('PATCH', path, body, { headers });
+    assert.equal(applied.status, 201, applied.text);
+    const { metadata, spec } = applied.json<KubeObject & { spec: unknown }>();
+    assert.deepEqual(spec, { any: [1, { b: 'c' }] });
+    const [entry] = metadata.managedFields as { fieldsV1: unknown }[];
+    assert.deepEqual(entry?.fieldsV1, { 'f:spec': { '.': {}, 'f:any': {} } });
+  });
+});
+
 describe('names that collide', () => {
   const other = (plural: string, names: object) => ({
     ...widgets,

@@ -226,9 +226,9 @@ describe('beside kubectl', { timeout: 300_000, skip: unlessKubectl('1.32') }, ()
     );
     const kinds = [
       [
-        'apiregistration.k8s.io/v1',
-        'APIService',
-        /: APIService is known to Kubernetes, not served by minik8s\n$/,
+        'networking.k8s.io/v1',
+        'ServiceCIDR',
+        /: ServiceCIDR is known to Kubernetes, not served by minik8s\n$/,
       ],
       ['apps/v1', 'Replicaset', /no kind Replicaset in apps\/v1; did you mean ReplicaSet \(apps\/v1\)\?/],
       ['v1', 'pod', /no kind pod in v1; did you mean Pod \(v1\)\?/],

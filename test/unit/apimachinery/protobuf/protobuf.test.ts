@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import { typeLines } from '../../../../src/api/kubernetes-types.gen.ts';
 import { kubernetesMessages } from '../../../../src/api/message-table.ts';
 import { decodeMessage } from '../../../../src/apimachinery/protobuf/decode-message.ts';
+import { encodeMessage as writeMessage } from '../../../../src/apimachinery/protobuf/encode-message.ts';
 import { decodeProtobuf, protobufType } from '../../../../src/apimachinery/protobuf/envelope.ts';
 import { createMessageTable, type MessageType } from '../../../../src/apimachinery/protobuf/message-types.ts';
 import { ProtobufError } from '../../../../src/apimachinery/protobuf/reader.ts';
+import { WireWriter } from '../../../../src/apimachinery/protobuf/writer.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { createTypeTable } from '../../../../src/apimachinery/type-table.ts';
 import { depthOf, every, random, sampleOf } from '../../../fixtures/protobuf-samples.ts';
@@ -40,6 +42,24 @@ test('random objects of every type come back as they were', () => {
   for (const name of Object.keys(typeLines)) {
     const type = kubernetesMessages.typeOf(name);
     if (type) roundTrip(type, 3);
+  }
+});
+
+test('a schema may be of items or of each item, or a boolean, as JSON has it', () => {
+  const type = messageOf('apiextensions.v1.JSONSchemaProps');
+  const inner = { type: 'string', maxLength: 3 };
+  for (const schema of [
+    { items: inner },
+    { items: [inner, { type: 'integer' }] },
+    { additionalProperties: true },
+    { additionalProperties: false },
+    { additionalProperties: inner, properties: { a: { default: [1, null], enum: ['x', 2] } } },
+    { dependencies: { a: inner, b: ['c', 'd'] } },
+  ]) {
+    const writer = new WireWriter();
+    writeMessage(writer, schema, type);
+    assert.deepEqual(decodeMessage(Uint8Array.from(writer.finish()), type), schema);
+    assert.deepEqual(decodeMessage(Uint8Array.from(encodeMessage(schema, type)), type), schema);
   }
 });
 
