@@ -9,6 +9,8 @@ export interface ParsedText {
   readonly value: unknown;
   /** Paths of keys that stand more than once, such as `spec.replicas`; the last value counts. */
   readonly duplicates: readonly string[];
+  /** The same keys of a YAML text in the words of Go's decoder: `line 9: key "a" already set in map`. */
+  readonly repeats?: readonly string[];
 }
 
 /** Maximum of reported duplicates, as upstream (sigs.k8s.io/json saveStrictError). */

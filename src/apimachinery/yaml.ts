@@ -104,13 +104,23 @@ function readDocument(document: Document.Parsed, text: string): ParsedYaml {
     const line = text.slice(0, error.pos[0]).split('\n').length;
     throw new TextError(`invalid YAML at line ${line}: ${error.message.replaceAll('\n', ' ')}`);
   }
-  const found: Found = { anchors: new Map(), merged: 0, duplicates: new Set(), booleanWords: [] };
+  const found: Found = {
+    anchors: new Map(),
+    merged: 0,
+    duplicates: new Set(),
+    repeated: [],
+    booleanWords: [],
+  };
   walk(document.contents, '', 0, found);
   try {
     const value: unknown = document.toJS({ maxAliasCount: 1000 });
     return {
       value,
       duplicates: [...found.duplicates],
+      repeats: found.repeated.slice(0, maxRepeats).map(({ key, offset }) => {
+        const line = text.slice(0, offset).split('\n').length;
+        return `line ${line}: key ${JSON.stringify(key)} already set in map`;
+      }),
       booleanWords: found.booleanWords,
       offsetOf: (path) => offsetOf(document.contents, path),
     };
@@ -147,6 +157,9 @@ const startOf = (node: unknown): number | undefined =>
 const isWrongValue = ({ code, message }: YAMLWarning) =>
   code === 'TAG_RESOLVE_FAILED' && /tag:yaml\.org,2002:(bool|int|float|null)$/.test(message);
 
+/** Maximum of repeated keys that are described with their lines. */
+const maxRepeats = 100;
+
 interface Found {
   /**
    * Nodes by anchor, for aliases further on in the text. Resolving each alias with the package takes
@@ -156,6 +169,8 @@ interface Found {
   /** Number of keys that the merges so far have brought in. */
   merged: number;
   readonly duplicates: Set<string>;
+  /** Own keys that their map has already, with their offsets in the text. */
+  readonly repeated: { readonly key: string; readonly offset: number }[];
   readonly booleanWords: BooleanWord[];
 }
 
@@ -187,8 +202,13 @@ function noteKey(pair: unknown, path: string, seen: Set<string>, found: Found): 
   // ambiguous.
   const names = merges ? mergedKeys(pair.value, found) : [key];
   for (const name of names) if (seen.has(name)) found.duplicates.add(below(name));
-  if (!merges) seen.add(key);
+  if (!merges) noteOwnKey(key, pair.key, seen, found);
   return below(key);
+}
+
+function noteOwnKey(key: string, node: unknown, seen: Set<string>, found: Found): void {
+  if (seen.has(key)) found.repeated.push({ key, offset: startOf(node) ?? 0 });
+  seen.add(key);
 }
 
 /**

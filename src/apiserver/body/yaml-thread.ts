@@ -25,7 +25,7 @@ export interface YamlTask {
 
 /** Answer of the thread. */
 export type YamlAnswer =
-  | { readonly json: string; readonly duplicates: readonly string[] }
+  | ({ readonly json: string } & Pick<ParsedText, 'duplicates' | 'repeats'>)
   | { readonly yaml: string }
   | { readonly refusal: string };
 
@@ -66,7 +66,8 @@ export function createYamlReader(clock: Clock): ReadYaml {
     const answer = await ask(text, user);
     if ('refusal' in answer) throw new TextError(answer.refusal);
     if (!('json' in answer)) throw fail('the thread has written it');
-    return { value: parseJson(answer.json, false).value, duplicates: answer.duplicates };
+    const { json, ...keys } = answer;
+    return { value: parseJson(json, false).value, ...keys };
   };
 }
 

@@ -8,8 +8,8 @@ import type { YamlAnswer, YamlTask } from './yaml-thread.ts';
 function answer({ type, text }: YamlTask): YamlAnswer {
   try {
     if (type === 'write') return { yaml: formatYaml(JSON.parse(text)) };
-    const { value, duplicates } = parseYaml(text);
-    return { json: JSON.stringify(value), duplicates };
+    const { value, duplicates, repeats } = parseYaml(text);
+    return { json: JSON.stringify(value), duplicates, ...(repeats?.length && { repeats }) };
   } catch (error) {
     if (error instanceof TextError || error instanceof RangeError) return { refusal: error.message };
     throw error;

@@ -39,7 +39,7 @@ export async function readConfiguration(
   validation: FieldValidation,
 ): Promise<Configuration> {
   const text = (await readBody(scope)).toString();
-  const { value, duplicates } = await parse(scope, text);
+  const { value, duplicates, repeats } = await parse(scope, text);
   await scope.work.pause();
   if (!isRecord(value)) throw newBadRequest('error decoding YAML: an object was expected');
   checkKind(value, typed);
@@ -53,7 +53,7 @@ export async function readConfiguration(
   await scope.work.pause();
   checkOwned(value, typed.type, described);
   await scope.work.pause();
-  report(scope, duplicates, validation);
+  report(scope, duplicates, repeats, validation);
   return { value, described };
 }
 
@@ -115,9 +115,16 @@ function checkOwned(value: JsonObject, type: ObjectType, described: string): voi
   }
 }
 
-function report(scope: RequestScope, duplicates: readonly string[], validation: FieldValidation): void {
+/** Reports repeated keys as a warning by their paths, or strictly in the words of Go's decoder of YAML. */
+function report(
+  scope: RequestScope,
+  duplicates: readonly string[],
+  repeats: readonly string[] | undefined,
+  validation: FieldValidation,
+): void {
   if (duplicates.length === 0 || validation === 'Ignore') return;
   const problems = duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`);
-  if (validation === 'Strict') throw newBadRequest(`error strict decoding YAML: ${problems.join(', ')}`);
+  const strict = repeats?.length ? `yaml: unmarshal errors:\n  ${repeats.join('\n  ')}` : problems.join(', ');
+  if (validation === 'Strict') throw newBadRequest(`error strict decoding YAML: ${strict}`);
   scope.warnings.push(...problems);
 }

@@ -329,6 +329,15 @@ describe('a kind that preserves unknown fields', () => {
     const [entry] = metadata.managedFields as { fieldsV1: unknown }[];
     assert.deepEqual(entry?.fieldsV1, { 'f:spec': { '.': {}, 'f:any': {} } });
   });
+
+  it('is not applied with a key that stands twice', async () => {
+    const body = 'apiVersion: example.com/v1\nkind: Note\nmetadata: {name: a}\nspec:\n  any: 1\n  any: 2\n';
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const path = '/apis/example.com/v1/notes/a?fieldManager=m&fieldValidation=Strict';
+    const refused = await server.call('PATCH', path, body, { headers });
+    assert.equal(refused.status, 400);
+    assert.match(refused.text, /yaml: unmarshal errors:\\n {2}line 6: key \\"any\\" already set in map/);
+  });
 });
 
 describe('names that collide', () => {
