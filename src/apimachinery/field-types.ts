@@ -101,8 +101,11 @@ export interface PublishedSchema {
   readonly name: string;
   /** Type of the metadata; the schema refers to it. */
   readonly meta: ObjectType;
-  /** Returns the schema for a version of OpenAPI. `metaReference` refers to the type of metadata. */
-  schema(version: 2 | 3, metaReference: JsonObject): JsonObject;
+  /**
+   * Returns the schema for a version of OpenAPI. `metaReference` refers to the type of metadata; `texts` are
+   * descriptions of apiVersion and kind, where they are known.
+   */
+  schema(version: 2 | 3, metaReference: JsonObject, texts?: Readonly<Record<string, string>>): JsonObject;
   /** Approximate number of bytes of the schema. */
   readonly bytes: number;
 }

@@ -34,6 +34,9 @@ export type OpenApiVersion = 2 | 3;
 /** Approximate number of bytes of a field without its description. */
 const fieldBytes = 100;
 
+/** Type whose apiVersion and kind are described as those of every kind. */
+const headOfEveryKind = 'meta.v1.Status';
+
 /**
  * Collects the schemas of types and of all types that they contain. A pod has hundreds of types, so that each
  * is described in a step of its own.
@@ -89,7 +92,7 @@ export class SchemaCollector {
     this.#add(meta);
     const gvk = this.#kinds.get(name);
     this.schemas[name] = {
-      ...schema(this.#version, { ...this.reference(meta) }),
+      ...schema(this.#version, { ...this.reference(meta) }, this.#docs[headOfEveryKind]),
       ...(gvk && { 'x-kubernetes-group-version-kind': [gvk] }),
     };
     return bytes;

@@ -29,19 +29,21 @@ export function publishedSchema(
     name: [...group.split('.').reverse(), version, kind].join('.'),
     meta,
     bytes: 20_000,
-    schema: (openApi, metaReference) => rootSchema(schema, openApi, metaReference),
+    schema: (openApi, metaReference, texts) => rootSchema(schema, { openApi, metaReference, texts }),
   };
 }
 
 /** In version 2, kubectl would reject all but the known fields of a kind that preserves unknown ones. */
-function rootSchema(schema: StructuralSchema, openApi: 2 | 3, metaReference: JsonObject): JsonObject {
-  if (openApi === 2 && preservesUnknown(schema)) return { type: 'object' };
-  return withHead(convert(schema, { openApi, metaReference }), schema, { openApi, metaReference });
+function rootSchema(schema: StructuralSchema, target: Target): JsonObject {
+  if (target.openApi === 2 && preservesUnknown(schema)) return { type: 'object' };
+  return withHead(convert(schema, target), schema, target);
 }
 
 interface Target {
   readonly openApi: 2 | 3;
   readonly metaReference: JsonObject;
+  /** Descriptions of apiVersion and kind, where they are known. */
+  readonly texts: Readonly<Record<string, string>> | undefined;
 }
 
 /** Adds the fields that every object has. */
@@ -55,8 +57,8 @@ function withHead(shown: JsonObject, { properties }: StructuralSchema, target: T
     ...shown,
     properties: {
       ...((shown.properties ?? properties) as JsonObject),
-      apiVersion: { type: 'string', description: described.apiVersion },
-      kind: { type: 'string', description: described.kind },
+      apiVersion: { type: 'string', description: target.texts?.apiVersion ?? described.apiVersion },
+      kind: { type: 'string', description: target.texts?.kind ?? described.kind },
       metadata,
     },
   };
