@@ -3,6 +3,7 @@
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { KubeContext } from '../context.ts';
 import { terminatingDefinitions } from '../custom-resources/terminating-definitions.ts';
+import { parameterAccess } from '../policies/parameter-access.ts';
 import { validatingPolicies } from '../policies/validating-policies.ts';
 import { escalation } from '../rbac/escalation.ts';
 import { nodeAccessOf, type ServerFeature } from '../server-feature.ts';
@@ -46,6 +47,7 @@ export const admissionPlugins = (
     certificateSigningRequests(server),
     ...features.flatMap(({ admission = [] }) => admission),
     escalation(server),
+    parameterAccess(server),
     // As in kube-apiserver, webhooks see what the plugins above have set, and quotas charge the result.
     webhooks.mutating,
     validatingPolicies(server),

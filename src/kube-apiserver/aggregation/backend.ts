@@ -3,6 +3,7 @@ import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Service } from '../../api/core/v1/service/service.ts';
 import type { Endpoint, EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import { isGlobalUnicast } from '../../api/ip.ts';
+import { canonicalAddress } from '../../base/addresses.ts';
 import { podBehind } from '../proxy/location.ts';
 
 /** An endpoint: a pod, which its node reaches; or an address or a name, which this master reaches. */
@@ -29,7 +30,7 @@ export function backendOf(
 ): Backend | undefined {
   if (!service) return undefined;
   const { type, externalName, ports = [] } = service.spec;
-  if (type === 'ExternalName') return externalName ? { kind: 'name', host: externalName, port } : undefined;
+  if (type === 'ExternalName') return named(externalName, port);
   const served = ports.find((one) => one.port === port);
   if (!served) return undefined;
   const all = slices.flatMap((slice) => readyEndpoints(slice, served.name ?? ''));
@@ -39,6 +40,14 @@ export function backendOf(
     if (found && isGlobalUnicast(found.address)) return found;
   }
   return undefined;
+}
+
+/** An address may stand in the place of a name; no lookup of it would show what it is. */
+function named(host: string | undefined, port: number): Backend | undefined {
+  if (!host) return undefined;
+  const address = canonicalAddress(host);
+  if (address === undefined) return { kind: 'name', host, port };
+  return isGlobalUnicast(address) ? { kind: 'address', address, port } : undefined;
 }
 
 function readyEndpoints({ ports, endpoints, addressType }: EndpointSlice, name: string) {

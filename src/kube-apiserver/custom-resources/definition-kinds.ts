@@ -15,9 +15,15 @@ import { customKind, underSchema } from './custom-kind.ts';
 import { scaleOf, selectableFieldsOf } from './field-paths.ts';
 import { printerColumns } from './printer-columns.ts';
 
-/** Returns whether the kinds of a definition are served: no other kind has their names. */
+/**
+ * Returns whether the kinds of a definition are served: no other kind has their names. The status may be
+ * written by clients; an accepted plural that is not the definition's own belongs to another kind.
+ */
 export const isServed = (definition: CustomResourceDefinition): boolean =>
-  isDefinitionTrue(definition, 'NamesAccepted') || isDefinitionTrue(definition, 'Established');
+  (isDefinitionTrue(definition, 'NamesAccepted') || isDefinitionTrue(definition, 'Established')) &&
+  namesOf(definition).plural === definition.spec.names.plural;
+
+const namesOf = ({ spec, status }: CustomResourceDefinition) => status?.acceptedNames ?? spec.names;
 
 /**
  * Returns the kinds; none if the definition serves no version, unless it is being deleted: then its objects
@@ -43,12 +49,12 @@ export function kindsOfDefinition(
 }
 
 function kindOf(
-  { spec, status }: CustomResourceDefinition,
+  definition: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,
   fields: FieldTable,
 ): ResourceDefinition {
-  const { group, scope } = spec;
-  const { plural, singular, kind, listKind, shortNames, categories } = status?.acceptedNames ?? spec.names;
+  const { group, scope } = definition.spec;
+  const { plural, singular, kind, listKind, shortNames, categories } = namesOf(definition);
   const scale = scaleOf(version);
   const deprecation = deprecationOf(version, `${group}/${version.name} ${kind}`);
   return customKind(

@@ -308,3 +308,70 @@ describe('the validation of a policy', () => {
     );
   });
 });
+
+describe('a user who may write policies, but not read all Secrets', () => {
+  const author = { name: 'author', groups: ['system:authenticated'] };
+  const as = (method: string, path: string, object: object) =>
+    server.call(method, path, object, { user: author });
+  const patch = (path: string, change: object) =>
+    server.call('PATCH', path, change, {
+      user: author,
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+  const secrets = { paramKind: { apiVersion: 'v1', kind: 'Secret' } };
+  const leak = { validations: [{ expression: 'false', messageExpression: 'string(params.data.a)' }] };
+  const grant = async (name: string, rules: object[]) => {
+    const rbac = '/apis/rbac.authorization.k8s.io/v1';
+    const role = await server.call('POST', `${rbac}/clusterroles`, { metadata: { name }, rules });
+    assert.equal(role.status, 201, role.text);
+    const bound = await server.call('POST', `${rbac}/clusterrolebindings`, {
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: author.name }],
+    });
+    assert.equal(bound.status, 201, bound.text);
+  };
+  const paramRef = { name: 's', namespace: 'kube-system', parameterNotFoundAction: 'Deny' };
+
+  before(async () => {
+    const resources = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'];
+    await grant('policies', [{ apiGroups: ['admissionregistration.k8s.io'], resources, verbs: ['*'] }]);
+    await create('validatingadmissionpolicies', policy('of-admin', { ...secrets, ...leak }));
+  });
+
+  it('cannot use them as parameters, nor choose those of a policy', async () => {
+    const made = await as(
+      'POST',
+      `${group}/validatingadmissionpolicies`,
+      policy('own', { ...secrets, ...leak }),
+    );
+    assert.equal(made.status, 422, made.text);
+    assert.match(made.text, /spec.paramKind: Forbidden: user .*must have .*get.* permission on all objects/);
+    const bindings = `${group}/validatingadmissionpolicybindings`;
+    for (const name of ['of-admin', 'no-policy-yet']) {
+      const bound = await as('POST', bindings, binding(name, { paramRef }));
+      assert.equal(bound.status, 422, bound.text);
+      assert.match(bound.text, /spec.paramRef: Forbidden: user .*does not have .*get.* permission/);
+    }
+    const without = await as('POST', bindings, binding('of-admin'));
+    assert.equal(without.status, 201, without.text);
+    const changed = await patch(`${bindings}/of-admin`, { spec: { paramRef } });
+    assert.match(changed.text, /spec.paramRef: Forbidden/);
+  });
+
+  it('can do so once the parameters may be read', async () => {
+    await grant('secrets', [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }]);
+    await server.call('GET', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings');
+    const made = await as(
+      'POST',
+      `${group}/validatingadmissionpolicies`,
+      policy('own', { ...secrets, ...leak }),
+    );
+    assert.equal(made.status, 201, made.text);
+    const bindings = `${group}/validatingadmissionpolicybindings`;
+    assert.equal((await as('POST', bindings, binding('own', { paramRef }))).status, 201);
+    const listed = { paramRef: { name: null, selector: {} } };
+    const selected = await patch(`${bindings}/own`, { spec: listed });
+    assert.match(selected.text, /does not have .*list.* permission/);
+  });
+});

@@ -91,6 +91,14 @@ test('a Service of a name leads to that name', () => {
   });
 });
 
+test('a Service whose name is an address leads to it only if other machines reach it as well', () => {
+  const of = (externalName: string) =>
+    backendOf({ service: service({ type: 'ExternalName', externalName }), slices: [], podOf }, 443, 0);
+  for (const address of ['127.0.0.1', '127.1.2.3', '169.254.169.254', '0.0.0.0'])
+    assert.equal(of(address), undefined, address);
+  assert.deepEqual(of('192.0.2.7'), { kind: 'address', address: '192.0.2.7', port: 443 });
+});
+
 test('fields of the connection do not pass, and own ones are added unless they are there', () => {
   const raw = ['Connection', 'x-hop', 'X-Hop', '1', 'Cache-Control', 'public'];
   assert.deepEqual(answeredFields(raw, { 'cache-control': 'no-cache', 'audit-id': '7' }), [

@@ -4,7 +4,10 @@ import type { CustomResourceDefinition } from '../../../../src/api/apiextensions
 import { kubernetesFields } from '../../../../src/api/field-table.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { asServed } from '../../../../src/apimachinery/served-version.ts';
-import { kindsOfDefinition } from '../../../../src/kube-apiserver/custom-resources/definition-kinds.ts';
+import {
+  isServed,
+  kindsOfDefinition,
+} from '../../../../src/kube-apiserver/custom-resources/definition-kinds.ts';
 import { printerColumns } from '../../../../src/kube-apiserver/custom-resources/printer-columns.ts';
 
 type Version = CustomResourceDefinition['spec']['versions'][number];
@@ -62,6 +65,19 @@ describe('the kinds of a definition', () => {
     assert.deepEqual(kindsOf(versions, {}, ['v1']), []);
     const [kind] = kindsOf(versions, { deletionTimestamp: '2026-01-01T00:00:00Z' }, ['v1']);
     assert.equal(kind?.version, 'v1');
+  });
+});
+
+describe('a definition', () => {
+  it('is served under its own plural only, whatever its status says', () => {
+    const own = definition([version('v1', { storage: true })], {}, ['v1']);
+    const conditions = [{ type: 'NamesAccepted', status: 'True' as const }];
+    const accepting = (plural: string) =>
+      isServed({
+        ...own,
+        status: { ...own.status, conditions, acceptedNames: { ...own.spec.names, plural } },
+      });
+    assert.deepEqual(['as', 'leases', ''].map(accepting), [true, false, false]);
   });
 });
 
