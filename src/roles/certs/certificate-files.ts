@@ -6,6 +6,7 @@ import { errorMessage } from '../../base/log.ts';
 import { type Kubeconfig, parseKubeconfig } from '../../client/kubeconfig.ts';
 import { readBounded } from '../../os/bounded-file.ts';
 import { certificatesOf } from '../../os/certificate-bundle.ts';
+import { trustedFile } from '../master/front-proxy.ts';
 import type { CertificateContent, FoundCertificate, Holder } from './check-plan.ts';
 
 export interface CertificatePlaces {
@@ -28,7 +29,11 @@ export async function findCertificates(places: CertificatePlaces): Promise<Found
   const proxy = join(pki, 'front-proxy');
   return [
     ...(await ofMaster(pki, authorities, 'authority')),
-    ...(await ofMaster(proxy, await trustedIn([join(proxy, 'ca.crt')]), 'front-proxy')),
+    ...(await ofMaster(
+      proxy,
+      await trustedIn([join(proxy, 'ca.crt'), join(proxy, trustedFile)]),
+      'front-proxy',
+    )),
     ...(await ofNode(node, authorities)),
     ...(await inKubeconfigs(dataDir, authorities, (name) => (name === 'admin.conf' ? 'master' : 'user'))),
     ...(await inKubeconfigs(configDirectory, authorities, () => 'user')),

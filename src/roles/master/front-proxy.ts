@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { type Current, replaceable } from '../../base/current.ts';
 import { inBackground } from '../../base/in-background.ts';
-import type { Logger } from '../../base/log.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import { replaceFile } from '../../os/replace-file.ts';
 import { type AgreeOnAuthority, newAuthority, openCredentials } from '../../pki/credentials.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import type { Store } from '../../storage/store.ts';
@@ -59,6 +60,7 @@ export async function openFrontProxy(
     usages: ['client'],
   });
   const authority = replaceable(credentials.authorities.value.trusted);
+  await keepTrusted(directory, authority, log, started);
   followAuthorities({ credentials, rotation, authority, certificateManager, log });
   void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
   void inBackground(started, (until) => rotation.follow({ clock, log }, until));
@@ -70,6 +72,30 @@ export async function openFrontProxy(
       await rotation.step(step, { nodes: [], own: credentials.authorities.value.server, make });
     },
   };
+}
+
+/** Name of the file with the trusted authorities, from which `certs check` knows those of a rotation. */
+export const trustedFile = 'trusted.pem';
+
+/** Writes the trusted authorities into a file now, and after each change until the stack is disposed. */
+async function keepTrusted(
+  directory: string,
+  authority: Current<string>,
+  log: Logger,
+  started: AsyncDisposableStack,
+): Promise<void> {
+  const write = () => replaceFile(join(directory, trustedFile), authority.value, { mode: 0o644 });
+  await write();
+  let writing = Promise.resolve();
+  const stop = authority.onChange(() => {
+    writing = writing.then(write).catch((error: unknown) => {
+      log.error('the trusted authorities could not be written', { error: errorMessage(error) });
+    });
+  });
+  started.defer(async () => {
+    stop();
+    await writing;
+  });
 }
 
 /** Prefers the authority in etcd to the one in the directory, which may be of an earlier cluster. */

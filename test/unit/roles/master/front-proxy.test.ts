@@ -77,4 +77,7 @@ test('a rotation trusts both authorities, signs by the next one, and ends the tr
   await until(() => signed(two.client.value.certificate, next) && signed(one.client.value.certificate, next));
   await one.rotate('finish');
   await until(() => two.authority.value.trim() === next && one.authority.value.trim() === next);
+  await started.disposeAsync();
+  const file = join(directory, 'a/pki/front-proxy/trusted.pem');
+  assert.equal((await readFile(file, 'utf8')).trim(), next);
 });
