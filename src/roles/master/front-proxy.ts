@@ -74,7 +74,7 @@ export async function openFrontProxy(
   };
 }
 
-/** Name of the file with the trusted authorities, from which `certs check` knows those of a rotation. */
+/** Name of the file with the trusted authorities, which `certs check` reads during a rotation. */
 export const trustedFile = 'trusted.pem';
 
 /** Writes the trusted authorities into a file now, and after each change until the stack is disposed. */
