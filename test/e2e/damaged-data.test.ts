@@ -124,15 +124,16 @@ test('a start on damaged data names what is broken, and the command that mends i
   const first = new Role(host, ['master', ...flagsOf(base)]);
   await first.start(ready);
   await createConfigMap(base, 'in-the-backup');
-  await minik8s('backup', 'create', '--data-dir', base, '--dir', backups);
-  await createConfigMap(base, 'after-it');
-  // A copy is recognized by the version in the database, which etcd writes some seconds after its start.
+  // A copy is recognized by the version in the database, which etcd writes some seconds after its start, and
+  // which is on the disk once a backup was made.
   const socket = join(base, 'etcd/client:0');
   await eventually(systemClock, 'etcd has written its version', async () => {
     const status = ['--silent', '--unix-socket', socket, '--data', '{}', 'http://etcd/v3/maintenance/status'];
     const { stdout } = await systemExec('curl', status);
     return /"storageVersion":"\d/.test(stdout);
   });
+  await minik8s('backup', 'create', '--data-dir', base, '--dir', backups);
+  await createConfigMap(base, 'after-it');
   assert.equal(await first.end('SIGTERM'), 0);
   const [backup = ''] = readdirSync(backups);
 

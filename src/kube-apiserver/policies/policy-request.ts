@@ -9,6 +9,7 @@ import { storageKey, storagePrefix } from '../../apimachinery/resource-definitio
 import { newNotFound } from '../../apimachinery/status-error.ts';
 
 import { findObject } from '../../apiserver/stored-object.ts';
+import { RequestWork } from '../../apiserver/transport/request-work.ts';
 import { Budget, matchConditionsLimit, requestLimit } from '../../cel/evaluation/run.ts';
 import type { KubeContext } from '../context.ts';
 import { tooManyQuestions, withAnswers } from '../webhooks/ask-authorizer.ts';
@@ -38,6 +39,8 @@ export class PolicyRequest {
   readonly #request: HookedRequest;
   readonly #shown: (address: Address) => ShownObjects;
   readonly #findings: Findings;
+  /** Lets other requests go on between two runs, each of which may spend a whole budget. */
+  readonly #work: RequestWork;
   #namespace: KubeObject | undefined;
 
   constructor(
@@ -50,6 +53,7 @@ export class PolicyRequest {
     this.#request = request;
     this.#shown = shown;
     this.#findings = findings;
+    this.#work = new RequestWork(server);
   }
 
   /** Rejects with 404 if the namespace of the request does not exist. */
@@ -117,6 +121,7 @@ export class PolicyRequest {
       );
       if (!outcome) throw new Error(tooManyQuestions);
       this.#findings.add(policy, binding, outcome);
+      await this.#work.pause();
     }
   }
 

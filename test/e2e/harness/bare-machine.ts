@@ -34,6 +34,15 @@ const mounts = (directory: string, name: string) => `
   exec sleep infinity
 `;
 
+/**
+ * Removes all containers. The engine fails once in a while because a log is still written into a directory
+ * that it removes; the next attempt then removes the rest.
+ */
+const removeContainers = `
+remove() { docker ps --all --quiet | xargs --no-run-if-empty docker rm --force --volumes; }
+remove || { sleep 1; remove; }
+`;
+
 export class BareMachine {
   readonly name: string;
   readonly #host: Host;
@@ -95,7 +104,7 @@ export class BareMachine {
 
   async #end(): Promise<void> {
     try {
-      await this.run('docker ps --all --quiet | xargs --no-run-if-empty docker rm --force --volumes');
+      await this.run(removeContainers);
     } finally {
       await waitFor(`the end of ${this.name}`, async () => {
         const { stdout } = await systemExec('ip', ['netns', 'pids', this.#host.name]);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 
 const group = '/apis/admissionregistration.k8s.io/v1';
@@ -279,6 +280,44 @@ describe('a ValidatingAdmissionPolicy', () => {
         );
       },
     );
+  });
+});
+
+describe('a policy that is evaluated for many parameters', () => {
+  it('lets other requests go on between two evaluations', async () => {
+    const slow = await startTestServer({ clock: systemClock });
+    try {
+      const send = async (path: string, object: object) => {
+        const answer = await slow.call('POST', path, object);
+        assert.equal(answer.status, 201, answer.text);
+      };
+      const maps = '/api/v1/namespaces/default/configmaps';
+      for (let index = 0; index < 12; index++)
+        await send(maps, configMap(`parameters-${index}`, {}, { parameters: 'yes' }));
+      const spec = {
+        paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+        validations: [{ expression: 'object.data.all(a, object.data.all(b, a != "zz"))' }],
+      };
+      const paramRef = { selector: { matchLabels: { parameters: 'yes' } }, parameterNotFoundAction: 'Deny' };
+      await send(`${group}/validatingadmissionpolicies`, policy('slow', spec));
+      await send(`${group}/validatingadmissionpolicybindings`, binding('slow', { paramRef }));
+      assert.equal((await slow.call('GET', `${group}/validatingadmissionpolicybindings`)).status, 200);
+      let turns = 0;
+      let ended = false;
+      const count = () => {
+        turns++;
+        if (!ended) setImmediate(count);
+      };
+      const data = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`key${index}`, 'x']));
+      const writing = send(maps, configMap('large', data));
+      setImmediate(count);
+      await writing.finally(() => {
+        ended = true;
+      });
+      assert.ok(turns >= 6, `the event loop had ${turns} turns during twelve evaluations`);
+    } finally {
+      await slow.stop();
+    }
   });
 });
 
