@@ -4,6 +4,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { CoreV1EventList, V1Container, V1Node, V1Pod } from '@kubernetes/client-node';
+import { defaultImageThresholds } from '../../src/kubelet/images/plan/images-to-free.ts';
+import { defaultEvictionHard } from '../../src/kubelet/node/plan/eviction-thresholds.ts';
 import { Cluster } from '../e2e/harness/cluster.ts';
 import { isReady } from '../e2e/harness/hello.ts';
 import { Host } from '../e2e/harness/host.ts';
@@ -27,7 +29,12 @@ test('a disk of images that fills up', async (context) => {
   await pushImage(image('large'), 230 * MB);
   const cluster = await Cluster.start(context, {
     host,
-    flags: ['--heartbeat-interval=1s', '--image-minimum-gc-age=0s'],
+    flags: [
+      '--heartbeat-interval=1s',
+      '--image-minimum-gc-age=0s',
+      `--eviction-hard=${defaultEvictionHard}`,
+      `--image-gc-high-threshold=${defaultImageThresholds.highPercent}`,
+    ],
   });
   const { kubectl } = cluster;
   const create = async (name: string, container: Partial<V1Container>) => {

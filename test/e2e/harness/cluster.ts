@@ -8,6 +8,7 @@ import { systemExec } from '../../../src/os/exec.ts';
 import { freePort } from '../../fixtures/free-port.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { keep, makeDirectory, sweep } from './belongings.ts';
+import { fullDiskFlags } from './full-disk.ts';
 import type { Host } from './host.ts';
 import { makeImages } from './images.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
@@ -121,7 +122,8 @@ export class Cluster {
   command(): [string, string[]] {
     // The default directory belongs to the machine, which several hosts share.
     const plugins = ['--device-plugin-dir', this.pluginDirectory];
-    const args = ['up', '--node-name', this.nodeName, '--data-dir', this.dataDir, ...plugins, ...this.#flags];
+    const flags = [...plugins, ...fullDiskFlags(this.#flags), ...this.#flags];
+    const args = ['up', '--node-name', this.nodeName, '--data-dir', this.dataDir, ...flags];
     if (this.#host) {
       const place = ['--bind-address', this.#host.address, '--docker-socket', this.#host.dockerSocket];
       return this.#host.command(this.program, [...args, ...place]);

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KubeConfig, type V1Node } from '@kubernetes/client-node';
 import { type Cleanup, executable } from './cluster.ts';
+import { onAFullDisk } from './full-disk.ts';
 import type { Host } from './host.ts';
 import { Hosts } from './hosts.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
@@ -108,6 +109,7 @@ export class MultiCluster {
       'data-dir': dataDir,
       'docker-socket': host.dockerSocket,
       'node-ip': host.address,
+      ...onAFullDisk,
       ...this.#nodeConfig,
       ...config,
     };

@@ -25,6 +25,7 @@ import {
 } from '../../fixtures/api-server.ts';
 import { makeTestImages, type TestImages } from '../../fixtures/docker-images.ts';
 import { dockerSocket } from '../../fixtures/docker-socket.ts';
+import { plenty } from '../../fixtures/plenty.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 export const podCIDR = '10.231.7.0/24';
@@ -135,6 +136,7 @@ export async function startNodeHarness({
         facts: await readNodeFacts(dataDir, 'v1.32.0-test'),
         readPauseArchive: async () => images.pauseArchive,
         podCIDR,
+        readUsage: async () => plenty,
         ...overrides,
       });
       agent = { stop, running: kubelet.run(stop.signal) };

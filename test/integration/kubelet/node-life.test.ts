@@ -9,8 +9,9 @@ import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { replaceable } from '../../../src/base/current.ts';
 import { type DnsServedReason, dnsServedCondition } from '../../../src/features/host-names/api/dns-served.ts';
 import type { ReportedConditions } from '../../../src/kubelet/node/plan/node-conditions.ts';
+import { plenty } from '../../fixtures/plenty.ts';
 import { eventually, isReady } from './node-harness.ts';
-import { nodeName, plenty, type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
+import { nodeName, type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
 
 const requesting = (requests: object) => ({
   containers: [{ name: 'main', image: 'app:1', resources: { requests } }],

@@ -11,6 +11,7 @@ import { readMemoryLimit, readNodeUsage } from '../../../src/kubelet/node/node-u
 import { GroupReader } from '../../../src/kubelet/usage/group-reader.ts';
 import { readWritableLayer } from '../../../src/kubelet/usage/layers.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
+import { plenty } from '../../fixtures/plenty.ts';
 import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 
 const Mi = 2 ** 20;
@@ -136,7 +137,8 @@ describe('usage of pods on Docker', { timeout: 300_000 }, () => {
     ],
   });
   const readUsage = async () => {
-    const usage = await readNodeUsage({ dataDir: node.dataDir, engineDir: undefined });
+    const read = await readNodeUsage({ dataDir: node.dataDir, engineDir: undefined });
+    const usage = { ...read, nodefs: plenty.nodefs };
     if (!cause || !(await runningPid(cause.pod))) return usage;
     return { ...usage, [cause.lacks]: { ...usage[cause.lacks], available: 1 } };
   };

@@ -20,6 +20,7 @@ import { createKubelet, type KubeletOptions } from '../../../src/kubelet/kubelet
 import type { RuntimeVersion } from '../../../src/kubelet/runtime/runtime.ts';
 import { localVolumesDirectory } from '../../../src/kubelet/volumes/local-volumes.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { plenty } from '../../fixtures/plenty.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
@@ -96,6 +97,7 @@ describe('node agent', () => {
       facts,
       readPauseArchive: async () => new Uint8Array(),
       podCIDR: '10.9.0.0/24',
+      readUsage: async () => plenty,
       ...more,
     });
     agent = { stop, running: kubelet.run(stop.signal) };

@@ -22,6 +22,7 @@ import type { PodNetwork } from '../../../src/kubelet/runtime/pod-network.ts';
 import type { ContainerRuntime } from '../../../src/kubelet/runtime/runtime.ts';
 import { AddressPool } from '../../../src/network/ipam.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { plenty } from '../../fixtures/plenty.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { SimulatedRuntime } from '../../fixtures/simulated-runtime.ts';
@@ -40,13 +41,6 @@ export const facts: NodeFacts = {
   memoryBytes: 8 * 2 ** 30,
   storageBytes: 2 ** 40,
   kubeletVersion: 'v1.32.0',
-};
-
-const disk = { size: 2 ** 40, available: 2 ** 39, inodes: 1000, inodesFree: 900 };
-export const plenty: NodeUsage = {
-  memory: { size: 2 ** 33, available: 2 ** 32 },
-  nodefs: disk,
-  pids: { size: 32_768, available: 30_000 },
 };
 
 /** Returns a pod network that assigns addresses and does nothing else. */
