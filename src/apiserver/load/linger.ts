@@ -12,6 +12,12 @@ import type { Clock } from '../../base/clock.ts';
 const lingerMs = 1000;
 
 /**
+ * Time in milliseconds in which a client that was promised its connection gets one more answer, which ends
+ * it. A request that a client sends just when its idle connection is closed would be lost.
+ */
+export const lastAnswersMs = 300;
+
+/**
  * Destroys the socket a second after the last byte was passed to the kernel, unless its client has closed it
  * by then.
  */

@@ -7,7 +7,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { errorMessage } from '../../base/log.ts';
 import { impersonationFields } from '../authentication/impersonation.ts';
-import { lingerThenDestroy } from '../load/linger.ts';
+import { lastAnswersMs, lingerThenDestroy } from '../load/linger.ts';
 import type { Pipelining } from '../load/pipelining.ts';
 import { serveUpgrade } from '../upgrade/serve-upgrade.ts';
 import type { ConnectedClients } from './connected-clients.ts';
@@ -56,11 +56,8 @@ export class HttpsRequests {
     if (place === 'ended') socket.destroy();
     if (place !== 'answered') return;
     if (refusesHead(incoming, outgoing)) return;
-    // A connection that becomes idle after the abort would keep the server open.
     outgoing.once('close', () => {
-      if (!this.#options.signal.aborted) return;
-      socket.end();
-      lingerThenDestroy(socket, this.#options.clock);
+      if (this.#options.signal.aborted) this.#close(socket, outgoing.shouldKeepAlive);
     });
     if (!this.#directly(incoming, outgoing)) void this.#listener(incoming, outgoing);
   }
@@ -74,6 +71,23 @@ export class HttpsRequests {
     }
     if (refusesHeadOfUpgrade(incoming, socket)) return;
     void serveUpgrade(this.#options, incoming, socket, head, this.#clients.clientOf(socket));
+  }
+
+  /**
+   * Closes a connection that became idle after the abort, which would keep the server open. The head of an
+   * answer that was sent before the abort may have promised to keep the connection: the next request on it
+   * may be on its way, and its answer closes the connection.
+   */
+  #close(socket: TLSSocket, isPromised: boolean): void {
+    const { clock } = this.#options;
+    if (isPromised) {
+      clock.after(lastAnswersMs, () => {
+        if (!this.#pipelining.isAnswering(socket)) this.#close(socket, false);
+      });
+      return;
+    }
+    socket.end();
+    lingerThenDestroy(socket, clock);
   }
 
   /** Returns false for a request that is left to the app. */

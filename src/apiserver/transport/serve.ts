@@ -11,6 +11,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { latest, onChangeOf } from '../../base/current.ts';
 import { maxHeaderBytes, maxUnknownHeaderBytes } from '../../http/header-limits.ts';
 import { Connections, connectionLimits, defaultConnections } from '../load/connections.ts';
+import { lastAnswersMs } from '../load/linger.ts';
 import { Pipelining } from '../load/pipelining.ts';
 import { wantsUpgrade } from '../upgrade/serve-upgrade.ts';
 import { answerClientError } from './client-errors.ts';
@@ -30,11 +31,6 @@ export interface Listener {
 const defaultIdleMs = 180_000;
 /** Time after which requests that are still being answered are cut off. */
 const drainMs = 5000;
-/**
- * Time in which clients with an open connection get an answer that ends it. A request that a client sends
- * just when its idle connection is closed would be lost.
- */
-const lastAnswersMs = 300;
 
 /** Starts listening. Rejects with a one-line error that says what to do if the address is not available. */
 export async function listenHttps(options: ListenOptions): Promise<Listener> {

@@ -198,6 +198,21 @@ it('a request in progress when the server stops is answered with an announcement
   assert.match(kept.said(), /connection: close/i);
 });
 
+it('a request that follows an answer which promised to keep the connection is answered while the server stops', async (t) => {
+  const server = await startHttpsTestServer();
+  const kept = await dial(t, server, { groups: ['system:masters'] });
+  const closed = once(kept.socket, 'close');
+  kept.socket.write(`GET ${maps}?watch=true HTTP/1.1\r\nhost: a\r\n\r\n`);
+  await whenStatuses(kept, 1);
+  const ended = server.stop();
+  await eventually(systemClock, 'the end of the watch', () => kept.said().endsWith('0\r\n\r\n'));
+  assert.doesNotMatch(kept.said(), /connection: close/i);
+  kept.socket.write(`GET ${maps} HTTP/1.1\r\nhost: a\r\n\r\n`);
+  await Promise.all([closed, ended]);
+  assert.deepEqual(kept.statuses(), [200, 200]);
+  assert.match(kept.said(), /connection: close/i);
+});
+
 it('a first request that arrives in time is answered, even if the event loop was held meanwhile', async (t) => {
   const server = await start(t, { listen: { patienceMs: 1500 } });
   const kept = await dial(t, server, { isAnonymous: true });

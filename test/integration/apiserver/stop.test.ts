@@ -60,8 +60,11 @@ describe('a listener that stops', () => {
     const client = await dial(t, server, ['http/1.1']);
     client.write(`GET ${maps}?watch=true HTTP/1.1\r\nhost: a\r\n\r\n`);
     await reads(client, /\r\n\r\n/);
-    const ended = once(client.resume(), 'end');
+    const ended = once(client, 'end');
     const stopped = server.stop();
+    await reads(client, /(?:^|\r\n)0\r\n\r\n$/);
+    await clock.advance(300);
+    client.resume();
     await ended;
     await clock.advance(1000);
     await stopped;
