@@ -13,6 +13,7 @@ import { flagHeadings } from '../settings/subjects.ts';
 import { addSystemPrograms } from './install/system-programs.ts';
 import { requireRoot } from './preflight.ts';
 import { confirm, type HereOptions, requireInstalled, upgradeHere } from './upgrade/here.ts';
+import { describeMastersPlan, readMastersPlan, upgradeMasters } from './upgrade/masters.ts';
 import { describeNodesPlan, type NodesOptions, readNodesPlan, upgradeNodes } from './upgrade/nodes.ts';
 import { lowerStoredData } from './upgrade/stored-data.ts';
 
@@ -57,7 +58,7 @@ const args = {
   },
   nodes: {
     type: 'boolean',
-    ...shown('nodes', 'upgrade the nodes after this machine, one by one', 'this one'),
+    ...shown('nodes', 'upgrade the other masters and the nodes after this machine, one by one', 'this one'),
   },
   drain: { type: 'boolean', ...shown('drain', 'drain each node before its upgrade', 'its pods go on') },
   'dry-run': { type: 'boolean', ...shown('dry-run', 'print what would be done, and do nothing', 'do it') },
@@ -131,12 +132,22 @@ function requireSense(path: string | undefined, { nodes, drains }: Nodes): void 
     throw new UsageError('give the file of the new version (--file FILE), or --back for the one before');
 }
 
+/** Upgrades the other masters, and then the nodes: a node is never ahead of a master. */
 async function upgradeAll({ path, dryRun, yes }: Options, cluster: NodesOptions): Promise<void> {
-  const plan = await readNodesPlan(cluster);
-  for (const line of describeNodesPlan(plan)) say(line);
-  if (dryRun || plan.upgrades.length === 0) return;
+  const masters = await readMastersPlan(cluster);
+  for (const line of describeMastersPlan(masters)) say(line);
+  const first = await readNodesPlan(cluster);
+  for (const line of describeNodesPlan(first)) say(line);
+  if (dryRun || masters.upgrades.length + first.upgrades.length === 0) return;
+  const [unreached] = masters.byHand;
+  if (unreached)
+    throw new Error(
+      `masters come before nodes, and ${unreached.name} cannot be upgraded from here: ${unreached.why}`,
+    );
   if (path === undefined && !yes) await confirm();
-  await upgradeNodes(cluster, plan);
+  await upgradeMasters(cluster, masters);
+  // The nodes on the machines of these masters have the version now.
+  await upgradeNodes(cluster, masters.upgrades.length > 0 ? await readNodesPlan(cluster) : first);
 }
 
 function formatOf(text: string): number {

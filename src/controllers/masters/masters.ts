@@ -13,6 +13,7 @@ import {
   hostnameAnnotation,
   type MasterAddress,
   masterLabel,
+  versionAnnotation,
 } from '../../api/coordination/v1/master-lease.ts';
 import { endpointsResource } from '../../api/core/v1/service/endpoints.ts';
 import { serviceResource } from '../../api/core/v1/service/service.ts';
@@ -47,6 +48,8 @@ const leaseNamespace = 'kube-system';
 export interface MastersOptions extends MasterAddress {
   /** Host name of the master. It is in the master's certificate, so no node may serve under it. */
   readonly hostname: string;
+  /** Version of minik8s that the master runs. */
+  readonly version: string;
   /** Called whenever the Service lists the current masters, including this one. */
   readonly onPublished?: () => void;
 }
@@ -141,7 +144,8 @@ class Masters {
       renewTime: rfc3339Micro(now),
     };
     const leases = client.resource(leaseResource);
-    const annotations = { [hostnameAnnotation]: this.#options.hostname };
+    const { hostname, version } = this.#options;
+    const annotations = { [hostnameAnnotation]: hostname, [versionAnnotation]: version };
     const metadata = { name: this.#name, namespace: leaseNamespace, labels: masterLabels, annotations };
     if (own) {
       const updated = { ...own.metadata, annotations: { ...own.metadata.annotations, ...annotations } };

@@ -1,7 +1,8 @@
 /**
- * Orders to upgrade a node: an annotation of its Node, which only users with the verb `upgrade` on the Node
- * may set, change or remove. A node may not order its own upgrade.
+ * Orders to upgrade a machine: an annotation of its Node, or of the master's Lease, which only users with the
+ * verb `upgrade` on that object may set, change or remove. A node may not order its own upgrade.
  */
+import { leaseResource } from '../../api/coordination/v1/lease.ts';
 import { nodeResource } from '../../api/core/v1/node/node.ts';
 import { parseUpgradeOrder, upgradeAnnotation } from '../../api/core/v1/node/upgrade.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';
@@ -11,26 +12,36 @@ import type { KubeContext } from '../context.ts';
 
 export const nodeUpgrades = (server: Pick<KubeContext, 'authorize'>): AdmissionPlugin => ({
   name: 'NodeUpgrades',
-  async validate({ definition, object, old, name, user }) {
-    if (definition.plural !== nodeResource.plural || definition.group !== nodeResource.group) return;
+  async validate({ definition, object, old, name, namespace, user }) {
+    const resource = ordered.find(
+      (one) => one.plural === definition.plural && one.group === definition.group,
+    );
+    if (resource === undefined) return;
     const order = orderOf(object);
     if (!object || order === orderOf(old)) return;
-    const why = (await mayOrder(server, user, name))
+    const why = (await mayOrder(server, user, { resource, namespace, name }))
       ? orderProblem(order)
-      : 'needs the verb upgrade on the node, which cluster-admin has';
-    if (why !== undefined)
-      throw newForbidden(nodeResource, name, `the annotation ${upgradeAnnotation} ${why}`);
+      : `needs the verb upgrade on the ${resource.singular}, which cluster-admin has`;
+    if (why !== undefined) throw newForbidden(resource, name, `the annotation ${upgradeAnnotation} ${why}`);
   },
 });
+
+/** Kinds of which an object stands for a machine. */
+const ordered = [nodeResource, leaseResource];
+
+interface OrderedObject {
+  readonly resource: (typeof ordered)[number];
+  readonly namespace: string;
+  readonly name: string;
+}
 
 async function mayOrder(
   { authorize }: Pick<KubeContext, 'authorize'>,
   user: UserInfo,
-  name: string,
+  { resource: { group, plural: resource }, namespace, name }: OrderedObject,
 ): Promise<boolean> {
   if (nodeNameOf(user) !== undefined) return false;
-  const { group, plural: resource } = nodeResource;
-  const access = { type: 'resource', user, verb: 'upgrade', group, resource, namespace: '', name } as const;
+  const access = { type: 'resource', user, verb: 'upgrade', group, resource, namespace, name } as const;
   return (await authorize(access)).allowed;
 }
 

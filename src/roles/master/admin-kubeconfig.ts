@@ -18,8 +18,13 @@ export interface AdminKubeconfigOptions {
   readonly log: Logger;
 }
 
-/** Writes the file now, and whenever its certificate or an authority changes. Resolves to its path. */
-export async function writeAdminKubeconfig(options: AdminKubeconfigOptions): Promise<string> {
+export interface AdminKubeconfig {
+  readonly path: string;
+  readonly identity: Current<KeyAndCertificate>;
+}
+
+/** Writes the file now, and whenever its certificate or an authority changes. */
+export async function writeAdminKubeconfig(options: AdminKubeconfigOptions): Promise<AdminKubeconfig> {
   const path = join(options.settings['data-dir'], 'admin.conf');
   const admin = await options.certificateManager.leaf({
     file: 'admin',
@@ -35,7 +40,7 @@ export async function writeAdminKubeconfig(options: AdminKubeconfigOptions): Pro
   };
   admin.onChange(renew);
   options.authority.onChange(renew);
-  return path;
+  return { path, identity: admin };
 }
 
 /** Replaces the file atomically: a reader sees either the old file or the new one. */

@@ -19,6 +19,7 @@ import type { Current } from '../../base/current.ts';
 import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
+import { leaseNameOf } from '../../controllers/masters/masters-plan.ts';
 import { gatewayApp } from '../../features/functions/server/gateway-app.ts';
 import { type GatewayOptions, serveGateway } from '../../features/functions/server/gateway-port.ts';
 import { podsOfNode } from '../../features/functions/server/reached-pods.ts';
@@ -39,6 +40,7 @@ import { CertificateManager } from '../certificate-manager.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { processMetrics } from '../process-metrics.ts';
 import type { PartSettings, Settings } from '../settings/setting-table.ts';
+import { installedExecutable, isService } from '../upgrade/running-service.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { readAdmissionFile } from './admission-file.ts';
 import { authorityDocument } from './authority-document.ts';
@@ -49,6 +51,7 @@ import { etcdPage } from './etcd-page.ts';
 import { openFrontProxy } from './front-proxy.ts';
 import { HeldPorts } from './held-ports.ts';
 import { type Joins, joinsOf, withJoins } from './joins.ts';
+import { administrator, followMasterOrders, type MasterUpgradesOptions } from './master-upgrades.ts';
 import { createNodeConnection } from './node-connection.ts';
 import { executableDocuments } from './own-executable.ts';
 import { openPrometheus } from './prometheus.ts';
@@ -107,11 +110,10 @@ export async function startControlPlane(
   const sharesStore = membership ? membership.sharesStore : true;
   if (sharesStore === true) await agreeOnSettings(store, settings);
   const { credentials, rotation, authority } = await openClusterCredentials({ ...options, store, isShared });
-  const problem = authorityProblem(credentials.authority.certificate, clock.now());
-  if (problem !== undefined) log.error(problem);
+  reportAuthority(credentials.authority, options);
   const certificateManager = new CertificateManager(credentials);
   const certificates = await servingCertificates({ ...options, certificateManager });
-  const kubeconfig = await writeAdminKubeconfig({ ...options, certificateManager, authority });
+  const admin = await writeAdminKubeconfig({ ...options, certificateManager, authority });
   void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
   followAuthorities({ credentials, rotation, authority, certificateManager, log });
   void inBackground(started, (until) => rotation.follow({ clock, log }, until));
@@ -147,6 +149,7 @@ export async function startControlPlane(
   );
   await Promise.race([controlPlane.ready, running]);
   if (backups) void inBackground(started, (until) => backups(controlPlane, until));
+  await followOrders({ ...options, authority, identity: admin.identity }, started);
   const beneath = started.move();
   const stopped = (async () => {
     try {
@@ -155,7 +158,7 @@ export async function startControlPlane(
       await beneath.disposeAsync();
     }
   })();
-  return { authority, certificateManager, kubeconfig, stopped, isShared: sharesStore === true };
+  return { authority, certificateManager, kubeconfig: admin.path, stopped, isShared: sharesStore === true };
 }
 
 /** Throws if a restoration of a backup was interrupted while folders changed their places. */
@@ -164,6 +167,30 @@ function requireRestored(dataDir: string): void {
   throw new Error(
     `a restoration into ${dataDir} was interrupted: run minik8s backup restore again, with the same backup`,
   );
+}
+
+function reportAuthority(
+  { certificate }: { readonly certificate: string },
+  { clock, log }: ControlPlaneOptions,
+): void {
+  const problem = authorityProblem(certificate, clock.now());
+  if (problem !== undefined) log.error(problem);
+}
+
+/** Carries out upgrades that are ordered, where this process is an installed service. */
+async function followOrders(
+  options: ControlPlaneOptions & Parameters<typeof administrator>[0],
+  started: AsyncDisposableStack,
+): Promise<void> {
+  if (!(await isService())) return;
+  const { settings, advertiseAddress: address, clock, random, log } = options;
+  const orders: MasterUpgradesOptions = {
+    ...installedExecutable,
+    ...{ exec: systemExec, clock, random, log, connect: administrator(options) },
+    directory: join(settings['data-dir'], 'upgrade'),
+    lease: leaseNameOf({ address, port: settings.port }),
+  };
+  void inBackground(started, (until) => followMasterOrders(orders, until));
 }
 
 /** Documents of a master besides those of every API server. */
@@ -227,7 +254,12 @@ const processParts = (options: ControlPlaneOptions) => ({
   log: options.log,
   loopMeter: options.loopMeter,
   ...(options.tracer && { tracer: options.tracer }),
-  master: { address: options.advertiseAddress, port: options.settings.port, hostname: hostname() },
+  master: {
+    address: options.advertiseAddress,
+    port: options.settings.port,
+    hostname: hostname(),
+    version: version(),
+  },
   ...(options.ownNode && { ownNode: options.ownNode.node, reachesPod: podsOfNode(options.ownNode.node) }),
   version: version(),
   processMetrics,

@@ -29,21 +29,18 @@ export interface NodesPlan {
   readonly current: readonly string[];
   /** Nodes that are left out, with the reason and what to do. */
   readonly byHand: readonly { readonly name: string; readonly why: string }[];
-  /** Addresses of masters that are no nodes, other than this machine. */
-  readonly masters: readonly string[];
 }
 
 export interface NodesRequest {
   readonly version: string;
   /** Architecture as Kubernetes names it, such as amd64. */
   readonly architecture: string;
-  /** Addresses of all masters, and of this machine. */
+  /** Addresses of all masters. */
   readonly masters: readonly string[];
-  readonly own: readonly string[];
 }
 
 export function planNodes(nodes: readonly NodeFacts[], request: NodesRequest): NodesPlan {
-  const { version, masters, own } = request;
+  const { version, masters } = request;
   const isMaster = (node: NodeFacts) => addressesOf(node).some((address) => masters.includes(address));
   const ordered = nodes.toSorted(
     (a, b) => Number(isMaster(b)) - Number(isMaster(a)) || (nameOf(a) < nameOf(b) ? -1 : 1),
@@ -55,12 +52,10 @@ export function planNodes(nodes: readonly NodeFacts[], request: NodesRequest): N
     return why === undefined ? [] : [{ name: nameOf(node), why }];
   });
   const isLeftOut = (node: NodeFacts) => byHand.some(({ name }) => name === nameOf(node));
-  const nodeAddresses = nodes.flatMap(addressesOf);
   return {
     upgrades: left.filter((node) => !isLeftOut(node)).map(nameOf),
     current: ordered.filter(isDone).map(nameOf),
     byHand,
-    masters: masters.filter((address) => !own.includes(address) && !nodeAddresses.includes(address)),
   };
 }
 

@@ -1,12 +1,9 @@
 /** Carries out `minik8s upgrade --nodes`: one node after the other, through the API. */
 import { randomUUID } from 'node:crypto';
-import { networkInterfaces } from 'node:os';
 import { type UpgradeOrder, upgradeAnnotation } from '../../api/core/v1/node/upgrade.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { sleep } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
-import { runInstalled } from '../../installation/carry-out.ts';
-import type { Executable } from '../../installation/plan/upgrade-plan.ts';
-import type { Exec } from '../../os/exec.ts';
+import { type ClusterOptions, ctl, pollMs, readJson, reportMs } from './cluster.ts';
 import {
   failureText,
   isCordoned,
@@ -16,25 +13,12 @@ import {
   progressOf,
 } from './nodes-plan.ts';
 
-export interface NodesOptions {
-  readonly exec: Exec;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** Kubeconfig of the administrator. */
-  readonly kubeconfig: string;
-  /** The installed executable, which the API server of this machine serves. */
-  readonly executable: Executable;
-  readonly timeoutMs: number;
+export interface NodesOptions extends ClusterOptions {
   readonly drains: boolean;
-  readonly say: (line: string) => void;
 }
 
 /** Architectures as Kubernetes names them, by Node's names. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
-
-const pollMs = 1_000;
-/** Time in milliseconds for the download, and for the report of a failure. */
-const reportMs = 60_000;
 
 /** Reads the cluster and resolves to the plan. */
 export async function readNodesPlan(options: NodesOptions): Promise<NodesPlan> {
@@ -45,18 +29,16 @@ export async function readNodesPlan(options: NodesOptions): Promise<NodesPlan> {
     'kubernetes',
   ]);
   const masters = (slice.subsets ?? []).flatMap(({ addresses = [] }) => addresses.map(({ ip }) => ip));
-  const own = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
   const architecture = architectures[process.arch] ?? process.arch;
-  return planNodes(items, { version, architecture, masters, own });
+  return planNodes(items, { version, architecture, masters });
 }
 
 interface Subset {
   readonly addresses?: readonly { readonly ip: string }[];
 }
 
-export function describeNodesPlan({ upgrades, current, byHand, masters }: NodesPlan): readonly string[] {
+export function describeNodesPlan({ upgrades, current, byHand }: NodesPlan): readonly string[] {
   return [
-    ...masters.map((address) => `master ${address}: run minik8s upgrade --file FILE there first`),
     ...current.map((name) => `node ${name}: has this version`),
     ...byHand.map(({ name, why }) => `node ${name}: left out, it ${why}`),
     ...upgrades.map((name) => `node ${name}: upgrade`),
@@ -121,10 +103,3 @@ async function readNode(options: NodesOptions, name: string): Promise<NodeFacts 
   const { items } = await readJson<{ readonly items: readonly NodeFacts[] }>(options, ['nodes']);
   return items.find(({ metadata }) => metadata.name === name);
 }
-
-async function readJson<T>(options: NodesOptions, what: readonly string[]): Promise<T> {
-  return JSON.parse(await ctl(options, ['get', ...what, '-o', 'json'])) as T;
-}
-
-const ctl = ({ exec, kubeconfig }: NodesOptions, args: readonly string[]): Promise<string> =>
-  runInstalled(exec, ['ctl', '--kubeconfig', kubeconfig, ...args]);

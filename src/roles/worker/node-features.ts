@@ -9,10 +9,9 @@ import { nodeFunctions } from '../../features/functions/agent/functions.ts';
 import type { FeatureName } from '../../features/names.ts';
 import { watchedFolders } from '../../features/triggers/agent/watched-folders.ts';
 import type { TriggerFlags } from '../../features/triggers/api/settings.ts';
-import { digestOfFile, readInstalled } from '../../installation/machine-facts.ts';
-import { executablePath } from '../../installation/plan/install-plan.ts';
 import type { NodeFeature } from '../../kubelet/node/node-feature.ts';
 import type { Settings } from '../settings/setting-table.ts';
+import { installedExecutable, isService } from '../upgrade/running-service.ts';
 import { nodeUpgrades } from './node-upgrades.ts';
 import { ownerOf } from './owner.ts';
 
@@ -20,18 +19,13 @@ import { ownerOf } from './owner.ts';
 export const runsFeature = ({ features }: Settings<'features'>, name: FeatureName): boolean =>
   features?.includes(name) ?? true;
 
-/** systemd sets INVOCATION_ID for the processes of its units. */
-const isService = async () =>
-  isSea() && process.env.INVOCATION_ID !== undefined && (await readInstalled()) !== undefined;
-
 export const nodeFeatures = (
   settings: Settings<'data-dir' | 'docker-socket' | 'features'> & TriggerFlags,
   transport: Transport,
 ): readonly NodeFeature[] => [
   nodeUpgrades({
     transport,
-    executable: executablePath,
-    ownDigest: () => digestOfFile('/proc/self/exe'),
+    ...installedExecutable,
     isService,
   }),
   nodeFunctions({

@@ -1,4 +1,4 @@
-/** Rights to order the upgrade of a node, and to download the master's executable. */
+/** Rights to order the upgrade of a node or a master, and to download the master's executable. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { executableDocument, upgradeAnnotation } from '../../../src/api/core/v1/node/upgrade.ts';
@@ -14,11 +14,18 @@ const order = JSON.stringify({ id: '1', version: '1.1.0', sha256: 'a'.repeat(64)
 const ordering = (text: string | null) => ({ metadata: { annotations: { [upgradeAnnotation]: text } } });
 const rules = '/apis/rbac.authorization.k8s.io/v1';
 
-/** Gives a user a role with these verbs on nodes. */
-async function giveVerbs(user: string, verbs: readonly string[]): Promise<void> {
+/** Gives a user a role with these verbs, by default on nodes. */
+async function giveVerbs(
+  user: string,
+  verbs: readonly string[],
+  on: { readonly apiGroups: string[]; readonly resources: string[] } = {
+    apiGroups: [''],
+    resources: ['nodes'],
+  },
+): Promise<void> {
   await world.make(`${rules}/clusterroles`, {
     metadata: { name: user },
-    rules: [{ apiGroups: [''], resources: ['nodes'], verbs }],
+    rules: [{ ...on, verbs }],
   });
   await world.make(`${rules}/clusterrolebindings`, {
     metadata: { name: user },
@@ -51,6 +58,26 @@ it('a user who may change nodes needs the verb upgrade besides', async () => {
   assert.equal((await patch('upgrader', ordering(order))).status, 200);
   assert.equal((await patch('changer', ordering(null))).status, 403, 'an order cannot be withdrawn either');
   assert.equal((await patch('upgrader', ordering('{"id":"2"}'))).status, 403, 'no order');
+});
+
+it('a user who may change the Leases of masters needs the verb upgrade besides', async () => {
+  const { server } = world;
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+  await world.make(leases, { metadata: { name: 'apiserver-a' }, spec: { holderIdentity: '10.0.0.1:6443' } });
+  const rule = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+  await giveVerbs('lease-changer', ['get', 'patch'], rule);
+  await giveVerbs('lease-upgrader', ['get', 'patch', 'upgrade'], rule);
+  const patch = (user: string, body: object) => server.call('PATCH', `${leases}/apiserver-a`, body, as(user));
+  assert.equal((await patch('lease-changer', { metadata: { labels: { a: 'b' } } })).status, 200);
+  const refused = await patch('lease-changer', ordering(order));
+  assert.equal(refused.status, 403, refused.text);
+  assert.match(refused.text, /needs the verb upgrade on the lease, which cluster-admin has/);
+  assert.equal((await patch('lease-upgrader', ordering(order))).status, 200);
+  assert.equal(
+    (await patch('lease-changer', ordering(null))).status,
+    403,
+    'an order cannot be withdrawn either',
+  );
 });
 
 it('a node keeps writing its Node while an order is there, and cannot withdraw it', async () => {

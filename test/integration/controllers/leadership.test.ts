@@ -38,7 +38,7 @@ async function startMaster(
     store,
     random: new SeededRandom(++seed),
     log,
-    master: { address: `192.0.2.${seed}`, port: 6443, hostname: `master-${seed}` },
+    master: { address: `192.0.2.${seed}`, port: 6443, hostname: `master-${seed}`, version: '0.1.0' },
     sharesStore,
   });
   const running = plane.run(stop.signal);

@@ -56,7 +56,7 @@ export async function startMaster(store: Store, address: string, port = 6443) {
     clock,
     random,
     log,
-    master: { address, port, hostname: address },
+    master: { address, port, hostname: address, version: '0.1.0' },
     objects: objectsAt(port),
     onPublished: published.resolve,
   };

@@ -34,7 +34,7 @@ import {
 test('a master that stops before it was announced removes nothing and logs nothing', async () => {
   const { server, client, transport } = await startServer(createMemoryStore());
   const log = new RecordingLogger();
-  const master = { address: '192.0.2.11', port: 6443, hostname: 'a' };
+  const master = { address: '192.0.2.11', port: 6443, hostname: 'a', version: '0.1.0' };
   const deps = { clock: new FakeClock(), random: new SeededRandom(1), log };
   await announceMaster(
     { client, ...deps, master, objects: objectsAt(6443), onPublished: () => undefined },

@@ -1,7 +1,7 @@
 /** The agent's part of an ordered upgrade, with a node's identity, against an API server. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -63,6 +63,11 @@ async function world(context: TestContext, { isService = true } = {}) {
     };
   };
   const annotations = async () => (await client.resource(nodeResource).get('n1')).metadata.annotations ?? {};
+  const annotate = async (name: string, value: string | null) => {
+    const patch = { metadata: { annotations: { [name]: value } } };
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    assert.equal((await server.call('PATCH', `${nodes}/n1`, patch, { headers })).status, 200);
+  };
   context.after(async () => {
     await server.stop();
     rmSync(dataDir, { recursive: true });
@@ -76,12 +81,12 @@ async function world(context: TestContext, { isService = true } = {}) {
       digest = other;
     },
     directory: join(dataDir, 'upgrade'),
-    async order(id: string, wanted = sha256) {
-      const text = JSON.stringify({ id, version: '1.1.0', sha256: wanted, timeoutSeconds: 60 });
-      const patch = { metadata: { annotations: { [upgradeAnnotation]: text } } };
-      const headers = { 'content-type': 'application/merge-patch+json' };
-      assert.equal((await server.call('PATCH', `${nodes}/n1`, patch, { headers })).status, 200);
-    },
+    annotate,
+    order: (id: string, wanted = sha256) =>
+      annotate(
+        upgradeAnnotation,
+        JSON.stringify({ id, version: '1.1.0', sha256: wanted, timeoutSeconds: 60 }),
+      ),
     result: () =>
       eventually(systemClock, 'a result', async () => (await annotations())[upgradeResultAnnotation]),
   };
@@ -98,7 +103,7 @@ test('an order is carried out once, by a unit that outlives the agent', async (c
   const log = join(directory, 'log');
   assert.deepEqual(commands, [
     `systemd-run --collect --quiet --unit=minik8s-upgrade --property=StandardOutput=append:${log} --property=StandardError=append:${log} ` +
-      `/usr/local/bin/minik8s upgrade --yes --file ${file} --sha256 ${sha256} --allow-downgrade --timeout 60s`,
+      `/usr/local/bin/minik8s upgrade --yes --no-backup --file ${file} --sha256 ${sha256} --allow-downgrade --timeout 60s`,
   ]);
   await end();
   end = start();
@@ -147,6 +152,27 @@ test('an agent with the ordered executable does nothing', async (context) => {
   await eventually(systemClock, 'the announcement', async () => (await annotations())[upgradableAnnotation]);
   await end();
   assert.deepEqual([commands, (await annotations())[upgradeResultAnnotation]], [[], undefined]);
+});
+
+test('an order is not carried out again after a way back', async (context) => {
+  const { start, order, commands, become, annotations, directory, annotate } = await world(context);
+  let end = start();
+  await order('1');
+  await eventually(systemClock, 'the unit', () => commands.length > 0);
+  await end();
+  become(sha256);
+  end = start();
+  await eventually(systemClock, 'the end of the order', () => !existsSync(join(directory, 'minik8s')));
+  await end();
+  become('f'.repeat(64));
+  // The turn that announces looks at the order too.
+  await annotate(upgradableAnnotation, null);
+  end = start();
+  await eventually(systemClock, 'a turn', async () => (await annotations())[upgradableAnnotation]);
+  await order('2', 'b'.repeat(64));
+  await eventually(systemClock, 'the next order', async () => (await annotations())[upgradeResultAnnotation]);
+  await end();
+  assert.equal(commands.length, 1);
 });
 
 test('an agent that is no installed service announces nothing', async (context) => {

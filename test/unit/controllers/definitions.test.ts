@@ -21,7 +21,7 @@ const ofLeader = controllersWith(controllers, {
   certificates: { read: never, sign: never, authority: replaceable('PEM') },
 }).map(({ controller }) => controller);
 const ofMaster: readonly ControllerFactory[] = [
-  mastersController({ address: '192.0.2.1', port: 6443, hostname: 'm1' }),
+  mastersController({ address: '192.0.2.1', port: 6443, hostname: 'm1', version: '0.1.0' }),
   systemObjectsController(
     systemObjects({
       apiAddress: '10.96.0.1',

@@ -31,7 +31,7 @@ test('certificates are renewed while the process runs, and their users have the 
     hosts: ['127.0.0.1'],
     usages: ['server'],
   });
-  const path = await writeAdminKubeconfig({
+  const { path } = await writeAdminKubeconfig({
     settings: { 'data-dir': directory },
     certificateManager,
     authority: replaceable(credentials.authority.certificate),

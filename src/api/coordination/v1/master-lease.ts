@@ -7,6 +7,8 @@ import type { Lease } from './types.gen.ts';
 export const masterLabel = 'apiserver.kubernetes.io/identity';
 /** Annotation of the Lease: the host name in the master's certificate. */
 export const hostnameAnnotation = 'minik8s.io/hostname';
+/** Annotation of the Lease: the version of minik8s that the master runs. */
+export const versionAnnotation = 'minik8s.io/version';
 
 /** Address at which a master is reachable. */
 export interface MasterAddress {

@@ -26,7 +26,9 @@ let published = 0;
 function begin(address = '192.0.2.1'): void {
   published = 0;
   const onPublished = () => void published++;
-  world = new ScriptedWorld(mastersController({ address, port: 6443, hostname: 'm1', onPublished }));
+  world = new ScriptedWorld(
+    mastersController({ address, port: 6443, hostname: 'm1', version: '0.1.0', onPublished }),
+  );
 }
 /** Reconciles everything, and then updates the cache. */
 async function round() {
@@ -63,7 +65,7 @@ describe('its own Lease', () => {
     const { apiVersion, kind, metadata, spec } = world.stored(leaseResource, own) ?? assert.fail();
     assert.deepEqual([apiVersion, kind], ['coordination.k8s.io/v1', 'Lease']);
     assert.deepEqual(metadata.labels, masterLabels);
-    assert.deepEqual(metadata.annotations, { 'minik8s.io/hostname': 'm1' });
+    assert.deepEqual(metadata.annotations, { 'minik8s.io/hostname': 'm1', 'minik8s.io/version': '0.1.0' });
     assert.deepEqual(spec, {
       holderIdentity: '192.0.2.1:6443',
       leaseDurationSeconds: 15,
@@ -88,7 +90,11 @@ describe('its own Lease', () => {
     const { kind, metadata, spec } = world.stored(leaseResource, own) ?? assert.fail();
     assert.equal(kind, 'Lease');
     assert.deepEqual([spec.acquireTime, spec.renewTime], [micro(0), micro(5)]);
-    assert.deepEqual(metadata.annotations, { theirs: 'x', 'minik8s.io/hostname': 'm1' });
+    assert.deepEqual(metadata.annotations, {
+      theirs: 'x',
+      'minik8s.io/hostname': 'm1',
+      'minik8s.io/version': '0.1.0',
+    });
   });
 
   it('is renewed at once after an earlier run', async () => {

@@ -40,7 +40,6 @@ const request: NodesRequest = {
   version: '1.1.0',
   architecture: 'amd64',
   masters: ['10.1.0.1', '10.1.0.2', '10.1.0.3'],
-  own: ['127.0.0.1', '10.1.0.1'],
 };
 
 test('nodes on masters come first, the others by name', () => {
@@ -77,13 +76,9 @@ test('nodes that cannot upgrade themselves are named, with what to do', () => {
   ]);
 });
 
-test('other masters that are no nodes are named', () => {
-  const plan = planNodes([node('a', { address: '10.1.0.2' })], request);
-  assert.deepEqual(plan.masters, ['10.1.0.3']);
-  assert.deepEqual(describeNodesPlan(plan), [
-    'master 10.1.0.3: run minik8s upgrade --file FILE there first',
-    'node a: upgrade',
-  ]);
+test('the plan is described by a line for each node', () => {
+  const plan = planNodes([node('a'), node('b', { version: '1.1.0' })], request);
+  assert.deepEqual(describeNodesPlan(plan), ['node b: has this version', 'node a: upgrade']);
 });
 
 const order: UpgradeOrder = { id: '7', version: '1.1.0', sha256: 'a'.repeat(64), timeoutSeconds: 60 };

@@ -1,0 +1,34 @@
+/** The cluster as `minik8s upgrade --nodes` reads and changes it: by ctl of the installed file. */
+import { networkInterfaces } from 'node:os';
+import type { Clock } from '../../base/clock.ts';
+import { runInstalled } from '../../installation/carry-out.ts';
+import type { Executable } from '../../installation/plan/upgrade-plan.ts';
+import type { Exec } from '../../os/exec.ts';
+
+export interface ClusterOptions {
+  readonly exec: Exec;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Kubeconfig of the administrator. */
+  readonly kubeconfig: string;
+  /** The installed executable, which the API server of this machine serves. */
+  readonly executable: Executable;
+  readonly timeoutMs: number;
+  readonly say: (line: string) => void;
+}
+
+/** Time in milliseconds between two looks at an upgrade that is not over. */
+export const pollMs = 1_000;
+/** Time in milliseconds for the download, and for the report of a failure. */
+export const reportMs = 60_000;
+
+export async function readJson<T>(options: ClusterOptions, what: readonly string[]): Promise<T> {
+  return JSON.parse(await ctl(options, ['get', ...what, '-o', 'json'])) as T;
+}
+
+export const ctl = ({ exec, kubeconfig }: ClusterOptions, args: readonly string[]): Promise<string> =>
+  runInstalled(exec, ['ctl', '--kubeconfig', kubeconfig, ...args]);
+
+/** Returns the addresses of this machine. */
+export const ownAddresses = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { UpgradeOrder } from '../../../../src/api/core/v1/node/upgrade.ts';
+import { attemptIn } from '../../../../src/roles/upgrade/attempt.ts';
+
+const order: UpgradeOrder = { id: '7', version: '1.1.0', sha256: 'a'.repeat(64), timeoutSeconds: 60 };
+
+test('the attempt is read as it was written', () => {
+  const attempt = { id: '6', sha256: 'b', isOver: true };
+  assert.deepEqual(attemptIn(`${JSON.stringify(attempt)}\n`, order), attempt);
+});
+
+test('the file of an earlier version has the number of the order alone', () => {
+  assert.deepEqual(attemptIn('7\n', order), { id: '7', sha256: order.sha256, isOver: false });
+  assert.equal(attemptIn('6\n', order), undefined);
+  assert.equal(attemptIn('7\n', undefined), undefined);
+});
+
+test('no file, and one that was cut, say nothing', () => {
+  for (const text of ['', '\n', '{"id": "7", "sha', '{"id":"7"}', '{"id":7,"sha256":"b"}'])
+    assert.equal(attemptIn(text, order), undefined, text);
+});
