@@ -83,19 +83,19 @@ async function measure(
     await define(server.target, ruled, ruledPath);
     await fill(server);
   }
+  const lines = Object.entries(requests).flatMap(([what, make]) =>
+    widths.map((width) => ({ what: `${what} × ${width}`, make, width })),
+  );
   const measured = new Map<string, Measured[]>();
   // The first round is not counted: frequently used code is not compiled yet.
   for (let round = 0; round <= rounds; round++)
-    for (const [what, make] of Object.entries(requests))
-      for (const width of widths)
-        for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
-          const one = await measureLine(server, make, width, ms);
-          const name = `${server.name} ${what} × ${width}`;
-          if (round > 0) measured.set(name, [...(measured.get(name) ?? []), one]);
-        }
-  return Object.keys(requests).flatMap((what) =>
-    widths.flatMap((width) => rowsOf(`${what} × ${width}`, measured)),
-  );
+    for (const { what, make, width } of lines)
+      for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
+        const one = await measureLine(server, make, width, ms);
+        const name = `${server.name} ${what}`;
+        if (round > 0) measured.set(name, [...(measured.get(name) ?? []), one]);
+      }
+  return lines.flatMap(({ what }) => rowsOf(what, measured));
 }
 
 function rowsOf(what: string, measured: ReadonlyMap<string, readonly Measured[]>): Row[] {
