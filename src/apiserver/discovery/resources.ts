@@ -62,7 +62,7 @@ export function groupVersions(definitions: readonly ResourceDefinition[]): Group
   return [...sorted.filter(({ group }) => group === ''), ...sorted.filter(({ group }) => group !== '')];
 }
 
-/** Returns the versions by the priority of their groups, the highest first; equal ones by name, as upstream. */
+/** Returns the versions by the priority of their groups, the highest first; equal ones by name. */
 export function inGroupOrder(
   all: readonly (GroupVersionResources | DelegatedVersion)[],
   groupPriority: (group: string) => number,
