@@ -57,10 +57,11 @@ async function measureLine(
   const before = usageOf(pid).cpu;
   const start = performance.now();
   let answers = 0;
+  let asked = 0;
   await Promise.all(
     lanes.map(async (lane, own) => {
       const ask = make(lane, own);
-      for (; performance.now() < start + ms; answers++) await ask(`${run}-${answers}`);
+      for (; performance.now() < start + ms; answers++) await ask(`${run}-${asked++}`);
       lane.close();
     }),
   );
