@@ -99,13 +99,15 @@ async function figuresOf({ target, pid }: Server, { definitions }: ExtensionOpti
     'memory (RSS)': (usageOf(pid).rss - before.rss) / 2 ** 20,
   };
   for (const [what, path, accept] of documents) figures[what] = await milliseconds(target, path, accept);
-  figures['longest of requests, nothing installed'] = await longest(target, () => wait(2000));
-  figures['longest of requests beside one more definition'] = await longest(target, async () => {
+  const usual = await longest(target, () => wait(2000));
+  const beside = await longest(target, async () => {
     for (let number = 0; number < installed; number++) {
       const one = largeDefinition(number, 'more');
       await define(target, one, `/apis/${one.spec.group}/v1/${one.spec.names.plural}`);
     }
   });
+  figures['longest request, nothing installed'] = usual;
+  figures['longest request, what one more adds'] = beside - usual;
   return figures;
 }
 
@@ -115,8 +117,8 @@ const goals: Readonly<Record<string, readonly [unit: string, max?: number]>> = {
   'OpenAPI v3, the list, the first time': ['ms'],
   'memory (RSS)': ['MB', 200],
   ...Object.fromEntries(documents.map(([what]) => [what, ['ms', 100] as const])),
-  'longest of requests, nothing installed': ['ms'],
-  'longest of requests beside one more definition': ['ms', 50],
+  'longest request, nothing installed': ['ms'],
+  'longest request, what one more adds': ['ms', 50],
 };
 
 function rowsOf(all: readonly (readonly [Server['name'], Figures])[], count: number): readonly Row[] {
