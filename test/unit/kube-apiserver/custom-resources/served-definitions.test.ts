@@ -7,7 +7,7 @@ import { storageKey } from '../../../../src/apimachinery/resource-definition.ts'
 import { silentLogger } from '../../../../src/base/log.ts';
 import { ServedDefinitions } from '../../../../src/kube-apiserver/custom-resources/served-definitions.ts';
 
-/** Returns a definition in the cache. `name` may be one that does not fit the plural, as no client can write. */
+/** Returns a definition in the cache. Clients cannot write a `name` that does not fit the plural. */
 function cached(name: string, plural: string, revision: number) {
   const kind = plural.toUpperCase();
   const names = { plural, singular: plural, kind, listKind: `${kind}List` };
