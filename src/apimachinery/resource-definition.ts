@@ -5,6 +5,7 @@ import type { JsonObject } from './equality.ts';
 import type { ObjectType } from './field-types.ts';
 import type { KubeObject } from './meta.ts';
 import type { StatusCause } from './status-error.ts';
+import type { Steps } from './steps.ts';
 import type { RulesByType } from './type-rules.ts';
 
 /** The address of a kind, as a client needs it. The type parameter is the object's shape. */
@@ -88,6 +89,11 @@ export interface Strategy<T extends KubeObject> {
   /** Restores fields that a status update must not change. The server restores the specification. */
   prepareForStatusUpdate?(object: T, old: T, context: WriteContext): void;
   validate?(object: T): StatusCause[];
+  /**
+   * Validates in addition to `validate` what may take longer than a turn of the event loop, such as the
+   * schemas of a definition.
+   */
+  validateInSteps?(object: T): Steps<StatusCause[]>;
   /** Called after `validate` on creation, for fields that were added later. */
   validateCreate?(object: T): StatusCause[];
   /** Called after `validate` on update, for immutable fields. */
@@ -200,8 +206,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
 
 /** Rules for objects that were written in one served version; the objects are in the stored version. */
 export interface VersionRules<T extends KubeObject> {
-  /** Returns problems of a new object, or of an update of `old`, also of its status. */
-  validate(object: T, old: T | undefined): StatusCause[];
+  /** Returns problems of a new object, or of an update of `old`, also of its status, in steps. */
+  validate(object: T, old: T | undefined): Steps<StatusCause[]>;
 }
 
 /**

@@ -38,6 +38,8 @@ export interface DelegatedVersion {
 export interface Delegation {
   /** Versions of other servers, for discovery; another array after every change. */
   readonly versions: readonly DelegatedVersion[];
+  /** Returns the priority of a group that this server serves itself; discovery lists the highest first. */
+  groupPriority?(group: string): number;
   /** Returns true if another server serves the version, whether or not it answers. */
   delegates(group: string, version: string): boolean;
   /** Resolves to the answer of the other server, or to an answer that says why there is none. */

@@ -5,15 +5,16 @@
 import { deepEqual } from '../equality.ts';
 import { invalidCause } from '../field-error.ts';
 import { maxCauses, type StatusCause } from '../status-error.ts';
+import type { Steps } from '../steps.ts';
 import { embeddedCauses } from './embedded-resources.ts';
 import { pruned } from './pruning.ts';
 import { headFields, isEmbedded, type StructuralSchema } from './schema.ts';
 import { valueCauses } from './value-causes.ts';
 
 /** Returns the causes of all defaults in the schema of an object. */
-export function defaultCauses(schema: StructuralSchema, path: string): StatusCause[] {
+export function* defaultCauses(schema: StructuralSchema, path: string): Steps<StatusCause[]> {
   const causes: StatusCause[] = [];
-  visit(schema, path, { isRoot: true, head: undefined }, causes);
+  yield* visit(schema, path, { isRoot: true, head: undefined }, causes);
   return causes;
 }
 
@@ -28,24 +29,25 @@ interface Head {
   objectWith(value: unknown): object;
 }
 
-function visit(schema: StructuralSchema, path: string, around: Around, causes: StatusCause[]): void {
+function* visit(schema: StructuralSchema, path: string, around: Around, causes: StatusCause[]): Steps<void> {
   if (causes.length > maxCauses) return;
   const head = isEmbedded(schema) ? undefined : around.head;
-  causes.push(...ownCauses(schema, `${path}.default`, head));
+  causes.push(...(yield* ownCauses(schema, `${path}.default`, head)));
+  yield;
   if (schema.items) {
     const inner = head && { ...head, objectWith: (value: unknown) => head.objectWith([value]) };
-    visit(schema.items, `${path}.items`, { isRoot: false, head: inner }, causes);
+    yield* visit(schema.items, `${path}.items`, { isRoot: false, head: inner }, causes);
   }
   const isObject = around.isRoot || isEmbedded(schema);
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     const inner = { isRoot: false, head: headOf(key, schema, head, isObject) };
-    visit(property, `${path}.properties[${key}]`, inner, causes);
+    yield* visit(property, `${path}.properties[${key}]`, inner, causes);
   }
 }
 
-function ownCauses(schema: StructuralSchema, path: string, head: Head | undefined): StatusCause[] {
+function* ownCauses(schema: StructuralSchema, path: string, head: Head | undefined): Steps<StatusCause[]> {
   if (schema.default === undefined || schema.default === null) return [];
-  return head ? causesInHead(schema, path, head) : causesOf(schema, path);
+  return head ? yield* causesInHead(schema, path, head) : yield* causesOf(schema, path);
 }
 
 function headOf(
@@ -62,18 +64,18 @@ function headOf(
   };
 }
 
-function causesOf(schema: StructuralSchema, path: string): StatusCause[] {
+function* causesOf(schema: StructuralSchema, path: string): Steps<StatusCause[]> {
   const value = schema.default;
   const rest = pruned(value, schema);
   const unknown = deepEqual(rest.value, value)
     ? []
     : [invalidCause(path, value, 'must not have unknown fields')];
-  return [...unknown, ...valueCauses(value, schema, { base: path })];
+  return [...unknown, ...(yield* valueCauses(value, schema, { base: path }))];
 }
 
-function causesInHead(schema: StructuralSchema, path: string, head: Head): StatusCause[] {
+function* causesInHead(schema: StructuralSchema, path: string, head: Head): Steps<StatusCause[]> {
   const wrong = embeddedCauses(head.objectWith(schema.default), head.schema);
-  if (wrong.length === 0) return valueCauses(schema.default, schema, { base: path });
+  if (wrong.length === 0) return yield* valueCauses(schema.default, schema, { base: path });
   const lines = wrong.map(({ field, message }) => `${field}: ${message}`);
   const all = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
   return [invalidCause(path, schema.default, `must result in valid metadata: ${all}`)];

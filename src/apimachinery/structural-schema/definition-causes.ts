@@ -4,6 +4,7 @@
  */
 import { forbiddenCause, invalidCause } from '../field-error.ts';
 import { maxCauses, type StatusCause } from '../status-error.ts';
+import { inOneGo, type Steps } from '../steps.ts';
 import { defaultCauses } from './default-causes.ts';
 import { listKeywordCauses } from './list-keyword-causes.ts';
 import { rejectedRules, ruleCauses } from './rule-causes.ts';
@@ -19,34 +20,36 @@ export interface DefinitionOptions {
    * Checks the rules in CEL of a schema without other problems. Default: rejects rules, because a rule that
    * is not evaluated protects nothing.
    */
-  readonly checkRules?: (schema: StructuralSchema, path: string) => StatusCause[];
+  readonly checkRules?: (schema: StructuralSchema, path: string) => Steps<StatusCause[]>;
 }
 
 /**
  * Returns the problems of a schema, a little over a hundred at most; without any, it is a StructuralSchema.
  * `path` is the field of the schema, such as `spec.versions[0].schema.openAPIV3Schema`.
  */
-export function schemaCauses(
+export function* schemaCauses(
   schema: WrittenSchema,
   path: string,
   { hasStatus = false, checkRules = rejectedRules }: DefinitionOptions = {},
-): StatusCause[] {
+): Steps<StatusCause[]> {
   const misshapen = shapeCause(schema, path);
+  yield;
   if (misshapen) return [misshapen];
   const causes = hasStatus ? rootCauses(schema, path) : [];
   if (schema.nullable) causes.push(forbiddenCause(`${path}.nullable`, 'nullable cannot be true at the root'));
   const reason = unreadable(schema);
-  if (reason === undefined) causes.push(...structuralCauses(schema, path));
-  walk(schema, path, { isRoot: true, insideMeta: false }, causes);
+  yield;
+  if (reason === undefined) causes.push(...(yield* structuralCauses(schema, path)));
+  yield* walk(schema, path, { isRoot: true, insideMeta: false }, causes);
   if (causes.length > 0) return causes;
   return reason === undefined
-    ? checkRules(schema as StructuralSchema, path)
+    ? yield* checkRules(schema as StructuralSchema, path)
     : [invalidCause(path, '', reason)];
 }
 
-function structuralCauses(schema: WrittenSchema, path: string): StatusCause[] {
-  const causes = structureCauses(schema, path);
-  return causes.length > 0 ? causes : defaultCauses(schema as StructuralSchema, path);
+function* structuralCauses(schema: WrittenSchema, path: string): Steps<StatusCause[]> {
+  const causes = yield* structureCauses(schema, path);
+  return causes.length > 0 ? causes : yield* defaultCauses(schema as StructuralSchema, path);
 }
 
 /** Returns true if `schemaCauses` would find the schema's structure right; the values of defaults aside. */
@@ -63,7 +66,7 @@ export function nonStructuralMessage(schema: WrittenSchema, path: string): strin
   if (misshapen) return `${misshapen.field}: ${misshapen.message}`;
   const reason = unreadable(schema);
   if (reason !== undefined) return `${path}: Invalid value: "": ${reason}`;
-  const lines = structureCauses(schema, path).map(({ field, message }) => `${field}: ${message}`);
+  const lines = inOneGo(structureCauses(schema, path)).map(({ field, message }) => `${field}: ${message}`);
   if (lines.length === 0) return undefined;
   return lines.length === 1 ? lines[0] : `[${[...new Set(lines)].join(', ')}]`;
 }
@@ -126,7 +129,7 @@ interface Position {
   readonly noDefaults?: string;
 }
 
-function walk(schema: WrittenSchema, path: string, position: Position, causes: StatusCause[]): void {
+function* walk(schema: WrittenSchema, path: string, position: Position, causes: StatusCause[]): Steps<void> {
   if (causes.length > maxCauses) return;
   if (position.noDefaults !== undefined && (schema.default ?? undefined) !== undefined)
     causes.push(forbiddenCause(`${path}.default`, `must not be set ${position.noDefaults}`));
@@ -135,7 +138,8 @@ function walk(schema: WrittenSchema, path: string, position: Position, causes: S
     causes.push(
       forbiddenCause(`${path}.x-kubernetes-embedded-resource`, 'must not be used inside of resource meta'),
     );
-  walkInner(schema, path, position, causes);
+  yield;
+  yield* walkInner(schema, path, position, causes);
   if (schema['x-kubernetes-preserve-unknown-fields'] === false)
     causes.push(
       invalidCause(`${path}.x-kubernetes-preserve-unknown-fields`, false, 'must be true or undefined'),
@@ -160,18 +164,23 @@ function mapCauses(schema: WrittenSchema, path: string): StatusCause[] {
     : [];
 }
 
-function walkInner(schema: WrittenSchema, path: string, position: Position, causes: StatusCause[]): void {
+function* walkInner(
+  schema: WrittenSchema,
+  path: string,
+  position: Position,
+  causes: StatusCause[],
+): Steps<void> {
   const inner = { ...position, isRoot: false };
   const additional = additionalOf(schema);
-  if (additional) walk(additional, `${path}.additionalProperties`, inMap(inner), causes);
+  if (additional) yield* walk(additional, `${path}.additionalProperties`, inMap(inner), causes);
   for (const [key, property] of Object.entries(schema.properties ?? {}))
-    walk(property, `${path}.properties[${key}]`, inProperty(key, schema, position), causes);
-  if (schema.not) walk(schema.not, `${path}.not`, inner, causes);
+    yield* walk(property, `${path}.properties[${key}]`, inProperty(key, schema, position), causes);
+  if (schema.not) yield* walk(schema.not, `${path}.not`, inner, causes);
   for (const keyword of alternatives)
     for (const [index, one] of (schema[keyword] ?? []).entries())
-      walk(one, `${path}.${keyword}[${index}]`, inner, causes);
+      yield* walk(one, `${path}.${keyword}[${index}]`, inner, causes);
   const items = itemsOf(schema);
-  if (items) walk(items, `${path}.items`, inner, causes);
+  if (items) yield* walk(items, `${path}.items`, inner, causes);
 }
 
 const inMap = (position: Position): Position =>

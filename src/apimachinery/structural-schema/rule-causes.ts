@@ -1,6 +1,7 @@
 /** Rules in the Common Expression Language (x-kubernetes-validations) in a definition's schema. */
 import { forbiddenCause, invalidCause, notSupportedCause, requiredCause } from '../field-error.ts';
 import type { StatusCause } from '../status-error.ts';
+import type { Steps } from '../steps.ts';
 import { fieldAtPath } from './field-path.ts';
 import { innerSchemas, type StructuralSchema, type ValidationRule, type WrittenSchema } from './schema.ts';
 import { unreadable } from './written-schema.ts';
@@ -19,14 +20,13 @@ export function ruleCauses(schema: WrittenSchema, path: string): StatusCause[] {
 }
 
 /** Returns a cause for each schema that has rules. */
-export function rejectedRules(schema: StructuralSchema, path: string): StatusCause[] {
+export function* rejectedRules(schema: StructuralSchema, path: string): Steps<StatusCause[]> {
   const own = (schema['x-kubernetes-validations'] ?? []).length > 0;
-  return [
-    ...(own
-      ? [forbiddenCause(`${path}.x-kubernetes-validations`, 'rules in CEL are not evaluated here')]
-      : []),
-    ...innerSchemas(schema, path).flatMap(([inner, at]) => rejectedRules(inner, at)),
-  ];
+  const causes = own
+    ? [forbiddenCause(`${path}.x-kubernetes-validations`, 'rules in CEL are not evaluated here')]
+    : [];
+  for (const [inner, at] of innerSchemas(schema, path)) causes.push(...(yield* rejectedRules(inner, at)));
+  return causes;
 }
 
 function textCauses({ rule, message, messageExpression }: ValidationRule, path: string): StatusCause[] {

@@ -8,6 +8,7 @@ import { compilePattern, type Pattern, PatternError } from '../re2.ts';
 import type { StatusCause } from '../status-error.ts';
 import type { StructuralSchema } from './schema.ts';
 import { formatCheck } from './string-formats.ts';
+import type { Matches } from './text-matches.ts';
 
 /** The name by which messages call a value, and the field of its causes. */
 export interface Named {
@@ -128,13 +129,18 @@ function goFloat(value: number): string {
 }
 
 /** Lengths are counted in characters, not in bytes. The first limit that a text exceeds is reported. */
-export function textCause(value: string, schema: StructuralSchema, at: Named): LateCause | undefined {
+export function textCause(
+  value: string,
+  schema: StructuralSchema,
+  at: Named,
+  matches: Matches,
+): LateCause | undefined {
   const { minLength, maxLength } = schema;
   if (maxLength !== undefined && isLongerThan(value, maxLength))
     return () => tooLongCause(at.field, maxLength);
   if (minLength !== undefined && !isLongerThan(value, minLength - 1))
     return wrong(at, value, `should be at least ${minLength} chars long`);
-  return patternCause(value, schema, at);
+  return patternCause(value, schema, at, matches);
 }
 
 function isLongerThan(text: string, length: number): boolean {
@@ -143,12 +149,17 @@ function isLongerThan(text: string, length: number): boolean {
   return [...text].length > length;
 }
 
-function patternCause(value: string, schema: StructuralSchema, at: Named): LateCause | undefined {
+function patternCause(
+  value: string,
+  schema: StructuralSchema,
+  at: Named,
+  matches: Matches,
+): LateCause | undefined {
   if (!schema.pattern) return undefined;
   const pattern = patternOf(schema, schema.pattern);
   if (pattern instanceof PatternError)
     return wrong(at, value, `should match '${schema.pattern}, but pattern is invalid: ${pattern.message}'`);
-  return pattern.matches(value) ? undefined : wrong(at, value, `should match '${schema.pattern}'`);
+  return matches.test(pattern, value) ? undefined : wrong(at, value, `should match '${schema.pattern}'`);
 }
 
 const patterns = new WeakMap<StructuralSchema, Pattern | PatternError>();

@@ -17,6 +17,7 @@ import {
   typeCause,
 } from './scalar-causes.ts';
 import { extraOf, propertyOf, type StructuralSchema } from './schema.ts';
+import type { Matches } from './text-matches.ts';
 
 /** The outcome for a value; `matches` counts checks, by which the nearest of several schemas is found. */
 export interface Outcome {
@@ -43,6 +44,7 @@ export interface Run {
   /** Prefix of the fields of causes; the texts of messages do not have it. */
   readonly base: string;
   steps: number;
+  readonly matches: Matches;
 }
 
 /** Position of a value; `old` is the value that it replaces, if there is one. */
@@ -100,7 +102,7 @@ function merge(outcome: Outcome, inner: Outcome): void {
 function validateByType(value: unknown, schema: StructuralSchema, place: Place, outcome: Outcome): void {
   if (typeof value === 'string') {
     if (schema.pattern || schema.format) spend(place.run, value.length / charactersPerStep);
-    report(outcome, textCause(value, schema, named(place)));
+    report(outcome, textCause(value, schema, named(place), place.run.matches));
     report(outcome, formatCause(value, schema, named(place)));
   } else if (typeof value === 'number') {
     for (const cause of numberCauses(value, schema, named(place))) report(outcome, cause);

@@ -6,16 +6,20 @@ import { deepEqual } from '../equality.ts';
 import { forbiddenCause, invalidCause, requiredCause } from '../field-error.ts';
 import { compilePattern, PatternError } from '../re2.ts';
 import type { StatusCause } from '../status-error.ts';
+import type { Steps } from '../steps.ts';
 import type { WrittenSchema } from './schema.ts';
 import { additionalOf, alternatives, itemsOf } from './written-schema.ts';
 
 type Level = 'root' | 'item' | 'field';
 
 /** Returns the causes, sorted by their texts; `path` is the field of the schema. */
-export function structureCauses(schema: WrittenSchema, path: string): StatusCause[] {
+export function* structureCauses(schema: WrittenSchema, path: string): Steps<StatusCause[]> {
   const causes: StatusCause[] = [];
-  invariants(schema, 'root', path, causes);
-  for (const [inner, at] of alternativesOf(schema, path)) complete(inner, schema, path, at, causes);
+  yield* invariants(schema, 'root', path, causes);
+  for (const [inner, at] of alternativesOf(schema, path)) {
+    complete(inner, schema, path, at, causes);
+    yield;
+  }
   return causes
     .map((cause) => ({ cause, text: `${cause.field}: ${cause.message}` }))
     .sort((a, b) => (a.text < b.text ? -1 : 1))
@@ -25,19 +29,19 @@ export function structureCauses(schema: WrittenSchema, path: string): StatusCaus
 /** Maximum of causes that are collected to be sorted. */
 const maxCollected = 1000;
 
-function invariants(schema: WrittenSchema, level: Level, path: string, causes: StatusCause[]): void {
+function* invariants(schema: WrittenSchema, level: Level, path: string, causes: StatusCause[]): Steps<void> {
   if (causes.length > maxCollected) return;
   const items = itemsOf(schema);
   if (schema.type === 'array' && !items) causes.push(requiredCause(`${path}.items`, 'must be specified'));
-  if (items) invariants(items, 'item', `${path}.items`, causes);
+  if (items) yield* invariants(items, 'item', `${path}.items`, causes);
   for (const [key, inner] of Object.entries(schema.properties ?? {}))
-    invariants(inner, 'field', `${path}.properties[${key}]`, causes);
+    yield* invariants(inner, 'field', `${path}.properties[${key}]`, causes);
   if (schema.additionalProperties !== undefined && level === 'root')
     causes.push(forbiddenCause(`${path}.additionalProperties`, 'must not be used at the root'));
   const additional = additionalOf(schema);
-  if (additional) invariants(additional, 'field', `${path}.additionalProperties`, causes);
+  if (additional) yield* invariants(additional, 'field', `${path}.additionalProperties`, causes);
   extensionCauses(schema, path, causes);
-  valueValidations(schema, level, path, causes, {
+  yield* valueValidations(schema, level, path, causes, {
     skipAnyOf: isIntOrString(schema.anyOf),
     skipFirstAllOf: isIntOrString(schema.allOf?.[0]?.anyOf),
   });
@@ -142,18 +146,19 @@ interface Skips {
   readonly skipFirstAllOf?: boolean;
 }
 
-function valueValidations(
+function* valueValidations(
   schema: WrittenSchema,
   level: Level,
   path: string,
   causes: StatusCause[],
   { skipAnyOf, skipFirstAllOf = false }: Skips,
-): void {
+): Steps<void> {
   for (const [inner, at, keyword, index] of alternativesOf(schema, path)) {
     if (keyword === 'anyOf' && skipAnyOf) continue;
-    nested(inner, level, at, causes, keyword === 'allOf' && index === 0 && skipFirstAllOf);
+    yield* nested(inner, level, at, causes, keyword === 'allOf' && index === 0 && skipFirstAllOf);
   }
   if (schema.pattern) patternCause(schema.pattern, `${path}.pattern`, causes);
+  yield;
 }
 
 function patternCause(pattern: string, path: string, causes: StatusCause[]): void {
@@ -195,18 +200,18 @@ const structuralOnly: readonly (readonly [keyword: keyof WrittenSchema & string,
 ];
 
 /** Checks a schema of an alternative, which may only restrict values. */
-function nested(
+function* nested(
   schema: WrittenSchema,
   level: Level,
   path: string,
   causes: StatusCause[],
   skipAnyOf = false,
-): void {
-  valueValidations(schema, level, path, causes, { skipAnyOf });
+): Steps<void> {
+  yield* valueValidations(schema, level, path, causes, { skipAnyOf });
   const items = itemsOf(schema);
-  if (items) nested(items, level, `${path}.items`, causes);
+  if (items) yield* nested(items, level, `${path}.items`, causes);
   for (const [key, inner] of Object.entries(schema.properties ?? {}))
-    nested(inner, 'field', `${path}.properties[${key}]`, causes);
+    yield* nested(inner, 'field', `${path}.properties[${key}]`, causes);
   for (const [keyword, why] of structuralOnly)
     if (isSet(schema[keyword]) && schema[keyword] !== null)
       causes.push(forbiddenCause(`${path}.${keyword}`, why));

@@ -13,18 +13,21 @@ import {
 export type DiscoveryVersion = 'v2' | 'v2beta1';
 
 export function aggregatedDiscovery(
-  all: readonly GroupVersionResources[],
+  all: readonly (GroupVersionResources | DelegatedVersion)[],
   version: DiscoveryVersion,
   added: KindSubresources,
-  delegated: readonly DelegatedVersion[] = [],
 ): JsonObject {
-  const own = all.map(({ group, version: name, definitions }) => ({
-    group,
-    version: name,
-    freshness: 'Current',
-    resources: definitions.map((definition) => resourceEntry(definition, added)),
-  }));
-  const groups = Map.groupBy([...own, ...delegated], ({ group }) => group);
+  const entries = all.map((one) =>
+    'definitions' in one
+      ? {
+          group: one.group,
+          version: one.version,
+          freshness: 'Current',
+          resources: one.definitions.map((definition) => resourceEntry(definition, added)),
+        }
+      : one,
+  );
+  const groups = Map.groupBy(entries, ({ group }) => group);
   const items = [...groups].map(([name, versions]) => ({
     metadata: { name, creationTimestamp: null },
     versions: versions.map((entry) => ({

@@ -10,7 +10,7 @@ import { jsonType, respond, respondJson } from '../respond.ts';
 import type { KindSubresources } from '../subresources/subresources.ts';
 import { aggregatedDiscovery, type DiscoveryVersion } from './aggregated.ts';
 import { coreVersions, groupDocument, groupList, resourceList } from './legacy.ts';
-import { type GroupVersionResources, groupVersions } from './resources.ts';
+import { type GroupVersionResources, groupVersions, inGroupOrder } from './resources.ts';
 
 interface AggregatedDocument {
   readonly body: string;
@@ -26,13 +26,13 @@ export function createDiscovery(
   added: KindSubresources,
   advertiseAddress: string | undefined,
   documents: readonly string[] = [],
-  delegation: Pick<Delegation, 'versions'> = { versions: [] },
+  delegation: Pick<Delegation, 'versions' | 'groupPriority'> = { versions: [] },
 ): (request: Request) => Response | undefined {
   let made: Documents | undefined;
   return (request) => {
     const { versions } = delegation;
     if (made?.of !== kinds.all || made.delegated !== versions)
-      made = makeDocuments(kinds.all, added, documents, versions);
+      made = makeDocuments(kinds.all, added, documents, delegation);
     return answer(request, made, advertiseAddress);
   };
 }
@@ -52,19 +52,19 @@ function makeDocuments(
   definitions: readonly ResourceDefinition[],
   added: KindSubresources,
   others: readonly string[],
-  delegated: readonly DelegatedVersion[],
+  { versions: delegated, groupPriority = () => 0 }: Pick<Delegation, 'versions' | 'groupPriority'>,
 ): Documents {
   const isDelegated = ({ group, version }: ResourceDefinition) =>
     delegated.some((one) => one.group === group && one.version === version);
   const all = groupVersions(definitions.filter((definition) => !isDelegated(definition)));
-  const listed = [...all, ...delegated];
+  const listed = inGroupOrder([...all, ...delegated], groupPriority);
   const core = all.filter(({ group }) => group === '');
-  const named = all.filter(({ group }) => group !== '');
+  const named = listed.filter(({ group }) => group !== '');
   const aggregate = (
-    part: readonly GroupVersionResources[],
+    part: readonly (GroupVersionResources | DelegatedVersion)[],
     version: DiscoveryVersion,
   ): AggregatedDocument => {
-    const body = JSON.stringify(aggregatedDiscovery(part, version, added, part === named ? delegated : []));
+    const body = JSON.stringify(aggregatedDiscovery(part, version, added));
     return { body, etag: `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"` };
   };
   const aggregated = {

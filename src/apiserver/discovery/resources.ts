@@ -1,6 +1,7 @@
 /** Resources and verbs of each kind, as both forms of discovery need them. Pure. */
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { compareVersions } from '../../apimachinery/version-order.ts';
+import type { DelegatedVersion } from '../delegation.ts';
 import { type KindSubresources, type Subresource, subresourcesOf } from '../subresources/subresources.ts';
 
 export interface GroupVersionResources {
@@ -59,4 +60,21 @@ export function groupVersions(definitions: readonly ResourceDefinition[]): Group
     members.toSorted((a, b) => compareVersions(a.version, b.version)),
   );
   return [...sorted.filter(({ group }) => group === ''), ...sorted.filter(({ group }) => group !== '')];
+}
+
+/** Returns the versions by the priority of their groups, the highest first; equal ones by name. */
+export function inGroupOrder(
+  all: readonly (GroupVersionResources | DelegatedVersion)[],
+  groupPriority: (group: string) => number,
+): readonly (GroupVersionResources | DelegatedVersion)[] {
+  const priorities = new Map<string, number>();
+  for (const one of all) {
+    const priority = 'groupPriority' in one ? one.groupPriority : groupPriority(one.group);
+    priorities.set(one.group, Math.max(priority, priorities.get(one.group) ?? 0));
+  }
+  const priorityOf = (group: string) => priorities.get(group) ?? 0;
+  return all.toSorted(
+    (a, b) =>
+      priorityOf(b.group) - priorityOf(a.group) || (a.group === b.group ? 0 : a.group < b.group ? -1 : 1),
+  );
 }

@@ -136,7 +136,7 @@ async function createNamed(
   setInitialStatus(server, definition, object);
   requireFewValues();
   await work.pause();
-  validateForCreate(definition, object, served);
+  await work.through(validateForCreate(definition, object, served));
   await server.admission.validate(admission);
   noteTrace(server, object, undefined, request.options);
   await work.pause();

@@ -6,6 +6,7 @@ import { deepCopy, deepEqual, type JsonObject } from '../../apimachinery/equalit
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { PartRules, ResourceDefinition, WriteContext } from '../../apimachinery/resource-definition.ts';
 import { newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
+import type { Steps } from '../../apimachinery/steps.ts';
 import { metaCauses } from '../../apimachinery/validate-meta.ts';
 import { carryMeta, validateFinalizersOfDeleted } from './object-meta.ts';
 
@@ -32,21 +33,26 @@ export function prepareForCreate(
 
 /**
  * Throws Invalid (422). `served` is the version in which the object was written, which may have additional
- * rules.
+ * rules. In steps; the object must not change meanwhile.
  */
-export function validateForCreate(
+export function* validateForCreate(
   definition: ResourceDefinition,
   object: KubeObject,
   served: ResourceDefinition = definition,
-): void {
+): Steps<void> {
   const causes = [
     ...metaCauses(definition, object),
-    ...(definition.strategy.validate?.(object) ?? []),
+    ...(yield* ownCauses(definition, object)),
     ...(definition.strategy.validateCreate?.(object) ?? []),
     ...(served.conversion?.validate?.(object) ?? []),
-    ...(served.versionRules?.validate(object, undefined) ?? []),
+    ...(served.versionRules ? yield* served.versionRules.validate(object, undefined) : []),
   ];
   throwCauses(definition, object, causes);
+}
+
+function* ownCauses({ strategy }: ResourceDefinition, object: KubeObject): Steps<StatusCause[]> {
+  const causes = strategy.validate?.(object) ?? [];
+  return strategy.validateInSteps ? [...causes, ...(yield* strategy.validateInSteps(object))] : causes;
 }
 
 function throwCauses(definition: ResourceDefinition, object: KubeObject, causes: StatusCause[]): void {
@@ -109,17 +115,18 @@ function copyField(object: KubeObject, from: KubeObject, key: string): void {
   else fields(object)[key] = value;
 }
 
-export function validateForUpdate(
+/** As `validateForCreate`, for the change of a part. */
+export function* validateForUpdate(
   definition: ResourceDefinition,
   object: KubeObject,
   old: KubeObject,
   part: Part,
   subresource: string,
   served: ResourceDefinition = definition,
-): void {
+): Steps<void> {
   const causes = [...metaCauses(definition, object), ...validateFinalizersOfDeleted(object, old)];
   if (part === 'main') {
-    causes.push(...(definition.strategy.validate?.(object) ?? []));
+    causes.push(...(yield* ownCauses(definition, object)));
     causes.push(...(definition.strategy.validateUpdate?.(object, old) ?? []));
     causes.push(...(served.conversion?.validateUpdate?.(object, old) ?? []));
   } else if (part === 'status') {
@@ -127,7 +134,7 @@ export function validateForUpdate(
   } else {
     causes.push(...(ownPart(definition, part).validate?.(object, old) ?? []));
   }
-  causes.push(...(served.versionRules?.validate(object, old) ?? []));
+  if (served.versionRules) causes.push(...(yield* served.versionRules.validate(object, old)));
   throwCauses(definition, object, causes);
 }
 

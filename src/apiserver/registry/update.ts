@@ -94,7 +94,7 @@ async function decide(
   setOwners(object, owners);
   await work.pause();
   const claims = request.part === 'main' ? planClaims(server, definition, object, old, taken) : undefined;
-  validateForUpdate(definition, object, old, request.part, subresource, served);
+  await work.through(validateForUpdate(definition, object, old, request.part, subresource, served));
   await work.pause();
   const counts = request.part === 'main' || definition.strategy.parts?.[request.part]?.countsGeneration;
   if (counts) countGeneration(definition, object, old);

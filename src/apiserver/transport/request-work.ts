@@ -22,7 +22,7 @@ export class RequestWork {
 
   /** Must be awaited between two steps; state that the request has read may change meanwhile. */
   async pause(): Promise<void> {
-    if (this.#clock.monotonic() - this.#since < longMs) return;
+    if (!this.#isLong()) return;
     await this.#turns.next();
     this.#since = this.#clock.monotonic();
   }
@@ -31,7 +31,11 @@ export class RequestWork {
     for (;;) {
       const step = steps.next();
       if (step.done) return step.value;
-      await this.pause();
+      if (this.#isLong()) await this.pause();
     }
+  }
+
+  #isLong(): boolean {
+    return this.#clock.monotonic() - this.#since >= longMs;
   }
 }

@@ -29,11 +29,19 @@ const maxWork = 1_000_000;
 
 const exceeded = 'operation cancelled: actual cost limit exceeded';
 
+/**
+ * Cost, and steps of loops in functions, after which an evaluation in steps pauses: some milliseconds. A
+ * pause is possible between two rounds of a loop.
+ */
+const sliceCost = 50_000;
+
 /** One evaluation. */
 export class Run {
   cost = 0;
-  private worked = 0;
+  worked = 0;
   private readonly limit: number;
+  /** Cost and work when the current slice began. */
+  private began = 0;
 
   constructor(limit: number) {
     this.limit = limit;
@@ -42,6 +50,18 @@ export class Run {
   spend(cost: number): void {
     this.cost += cost;
     if (this.cost > this.limit) throw new CostError(exceeded);
+  }
+
+  /** Returns true if the slice is used up. */
+  get isDue(): boolean {
+    return this.cost + this.worked - this.began > sliceCost;
+  }
+
+  /** Counts what was evaluated in earlier slices; a new slice begins. */
+  goOnFrom(cost: number, worked: number): void {
+    this.cost = cost;
+    this.worked = worked;
+    this.began = cost + worked;
   }
 
   work(steps: number): void {

@@ -1,6 +1,7 @@
 /** A part of a plan, and what it works on. */
 import type { Expression } from '../syntax/tree.ts';
 import type { Result } from '../values/value.ts';
+import type { Rounds } from './rounds.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -10,6 +11,8 @@ export interface Frame {
   readonly run: Run;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly slots: Result[];
+  /** The loops that were reached; present in an evaluation that can pause. */
+  rounds?: Rounds | undefined;
 }
 
 export type Step = (frame: Frame) => Result;

@@ -9,7 +9,7 @@ import {
   apiServiceName,
   apiServiceResource,
 } from '../../api/apiregistration/v1/api-service.ts';
-import { isBuiltIn } from '../../api/apiregistration/v1/local-services.ts';
+import { groupPriority, isBuiltIn } from '../../api/apiregistration/v1/local-services.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
@@ -94,6 +94,10 @@ export class Aggregator implements Delegation {
     const kept = this.#named(name);
     if (!kept) return `${name} has no extension server`;
     return failureOf(kept.server, kept.connections, this.#server.clock, signal);
+  }
+
+  groupPriority(group: string): number {
+    return groupPriority(group);
   }
 
   get versions(): readonly DelegatedVersion[] {

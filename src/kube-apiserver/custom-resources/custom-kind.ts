@@ -17,6 +17,7 @@ import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { TypeMismatch } from '../../apimachinery/scalars.ts';
 import type { StatusCause } from '../../apimachinery/status-error.ts';
+import type { Steps } from '../../apimachinery/steps.ts';
 import { withDefaults, withoutNulls } from '../../apimachinery/structural-schema/defaulting.ts';
 import { conformEmbedded } from '../../apimachinery/structural-schema/embedded-resources.ts';
 import { objectTypeFromStructural } from '../../apimachinery/structural-schema/object-type.ts';
@@ -103,14 +104,15 @@ function readFields(
 }
 
 /** Returns the problems of an object: those of its schema, then those of its rules. */
-function objectCauses(
+function* objectCauses(
   object: KubeObject,
   schema: StructuralSchema,
   old: KubeObject | undefined,
-): StatusCause[] {
-  const causes = valueCauses(object, schema, { old });
+): Steps<StatusCause[]> {
+  const causes = yield* valueCauses(object, schema, { old });
+  yield;
   const [fields, oldFields] = [object, old] as unknown as [JsonObject, JsonObject | undefined];
-  return [...causes, ...ruleCausesAfter(causes, fields, schema, oldFields)];
+  return [...causes, ...(yield* ruleCausesAfter(causes, fields, schema, oldFields))];
 }
 
 const completed = (value: JsonObject, schema: StructuralSchema): JsonObject =>

@@ -17,11 +17,13 @@ import { printerColumns } from './printer-columns.ts';
 
 /**
  * Returns whether the kinds of a definition are served: no other kind has their names. The status may be
- * written by clients; an accepted plural that is not the definition's own belongs to another kind.
+ * written by clients; an accepted plural that is not the definition's own belongs to another kind, and
+ * without a kind there is nothing to serve.
  */
 export const isServed = (definition: CustomResourceDefinition): boolean =>
   (isDefinitionTrue(definition, 'NamesAccepted') || isDefinitionTrue(definition, 'Established')) &&
-  namesOf(definition).plural === definition.spec.names.plural;
+  namesOf(definition).plural === definition.spec.names.plural &&
+  namesOf(definition).kind !== '';
 
 const namesOf = ({ spec, status }: CustomResourceDefinition) => status?.acceptedNames ?? spec.names;
 

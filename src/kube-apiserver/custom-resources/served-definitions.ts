@@ -75,19 +75,46 @@ export class ServedDefinitions {
 
   /** Brings the served kinds in line with the cache. */
   #update(): void {
-    const { cache, kinds, log } = this.#options;
     const next = new Map<string, Entry>();
-    for (const object of cache.list(prefix)) next.set(object.key, this.#entryOf(object));
+    for (const object of this.#options.cache.list(prefix)) next.set(object.key, this.#entryOf(object));
+    try {
+      this.#serve(next);
+    } catch {
+      this.#serveOneByOne(next);
+    }
+  }
+
+  /** Throws if two definitions serve the same kind; then nothing has changed. */
+  #serve(next: Map<string, Entry>): void {
+    const { kinds, log } = this.#options;
     const removed: ResourceDefinition[] = [];
     const added: ResourceDefinition[] = [];
     for (const [key, { kinds: before }] of this.#known)
       if (next.get(key)?.kinds !== before) removed.push(...before);
     for (const [key, { kinds: after }] of next)
       if (this.#known.get(key)?.kinds !== after) added.push(...after);
+    if (removed.length > 0 || added.length > 0) kinds.replace(removed, added);
     this.#known = next;
     if (removed.length === 0 && added.length === 0) return;
-    kinds.replace(removed, added);
     log.debug('the served custom resources have changed', { removed: removed.length, added: added.length });
+  }
+
+  /** Serves the definitions that can be served, after a failure: the others keep the kinds that they had. */
+  #serveOneByOne(next: ReadonlyMap<string, Entry>): void {
+    for (const key of new Set([...this.#known.keys(), ...next.keys()])) {
+      const entries = new Map(this.#known);
+      const entry = next.get(key);
+      if (entry) entries.set(key, entry);
+      else entries.delete(key);
+      try {
+        this.#serve(entries);
+      } catch (error) {
+        this.#options.log.error('the kinds of a definition cannot be served', {
+          definition: key.slice(prefix.length),
+          error: errorMessage(error),
+        });
+      }
+    }
   }
 
   /** Returns the entry of a definition; one whose kinds are unchanged keeps them, and so their watches. */

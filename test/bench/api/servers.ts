@@ -20,25 +20,28 @@ export interface Server {
 
 export function withServers<T>(program: string, measure: (servers: readonly Server[]) => Promise<T>) {
   return withKubeApiserver(program, (kube) =>
-    withMaster(['--bind-address=127.0.0.1'], async (master) => {
-      const { authority, dataDir } = master;
-      const port = Number(new URL(master.server).port);
-      const etcdPid = processesNaming(dataDir).find((pid) => programOf(pid)?.includes('etcd'));
-      if (etcdPid === undefined) throw new Error('the etcd of minik8s was not found');
-      const ours = { name: 'minik8s', pid: master.process.pid ?? 0, etcdPid } as const;
-      const theirs = { name: 'kube-apiserver', pid: kube.pid, etcdPid: kube.etcdPid } as const;
-      const servers: Server[] = [
-        { ...ours, target: await clientOf(port, authority, benchers) },
-        { ...theirs, target: await clientOf(kube.port, kube.authority, benchers) },
-      ];
+    withOurServer(async (ours) => {
+      const { port, authority, pid, etcdPid } = kube;
       await prepare(await clientOf(port, authority, administrators), kube);
-      await prepare(await clientOf(kube.port, kube.authority, administrators), kube);
-      return measure(servers);
+      const target = await clientOf(port, authority, benchers);
+      return measure([ours, { name: 'kube-apiserver', pid, etcdPid, target }]);
     }),
   );
 }
 
-const administrators = 'system:masters';
+/** Runs minik8s alone. */
+export function withOurServer<T>(measure: (server: Server) => Promise<T>): Promise<T> {
+  return withMaster(['--bind-address=127.0.0.1'], async ({ authority, dataDir, process, server }) => {
+    const port = Number(new URL(server).port);
+    const etcdPid = processesNaming(dataDir).find((pid) => programOf(pid)?.includes('etcd'));
+    if (etcdPid === undefined) throw new Error('the etcd of minik8s was not found');
+    await prepare(await clientOf(port, authority, administrators));
+    const target = await clientOf(port, authority, benchers);
+    return measure({ name: 'minik8s', pid: process.pid ?? 0, etcdPid, target });
+  });
+}
+
+export const administrators = 'system:masters';
 /** Group of the user. Administrators skip the rules; requests of this group are authorized one by one. */
 const benchers = 'benchers';
 
@@ -48,7 +51,7 @@ const binding = JSON.stringify({
   subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: benchers }],
 });
 
-async function clientOf(port: number, authority: KeyAndCertificate, group: string): Promise<Target> {
+export async function clientOf(port: number, authority: KeyAndCertificate, group: string): Promise<Target> {
   const { key, certificate: cert } = await issueCertificate(authority, {
     commonName: 'bench',
     organizations: [group],
@@ -63,7 +66,7 @@ async function clientOf(port: number, authority: KeyAndCertificate, group: strin
  * Waits until the server is ready; then creates the role's binding, and for pods the objects that a
  * controller would create.
  */
-async function prepare(target: Target, kube: KubeApiserver): Promise<void> {
+async function prepare(target: Target, kube?: KubeApiserver): Promise<void> {
   const ask = async (request: Buffer) => {
     const lane = new Lane(target);
     try {
@@ -73,7 +76,7 @@ async function prepare(target: Target, kube: KubeApiserver): Promise<void> {
     }
   };
   const ready = async () => {
-    const failure = kube.failure();
+    const failure = kube?.failure();
     if (failure) throw new Error(failure);
     return ask(requestBytes('GET', '/readyz')).then(
       () => true,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { deepCopy, deepEqual } from '../../../src/apimachinery/equality.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import { inOneGo } from '../../../src/apimachinery/steps.ts';
 import {
   countGeneration,
   prepareForUpdate,
@@ -57,7 +58,7 @@ test('an object that was stored before a default existed can be changed, and is 
   const labelled = deepCopy(stored);
   labelled.metadata.labels = { app: 'web' };
   prepareForUpdate(definition, labelled, stored, 'main', writer);
-  validateForUpdate(definition, labelled, stored, 'main', '');
+  inOneGo(validateForUpdate(definition, labelled, stored, 'main', ''));
   countGeneration(definition, labelled, stored);
   assert.equal(labelled.metadata.generation, 1);
   assert.equal(labelled.spec.enableServiceLinks, true);
@@ -85,7 +86,7 @@ test('a subresource overrides only its own settings of the kind', () => {
     more: true,
   }) as Pod;
   prepareForUpdate(definition, next, old, 'binding', writer);
-  validateForUpdate(definition, next, old, 'binding', 'binding');
+  inOneGo(validateForUpdate(definition, next, old, 'binding', 'binding'));
   assert.deepEqual(next, {
     ...old,
     spec: { ...old.spec, nodeName: 'n' },
@@ -95,6 +96,9 @@ test('a subresource overrides only its own settings of the kind', () => {
   assert.deepEqual(old, before, 'what is stored is not shared');
   for (const part of ['finalize', '']) {
     assert.throws(() => prepareForUpdate(definition, next, old, part, writer), /pods have no rules for/);
-    assert.throws(() => validateForUpdate(definition, next, old, part, part), /pods have no rules for/);
+    assert.throws(
+      () => inOneGo(validateForUpdate(definition, next, old, part, part)),
+      /pods have no rules for/,
+    );
   }
 });

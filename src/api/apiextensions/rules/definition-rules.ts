@@ -4,6 +4,7 @@
  */
 import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import type { Steps } from '../../../apimachinery/steps.ts';
 import {
   innerSchemas,
   isEmbedded,
@@ -21,9 +22,9 @@ const maxSchemaCost = 100_000_000;
 const unlimited = 2 ** 64;
 
 /** Returns the causes of all rules in the schema of an object; `path` is the field of the schema. */
-export function definitionRuleCauses(schema: StructuralSchema, path: string): StatusCause[] {
+export function* definitionRuleCauses(schema: StructuralSchema, path: string): Steps<StatusCause[]> {
   const work: Work = { causes: [], total: 0, expensive: [] };
-  visit(schema, path, { isObject: true, cardinality: 1, uncorrelatable: undefined }, work);
+  yield* visit(schema, path, { isObject: true, cardinality: 1, uncorrelatable: undefined }, work);
   if (work.total > maxSchemaCost) {
     for (const { path: at } of work.expensive.sort((a, b) => b.cost - a.cost).slice(0, 4))
       work.causes.push(
@@ -52,15 +53,16 @@ interface Position {
   readonly uncorrelatable: string | undefined;
 }
 
-function visit(schema: StructuralSchema, path: string, position: Position, work: Work): void {
-  if ((schema['x-kubernetes-validations'] ?? []).length > 0) checkRules(schema, path, position, work);
+function* visit(schema: StructuralSchema, path: string, position: Position, work: Work): Steps<void> {
+  if ((schema['x-kubernetes-validations'] ?? []).length > 0) yield* checkRules(schema, path, position, work);
   if (schema.default !== undefined && schema.default !== null)
-    work.causes.push(...defaultRuleCauses(schema, `${path}.default`));
+    work.causes.push(...(yield* defaultRuleCauses(schema, `${path}.default`)));
   const cardinality = times(position.cardinality, maxElements(schema));
   for (const [inner, at] of innerSchemas(schema, path)) {
     const isLost = inner === schema.items && schema['x-kubernetes-list-type'] !== 'map';
     const uncorrelatable = position.uncorrelatable ?? (isLost ? path : undefined);
-    visit(inner, at, { isObject: isEmbedded(inner), cardinality, uncorrelatable }, work);
+    yield* visit(inner, at, { isObject: isEmbedded(inner), cardinality, uncorrelatable }, work);
+    yield;
   }
 }
 
@@ -80,7 +82,7 @@ function times(left: number | undefined, right: number | undefined): number | un
 
 const product = (cost: number, count: number) => (cost === 0 ? 0 : Math.min(cost * count, unlimited));
 
-function checkRules(schema: StructuralSchema, path: string, position: Position, work: Work): void {
+function* checkRules(schema: StructuralSchema, path: string, position: Position, work: Work): Steps<void> {
   const own = sized(schema, 'self', position.isObject);
   const at = `${path}.x-kubernetes-validations`;
   if (!own) {
@@ -90,7 +92,7 @@ function checkRules(schema: StructuralSchema, path: string, position: Position, 
     return;
   }
   const cardinality = position.cardinality ?? Math.floor(maxRequest / (own.least + 1));
-  for (const [index, rule] of compileRules(schema, own.type).entries())
+  for (const [index, rule] of (yield* compileRules(schema, own.type)).entries())
     checkRule(rule, `${at}[${index}]`, { cardinality, uncorrelatable: position.uncorrelatable }, work);
 }
 

@@ -11,6 +11,7 @@ import {
   requiredCause,
 } from '../../../apimachinery/field-error.ts';
 import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
+import type { Steps } from '../../../apimachinery/steps.ts';
 import { mapKey } from '../../../apimachinery/structural-schema/scalar-causes.ts';
 import {
   extraOf,
@@ -27,12 +28,16 @@ import { type CompiledRule, Refusal } from './compiled-rules.ts';
 import { type RuledSchema, ruledSchema } from './ruled-schema.ts';
 
 /** Returns the causes of the rules that the object breaks; `old` is the object that it replaces. */
-export function ruleCauses(object: JsonObject, schema: StructuralSchema, old?: JsonObject): StatusCause[] {
-  const ruled = ruledSchema(schema, true);
+export function* ruleCauses(
+  object: JsonObject,
+  schema: StructuralSchema,
+  old?: JsonObject,
+): Steps<StatusCause[]> {
+  const ruled = yield* ruledSchema(schema, true);
   if (!ruled) return [];
   const work: Work = { causes: [], budget: new Budget(requestLimit), isOver: false };
   const pair = old && { value: object, old };
-  visit(object, ruled, { path: '', old, current: pair, nearest: undefined }, work);
+  yield* visit(object, ruled, { path: '', old, current: pair, nearest: undefined }, work);
   return work.causes;
 }
 
@@ -40,14 +45,14 @@ export function ruleCauses(object: JsonObject, schema: StructuralSchema, old?: J
  * Returns the causes of the rules that a schema's default breaks, as a new value and as one that does not
  * change; `path` is the field of the default.
  */
-export function defaultRuleCauses(schema: StructuralSchema, path: string): StatusCause[] {
-  const ruled = ruledSchema(schema, isEmbedded(schema));
+export function* defaultRuleCauses(schema: StructuralSchema, path: string): Steps<StatusCause[]> {
+  const ruled = yield* ruledSchema(schema, isEmbedded(schema));
   if (!ruled) return [];
   const work: Work = { causes: [], budget: new Budget(requestLimit), isOver: false };
   const value = schema.default;
-  visit(value, ruled, { path, old: value, current: undefined, nearest: undefined }, work);
+  yield* visit(value, ruled, { path, old: value, current: undefined, nearest: undefined }, work);
   if (work.causes.length === 0)
-    visit(value, ruled, { path, old: undefined, current: undefined, nearest: undefined }, work);
+    yield* visit(value, ruled, { path, old: undefined, current: undefined, nearest: undefined }, work);
   return work.causes;
 }
 
@@ -62,13 +67,13 @@ const blocking: ReadonlySet<string> = new Set([
  * Returns the causes of rules after those of the schema. An object whose types are wrong is not evaluated,
  * which a cause says.
  */
-export function ruleCausesAfter(
+export function* ruleCausesAfter(
   causes: readonly StatusCause[],
   ...[object, schema, old]: Parameters<typeof ruleCauses>
-): StatusCause[] {
-  if (!ruledSchema(schema, true)) return [];
+): Steps<StatusCause[]> {
+  if (!(yield* ruledSchema(schema, true))) return [];
   const isBlocked = causes.some(({ reason = '' }) => blocking.has(reason));
-  return isBlocked ? [invalidCause('<nil>', 'null', notChecked)] : ruleCauses(object, schema, old);
+  return isBlocked ? [invalidCause('<nil>', 'null', notChecked)] : yield* ruleCauses(object, schema, old);
 }
 
 /** Upstream's limit for what a messageExpression returns, in bytes. */
@@ -96,19 +101,24 @@ interface Place {
   readonly nearest: Pair | undefined;
 }
 
-function visit(value: unknown, ruled: RuledSchema, place: Place, work: Work): void {
+function* visit(value: unknown, ruled: RuledSchema, place: Place, work: Work): Steps<void> {
   if (value === null || value === undefined || work.isOver) return;
-  evaluateAll(value, ruled, place, work);
-  if (Array.isArray(value)) visitItems(value, ruled, place, work);
-  else if (isRecord(value)) visitFields(value, ruled, place, work);
+  yield* evaluateAll(value, ruled, place, work);
+  if (Array.isArray(value)) yield* visitItems(value, ruled, place, work);
+  else if (isRecord(value)) yield* visitFields(value, ruled, place, work);
 }
 
-function visitFields(object: JsonObject, { schema, inner }: RuledSchema, place: Place, work: Work): void {
+function* visitFields(
+  object: JsonObject,
+  { schema, inner }: RuledSchema,
+  place: Place,
+  work: Work,
+): Steps<void> {
   for (const [key, value] of Object.entries(object)) {
     const own = propertyOf(schema, key);
     const next = own ?? extraOf(schema);
     const ruled = next && inner.get(next);
-    if (ruled) visit(value, ruled, fieldPlace(key, value, place, own !== undefined), work);
+    if (ruled) yield* visit(value, ruled, fieldPlace(key, value, place, own !== undefined), work);
   }
 }
 
@@ -124,12 +134,12 @@ function fieldPlace(key: string, value: unknown, place: Place, isNamed: boolean)
   return { path, old, current: before, nearest: current };
 }
 
-function visitItems(
+function* visitItems(
   list: readonly unknown[],
   { schema, inner }: RuledSchema,
   place: Place,
   work: Work,
-): void {
+): Steps<void> {
   const ruled = schema.items && inner.get(schema.items);
   if (!ruled) return;
   const oldItem = oldItems(schema, place.old);
@@ -137,7 +147,7 @@ function visitItems(
     const old = oldItem(value);
     const current = place.current && old !== undefined ? { value, old } : undefined;
     const nearest = place.current ?? place.nearest;
-    visit(value, ruled, { path: `${place.path}[${index}]`, old, current, nearest }, work);
+    yield* visit(value, ruled, { path: `${place.path}[${index}]`, old, current, nearest }, work);
   }
 }
 
@@ -152,10 +162,11 @@ function oldItems(schema: StructuralSchema, old: unknown): (item: unknown) => un
 
 const fieldOf = (path: string) => path || '<nil>';
 
-function evaluateAll(value: unknown, ruled: RuledSchema, place: Place, work: Work): void {
+function* evaluateAll(value: unknown, ruled: RuledSchema, place: Place, work: Work): Steps<void> {
   for (const compiled of ruled.rules) {
     if (work.isOver) return;
-    if (appliesTo(compiled, place)) evaluate(value, compiled, ruled, place, work);
+    if (appliesTo(compiled, place)) yield* evaluate(value, compiled, ruled, place, work);
+    yield;
   }
 }
 
@@ -163,13 +174,13 @@ function evaluateAll(value: unknown, ruled: RuledSchema, place: Place, work: Wor
 const appliesTo = ({ usesOldSelf, rule }: CompiledRule, { old }: Place) =>
   !usesOldSelf || rule.optionalOldSelf === true || (old !== undefined && old !== null);
 
-function evaluate(
+function* evaluate(
   value: unknown,
   compiled: CompiledRule,
   ruled: RuledSchema,
   place: Place,
   work: Work,
-): void {
+): Steps<void> {
   const shown = ruled.schema.type ?? '';
   const { program, rule } = compiled;
   if (program instanceof Refusal) {
@@ -177,9 +188,9 @@ function evaluate(
     return;
   }
   const variables = variablesOf(value, compiled, ruled, place);
-  const result = run(program, variables, work);
+  const result = yield* run(program, variables, work);
   if (result instanceof CelError) fail(result, textOf(rule), { path: place.path, shown }, work);
-  else if (result !== true) report(compiled, variables, { place, shown }, work);
+  else if (result !== true) yield* report(compiled, variables, { place, shown }, work);
 }
 
 function variablesOf(value: unknown, { rule }: CompiledRule, { type }: RuledSchema, { old }: Place) {
@@ -198,13 +209,13 @@ function celValue(json: unknown, type: RuledSchema['type']): Value {
 }
 
 /** Returns the value, or the error that ends the evaluation. */
-function run(
+function* run(
   program: Compiled,
   variables: Readonly<Record<string, unknown>>,
   { budget }: Work,
-): Value | CelError {
+): Steps<Value | CelError> {
   try {
-    return program.evaluate(variables, budget);
+    return yield* program.evaluateInSteps(variables, budget);
   } catch (error) {
     if (error instanceof CelError) return error;
     throw error;
@@ -234,17 +245,17 @@ function fail(error: CelError, rule: string, { path, shown }: Where, work: Work)
 }
 
 /** Adds the cause of a broken rule, unless the value did not change and the rule does not compare it. */
-function report(
+function* report(
   compiled: CompiledRule,
   variables: Readonly<Record<string, unknown>>,
   { place, shown }: { readonly place: Place; readonly shown: string },
   work: Work,
-): void {
+): Steps<void> {
   const { rule, usesOldSelf, fieldPath } = compiled;
   const pair = place.current ?? place.nearest;
   if (!usesOldSelf && pair && deepEqual(pair.value, pair.old)) return;
   const path = fieldOf(fieldPath ? joinPath(place.path, fieldPath) : place.path);
-  const message = messageOf(compiled, variables, work);
+  const message = yield* messageOf(compiled, variables, work);
   add(work, work.isOver ? invalidCause(path, shown, message) : causeFor(rule.reason, path, shown, message));
 }
 
@@ -268,11 +279,15 @@ function causeFor(reason: string | undefined, path: string, shown: string, messa
 /** Returns the rule's message, or the rule itself. */
 const textOf = ({ message, rule }: CompiledRule['rule']) => (message || rule).trim();
 
-function messageOf(compiled: CompiledRule, variables: Readonly<Record<string, unknown>>, work: Work): string {
+function* messageOf(
+  compiled: CompiledRule,
+  variables: Readonly<Record<string, unknown>>,
+  work: Work,
+): Steps<string> {
   const { rule, message } = compiled;
   const plain = rule.message ? rule.message.trim() : `failed rule: ${textOf(rule)}`;
   if (!message || message instanceof Refusal) return plain;
-  const result = run(message, variables, work);
+  const result = yield* run(message, variables, work);
   if (result instanceof CostError) return costMessage(rule.messageExpression ?? '', work);
   if (typeof result !== 'string') return plain;
   const text = result.trim();

@@ -1,4 +1,6 @@
 /** The parts of a schema that have rules, compiled once for each schema. Pure. */
+
+import type { Steps } from '../../../apimachinery/steps.ts';
 import {
   innerSchemas,
   isEmbedded,
@@ -24,28 +26,31 @@ const known = new WeakMap<StructuralSchema, { readonly ruled: RuledSchema | unde
  * Returns the rules of a schema; undefined if there are none. With `isObject`, its values are objects of the
  * API.
  */
-export function ruledSchema(schema: StructuralSchema, isObject: boolean): RuledSchema | undefined {
+export function* ruledSchema(schema: StructuralSchema, isObject: boolean): Steps<RuledSchema | undefined> {
   const before = known.get(schema);
   if (before) return before.ruled;
-  const ruled = make(schema, isObject);
+  const ruled = yield* make(schema, isObject);
   known.set(schema, { ruled });
   return ruled;
 }
 
-function make(schema: StructuralSchema, isObject: boolean): RuledSchema | undefined {
-  const inner = new Map(innerRules(schema));
+function* make(schema: StructuralSchema, isObject: boolean): Steps<RuledSchema | undefined> {
+  const inner = yield* innerRules(schema);
   const rules = schema['x-kubernetes-validations'] ?? [];
   if (rules.length === 0) return inner.size > 0 ? { schema, type: dyn, rules: [], inner } : undefined;
   const type = typeOfSchema(schema, 'self', isObject);
-  if (type) return { schema, type, rules: compileRules(schema, type), inner };
+  if (type) return { schema, type, rules: yield* compileRules(schema, type), inner };
   return { schema, type: dyn, rules: rules.map(untyped), inner };
 }
 
-function* innerRules(schema: StructuralSchema): Generator<readonly [StructuralSchema, RuledSchema]> {
+function* innerRules(schema: StructuralSchema): Steps<ReadonlyMap<StructuralSchema, RuledSchema>> {
+  const all = new Map<StructuralSchema, RuledSchema>();
   for (const [inner] of innerSchemas(schema, '')) {
-    const ruled = ruledSchema(inner, isEmbedded(inner));
-    if (ruled) yield [inner, ruled];
+    const ruled = yield* ruledSchema(inner, isEmbedded(inner));
+    if (ruled) all.set(inner, ruled);
+    yield;
   }
+  return all;
 }
 
 /** A rule for values that expressions cannot see is broken by all of them: definitions may not have such. */

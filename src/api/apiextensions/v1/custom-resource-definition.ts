@@ -59,7 +59,7 @@ export const customResourceDefinitionResource: ResourceDefinition<CustomResource
       const now = metadata.deletionTimestamp ?? '';
       status.conditions = withDefinitionCondition(status.conditions, terminating.pending, now);
     },
-    validate: definitionCauses,
+    validateInSteps: definitionCauses,
     validateCreate: definitionCreateCauses,
     validateUpdate: definitionUpdateCauses,
     validateStatus: ({ status }) =>

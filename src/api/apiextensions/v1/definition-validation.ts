@@ -6,6 +6,7 @@ import { deepEqual } from '../../../apimachinery/equality.ts';
 import { invalidCause, notSupportedCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { checkDns1035Label, checkDns1123Subdomain } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import type { Steps } from '../../../apimachinery/steps.ts';
 import { approvalCauses } from './api-approval.ts';
 import { isDefinitionTrue } from './definition-conditions.ts';
 import { requestedNameCauses } from './name-causes.ts';
@@ -25,7 +26,8 @@ import {
 /** Returns the reasons why a definition's name is rejected; that it fits the names is checked separately. */
 export const requiredName = checkDns1123Subdomain;
 
-export function definitionCauses(definition: CustomResourceDefinition): StatusCause[] {
+/** Returns the causes of a definition; a large schema takes many steps. */
+export function* definitionCauses(definition: CustomResourceDefinition): Steps<StatusCause[]> {
   const { metadata, spec } = definition;
   const name = `${spec.names.plural}.${spec.group}`;
   return [
@@ -35,7 +37,7 @@ export function definitionCauses(definition: CustomResourceDefinition): StatusCa
     ...groupCauses(spec.group),
     ...scopeCauses(spec.scope),
     ...spec.versions.flatMap((version, index) => versionCauses(version, `spec.versions[${index}]`)),
-    ...partCauses(spec),
+    ...(yield* partCauses(spec)),
     ...versionListCauses(spec),
     ...requestedNameCauses(spec.names),
     ...conversionCauses(spec),
@@ -99,14 +101,26 @@ const parts = [
   ['selectableFields', 'selectableFields', selectableFieldCauses],
 ] as const;
 
-function partCauses({ versions }: CustomResourceDefinitionSpec): StatusCause[] {
+function* partCauses(spec: CustomResourceDefinitionSpec): Steps<StatusCause[]> {
+  const all: StatusCause[] = [];
+  for (const part of parts) {
+    for (const found of causesOfPart(part, spec)) {
+      all.push(...(Array.isArray(found) ? found : yield* found));
+      yield;
+    }
+  }
+  return all;
+}
+
+function causesOfPart(
+  [name, common, causes]: (typeof parts)[number],
+  { versions }: CustomResourceDefinitionSpec,
+) {
   const [first] = versions;
   if (!first) return [];
-  return parts.flatMap(([name, common, causes]) => {
-    if (versions.every((version) => deepEqual(version[name], first[name])))
-      return causes(first, `spec.${common}`);
-    return versions.flatMap((version, index) => causes(version, `spec.versions[${index}].${name}`));
-  });
+  if (versions.every((version) => deepEqual(version[name], first[name])))
+    return [causes(first, `spec.${common}`)];
+  return versions.map((version, index) => causes(version, `spec.versions[${index}].${name}`));
 }
 
 function versionListCauses({ versions }: CustomResourceDefinitionSpec): StatusCause[] {

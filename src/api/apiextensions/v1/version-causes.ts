@@ -6,6 +6,7 @@ import {
   tooManyCause,
 } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import type { Steps } from '../../../apimachinery/steps.ts';
 import { schemaCauses } from '../../../apimachinery/structural-schema/definition-causes.ts';
 import { fieldAtPath } from '../../../apimachinery/structural-schema/field-path.ts';
 import type { WrittenSchema } from '../../../apimachinery/structural-schema/schema.ts';
@@ -29,11 +30,11 @@ export function deprecationCauses({ deprecated, deprecationWarning }: Version, p
 }
 
 /** Returns the causes of a schema; `path` is that of the part, such as `spec.validation`. */
-export function schemaPartCauses({ schema, subresources }: Version, path: string): StatusCause[] {
+export function* schemaPartCauses({ schema, subresources }: Version, path: string): Steps<StatusCause[]> {
   const written = schema?.openAPIV3Schema as WrittenSchema | undefined;
   const hasStatus = subresources?.status !== undefined;
   return written
-    ? schemaCauses(written, `${path}.openAPIV3Schema`, { hasStatus, checkRules: definitionRuleCauses })
+    ? yield* schemaCauses(written, `${path}.openAPIV3Schema`, { hasStatus, checkRules: definitionRuleCauses })
     : [];
 }
 

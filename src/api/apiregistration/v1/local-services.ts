@@ -46,6 +46,9 @@ const usualVersion = 15;
 const otherGroup = 1000;
 const otherVersion = 100;
 
+/** Returns the priority of a group that this server serves itself. */
+export const groupPriority = (group: string): number => groupPriorities[group] ?? otherGroup;
+
 /** APIService of this server, and whether its kinds are permanent. */
 export interface LocalService {
   readonly draft: Draft<APIService> & { readonly metadata: { readonly name: string } };
@@ -76,7 +79,7 @@ export function localServices(kinds: Served): ReadonlyMap<string, LocalService> 
 
 function localService(kinds: Served, name: string, group: string, version: string): LocalService {
   const isPermanent = isBuiltIn(kinds, group, version);
-  const groupPriorityMinimum = groupPriorities[group] ?? otherGroup;
+  const groupPriorityMinimum = groupPriority(group);
   const known = versionPriorities[apiVersionOf({ group, version })];
   const versionPriority = known ?? (group in groupPriorities ? usualVersion : otherVersion);
   const labels = { [automanagedLabel]: isPermanent ? 'onstart' : 'true' };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { inOneGo } from '../../../../src/apimachinery/steps.ts';
 import {
   isStructural,
   nonStructuralMessage,
@@ -8,7 +9,7 @@ import {
 import type { WrittenSchema } from '../../../../src/apimachinery/structural-schema/schema.ts';
 
 const lines = (schema: unknown, hasStatus = false) =>
-  schemaCauses(schema as WrittenSchema, 'S', { hasStatus }).map(
+  inOneGo(schemaCauses(schema as WrittenSchema, 'S', { hasStatus })).map(
     ({ field, message }) => `${field}: ${message}`,
   );
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { inOneGo } from '../../../../src/apimachinery/steps.ts';
 import { withDefaults, withoutNulls } from '../../../../src/apimachinery/structural-schema/defaulting.ts';
 import {
   isStructural,
@@ -83,7 +84,9 @@ describe('random values of random schemas', () => {
     for (let round = 0; round < 3000; round++) {
       const schema = anySchema(random, 3);
       // A default may hold what its own schema prunes; such a definition is rejected.
-      if (schemaCauses({ type: 'object', properties: { x: schema as WrittenSchema } }, 'S').length > 0)
+      if (
+        inOneGo(schemaCauses({ type: 'object', properties: { x: schema as WrittenSchema } }, 'S')).length > 0
+      )
         continue;
       const once = read(anyValue(random, 4), schema);
       assert.deepEqual(read(once, schema), once, JSON.stringify(schema));
@@ -96,10 +99,10 @@ describe('random values of random schemas', () => {
     for (let round = 0; round < 3000; round++) {
       const schema = anySchema(random, 3);
       const value = anyValue(random, 4);
-      const causes = valueCauses(value, schema);
+      const causes = inOneGo(valueCauses(value, schema));
       found += causes.length;
       for (const { field, message, reason } of causes) assert.ok(field && message && reason);
-      const kept = valueCauses(value, schema, { old: value }).filter(
+      const kept = inOneGo(valueCauses(value, schema, { old: value })).filter(
         ({ field }) => !/(^|\.)(apiVersion|kind|metadata)$/.test(field ?? ''),
       );
       assert.deepEqual(kept, [], JSON.stringify({ schema, value }));
@@ -134,7 +137,7 @@ describe('random texts as schemas', () => {
         : Object.fromEntries(Array.from({ length: 4 }, () => [pick(random, keywords), broken(depth - 1)]));
     for (let round = 0; round < 3000; round++) {
       const schema = broken(3) as WrittenSchema;
-      const causes = schemaCauses(schema, 'S');
+      const causes = inOneGo(schemaCauses(schema, 'S'));
       for (const { field, message } of causes) assert.ok(field?.startsWith('S') && message);
       if (causes.length === 0) assert.equal(isStructural(schema), true);
     }

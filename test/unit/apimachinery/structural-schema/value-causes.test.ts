@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { inOneGo } from '../../../../src/apimachinery/steps.ts';
 import type { StructuralSchema } from '../../../../src/apimachinery/structural-schema/schema.ts';
 import { valueCauses } from '../../../../src/apimachinery/structural-schema/value-causes.ts';
 
 const lines = (value: unknown, schema: StructuralSchema, old?: unknown) =>
-  valueCauses(value, schema, { old }).map(({ field, message }) => `${field}: ${message}`);
+  inOneGo(valueCauses(value, schema, { old })).map(({ field, message }) => `${field}: ${message}`);
 
 const inA = (schema: StructuralSchema): StructuralSchema => ({ type: 'object', properties: { a: schema } });
 
@@ -158,12 +159,14 @@ describe('a value', () => {
     });
 
   it('of a wrong type has the reason of types', () => {
-    assert.equal(valueCauses({ a: 1 }, inA({ type: 'string' }))[0]?.reason, 'FieldValueTypeInvalid');
+    assert.equal(inOneGo(valueCauses({ a: 1 }, inA({ type: 'string' })))[0]?.reason, 'FieldValueTypeInvalid');
   });
 
   it('has its fields under the path of a default', () => {
     assert.deepEqual(
-      valueCauses({ a: 1 }, inA({ type: 'string' }), { base: 'x.default' }).map(({ field }) => field),
+      inOneGo(valueCauses({ a: 1 }, inA({ type: 'string' }), { base: 'x.default' })).map(
+        ({ field }) => field,
+      ),
       ['x.default.a'],
     );
   });

@@ -305,6 +305,25 @@ describe('the form is', () => {
   });
 });
 
+test('groups are listed by their priority, and those with the same one by name', async () => {
+  const priorities: Readonly<Record<string, number>> = { batch: 900, apps: 800 };
+  const other = { groupPriority: 850, versionPriority: 1, resources: [], freshness: 'Current' } as const;
+  const answer = (accept: string) =>
+    createDiscovery(new KindSet(registry), kubeBehavior, undefined, [], {
+      versions: [{ ...other, group: 'extension.example.com', version: 'v1' }],
+      groupPriority: (group) => priorities[group] ?? 1,
+    })(new Request('https://m.example/apis', { headers: { accept } }));
+  const { items } = await json<{ items: { metadata: { name: string } }[] }>(answer(aggregated('v2')));
+  const { groups } = await json<{ groups: { name: string }[] }>(answer(''));
+  const names = items.map(({ metadata }) => metadata.name);
+  assert.deepEqual(names.slice(0, 3), ['batch', 'extension.example.com', 'apps']);
+  assert.deepEqual(names.slice(3), names.slice(3).toSorted());
+  assert.deepEqual(
+    groups.map(({ name }) => name),
+    names,
+  );
+});
+
 test('a given address is published in place of the requested one', async () => {
   const answer = createDiscovery(
     new KindSet(registry),

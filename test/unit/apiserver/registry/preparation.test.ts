@@ -7,6 +7,7 @@ import { forbiddenCause } from '../../../../src/apimachinery/field-error.ts';
 import type { KubeObject, ObjectMeta } from '../../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition, Strategy } from '../../../../src/apimachinery/resource-definition.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import { inOneGo } from '../../../../src/apimachinery/steps.ts';
 import {
   countGeneration,
   prepareForCreate,
@@ -91,15 +92,15 @@ describe('a creation', () => {
   test('is rejected with the faults of its metadata and of the kind', () => {
     const wrong = thing({ metadata: { name: 'NO', labels: { 'a b': '' } }, spec: { bad: true } });
     assert.deepEqual(
-      problems(() => validateForCreate(kind(), wrong)),
+      problems(() => inOneGo(validateForCreate(kind(), wrong))),
       ['metadata.name', 'metadata.labels', 'spec.bad'],
     );
     assert.deepEqual(
-      problems(() => validateForCreate(kind(), thing({ spec: {} }))),
+      problems(() => inOneGo(validateForCreate(kind(), thing({ spec: {} })))),
       [],
     );
     assert.deepEqual(
-      problems(() => validateForCreate(plain, thing({ spec: { bad: true } }))),
+      problems(() => inOneGo(validateForCreate(plain, thing({ spec: { bad: true } })))),
       [],
     );
   });
@@ -130,16 +131,16 @@ describe('an update', () => {
     });
     const going = thing({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
     assert.deepEqual(
-      problems(() => validateForUpdate(kind(), wrong, going, 'main', '')),
+      problems(() => inOneGo(validateForUpdate(kind(), wrong, going, 'main', ''))),
       ['metadata.labels', 'metadata.finalizers', 'spec.bad', 'spec.fixed'],
     );
     const worse = thing({ spec: {}, status: { worse: true } });
     assert.deepEqual(
-      problems(() => validateForUpdate(kind(), worse, old, 'main', '')),
+      problems(() => inOneGo(validateForUpdate(kind(), worse, old, 'main', ''))),
       [],
     );
     assert.deepEqual(
-      problems(() => validateForUpdate(plain, wrong, old, 'main', '')),
+      problems(() => inOneGo(validateForUpdate(plain, wrong, old, 'main', ''))),
       ['metadata.labels'],
     );
   });
@@ -172,11 +173,11 @@ describe('a write of the status', () => {
   test('is rejected with the faults of that subresource', () => {
     const wrong = thing({ spec: { bad: true, fixed: 'new' }, status: { worse: true } });
     assert.deepEqual(
-      problems(() => validateForUpdate(kind(), wrong, old, 'status', 'approval')),
+      problems(() => inOneGo(validateForUpdate(kind(), wrong, old, 'status', 'approval'))),
       ['approval.worse'],
     );
     assert.deepEqual(
-      problems(() => validateForUpdate(plain, wrong, old, 'status', 'status')),
+      problems(() => inOneGo(validateForUpdate(plain, wrong, old, 'status', 'status'))),
       [],
     );
   });

@@ -4,6 +4,7 @@ import { kubernetesFields } from '../../../../src/api/field-table.ts';
 import { convertObject } from '../../../../src/apimachinery/decode.ts';
 import type { JsonObject } from '../../../../src/apimachinery/equality.ts';
 import { newInvalid, StatusError } from '../../../../src/apimachinery/status-error.ts';
+import { inOneGo } from '../../../../src/apimachinery/steps.ts';
 import type { StructuralSchema } from '../../../../src/apimachinery/structural-schema/schema.ts';
 import { customKind } from '../../../../src/kube-apiserver/custom-resources/custom-kind.ts';
 
@@ -38,7 +39,7 @@ const thing = customKind(
 );
 const decode = (spec: unknown, validation: 'Strict' | 'Warn' = 'Strict') => {
   const { object } = convertObject(kubernetesFields, thing, { metadata: { name: 'a' }, spec }, validation);
-  const causes = thing.versionRules?.validate(object, undefined) ?? [];
+  const causes = thing.versionRules ? inOneGo(thing.versionRules.validate(object, undefined)) : [];
   if (causes.length > 0) throw newInvalid(thing, 'a', causes);
   return object as unknown as { spec: JsonObject };
 };

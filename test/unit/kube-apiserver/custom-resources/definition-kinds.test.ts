@@ -78,6 +78,8 @@ describe('a definition', () => {
         status: { ...own.status, conditions, acceptedNames: { ...own.spec.names, plural } },
       });
     assert.deepEqual(['as', 'leases', ''].map(accepting), [true, false, false]);
+    const unnamed = { ...own.spec.names, kind: '' };
+    assert.equal(isServed({ ...own, status: { ...own.status, conditions, acceptedNames: unnamed } }), false);
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { definitionRuleCauses } from '../../../../../src/api/apiextensions/rules/definition-rules.ts';
+import { inOneGo } from '../../../../../src/apimachinery/steps.ts';
 import type {
   StructuralSchema,
   ValidationRule,
@@ -16,7 +17,7 @@ const root = (
   ...(rules.length > 0 && { 'x-kubernetes-validations': rules }),
 });
 const lines = (schema: StructuralSchema) =>
-  definitionRuleCauses(schema, 'S').map(({ field, message }) => `${field}: ${message}`);
+  inOneGo(definitionRuleCauses(schema, 'S')).map(({ field, message }) => `${field}: ${message}`);
 const at = 'S.x-kubernetes-validations[0]';
 
 describe('a rule of a definition', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ruleCauses, ruleCausesAfter } from '../../../../../src/api/apiextensions/rules/rule-causes.ts';
 import type { JsonObject } from '../../../../../src/apimachinery/equality.ts';
+import { inOneGo } from '../../../../../src/apimachinery/steps.ts';
 import type {
   StructuralSchema,
   ValidationRule,
@@ -15,7 +16,7 @@ const ruled = (schema: StructuralSchema, ...rules: ValidationRule[]): Structural
 const root = (properties: Record<string, StructuralSchema>, ...rules: ValidationRule[]) =>
   ruled({ type: 'object', properties }, ...rules);
 const lines = (schema: StructuralSchema, object: JsonObject, old?: JsonObject) =>
-  ruleCauses(object, schema, old).map(({ field, message }) => `${field}: ${message}`);
+  inOneGo(ruleCauses(object, schema, old)).map(({ field, message }) => `${field}: ${message}`);
 
 const cases: readonly (readonly [
   title: string,
@@ -187,12 +188,12 @@ describe('an object with rules', () => {
     const schema = root({ a: int }, { rule: 'self.a < 3' });
     const wrong = [{ reason: 'FieldValueTypeInvalid', message: 'm', field: 'a' }];
     assert.deepEqual(
-      ruleCausesAfter(wrong, { a: 'x' }, schema).map(({ message }) => message),
+      inOneGo(ruleCausesAfter(wrong, { a: 'x' }, schema)).map(({ message }) => message),
       [
         'Invalid value: "null": some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
       ],
     );
-    assert.deepEqual(ruleCausesAfter(wrong, { a: 'x' }, { type: 'object' }), []);
+    assert.deepEqual(inOneGo(ruleCausesAfter(wrong, { a: 'x' }, { type: 'object' })), []);
   });
 
   it('is rejected when one rule costs too much, and no other rule is evaluated', () => {

@@ -10,6 +10,7 @@ import {
   withDefinitionCondition,
 } from '../../../../../src/api/apiextensions/v1/definition-conditions.ts';
 import { deepCopy } from '../../../../../src/apimachinery/equality.ts';
+import { inOneGo } from '../../../../../src/apimachinery/steps.ts';
 
 const valid = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -46,9 +47,10 @@ function made(change: (definition: CustomResourceDefinition) => void = () => {})
 }
 
 const causesOf = (definition: CustomResourceDefinition) =>
-  [...(strategy.validate?.(definition) ?? []), ...(strategy.validateCreate?.(definition) ?? [])].map(
-    ({ field, message }) => `${field}: ${message}`,
-  );
+  [
+    ...(strategy.validateInSteps ? inOneGo(strategy.validateInSteps(definition)) : []),
+    ...(strategy.validateCreate?.(definition) ?? []),
+  ].map(({ field, message }) => `${field}: ${message}`);
 
 const version = ({ spec }: CustomResourceDefinition) => {
   const [first] = spec.versions;

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { horizontalPodAutoscalerV1Resource as inV1 } from '../../../../../src/api/autoscaling/v1/horizontal-pod-autoscaler.ts';
 import { horizontalPodAutoscalerResource as kind } from '../../../../../src/api/autoscaling/v2/horizontal-pod-autoscaler.ts';
 import { convertObject } from '../../../../../src/apimachinery/decode.ts';
+import { inOneGo } from '../../../../../src/apimachinery/steps.ts';
 import { validateForUpdate } from '../../../../../src/apiserver/registry/preparation.ts';
 import { deepFreeze } from '../../../../../src/base/freeze.ts';
 import { kindFields } from '../../../../../src/features/kinds.ts';
@@ -251,11 +252,11 @@ test('a status has no negative numbers', () => {
   const old = created(kind, base);
   const wrong = { ...old, status: { currentReplicas: -1, desiredReplicas: -2 } };
   assert.throws(
-    () => validateForUpdate(kind as never, wrong, old, 'status', 'status'),
+    () => inOneGo(validateForUpdate(kind as never, wrong, old, 'status', 'status')),
     /status\.currentReplicas: Invalid value: -1: .*status\.desiredReplicas: Invalid value: -2: must be greater than or equal to 0/,
   );
   const right = { ...old, status: { currentReplicas: 0, desiredReplicas: 0 } };
-  validateForUpdate(kind as never, right, old, 'status', 'status');
+  inOneGo(validateForUpdate(kind as never, right, old, 'status', 'status'));
 });
 
 test('the defaults are at least one pod and 80 % of the CPU', () => {
