@@ -11,7 +11,7 @@ import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import { noExtensionKinds } from '../../apimachinery/extension-kinds.ts';
 import type { KubeObject, ObjectKey } from '../../apimachinery/meta.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
-import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
+import { apiVersionOf, type ResourceRef } from '../../apimachinery/resource-definition.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { errorMessage } from '../../base/log.ts';
 import { rfc3339 } from '../../base/time.ts';
@@ -164,7 +164,8 @@ class NamespaceController {
     if (!cached || !isTerminating(cached) || !cached.spec?.finalizers?.includes(finalizer)) return undefined;
     // Read before the kinds: a version that becomes known meanwhile must not be taken for empty.
     const unknown = extensionKinds.unknownVersions();
-    const namespaced = [...kinds.stored, ...extensionKinds.current].filter((kind) => kind.namespaced);
+    const known = extensionKinds.current.filter((kind) => !unknown.includes(apiVersionOf(kind)));
+    const namespaced = [...kinds.stored, ...known].filter((kind) => kind.namespaced);
     const results = await Promise.allSettled(namespaced.map((kind) => this.#empty(kind, key)));
     const remains = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     const failed = results.find((result) => result.status === 'rejected');
