@@ -30,6 +30,7 @@ const prefix = storagePrefix(apiServiceResource);
 export class ExtensionDiscovery {
   readonly #options: ExtensionDiscoveryOptions;
   readonly #wake = new Wake();
+  readonly #describe = new Wake();
   readonly #openApi: ExtensionOpenApi;
   readonly #listeners = new Set<() => void>();
   #kinds: readonly ExtensionKind[] = [];
@@ -78,7 +79,13 @@ export class ExtensionDiscovery {
     follow();
     const forget = onAbort(signal, () => end?.());
     const restMs = () => (this.#versions.length > 0 ? refreshMs : Number.POSITIVE_INFINITY);
-    await keepDoing({ clock, signal, restMs, wake: this.#wake }, () => this.#read(signal));
+    const reading = keepDoing({ clock, signal, restMs, wake: this.#wake }, () => this.#read(signal));
+    // A loop of its own, so that a server which hangs only here delays no discovery.
+    const describing = keepDoing(
+      { clock, signal, restMs: Number.POSITIVE_INFINITY, wake: this.#describe },
+      () => this.#openApi.read(this.#services(), isAvailable, signal),
+    );
+    await Promise.all([reading, describing]);
     forget();
   }
 
@@ -94,7 +101,7 @@ export class ExtensionDiscovery {
     if (signal.aborted) return;
     if (!deepEqual(versions, this.#versions)) this.#versions = versions;
     this.#keepKinds();
-    await this.#openApi.read(services, isAvailable, signal);
+    this.#describe.call();
   }
 
   #services(): readonly APIService[] {

@@ -12,6 +12,7 @@ import {
   apiService,
   type ExtensionServer,
   encoded,
+  extensionResources,
   services,
   setAvailable,
   startExtensionServer,
@@ -114,6 +115,13 @@ describe('the OpenAPI of an extension server', () => {
   const until = <T>(what: string, probe: () => Promise<T | undefined>) =>
     eventually(systemClock, what, probe);
   const read = async <T>(path: string): Promise<T> => (await server.call('GET', path)).json<T>();
+  /** Changes the APIService, so that its server is asked at once. */
+  const ask = async (asked: string) => {
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const change = { metadata: { annotations: { asked } } };
+    const { status } = await server.call('PATCH', `${services}/v1.ext.example`, change, { headers });
+    assert.equal(status, 200);
+  };
   const indexed = async (): Promise<string | undefined> => {
     const { paths } = await read<{ paths: Record<string, { serverRelativeURL: string }> }>('/openapi/v3');
     return paths['apis/ext.example/v1']?.serverRelativeURL;
@@ -129,10 +137,7 @@ describe('the OpenAPI of an extension server', () => {
   it('changes its hash when the server describes its kinds otherwise', async () => {
     const former = await indexed();
     color = 'the second one';
-    const annotations = { asked: 'again' };
-    const headers = { 'content-type': 'application/merge-patch+json' };
-    const path = `${services}/v1.ext.example`;
-    assert.equal((await server.call('PATCH', path, { metadata: { annotations } }, { headers })).status, 200);
+    await ask('again');
     const url = await until('another hash', async () => {
       const now = await indexed();
       return now === former ? undefined : now;
@@ -167,6 +172,33 @@ describe('the OpenAPI of an extension server', () => {
     const found = await server.call('GET', '/openapi/v2', undefined, { headers: { accept } });
     assert.equal(found.status, 200);
     assert.match(found.text, /example\.ext\.v1\.Thing/);
+  });
+
+  it('delays no discovery while the server hangs there', async () => {
+    const waiting: boolean[] = [];
+    let plural = 'things';
+    extension.answerBy((request, response) => {
+      if (request.url?.startsWith('/openapi')) {
+        const index = waiting.push(true) - 1;
+        response.once('close', () => {
+          waiting[index] = false;
+        });
+        return;
+      }
+      const [thing] = extensionResources.resources;
+      const changed = { ...extensionResources, resources: [{ ...thing, name: plural }] };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(changed));
+    });
+    await ask('hanging');
+    await until('a request that waits', async () => waiting.length > 0 || undefined);
+    plural = 'novelties';
+    await ask('another kind');
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    await until('the other kind', async () => {
+      const { text } = await server.call('GET', '/apis', undefined, { headers: { accept } });
+      return text.includes('novelties') || undefined;
+    });
+    assert.equal(waiting[0], true, 'the first request still waits');
   });
 
   it('stays while the server hangs, and goes with its APIService', async () => {
