@@ -80,7 +80,7 @@ function build(factory: ControllerFactory, options: ManagerOptions, log: Logger)
 }
 
 /**
- * Follows kinds added after those in `known`, among them all of extension servers, and stops following removed
+ * Follows kinds added after those in `known`, and all kinds of extension servers, and stops following removed
  * kinds. Returns a function that ends this.
  */
 function followKinds(

@@ -54,7 +54,7 @@ export interface RemainingContent {
 export interface DeletionTroubles {
   /** Message of a failed request. */
   readonly failure?: string | undefined;
-  /** Versions of extension servers that do not tell which kinds they have. */
+  /** Versions of extension servers whose kinds are not known. */
   readonly unknown?: readonly string[];
 }
 

@@ -17,7 +17,7 @@ export type FetchDocument = (
   signal: AbortSignal,
 ) => Promise<FetchedDocument | undefined>;
 
-/** What was read last of a version. */
+/** Documents that were read last of a version. */
 interface Known {
   readonly index: FetchedDocument | undefined;
   readonly pathV3: string | undefined;

@@ -1,5 +1,6 @@
 /**
- * Definitions of well-known operators, as their modules have them, are applied on the server, and validate objects by their CEL rules.
+ * Definitions of well-known operators, as their modules have them, are applied on the server, and validate
+ * objects by their CEL rules.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
  * Kubernetes' sample API server, unchanged, with an etcd beside it in its pod: its kinds are read and written
- * through the aggregation, described, deleted with their namespace, and collected with their owners; while the
- * server hangs, the cluster goes on.
+ * through the aggregation, described, deleted with their namespace, and collected with their owners; while
+ * the server hangs, the cluster goes on.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
