@@ -121,7 +121,7 @@ function* piecesOf(value: unknown, depth: number): Generator<string> {
 const info = ({ version }: OpenApiSource) => ({ title: 'Kubernetes', version });
 
 /** Returns the key in the version 3 index, such as `api/v1`, `apis/apps/v1`; each has its own document. */
-export const openApiPath = (definition: ResourceDefinition) =>
+export const openApiPath = (definition: Pick<ResourceDefinition, 'group' | 'version'>) =>
   `${definition.group ? 'apis' : 'api'}/${apiVersionOf(definition)}`;
 
 /** Approximate number of bytes of the paths of a kind. */

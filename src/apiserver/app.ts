@@ -114,7 +114,7 @@ function documentReader(
     [...documents.keys()],
     delegation,
   );
-  const openapi = createOpenApi(kinds, options, turns);
+  const openapi = createOpenApi(kinds, options, turns, delegation);
   return async (path: string, request: Request): Promise<Response | undefined> => {
     if (request.method === 'POST') return actions?.get(path)?.(request);
     return documents.get(path)?.(request) ?? discovery(request) ?? (await openapi(request));

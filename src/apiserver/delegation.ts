@@ -35,7 +35,24 @@ export interface DelegatedVersion {
   readonly freshness: 'Current' | 'Stale';
 }
 
+/** OpenAPI of a version that another server serves. */
+export interface DelegatedDescription {
+  readonly group: string;
+  readonly version: string;
+  /** Document of version 3, in JSON; undefined if the server has none. */
+  readonly v3: Uint8Array | undefined;
+  /** Paths and definitions of version 2; undefined if the server has none. */
+  readonly v2: DelegatedV2 | undefined;
+}
+
+export interface DelegatedV2 {
+  readonly paths: Readonly<Record<string, JsonObject>>;
+  readonly definitions: Readonly<Record<string, JsonObject>>;
+}
+
 export interface Delegation {
+  /** OpenAPI of other servers; another array after every change. */
+  readonly descriptions: readonly DelegatedDescription[];
   /** Versions of other servers, for discovery; another array after every change. */
   readonly versions: readonly DelegatedVersion[];
   /** Returns the priority of a group that this server serves itself; discovery lists the highest first. */

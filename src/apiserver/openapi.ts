@@ -16,10 +16,15 @@ import {
 } from '../apimachinery/openapi.ts';
 import { encodeOpenApiV2, openApiV2ProtoType } from '../apimachinery/openapi-proto.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import type { DelegatedDescription, Delegation } from './delegation.ts';
 import { parseAccept } from './negotiation/accept.ts';
+import { withDelegated } from './openapi-merge.ts';
 import type { ApiServerOptions } from './options.ts';
 import { type Headers, jsonType, respond } from './respond.ts';
 import { Turn, type Turns } from './turns.ts';
+
+/** Kinds of this server, and descriptions of other servers. */
+type Sources = readonly (ResourceDefinition | DelegatedDescription)[];
 
 interface Document {
   readonly body: Uint8Array;
@@ -61,9 +66,11 @@ async function inPieces<T>(steps: DocumentSteps<T>, turns: Pauses, cost = 1): Pr
 
 type Tables = Pick<ApiServerOptions, 'fieldDocs' | 'fields'>;
 
-/** A document, and the kinds from which it was made. */
+type Described = Pick<Delegation, 'descriptions'>;
+
+/** A document, and the kinds and the documents of other servers from which it was made. */
 interface Made {
-  readonly of: readonly ResourceDefinition[];
+  readonly of: Sources;
   readonly document: Promise<Document>;
 }
 
@@ -74,8 +81,9 @@ export function createOpenApi(
   kinds: Pick<Kinds, 'all'>,
   { clock, ...tables }: Pick<ApiServerOptions, 'clock'> & Tables,
   turns: Pauses,
+  delegation: Described = { descriptions: [] },
 ): (request: Request) => Promise<Response | undefined> {
-  const documents = new Documents(kinds, tables, turns);
+  const documents = new Documents(kinds, tables, turns, delegation);
   return async (request) => {
     const url = new URL(request.url);
     const { pathname } = url;
@@ -95,22 +103,35 @@ class Documents {
   readonly #kinds: Pick<Kinds, 'all'>;
   readonly #tables: Tables;
   readonly #turns: Pauses;
+  readonly #delegation: Described;
   /** Documents of version 3 by group and version, such as `apis/apps/v1`. */
   readonly #v3 = new Map<string, Made>();
   /** Documents about all kinds, by name. */
   readonly #whole = new Map<string, Made>();
 
-  constructor(kinds: Pick<Kinds, 'all'>, tables: Tables, turns: Pauses) {
+  constructor(kinds: Pick<Kinds, 'all'>, tables: Tables, turns: Pauses, delegation: Described) {
     this.#kinds = kinds;
     this.#tables = tables;
     this.#turns = turns;
+    this.#delegation = delegation;
+  }
+
+  /** Returns the kinds that this server describes: not those of a version that another server has. */
+  get #own(): readonly ResourceDefinition[] {
+    const { descriptions } = this.#delegation;
+    const { all } = this.#kinds;
+    if (descriptions.length === 0) return all;
+    const paths = new Set(descriptions.map(openApiPath));
+    return all.filter((kind) => !paths.has(openApiPath(kind)));
   }
 
   /** Returns the document of version 2, as JSON or as protobuf. */
   v2(form: 'json' | 'protobuf'): Promise<Document> {
-    const { all } = this.#kinds;
-    return made(this.#whole, form, all, async () => {
-      const v2 = await inPieces(openApiV2Document(await this.#source(all)), this.#turns);
+    const all = this.#own;
+    const { descriptions } = this.#delegation;
+    return made(this.#whole, form, [...all, ...descriptions], async () => {
+      const own = await inPieces(openApiV2Document(await this.#source(all)), this.#turns);
+      const v2 = await inPieces(withDelegated(own, descriptions), this.#turns);
       await this.#turns.next();
       return form === 'json'
         ? inPieces(json(v2), this.#turns)
@@ -120,25 +141,35 @@ class Documents {
 
   /** Returns the list of the documents of version 3. */
   index(): Promise<Document> {
-    const { all } = this.#kinds;
-    return made(this.#whole, 'index', all, async () => {
+    const all = this.#own;
+    const { descriptions } = this.#delegation;
+    return made(this.#whole, 'index', [...all, ...descriptions], async () => {
       const byPath = byDocument(all);
-      for (const path of this.#v3.keys()) if (!byPath.has(path)) this.#v3.delete(path);
+      const others = descriptions.flatMap((one) => (one.v3 ? [{ path: openApiPath(one), one }] : []));
+      const known = new Set([...byPath.keys(), ...others.map(({ path }) => path)]);
+      for (const path of this.#v3.keys()) if (!known.has(path)) this.#v3.delete(path);
       const source = await this.#source(all);
       const hashes: { path: string; hash: string }[] = [];
       for (const [path, of] of byPath) {
         const { hash } = await this.#document(path, of, async () => source);
         hashes.push({ path, hash });
       }
+      for (const { path, one } of others)
+        hashes.push({ path, hash: (await this.#delegated(path, one)).hash });
       return Buffer.from(JSON.stringify(openApiV3Index(hashes)));
     });
   }
 
   /** Returns a document of version 3; undefined if no kind is served there. */
   async v3(path: string): Promise<Document | undefined> {
-    const { all } = this.#kinds;
-    const of = byDocument(all).get(path);
+    const other = this.#delegation.descriptions.find((one) => openApiPath(one) === path);
+    if (other) return other.v3 && this.#delegated(path, other);
+    const of = byDocument(this.#kinds.all).get(path);
     return of && this.#document(path, of, () => this.#source(of));
+  }
+
+  #delegated(path: string, one: DelegatedDescription): Promise<Document> {
+    return made(this.#v3, path, [one], async () => one.v3 ?? new Uint8Array());
   }
 
   #document(
@@ -167,7 +198,7 @@ const byDocument = (all: readonly ResourceDefinition[]) => Map.groupBy(all, open
 function made(
   documents: Map<string, Made>,
   name: string,
-  of: readonly ResourceDefinition[],
+  of: Sources,
   make: () => Promise<Uint8Array>,
 ): Promise<Document> {
   const known = documents.get(name);
@@ -180,7 +211,7 @@ function made(
   return entry.document;
 }
 
-const isSame = (a: readonly ResourceDefinition[], b: readonly ResourceDefinition[]): boolean =>
+const isSame = (a: Sources, b: Sources): boolean =>
   a === b || (a.length === b.length && a.every((kind, index) => kind === b[index]));
 
 /**

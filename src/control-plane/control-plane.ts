@@ -97,7 +97,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     functionCalls: functionCalls(options, () => api),
   });
   countObjects(metrics.apiserver, api.kinds, api.cache);
-  const { signSecretToken, askExtensionServer } = api.server;
+  const { signSecretToken, askExtensionServer, extensionKinds } = api.server;
   const placedCalls = options.placedCalls ?? api.placedCalls;
   const settings = { ...options, placedCalls, triggers: triggerOptions(api) };
   const managed = {
@@ -123,7 +123,11 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       await unlessAborted(signal, Promise.race([published.promise, announcing]));
       ready.resolve();
       const managing = inBackground(started, (until) =>
-        runControllers({ ...options, ...metrics, ...managed, hostname: master.hostname }, api, until),
+        runControllers(
+          { ...options, ...metrics, ...managed, hostname: master.hostname },
+          { ...api, extensionKinds },
+          until,
+        ),
       );
       await Promise.race([aborted(signal), announcing, managing]);
     } finally {

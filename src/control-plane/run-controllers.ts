@@ -2,7 +2,9 @@
  * The controllers and the scheduler of one process. If several masters share a store, only the leader runs
  * them.
  */
+
 import { controllersLease } from '../api/coordination/v1/lease.ts';
+import type { ExtensionKinds } from '../apimachinery/extension-kinds.ts';
 import { componentUser, serviceAccountUser, type UserInfo } from '../apiserver/request/user.ts';
 import type { Clock } from '../base/clock.ts';
 import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
@@ -47,7 +49,7 @@ export interface RunControllersOptions {
 }
 
 /** The parts of this process's API server that controllers use. */
-type OwnApi = Pick<Api, 'store' | 'kinds' | 'clientOf'>;
+type OwnApi = Pick<Api, 'store' | 'kinds' | 'clientOf'> & { readonly extensionKinds: ExtensionKinds };
 
 const leaseName = controllersLease.name;
 
@@ -103,7 +105,7 @@ export async function runControllers(
  */
 async function runTerm(
   { clock, random, log, tracer, controllers, scheduler, queues, loopMeter }: RunControllersOptions,
-  { kinds }: OwnApi,
+  { kinds, extensionKinds }: OwnApi,
   clientOf: (user: UserInfo, agent: string) => Client,
   signal: AbortSignal,
 ): Promise<void> {
@@ -117,7 +119,10 @@ async function runTerm(
   const events = recorderOf('controller-manager', client);
   const informers = createInformerFactory({ client, clock, random, log, newest: true });
   const watchers = { ...(queues && { queues }), ...(tracer && { tracer }), ...(loopMeter && { loopMeter }) };
-  const running = createManager({ client, informers, kinds, events, clock, random, log, ...watchers });
+  const running = createManager({
+    ...{ client, informers, kinds, extensionKinds, events, clock, random, log },
+    ...watchers,
+  });
   for (const { account, eventSource, controller } of controllers) {
     const own = clientOf(serviceAccountUser('kube-system', account), manager);
     const ownEvents = recorderOf(eventSource ?? account, own);

@@ -3,8 +3,9 @@
  * never ends the controller. A run begins by enqueueing every existing object, which makes up for changes
  * made while the controller was not running.
  */
+import type { ExtensionKind } from '../apimachinery/extension-kinds.ts';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
-import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import type { ResourceDefinition, ResourceRef } from '../apimachinery/resource-definition.ts';
 import { isConflict, isNamespaceTerminating } from '../apimachinery/status-error.ts';
 import { onAbort } from '../base/abort.ts';
 import type { BackoffOptions } from '../base/backoff.ts';
@@ -48,8 +49,8 @@ export class Controller {
   readonly #nextPiece: NextPiece;
   readonly #log: Logger;
   #watches: readonly { readonly watched: Watched; readonly lister: Lister<KubeObject> }[] = [];
-  /** Stored kinds, each with what `watchOf` returned for it. */
-  readonly #ofKinds = new Map<ResourceDefinition, Watched | undefined>();
+  /** Kinds, each with what `watchOf` or `watchOfExtension` returned for it. */
+  readonly #ofKinds = new Map<ResourceRef, Watched | undefined>();
   #queue: WorkQueue<ObjectKey> | undefined;
   readonly #traces: ReconcileTraces | undefined;
 
@@ -74,23 +75,35 @@ export class Controller {
   }
 
   /**
-   * Follows kinds that were added and drops kinds that were removed. The caller starts the informers of added
-   * kinds.
+   * Follows kinds that were added and drops kinds that were removed; `extensions` are the kinds of extension
+   * servers. The caller starts the informers of added kinds.
    */
-  followKinds(): void {
-    const { watchOf } = this.#definition;
-    if (!watchOf) return;
-    const kinds = new Set(this.#context.kinds.stored);
+  followKinds(extensions: readonly ExtensionKind[] = []): void {
+    const { watchOf, watchOfExtension } = this.#definition;
+    const stored = watchOf ? this.#context.kinds.stored : [];
+    const others = watchOfExtension ? extensions : [];
+    this.#dropAllBut(new Set<ResourceRef>([...stored, ...others]));
+    for (const kind of stored) this.#begin(kind, watchOf, (watched) => this.#follow(kind, watched));
+    for (const kind of others) this.#begin(kind, watchOfExtension, (watched) => this.#watch(watched));
+  }
+
+  /** Follows a kind that is not followed yet. */
+  #begin<K extends ResourceRef>(
+    kind: K,
+    watchOf: ((kind: K) => Watched | undefined) | undefined,
+    follow: (watched: Watched) => void,
+  ): void {
+    if (this.#ofKinds.has(kind)) return;
+    const watched = watchOf?.(kind);
+    this.#ofKinds.set(kind, watched);
+    if (watched) follow(watched);
+  }
+
+  #dropAllBut(kinds: ReadonlySet<ResourceRef>): void {
     for (const [kind, watched] of this.#ofKinds) {
       if (kinds.has(kind)) continue;
       this.#ofKinds.delete(kind);
       this.#watches = this.#watches.filter((one) => one.watched !== watched);
-    }
-    for (const kind of kinds) {
-      if (this.#ofKinds.has(kind)) continue;
-      const watched = watchOf(kind);
-      this.#ofKinds.set(kind, watched);
-      if (watched) this.#follow(kind, watched);
     }
   }
 

@@ -6,6 +6,7 @@
  */
 
 import type { AccountRights } from '../api/rbac/v1/rule-rows.ts';
+import type { ExtensionKind, ExtensionKinds } from '../apimachinery/extension-kinds.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import type { ResourceDefinition, ResourceRef } from '../apimachinery/resource-definition.ts';
@@ -41,6 +42,11 @@ export interface ControllerDefinition {
    */
   readonly watchOf?: (kind: ResourceDefinition) => Watched | undefined;
   /**
+   * Returns what to watch of a kind of an extension server, or undefined to ignore the kind. The run does not
+   * wait until such kinds have been listed, because their server may hang.
+   */
+  readonly watchOfExtension?: (kind: ExtensionKind) => Watched | undefined;
+  /**
    * Returns the keys to enqueue once all objects of a kind that `watchOf` watches have been listed. The kind
    * may have no objects.
    */
@@ -66,6 +72,8 @@ export interface SharedContext {
   readonly client: Client;
   readonly informers: InformerFactory;
   readonly kinds: Kinds;
+  /** Kinds of extension servers; default none. */
+  readonly extensionKinds?: ExtensionKinds;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly random: Random;

@@ -5,7 +5,9 @@
  * term and keeps no state of an earlier term.
  */
 
+import { noExtensionKinds } from '../apimachinery/extension-kinds.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
+import type { ResourceRef } from '../apimachinery/resource-definition.ts';
 import { Backoff } from '../base/backoff.ts';
 import { inTurns } from '../base/event-loop/pieces.ts';
 import { type Failure, keepDoing } from '../base/keep-doing.ts';
@@ -78,27 +80,31 @@ function build(factory: ControllerFactory, options: ManagerOptions, log: Logger)
 }
 
 /**
- * Follows kinds added after those in `known`, and stops following removed kinds. Returns a function that ends
- * this.
+ * Follows kinds added after those in `known`, and all kinds of extension servers, and stops following removed
+ * kinds. Returns a function that ends this.
  */
 function followKinds(
   controllers: readonly Controller[],
   known: Kinds['stored'],
-  { informers, kinds }: ManagerOptions,
+  { informers, kinds, extensionKinds = noExtensionKinds }: ManagerOptions,
   signal: AbortSignal,
 ): () => void {
-  let before = known;
+  let before: readonly ResourceRef[] = known;
   const follow = () => {
-    const gone = new Set(before).difference(new Set(kinds.stored));
-    before = kinds.stored;
-    for (const controller of controllers) controller.followKinds();
+    const { current } = extensionKinds;
+    const now = [...kinds.stored, ...current];
+    const gone = new Set(before).difference(new Set(now));
+    before = now;
+    for (const controller of controllers) controller.followKinds(current);
     for (const kind of gone) informers.forget(kind);
     // The promise rejects only when the signal aborts, which ends everything here.
     informers.start(signal).catch(() => undefined);
   };
-  const unfollow = kinds.onChange(follow);
-  if (kinds.stored !== before) follow();
-  return unfollow;
+  const unfollow = [kinds.onChange(follow), extensionKinds.onChange(follow)];
+  if (kinds.stored !== known || extensionKinds.current.length > 0) follow();
+  return () => {
+    for (const end of unfollow) end();
+  };
 }
 
 async function keepRunning(

@@ -6,6 +6,7 @@ import { certificateSigningRequestResource } from '../api/certificates/v1/certif
 import { remoteAddressKey } from '../api/certificates/v1/conditions.ts';
 import type { SignSecretToken } from '../api/core/v1/service-account/token.ts';
 import { kubernetesMessages } from '../api/message-table.ts';
+import type { ExtensionKinds } from '../apimachinery/extension-kinds.ts';
 import { type ApiServer, createApiServer } from '../apiserver/app.ts';
 import { forOwnAudiences, unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
 import { metricsPage } from '../apiserver/metrics-page.ts';
@@ -56,6 +57,8 @@ export interface KubeApiServer extends ApiServer {
   followExtensionServers(signal: AbortSignal): Promise<void>;
   /** Resolves to why the extension server of an APIService does not answer; undefined if it does. */
   askExtensionServer(name: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Kinds of extension servers, for controllers. */
+  readonly extensionKinds: ExtensionKinds;
 }
 
 /** Returns the settings of the server, with their defaults. */
@@ -83,7 +86,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   const own = { issuer, accountKeys, ...settingsOf(options) };
   const latest = new LatestRevision(store, clock);
   const definitions = new ServedDefinitions({ ...options, latest, log: log.named('apiserver') });
-  let aggregator: Aggregator | undefined;
+  const made: { aggregator?: Aggregator } = {};
   const server: ApiServer = createApiServer({
     ...options,
     authenticate: unionAuthenticator([
@@ -94,7 +97,8 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     remoteAddressKey,
     parts(engine) {
       const context = { ...engine, ...own, policy: new Policy(engine.cache), definitions };
-      aggregator = new Aggregator(context, options.frontProxy?.client);
+      const aggregator = new Aggregator(context, options.frontProxy?.client);
+      made.aggregator = aggregator;
       const parts = kubeParts(
         context,
         features.map((feature) => feature(context)),
@@ -104,11 +108,14 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     },
   });
   const signSecretToken: SignSecretToken = (...of) => accountKeys.sign(writeLegacyClaims(...of), null);
-  const askExtensionServer: KubeApiServer['askExtensionServer'] = async (name, signal) =>
-    aggregator?.failureOf(name, signal);
-  const followExtensionServers: KubeApiServer['followExtensionServers'] = async (signal) =>
-    aggregator?.run(signal);
-  const extensions = { definitions, askExtensionServer, followExtensionServers };
+  const { aggregator } = made;
+  if (!aggregator) throw new Error('the engine has not asked for its parts');
+  const extensions = {
+    definitions,
+    askExtensionServer: (name: string, signal: AbortSignal) => aggregator.failureOf(name, signal),
+    followExtensionServers: (signal: AbortSignal) => aggregator.run(signal),
+    extensionKinds: aggregator.extensionKinds,
+  };
   return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, ...extensions };
 }
 

@@ -15,6 +15,7 @@ const scripts = [
   'get-client-go',
   'get-helm',
   'get-kubectl',
+  'get-operators',
   'get-prometheus',
   'get-python-clients',
   'get-s3-server',

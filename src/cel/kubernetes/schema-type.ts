@@ -92,12 +92,15 @@ function isMap({ additionalProperties }: SchemaShape): boolean {
   return typeof additionalProperties === 'object';
 }
 
+/** Keys have no declared length, and estimates count their length as 0, as upstream. */
+const key: Type = { ...types.string, max: 0 };
+
 function map({ additionalProperties, maxProperties }: SchemaShape, name: string): Sized | undefined {
   if (typeof additionalProperties !== 'object') return undefined;
   const value = inner(additionalProperties, `${name}.@elem`);
   if (!value) return undefined;
   const max = bounded(maxProperties) ?? Math.floor((maxRequest - 2) / (value.least + 6));
-  return { type: { ...types.mapOf(types.string, value.type), max }, least: 2 };
+  return { type: { ...types.mapOf(key, value.type), max }, least: 2 };
 }
 
 function object(schema: SchemaShape, name: string): Sized {

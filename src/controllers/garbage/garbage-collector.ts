@@ -7,6 +7,7 @@
 
 import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
+import { type ExtensionKind, noExtensionKinds, supports } from '../../apimachinery/extension-kinds.ts';
 import type { Kinds } from '../../apimachinery/kind-set.ts';
 import {
   isTerminating,
@@ -78,6 +79,8 @@ class GarbageCollector {
       workers: 8,
       watches: [],
       watchOf: (ref) => (isCollected(ref) ? watched(ref, (object) => this.#keysOf(ref, object)) : undefined),
+      watchOfExtension: (ref) =>
+        isFollowed(ref) ? watched(ref, (object) => this.#keysOf(ref, object)) : undefined,
       reconcile: (key) => this.#reconcile(key),
     };
   }
@@ -223,29 +226,45 @@ class GarbageCollector {
 /** Events have no owners and no dependents; they are deleted by age. */
 const isCollected = ({ kind, group }: ResourceRef) => kind !== 'Event' || group !== '';
 
+/** Objects of other kinds cannot be found by their owners. */
+const isFollowed = (kind: ExtensionKind) => supports(kind, 'list', 'watch', 'delete');
+
 interface FollowedKinds {
   /** Returns the collected kinds by name. */
   kinds(): ReadonlyMap<string, Kind>;
 }
 
 /** Follows the collected kinds. The map is rebuilt when a kind is added or removed. */
-function followKinds({ informers, kinds }: ControllerContext): FollowedKinds {
-  let made: { readonly of: Kinds['stored']; readonly byName: ReadonlyMap<string, Kind> } | undefined;
+function followKinds({
+  informers,
+  kinds,
+  extensionKinds = noExtensionKinds,
+}: ControllerContext): FollowedKinds {
+  let made:
+    | {
+        readonly of: Kinds['stored'];
+        readonly extensions: readonly ExtensionKind[];
+        readonly byName: ReadonlyMap<string, Kind>;
+      }
+    | undefined;
   const make = (ref: ResourceRef): Kind => {
     const informer = informers.informerFor(ref);
     informer.addIndex(byOwner, ownerUids);
     return { ref, lister: informer.lister };
   };
-  const current = () => {
-    if (made?.of !== kinds.stored) {
-      const collected = kinds.stored.filter(isCollected);
-      made = { of: kinds.stored, byName: new Map(collected.map((ref) => [kindName(ref), make(ref)])) };
+  const kindsNow = () => {
+    const { current: extensions } = extensionKinds;
+    if (made?.of !== kinds.stored || made.extensions !== extensions) {
+      // A kind that is stored here replaces one of the same name of an extension server.
+      const collected = [...extensions.filter(isFollowed), ...kinds.stored.filter(isCollected)];
+      const byName = new Map(collected.map((ref: ResourceRef) => [kindName(ref), make(ref)]));
+      made = { of: kinds.stored, extensions, byName };
     }
     return made.byName;
   };
   // The index must be added before the informers start.
-  current();
-  return { kinds: current };
+  kindsNow();
+  return { kinds: kindsNow };
 }
 
 const stateOf = (owner: KubeObject): OwnerState => (waitsForDependents(owner) ? 'waiting' : 'present');

@@ -8,9 +8,10 @@ import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.t
 import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { withCondition } from '../../apimachinery/conditions.ts';
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
+import { noExtensionKinds } from '../../apimachinery/extension-kinds.ts';
 import type { KubeObject, ObjectKey } from '../../apimachinery/meta.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
-import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
+import { apiVersionOf, type ResourceRef } from '../../apimachinery/resource-definition.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { errorMessage } from '../../base/log.ts';
 import { rfc3339 } from '../../base/time.ts';
@@ -49,6 +50,14 @@ export interface RemainingContent {
   readonly finalizers: Readonly<Record<string, number>>;
 }
 
+/** Reasons for which a namespace cannot be emptied now. */
+export interface DeletionTroubles {
+  /** Message of a failed request. */
+  readonly failure?: string | undefined;
+  /** Versions of extension servers whose kinds are not known. */
+  readonly unknown?: readonly string[];
+}
+
 /**
  * Returns the conditions of a terminating namespace
  * (pkg/controller/namespace/deletion/status_condition_utils).
@@ -56,7 +65,7 @@ export interface RemainingContent {
 export function deletionConditions(
   current: readonly Condition[],
   remains: readonly RemainingContent[],
-  failure: string | undefined,
+  { failure, unknown = [] }: DeletionTroubles,
   now: string,
 ): Condition[] {
   const some = remains.filter(({ count }) => count > 0);
@@ -66,6 +75,13 @@ export function deletionConditions(
     for (const [name, count] of Object.entries(finalizers)) held.set(name, (held.get(name) ?? 0) + count);
   const holders = [...held].map(([name, count]) => `${name} in ${count} resource instances`).join(', ');
   const wanted: Omit<Condition, 'lastTransitionTime'>[] = [
+    discoveryCondition(unknown),
+    condition(
+      'NamespaceDeletionGroupVersionParsingFailure',
+      false,
+      'ParsedGroupVersions',
+      'All legacy kube types successfully parsed',
+    ),
     failure === undefined
       ? condition(
           'NamespaceDeletionContentFailure',
@@ -104,6 +120,15 @@ export function deletionConditions(
   return conditions;
 }
 
+function discoveryCondition(unknown: readonly string[]) {
+  const type = 'NamespaceDeletionDiscoveryFailure';
+  if (unknown.length === 0)
+    return condition(type, false, 'ResourcesDiscovered', 'All resources successfully discovered');
+  const stale = unknown.map((version) => `${version}: stale GroupVersion discovery: ${version}`).join(', ');
+  const message = `Discovery failed for some groups, ${unknown.length} failing: unable to retrieve the complete list of server APIs: ${stale}`;
+  return condition(type, true, 'DiscoveryFailed', message);
+}
+
 const condition = (type: string, yes: boolean, reason: string, message: string) =>
   ({ type, status: yes ? 'True' : 'False', reason, message }) as const;
 
@@ -134,16 +159,20 @@ class NamespaceController {
   }
 
   async #reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
-    const { kinds } = this.#context;
+    const { kinds, extensionKinds = noExtensionKinds } = this.#context;
     const cached = this.#namespaces.get(key);
     if (!cached || !isTerminating(cached) || !cached.spec?.finalizers?.includes(finalizer)) return undefined;
-    const namespaced = kinds.stored.filter((kind) => kind.namespaced);
+    // Read before the kinds: a version that becomes known meanwhile must not be taken for empty.
+    const unknown = extensionKinds.unknownVersions();
+    const known = extensionKinds.current.filter((kind) => !unknown.includes(apiVersionOf(kind)));
+    const namespaced = [...kinds.stored, ...known].filter((kind) => kind.namespaced);
     const results = await Promise.allSettled(namespaced.map((kind) => this.#empty(kind, key)));
     const remains = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     const failed = results.find((result) => result.status === 'rejected');
-    const namespace = await this.#report(cached, remains, failed && errorMessage(failed.reason));
+    const troubles = { failure: failed && errorMessage(failed.reason), unknown };
+    const namespace = await this.#report(cached, remains, troubles);
     if (failed) throw failed.reason;
-    if (remains.some(({ count }) => count > 0)) return { requeueAfter: recheckAfter };
+    if (unknown.length > 0 || remains.some(({ count }) => count > 0)) return { requeueAfter: recheckAfter };
     if (namespace) await this.#finalize(namespace);
     return undefined;
   }
@@ -169,11 +198,11 @@ class NamespaceController {
     await ifPresent(client.resource(kind).delete(name, namespace, options));
   }
 
-  async #report(namespace: Namespace, remains: readonly RemainingContent[], failure: string | undefined) {
+  async #report(namespace: Namespace, remains: readonly RemainingContent[], troubles: DeletionTroubles) {
     const { clock, client } = this.#context;
     const next = deepCopy(namespace);
     const now = rfc3339(clock.now());
-    const conditions = deletionConditions(namespace.status?.conditions ?? [], remains, failure, now);
+    const conditions = deletionConditions(namespace.status?.conditions ?? [], remains, troubles, now);
     next.status = { ...next.status, phase: 'Terminating', conditions };
     if (deepEqual(next.status, namespace.status)) return namespace;
     return ifPresent(client.resource(namespaceResource).updateStatus(next));

@@ -14,9 +14,15 @@ import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
+import type { ExtensionKinds } from '../../apimachinery/extension-kinds.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
 import { newStatusError, StatusError } from '../../apimachinery/status-error.ts';
-import type { DelegatedRequest, DelegatedVersion, Delegation } from '../../apiserver/delegation.ts';
+import type {
+  DelegatedDescription,
+  DelegatedRequest,
+  DelegatedVersion,
+  Delegation,
+} from '../../apiserver/delegation.ts';
 import { newTooManyRequests } from '../../apiserver/load/shed.ts';
 import { respondText } from '../../apiserver/respond.ts';
 import type { UpgradedConnection } from '../../apiserver/server-context.ts';
@@ -32,7 +38,7 @@ import { exchange, isUpgraded } from './exchange.ts';
 import { ExtensionDiscovery } from './extension-discovery.ts';
 import { type ExtensionServer, extensionServerOf, isAvailable } from './extension-server.ts';
 import { areSendable } from './identity-headers.ts';
-import { discoveredResources, failureOf } from './probe.ts';
+import { discoveredResources, type FetchedDocument, failureOf, fetchedDocument } from './probe.ts';
 import { answeredFields, hasBody, headersFor, isRedirect } from './proxy-plan.ts';
 
 /** Milliseconds after which a request ends that is no watch or stream (--request-timeout). */
@@ -65,6 +71,7 @@ export class Aggregator implements Delegation {
       ...{ cache: server.cache, clock: server.clock },
       delegates: (group, version) => this.delegates(group, version),
       read: (name, signal) => this.#resourcesOf(name, signal),
+      document: (name, path, former, signal) => this.#documentOf(name, path, former, signal),
     });
   }
 
@@ -104,6 +111,14 @@ export class Aggregator implements Delegation {
     return this.#discovery.versions;
   }
 
+  get descriptions(): readonly DelegatedDescription[] {
+    return this.#discovery.descriptions;
+  }
+
+  get extensionKinds(): ExtensionKinds {
+    return this.#discovery.kinds;
+  }
+
   /** Keeps the discovery of the extension servers. Resolves when the signal aborts. */
   run(signal: AbortSignal): Promise<void> {
     return this.#discovery.run(signal);
@@ -117,6 +132,22 @@ export class Aggregator implements Delegation {
     } catch {
       // The condition of the APIService has the reason.
       return undefined;
+    }
+  }
+
+  async #documentOf(
+    name: string,
+    path: string,
+    former: FetchedDocument | undefined,
+    signal: AbortSignal,
+  ): Promise<FetchedDocument | undefined> {
+    const kept = this.#named(name);
+    if (!kept) return undefined;
+    try {
+      return await fetchedDocument(kept.connections, this.#server.clock, { path, former }, signal);
+    } catch {
+      // A server without such a document is as good as one that does not answer: the former one stays.
+      return former;
     }
   }
 

@@ -1,6 +1,7 @@
 /** Reads the discovery of an extension server, and decides what the API server shows of it. Pure. */
 import type { APIService } from '../../api/apiregistration/v1/api-service.ts';
-import type { JsonObject } from '../../apimachinery/equality.ts';
+import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
+import { type ExtensionKind, supports } from '../../apimachinery/extension-kinds.ts';
 import type { DelegatedVersion } from '../../apiserver/delegation.ts';
 
 /** Maximum number of resources of a version, with their subresources. */
@@ -80,3 +81,33 @@ export const inOrder = (versions: readonly DelegatedVersion[]): readonly Delegat
       b.groupPriority - a.groupPriority ||
       (a.group < b.group ? -1 : a.group > b.group ? 1 : b.versionPriority - a.versionPriority),
   );
+
+/**
+ * Returns the kinds whose objects can be listed and deleted, each in the first version that has it. A kind
+ * that has not changed is the same object as in `former`.
+ */
+export function extensionKindsOf(
+  versions: readonly DelegatedVersion[],
+  former: readonly ExtensionKind[],
+): readonly ExtensionKind[] {
+  const found = new Map<string, ExtensionKind>();
+  for (const { group, version, resources } of versions) {
+    for (const resource of resources) {
+      const kind = extensionKindOf(resource, group, version);
+      const key = `${group}/${kind.plural}`;
+      if (found.has(key) || !supports(kind, 'list', 'delete')) continue;
+      found.set(key, former.find((one) => deepEqual(one, kind)) ?? kind);
+    }
+  }
+  return [...found.values()];
+}
+
+function extensionKindOf(resource: JsonObject, group: string, version: string): ExtensionKind {
+  const { responseKind, resource: plural, scope, verbs } = resource;
+  const { kind } = responseKind as { readonly kind: string };
+  return {
+    ...{ group, version, kind, plural: plural as string },
+    namespaced: scope === 'Namespaced',
+    verbs: (verbs as readonly unknown[]).filter((verb) => typeof verb === 'string'),
+  };
+}

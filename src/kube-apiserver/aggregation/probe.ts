@@ -58,17 +58,57 @@ export async function discoveredResources(
   }
 }
 
+/** A document of an extension server, and the tag by which the server says whether it has changed. */
+export interface FetchedDocument {
+  readonly body: Uint8Array;
+  readonly etag: string | undefined;
+}
+
+/** Maximum size in bytes of an OpenAPI document: reading one takes part of a turn of the event loop. */
+const maxDocumentBytes = 4 * 1024 * 1024;
+
+/**
+ * Resolves to the document at a path; to the former one itself if it has not changed. Rejects if the server
+ * does not answer with a document.
+ */
+export async function fetchedDocument(
+  connections: Connections,
+  clock: Clock,
+  { path, former }: { readonly path: string; readonly former: FetchedDocument | undefined },
+  signal: AbortSignal,
+): Promise<FetchedDocument> {
+  const late = new AbortController();
+  const timer = clock.after(maxMs, () => late.abort());
+  try {
+    const known: Record<string, string> = former?.etag ? { 'if-none-match': former.etag } : {};
+    const answer = await get(connections, path, AbortSignal.any([signal, late.signal]), known);
+    if (answer.statusCode === 304 && former) {
+      answer.destroy();
+      return former;
+    }
+    const body = await bytesOf(answer, maxDocumentBytes);
+    return former && body.equals(former.body) ? former : { body, etag: answer.headers.etag };
+  } finally {
+    timer.cancel();
+  }
+}
+
 async function textOf(answer: IncomingMessage): Promise<string> {
+  return (await bytesOf(answer, maxBytes)).toString('utf8');
+}
+
+async function bytesOf(answer: IncomingMessage, max: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of answer) {
     pieces.push(piece as Buffer);
     size += (piece as Buffer).length;
-    if (answer.statusCode === 200 && size <= maxBytes) continue;
+    if (answer.statusCode === 200 && size <= max) continue;
     answer.destroy();
-    throw new Error('its discovery is too large, or an error');
+    throw new Error('its document is too large, or an error');
   }
-  return Buffer.concat(pieces).toString('utf8');
+  if (answer.statusCode !== 200) throw new Error(`it answered with the status ${answer.statusCode}`);
+  return Buffer.concat(pieces);
 }
 
 async function statusOf(connections: Connections, path: string, signal: AbortSignal): Promise<number> {
@@ -78,9 +118,14 @@ async function statusOf(connections: Connections, path: string, signal: AbortSig
   return answer.statusCode ?? 0;
 }
 
-async function get(connections: Connections, path: string, signal: AbortSignal): Promise<IncomingMessage> {
+async function get(
+  connections: Connections,
+  path: string,
+  signal: AbortSignal,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<IncomingMessage> {
   const identity = Object.entries(identityHeaders(asker)).map(([name, value]) => [name, [value].flat()]);
-  const headers = { ...Object.fromEntries(identity), accept: 'application/json' };
+  const headers = { ...Object.fromEntries(identity), accept: 'application/json', ...fields };
   const answer = await exchange(connections, { method: 'GET', path, headers, signal });
   if (!isUpgraded(answer)) return answer;
   answer.socket.destroy();

@@ -296,6 +296,50 @@ describe('the schema of a kind', () => {
   });
 });
 
+describe('rules about the keys of a map', () => {
+  it('are accepted if the map is bounded, and refuse keys', async () => {
+    const rule = 'self.all(key, key.matches(r"^[a-z]+(/[a-z]+)?$") && key.split("/")[0].size() < 9)';
+    const labels = {
+      type: 'object',
+      maxProperties: 8,
+      additionalProperties: { type: 'string', maxLength: 63 },
+      'x-kubernetes-validations': [{ rule, message: 'keys are short' }],
+    };
+    const made = await server.call('POST', definitions, {
+      metadata: { name: 'gates.rules.example.com' },
+      spec: {
+        group: 'rules.example.com',
+        scope: 'Namespaced',
+        names: { plural: 'gates', kind: 'Gate' },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', properties: { labels } } },
+          },
+        ],
+      },
+    });
+    assert.equal(made.status, 201, made.text);
+    const gates = '/apis/rules.example.com/v1/namespaces/default/gates';
+    const create = (name: string, keys: readonly string[]) =>
+      server.call('POST', gates, {
+        apiVersion: 'rules.example.com/v1',
+        kind: 'Gate',
+        metadata: { name },
+        labels: Object.fromEntries(keys.map((key) => [key, 'a'])),
+      });
+    await cluster.eventually(
+      'the kind',
+      async () => (await create('good', ['a/b'])).status === 201 || undefined,
+    );
+    const refused = await create('bad', ['A']);
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /keys are short/);
+  });
+});
+
 describe('a kind that preserves unknown fields', () => {
   const open = {
     apiVersion: 'apiextensions.k8s.io/v1',

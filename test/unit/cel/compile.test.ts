@@ -5,6 +5,7 @@ import { compile } from '../../../src/cel/compile.ts';
 import type { Environment } from '../../../src/cel/environment.ts';
 import { Budget, matchConditionsLimit, perCallLimit, requestLimit } from '../../../src/cel/evaluation/run.ts';
 import { Authorizer, type AuthorizerQuestion } from '../../../src/cel/kubernetes/authorizer.ts';
+import { typeOfSchema } from '../../../src/cel/kubernetes/schema-type.ts';
 import * as types from '../../../src/cel/types/type.ts';
 import { shown } from '../../fixtures/cel/shown.ts';
 
@@ -147,6 +148,19 @@ const estimates: readonly (readonly [expression: string, max: number])[] = [
 test('estimates the greatest cost from the maximum sizes of the types', () => {
   for (const [expression, max] of estimates)
     assert.deepEqual([expression, compile(expression, typed).estimatedCost.max], [expression, max]);
+});
+
+test('estimates keys of a map without maximum length as short texts, as upstream', () => {
+  const schema = { type: 'object', maxProperties: 8, additionalProperties: { type: 'string', maxLength: 9 } };
+  const self = typeOfSchema(schema, 'labels', false) ?? assert.fail('a map has a type');
+  for (const [expression, max] of [
+    ['self.all(key, key.matches("^[a-z]*$"))', 1 + 8 * (3 + 1 + 2) + 1],
+    ['self.all(key, key.split("/")[0].size() < 253)', 1 + 8 * (3 + 1 + 1 + 1 + 1) + 1],
+  ] as const)
+    assert.deepEqual(
+      [expression, compile(expression, { variables: { self } }).estimatedCost.max],
+      [expression, max],
+    );
 });
 
 test('shares a budget between expressions, and stops the one that exceeds it', () => {

@@ -12,10 +12,12 @@ it('reports the remaining objects and finalizers, and then that there are none',
   const busy = deletionConditions(
     [],
     [pods, sets, { resource: 'secrets.', count: 0, finalizers: {} }],
-    undefined,
+    {},
     at(1),
   );
   assert.deepEqual(short(busy), [
+    ['NamespaceDeletionDiscoveryFailure', 'False', 'All resources successfully discovered'],
+    ['NamespaceDeletionGroupVersionParsingFailure', 'False', 'All legacy kube types successfully parsed'],
     [
       'NamespaceDeletionContentFailure',
       'False',
@@ -32,14 +34,16 @@ it('reports the remaining objects and finalizers, and then that there are none',
       'Some content in the namespace has finalizers remaining: example.com/a in 2 resource instances',
     ],
   ]);
-  assert.deepEqual(deletionConditions(busy, [sets, pods].reverse(), undefined, at(5)), busy);
-  const fewer = deletionConditions(busy, [{ ...pods, count: 1, finalizers: {} }], undefined, at(5));
-  assert.match(fewer[1]?.message ?? '', /pods. has 1 resource/);
-  assert.equal(fewer[1]?.lastTransitionTime, at(1));
-  const done = deletionConditions(fewer, [], 'cannot list pods', at(9));
+  assert.deepEqual(deletionConditions(busy, [sets, pods].reverse(), {}, at(5)), busy);
+  const fewer = deletionConditions(busy, [{ ...pods, count: 1, finalizers: {} }], {}, at(5));
+  assert.match(fewer[3]?.message ?? '', /pods. has 1 resource/);
+  assert.equal(fewer[3]?.lastTransitionTime, at(1));
+  const done = deletionConditions(fewer, [], { failure: 'cannot list pods' }, at(9));
   assert.deepEqual(
     done.map(({ status, lastTransitionTime }) => [status, lastTransitionTime]),
     [
+      ['False', at(1)],
+      ['False', at(1)],
       ['True', at(9)],
       ['False', at(9)],
       ['False', at(5)],
