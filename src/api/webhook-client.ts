@@ -77,9 +77,18 @@ const maxPathCauses = 20;
 
 const certificateBlock = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/;
 
-/** Returns the problems of a bundle of authorities. Whether its certificates can be read is seen in a call. */
+/** Returns the problems of a bundle of authorities. Its certificates themselves are read in a call. */
 export function caBundleCauses({ caBundle = '' }: WebhookClient, path: string): StatusCause[] {
-  if (caBundle === '' || certificateBlock.test(atob(caBundle))) return [];
+  if (caBundle === '' || certificateBlock.test(decoded(caBundle))) return [];
   const why = 'data does not contain any valid RSA or ECDSA certificates';
   return [invalidCause(path, caBundle, `unable to load root certificates: ${why}`)];
+}
+
+/** Returns '' for a text that is not base64. */
+function decoded(base64: string): string {
+  try {
+    return atob(base64);
+  } catch {
+    return '';
+  }
 }

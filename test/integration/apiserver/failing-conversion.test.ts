@@ -1,4 +1,4 @@
-/** Conversion webhooks that fail, lie, or do not answer: each costs the requests that need it and no others. */
+/** Conversion webhooks that fail, lie, or do not answer: each costs only the requests that need it. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
@@ -115,7 +115,7 @@ describe('a conversion webhook', () => {
       assert.deepEqual((await world.stored('a')).spec, { hostPort: 'a:1' });
       assert.equal((await call('GET', v1)).status, 200);
       assert.equal((await call('GET', maps)).status, 200);
-      // What failed is not kept.
+      // Failures are not kept.
       world.hook.answer(honest);
       assert.equal((await call('GET', `${v2}/a`)).status, 200);
     });

@@ -13,7 +13,7 @@ import { CallFailure, type WebhookCall } from '../../webhooks/client.ts';
 import { prunedBy, underSchema } from '../custom-kind.ts';
 import { conversionReview, kindText, readConversion, reviewVersionIn, WrongConversion } from './review.ts';
 
-/** What the conversion of objects needs from the server. */
+/** Parts of the server that the conversion of objects needs. */
 export interface ConversionCaller {
   /** Resolves to the body of a successful answer. Rejects with a CallFailure. */
   post(call: WebhookCall): Promise<string>;
@@ -27,7 +27,7 @@ const timeoutMs = 30_000;
 /** Maximum bytes of an answer: a few times the largest request. */
 const maxAnswerBytes = 4 * 1024 * 1024;
 
-/** Names of a webhook and of its versions. */
+/** A definition, the schemas of its versions by apiVersion, and the caller of its webhook. */
 interface Converting {
   readonly definition: CustomResourceDefinition;
   readonly schemas: ReadonlyMap<string, StructuralSchema>;

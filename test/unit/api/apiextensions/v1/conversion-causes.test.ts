@@ -60,11 +60,11 @@ describe('the conversion of a definition', () => {
     ],
     [
       'has a Service with a name, a valid port and a valid path',
-      service({ name: '', port: 70_000, path: 'x' }),
+      service({ name: '', port: 70_000, path: 'xy' }),
       [
         `${client}.service.name: Required value: service name is required`,
         `${client}.service.port: Invalid value: 70000: port is not valid: must be between 1 and 65535, inclusive`,
-        `${client}.service.path: Invalid value: "x": must start with a '/'`,
+        `${client}.service.path: Invalid value: "xy": must start with a '/'`,
       ],
     ],
     [

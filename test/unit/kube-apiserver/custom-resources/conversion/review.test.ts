@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../../../../src/apimachinery/meta.ts';
 import {
+  type ConversionRequest,
   conversionReview,
   readConversion,
   reviewVersionIn,
@@ -23,9 +24,12 @@ const object = {
 const converted = { ...object, apiVersion: 'example.com/v2' };
 const named = (name: string) => ({ ...object, metadata: { ...object.metadata, name } });
 
-const request = {
-  ...{ uid: 'r', version: 'v1', desired: 'example.com/v2', objects: [object] },
-} as const;
+const request: ConversionRequest = {
+  uid: 'r',
+  version: 'v1',
+  desired: 'example.com/v2',
+  objects: [object],
+};
 const answer = (response: unknown, head: object = {}) =>
   JSON.stringify({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response, ...head });
 const success = (...convertedObjects: unknown[]) => ({
