@@ -3,7 +3,7 @@
  * those of CustomResourceDefinitions. Code that derives something from the kinds listens, or compares `all`
  * with an earlier `all`.
  */
-import { apiVersionOf, type ResourceDefinition } from './resource-definition.ts';
+import { apiVersionOf, isMainVersion, type ResourceDefinition } from './resource-definition.ts';
 
 export interface Kinds {
   /** All kinds, in every served version. The list is a new one after every change. */
@@ -26,7 +26,7 @@ const pathOf = (definition: ResourceDefinition) => `${apiVersionOf(definition)}/
 
 /** Returns the kinds whose objects are stored under their own definition. */
 export const storedOf = (definitions: readonly ResourceDefinition[]): readonly ResourceDefinition[] =>
-  definitions.filter(({ conversion, isReview, isMeasured }) => !conversion && !isReview && !isMeasured);
+  definitions.filter((one) => isMainVersion(one) && !one.isReview && !one.isMeasured);
 
 export class KindSet implements Kinds {
   #all: readonly ResourceDefinition[] = [];
@@ -55,7 +55,7 @@ export class KindSet implements Kinds {
   }
 
   get(group: string, plural: string): ResourceDefinition {
-    const found = this.#all.find((d) => d.group === group && d.plural === plural && !d.conversion);
+    const found = this.#all.find((d) => d.group === group && d.plural === plural && isMainVersion(d));
     if (!found) throw new Error(`no definition for ${plural} in group ${JSON.stringify(group)}`);
     return found;
   }

@@ -186,6 +186,12 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly versionRules?: VersionRules<T>;
   /** Present in a version that is served in addition to the stored one (served-version.ts). */
   readonly conversion?: Conversion<T>;
+  /**
+   * Present if a program converts objects between the versions of the kind; the same object in all of them.
+   * Each version is then prepared, validated and answered as a kind of its own, and only reading from the
+   * store and writing to it convert.
+   */
+  readonly versions?: ConvertedVersions;
   /** The object is created to be answered and is never stored: only POST is served. */
   readonly isReview?: true;
   /** The object is computed from measurements for each request and is never stored: only GET is served. */
@@ -230,9 +236,35 @@ export interface Conversion<T extends KubeObject> {
   validateUpdate?(object: T, old: T): StatusCause[];
 }
 
+/** The versions of a kind whose objects a program converts. Rejections are StatusErrors. */
+export interface ConvertedVersions {
+  /** The apiVersion in which objects are stored; it need not be served. */
+  readonly stored: string;
+  /** The served apiVersion in which the server itself reads the objects: the stored one if it is served. */
+  readonly main: string;
+  /** True if all stored objects are in the stored version, with all of its defaults. */
+  readonly areComplete: boolean;
+  /**
+   * Resolves to stored objects as they are read in a version, in the same order. The results may share parts
+   * with the objects.
+   */
+  read(objects: readonly KubeObject[], apiVersion: string): Promise<readonly KubeObject[]>;
+  /** Resolves to an object in another version. The result may share parts with the object. */
+  convert(object: KubeObject, apiVersion: string): Promise<KubeObject>;
+}
+
 /** Returns the definition under which objects are stored. */
 export const storedKind = (definition: ResourceDefinition): ResourceDefinition =>
   definition.conversion?.stored ?? definition;
+
+/** Returns whether the two are versions of one kind, which share their stored objects. */
+export const isSameKind = (one: ResourceDefinition, other: ResourceDefinition): boolean =>
+  storedKind(one) === storedKind(other) || (one.versions !== undefined && one.versions === other.versions);
+
+/** Returns whether the definition is the one version of its kind in which the server itself reads objects. */
+export const isMainVersion = (definition: ResourceDefinition): boolean =>
+  definition.conversion === undefined &&
+  (definition.versions === undefined || definition.versions.main === apiVersionOf(definition));
 
 /**
  * Returns the key under which the store keeps an object: `/registry/<plural>[.<group>]/[<namespace>/]<name>`.

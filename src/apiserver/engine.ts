@@ -8,10 +8,12 @@ import type { ApiServerOptions } from './options.ts';
 import { LatestRevision } from './reads/latest-revision.ts';
 import type { EngineContext } from './server-context.ts';
 import { Turns } from './turns.ts';
+import { VersionReader } from './versions/version-reader.ts';
 import { WriteTurns } from './write-turns.ts';
 
 /** Creates the engine. `authorize` is not called before the engine has its kinds. */
 export function createEngine(options: ApiServerOptions, authorize: Authorize): EngineContext {
+  const turns = new Turns(options.clock, options.loopMeter);
   return {
     store: options.store,
     cache: options.cache,
@@ -22,9 +24,10 @@ export function createEngine(options: ApiServerOptions, authorize: Authorize): E
     encoders: createEncoders(options.messages, () => options.clock.now()),
     clock: options.clock,
     random: options.random,
-    turns: new Turns(options.clock, options.loopMeter),
+    turns,
     writeTurns: new WriteTurns(options.clock),
     watchSelections: new WatchSelections(),
+    versionReader: new VersionReader(turns),
     log: options.log.named('apiserver'),
     loopMeter: options.loopMeter,
     notesTraces: options.tracer !== undefined,

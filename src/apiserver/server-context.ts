@@ -18,6 +18,7 @@ import type { KindBehavior } from './kind-behavior.ts';
 import type { WatchSelections } from './load/watch-selections.ts';
 import type { LatestRevision } from './reads/latest-revision.ts';
 import type { Turns } from './turns.ts';
+import type { VersionReader } from './versions/version-reader.ts';
 import type { WriteTurns } from './write-turns.ts';
 
 export interface UpgradeRequest {
@@ -61,6 +62,8 @@ export interface EngineContext {
   /** Scheduler of watches that have events to write. */
   readonly writeTurns: WriteTurns;
   readonly watchSelections: WatchSelections;
+  /** Objects of kinds whose versions a program converts. */
+  readonly versionReader: VersionReader;
   readonly log: Logger;
   /** Measures the work that occupies the event loop; absent if nothing is measured. */
   readonly loopMeter?: LoopMeter | undefined;

@@ -14,6 +14,7 @@ import type { Document, ServerParts } from '../apiserver/options.ts';
 import { LatestRevision } from '../apiserver/reads/latest-revision.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
 import { findObject } from '../apiserver/stored-object.ts';
+import { RequestWork } from '../apiserver/transport/request-work.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';
@@ -27,6 +28,7 @@ import { nodeMetricsAuthorizer } from './authorization/node-metrics.ts';
 import { checkNodeMayRead } from './authorization/node-reads.ts';
 import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
+import type { ConversionCaller } from './custom-resources/conversion/webhook-versions.ts';
 import { ServedDefinitions } from './custom-resources/served-definitions.ts';
 import { limitEvents } from './event-rate.ts';
 import { measure } from './metrics/measure.ts';
@@ -45,6 +47,8 @@ import { issuerDocuments } from './service-accounts/documents.ts';
 import { defaultKeyAgeMs, issuerOf } from './service-accounts/issuer.ts';
 import { AccountKeys } from './service-accounts/keys.ts';
 import { kubeSubresources } from './subresources/subresources.ts';
+import { WebhookClient } from './webhooks/client.ts';
+import { serviceDialer } from './webhooks/service-dialer.ts';
 
 export interface KubeApiServer extends ApiServer {
   readonly serviceCIDR: string;
@@ -97,6 +101,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     remoteAddressKey,
     parts(engine) {
       const context = { ...engine, ...own, policy: new Policy(engine.cache), definitions };
+      definitions.convertBy(conversionCaller(context));
       const aggregator = new Aggregator(context, options.frontProxy?.client);
       made.aggregator = aggregator;
       const parts = kubeParts(
@@ -117,6 +122,15 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     extensionKinds: aggregator.extensionKinds,
   };
   return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, ...extensions };
+}
+
+function conversionCaller(server: KubeContext): ConversionCaller {
+  const client = new WebhookClient(server.clock, serviceDialer(server));
+  return {
+    post: (call) => client.post(call),
+    random: server.random,
+    newWork: () => new RequestWork(server),
+  };
 }
 
 const kubeParts = (

@@ -7,10 +7,6 @@ import type { TestResult } from './suite-log.ts';
  */
 const named: readonly (readonly [tests: RegExp, cause: string])[] = [
   [
-    /CustomResourceConversionWebhook|CustomResourceFieldSelectors/,
-    'webhooks that convert custom resources are not called: definitions with one are refused',
-  ],
-  [
     /^\[sig-apps\] Job should allow to use (a|the) pod failure policy/,
     'its pods are privileged, which fails where Docker itself has not all rights of the machine',
   ],

@@ -11,10 +11,6 @@ interface Rule {
 /** Most of these tests wait for something that never happens, for five minutes each or more. */
 const notServed: readonly Rule[] = [
   {
-    tests: /^\[sig-api-machinery\] CustomResourceConversionWebhook /,
-    reason: 'webhooks that convert custom resources are not called: definitions with one are refused',
-  },
-  {
     tests: /^\[sig-api-machinery\] Aggregator /,
     reason: 'other API servers are not asked (APIService): this waits five minutes for one',
   },

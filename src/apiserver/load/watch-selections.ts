@@ -31,6 +31,9 @@ class SharedSelection implements Selection {
     this.#own = own;
   }
 
+  get definition() {
+    return this.#own.definition;
+  }
   get prefix() {
     return this.#own.prefix;
   }
@@ -42,6 +45,9 @@ class SharedSelection implements Selection {
   }
   get everything() {
     return this.#own.everything;
+  }
+  get readsObjects() {
+    return this.#own.readsObjects;
   }
   get text() {
     return this.#own.text;

@@ -23,6 +23,8 @@ export interface Keyed {
 }
 
 export interface Selection {
+  /** The kind in the version that the client addressed; the selected objects are in it. */
+  readonly definition: ResourceDefinition;
   readonly prefix: string;
   /** The only key that can match, if the selector names one object. */
   readonly key: string | undefined;
@@ -30,6 +32,8 @@ export interface Selection {
   readonly indexed: Indexed | undefined;
   /** True if there is no selector: everything under the prefix matches. */
   readonly everything: boolean;
+  /** True if the keys of objects do not decide which of them match. */
+  readonly readsObjects: boolean;
   matches(candidate: Keyed): boolean;
   /** Equal for two selections of a kind that match the same objects; undefined without a selector. */
   readonly text: string | undefined;
@@ -64,11 +68,13 @@ export function selectionOf(
   const everything = fieldSelector.length === 0 && isEverything(labelSelector);
   const decided = rest.length === 0 && isEverything(labelSelector);
   return {
+    definition,
     prefix,
     key,
     // The fields of another version may have a different meaning.
     indexed: definition.conversion ? undefined : indexedBy(stored, fieldSelector),
     everything,
+    readsObjects: !decided,
     get text() {
       if (everything) return undefined;
       return JSON.stringify([prefix, formatSelector(labelSelector), formatFieldSelector(fieldSelector)]);

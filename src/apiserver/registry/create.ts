@@ -18,7 +18,6 @@ import { type Claims, ClaimTakenError, KeyExistsError } from '../../storage/stor
 import type { Admission } from '../admission/plugin.ts';
 import type { Kept } from '../encoding/encoder.ts';
 import type { ServerContext } from '../server-context.ts';
-import { storedObject } from '../stored-object.ts';
 import { RequestWork } from '../transport/request-work.ts';
 import type { WriteOptions } from '../write-options.ts';
 import { planClaims, requireUnclaimed } from './claims.ts';
@@ -29,6 +28,7 @@ import { initializeMeta, matchTarget } from './object-meta.ts';
 import { prepareForCreate, validateForCreate } from './preparation.ts';
 import { requireRoom } from './require-room.ts';
 import { keepNote, noteTrace } from './trace-notes.ts';
+import { shownVersion, writtenVersion } from './written-version.ts';
 
 export interface CreateRequest {
   readonly definition: ResourceDefinition;
@@ -129,7 +129,7 @@ async function createNamed(
   // Checked before all steps whose duration depends on the number of values.
   requireFewValues();
   await work.pause();
-  const owners = request.isOwned ? undefined : ownersOf(server, object, { ...context, ...request });
+  const owners = request.isOwned ? undefined : await ownersOf(server, object, { ...context, ...request });
   await work.pause();
   await server.admission.mutate(admission);
   prepareForCreate(definition, object, context);
@@ -168,9 +168,13 @@ function setInitialStatus(
  * Returns the object's managedFields as text. Returns undefined if the client sent managedFields: then they
  * are set in the object.
  */
-function ownersOf(server: ServerContext, object: KubeObject, write: OwnedWrite): string | undefined {
+async function ownersOf(
+  server: ServerContext,
+  object: KubeObject,
+  write: OwnedWrite,
+): Promise<string | undefined> {
   if (object.metadata.managedFields === undefined) return ownersOfNew(server, object, write);
-  setOwners(object, ownersAfter(server, object, undefined, write));
+  setOwners(object, await ownersAfter(server, object, undefined, write));
   return undefined;
 }
 
@@ -201,11 +205,13 @@ async function store(
     try {
       if (request.options.dryRun)
         return await wouldBeStored(server, request, { object, key, claims, owners });
-      const { value, revision } = await withRoom(object, owners, !request.isOwned, (bytes) =>
+      const { aside } = request.options;
+      const stored = await writtenVersion(definition, object, aside);
+      const { value, revision } = await withRoom(stored, owners, !request.isOwned, (bytes) =>
         storeNew(server, definition, { object, key, claims }, bytes),
       );
       object.metadata.resourceVersion = String(revision);
-      return { object, kept: storedObject({ key, value, revision }) };
+      return { object, kept: await shownVersion(definition, { key, value, revision }, aside) };
     } catch (error) {
       taken.add(lostClaim(error, definition, name));
     }

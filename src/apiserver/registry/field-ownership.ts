@@ -19,7 +19,7 @@ import { asServed } from '../../apimachinery/served-version.ts';
 import { countValues, maxOwnerValues, tooManyValues } from '../../apimachinery/value-limit.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { WriteOptions } from '../write-options.ts';
-import { versionsOf } from './type-versions.ts';
+import { withVersions } from './type-versions.ts';
 
 type Server = Pick<ServerContext, 'kinds' | 'fields' | 'log'>;
 
@@ -35,35 +35,43 @@ export interface OwnedWrite {
  * Returns the managers of `object`, which is about to be stored; `old` is absent for a new object. Returns
  * undefined if there are none.
  */
-export function ownersAfter(
+export async function ownersAfter(
   server: Server,
   object: KubeObject,
   old: KubeObject | undefined,
   write: OwnedWrite,
-): ManagedFieldsEntry[] | undefined {
+): Promise<ManagedFieldsEntry[] | undefined> {
   const { definition, subresource } = write;
   const live = old ? unowned(asServed(write.options.served, old)) : nothingOf(write);
-  return orForgotten(server, definition, object, () => {
-    const entries = entriesAfterUpdate(
-      { live, next: unowned(asServed(write.options.served, object)), isNew: !old },
-      entriesIn(old),
-      entriesIn(object),
-      writeOf(write),
-      versionsOf(server, definition, subresource),
-    );
-    return { kept: entries, values: countValues(entries) };
-  });
+  const next = unowned(asServed(write.options.served, object));
+  return withVersions(server, definition, subresource, (versions) =>
+    orForgotten(server, definition, object, () => {
+      const entries = entriesAfterUpdate(
+        { live, next, isNew: !old },
+        entriesIn(old),
+        entriesIn(object),
+        writeOf(write),
+        versions,
+      );
+      return { kept: entries, values: countValues(entries) };
+    }),
+  );
 }
 
 /** Returns the same as ownersAfter, as JSON, for a new object whose client sent no managedFields. */
-export function ownersOfNew(server: Server, object: KubeObject, write: OwnedWrite): string | undefined {
+export async function ownersOfNew(
+  server: Server,
+  object: KubeObject,
+  write: OwnedWrite,
+): Promise<string | undefined> {
   const { definition, subresource } = write;
   const next = asServed(write.options.served, object);
-  return orForgotten(server, definition, object, () => {
-    const versions = versionsOf(server, definition, subresource);
-    const entries = entriesOfNew({ live: nothingOf(write), next }, writeOf(write), versions);
-    return { kept: entries?.text, values: entries?.values ?? 0 };
-  });
+  return withVersions(server, definition, subresource, (versions) =>
+    orForgotten(server, definition, object, () => {
+      const entries = entriesOfNew({ live: nothingOf(write), next }, writeOf(write), versions);
+      return { kept: entries?.text, values: entries?.values ?? 0 };
+    }),
+  );
 }
 
 /** Returns the fields of an object that does not exist. */

@@ -16,12 +16,13 @@ import {
   ValueTooLargeError,
 } from '../../storage/store.ts';
 import type { Kept } from '../encoding/encoder.ts';
+import type { Aside } from '../load/shed.ts';
 import type { ServerContext } from '../server-context.ts';
-import { storedObject } from '../stored-object.ts';
 import { requireUnclaimed } from './claims.ts';
 import { isSurelyNotStored } from './not-stored.ts';
 import type { Part } from './preparation.ts';
 import { requireRoom } from './require-room.ts';
+import { readVersion, shownVersion, writtenVersion } from './written-version.ts';
 
 export type Decision =
   | {
@@ -49,8 +50,10 @@ export interface Outcome {
 }
 
 export interface Attempt {
-  /** Copy of the stored object that may be changed. */
+  /** Copy of the stored object that may be changed, in the version of the definition. */
   readonly current: KubeObject;
+  /** True if the object has to be written anew because it is stored in an earlier version of its kind. */
+  readonly isOutdated?: boolean;
   /** Claims that turned out to belong to another object during this call. */
   readonly taken: ReadonlySet<string>;
 }
@@ -69,6 +72,8 @@ export interface UpdateTarget {
   readonly dryRun?: boolean;
   /** Part of the object that can change; defaults to any. */
   readonly part?: Part;
+  /** See `Admission.aside`. */
+  readonly aside?: Aside | undefined;
 }
 
 /** Lost races in a row after which the caller gets a conflict. */
@@ -85,7 +90,7 @@ export async function guaranteedUpdate(
   let snapshot: Snapshot | undefined = server.cache.get(key) ?? (await readStore(server, key));
   for (let races = 0; races < maxLostRaces; races++) {
     if (!snapshot) throw newNotFound(definition, name);
-    const decided = await decideOn(server, key, snapshot, taken, decide);
+    const decided = await decideOn(server, { ...target, key }, snapshot, taken, decide);
     if ('store' in decided) {
       snapshot = decided.store;
       continue;
@@ -128,7 +133,7 @@ type Decided = { readonly decision: Decision } | { readonly store: Snapshot | un
  */
 async function decideOn(
   server: ServerContext,
-  key: string,
+  { key, ...target }: StoredTarget,
   snapshot: Snapshot,
   taken: ReadonlySet<string>,
   decide: (attempt: Attempt) => Decision | Promise<Decision>,
@@ -138,7 +143,9 @@ async function decideOn(
     return store?.revision === snapshot.revision ? undefined : { store };
   };
   try {
-    const decision = await decide({ current: decodeObject(snapshot.bytes, snapshot.revision), taken });
+    const stored = decodeObject(snapshot.bytes, snapshot.revision);
+    const { object, isOutdated } = await readVersion(target.definition, stored, target.aside);
+    const decision = await decide({ current: object, isOutdated, taken });
     return (decision.type === 'keep' ? await newer() : undefined) ?? { decision };
   } catch (error) {
     const found = await newer();
@@ -182,7 +189,7 @@ async function applyOrWithdraw(
 
 async function apply(
   server: ServerContext,
-  { key, definition, part }: StoredTarget,
+  { key, definition, part, aside }: StoredTarget,
   decision: Exclude<Decision, { type: 'keep' }>,
   { revision, bytes }: Snapshot,
 ): Promise<Kept> {
@@ -193,13 +200,14 @@ async function apply(
     return { object };
   }
   const isStatus = part === 'status';
+  const stored = await writtenVersion(definition, object, aside);
   const update = async (value: Buffer) => {
     requireRoom(server, definition, { object, after: value.length, isStatus, old: bytes });
     return store.update(key, value, revision, claims);
   };
-  const written = await withRoom(object, undefined, decision.mayForgetOwners ?? false, update);
+  const written = await withRoom(stored, undefined, decision.mayForgetOwners ?? false, update);
   object.metadata.resourceVersion = String(written.revision);
-  return storedObject({ key, ...written });
+  return shownVersion(definition, { key, ...written }, aside);
 }
 
 /**

@@ -5,7 +5,13 @@ import type { Kinds } from '../../apimachinery/kind-set.ts';
 import { FieldSet } from '../../apimachinery/managed-fields/field-set.ts';
 import type { TypeVersion, Versions } from '../../apimachinery/managed-fields/ownership.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
-import { apiVersionOf, type ResourceDefinition, storedKind } from '../../apimachinery/resource-definition.ts';
+import {
+  apiVersionOf,
+  type ConvertedVersions,
+  isSameKind,
+  type ResourceDefinition,
+  storedKind,
+} from '../../apimachinery/resource-definition.ts';
 import { objectTypeOf } from '../../apimachinery/schema-types.ts';
 
 interface Types {
@@ -40,7 +46,7 @@ export function versionsOf(types: Types, definition: ResourceDefinition, subreso
 function makeVersions({ kinds, fields }: Types, stored: ResourceDefinition, subresource: string): Versions {
   const byVersion = new Map<string, TypeVersion>();
   for (const definition of kinds.all) {
-    if (storedKind(definition) !== stored) continue;
+    if (!isSameKind(definition, stored)) continue;
     const apiVersion = apiVersionOf(definition);
     const type = objectTypeOf(definition, fields);
     byVersion.set(apiVersion, {
@@ -76,6 +82,74 @@ function conversionOf({ conversion }: ResourceDefinition): Pick<TypeVersion, 'co
   return {
     convert: (object) => conversion.fromStored(whole(object)),
     revert: (object) => conversion.toStored(whole(object)),
+  };
+}
+
+/** A conversion that a calculation needs and that has not been made yet. */
+class NeededConversion extends Error {
+  override readonly name = 'NeededConversion';
+  readonly key: string;
+  readonly object: KubeObject;
+  readonly apiVersion: string;
+
+  constructor(key: string, object: KubeObject, apiVersion: string) {
+    super(`an object is needed in ${apiVersion}`);
+    this.key = key;
+    this.object = object;
+    this.apiVersion = apiVersion;
+  }
+}
+
+/**
+ * Resolves to the result of a calculation with the versions of `definition`. If a program converts objects
+ * between them, the calculation is repeated after each conversion that it needed, so it must have no effect.
+ * Rejects with the error of the calculation or of the program.
+ */
+export async function withVersions<T>(
+  types: Types,
+  definition: ResourceDefinition,
+  subresource: string,
+  calculate: (versions: Versions) => T | Promise<T>,
+): Promise<T> {
+  const versions = versionsOf(types, definition, subresource);
+  const { versions: converted } = definition;
+  if (!converted) return calculate(versions);
+  const known = new Map<string, KubeObject>();
+  const remembering = rememberingVersions(versions, known);
+  for (;;) {
+    try {
+      return await calculate(remembering);
+    } catch (error) {
+      if (!(error instanceof NeededConversion)) throw error;
+      known.set(error.key, await convertWhole(converted, error));
+    }
+  }
+}
+
+/** Upstream does not send an object without fields, such as the one before a creation. */
+const convertWhole = async (
+  converted: ConvertedVersions,
+  { object, apiVersion }: NeededConversion,
+): Promise<KubeObject> =>
+  object.metadata.name ? converted.convert(object, apiVersion) : { ...object, apiVersion };
+
+function rememberingVersions(versions: Versions, known: ReadonlyMap<string, KubeObject>): Versions {
+  return (apiVersion) => {
+    const version = versions(apiVersion);
+    return (
+      version && {
+        ...version,
+        convert(value) {
+          const object = whole(value);
+          if (object.apiVersion === apiVersion) return value;
+          const key = `${apiVersion} ${JSON.stringify(object)}`;
+          const converted = known.get(key);
+          if (!converted) throw new NeededConversion(key, object, apiVersion);
+          return converted;
+        },
+        revert: (value) => ({ ...whole(value), apiVersion }),
+      }
+    );
   };
 }
 

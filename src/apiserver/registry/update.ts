@@ -42,14 +42,15 @@ export interface UpdateRequest {
 
 /** Resolves to the stored object, or to its last state if this update removed the last finalizer. */
 export function updateObject(server: ServerContext, request: UpdateRequest): Promise<Outcome> {
-  const target = { ...request, dryRun: request.options.dryRun };
+  const { dryRun, aside } = request.options;
+  const target = { ...request, dryRun, aside };
   return guaranteedUpdate(server, target, (attempt) => decide(server, request, attempt));
 }
 
 async function decide(
   server: ServerContext,
   request: UpdateRequest,
-  { current, taken }: Attempt,
+  { current, isOutdated, taken }: Attempt,
 ): Promise<Decision> {
   const { definition, subresource } = request;
   const { dryRun, user, served, warn, fieldManager, aside } = request.options;
@@ -86,7 +87,7 @@ async function decide(
     definition.strategy.setDefaults?.(old);
   }
   await work.pause();
-  const owners = ownersOf(server, request, object, old, context.now);
+  const owners = await ownersOf(server, request, object, old, context.now);
   setOwners(object, owners);
   await work.pause();
   await server.admission.mutate(admission);
@@ -102,19 +103,19 @@ async function decide(
   await work.pause();
   if (isFullyFinalized(definition, object))
     return { type: 'remove', object, claims: releaseClaims(server, definition, old) };
-  if (isUnchanged(object, old)) return { type: 'keep', object: old };
+  if (isUnchanged(object, old) && !isOutdated) return { type: 'keep', object: old };
   if (request.part === 'main') noteTrace(server, object, old, request.options);
   const notStored = () => server.admission.notStored(admission);
   return { type: 'write', object, claims, mayForgetOwners: request.owners === undefined, notStored };
 }
 
-function ownersOf(
+async function ownersOf(
   server: ServerContext,
   { owners, definition, subresource, options }: UpdateRequest,
   object: KubeObject,
   old: KubeObject,
   now: string,
-): Entries {
+): Promise<Entries> {
   if (owners === 'kept') return entriesIn(old);
   if (owners === 'applied') return entriesIn(object);
   return ownersAfter(server, object, old, { definition, subresource, options, now });

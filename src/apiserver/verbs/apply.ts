@@ -11,7 +11,7 @@ import { newBadRequest } from '../../apimachinery/status-error.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { entriesIn, setApplied, unowned } from '../registry/field-ownership.ts';
 import type { Part } from '../registry/preparation.ts';
-import { versionsOf } from '../registry/type-versions.ts';
+import { withVersions } from '../registry/type-versions.ts';
 import type { RequestScope } from '../request/request-scope.ts';
 import { type Configuration, readConfiguration } from './apply-body.ts';
 import { applyRefusal } from './apply-refusal.ts';
@@ -75,10 +75,11 @@ async function merged(
   const { subresource } = info;
   const now = rfc3339(server.clock.now());
   const write = { manager, apiVersion: apiVersionOf(served), subresource, now, force };
-  const versions = versionsOf(server, definition, subresource);
   try {
     const before = managersOf(entriesIn(current));
-    return await work.through(applied(live, configuration.value, before, write, versions, empty));
+    return await withVersions(server, definition, subresource, (versions) =>
+      work.through(applied(live, configuration.value, before, write, versions, empty)),
+    );
   } catch (error) {
     throw applyRefusal(error, configuration);
   }

@@ -15,7 +15,7 @@ export async function removeCollection(scope: RequestScope): Promise<Response> {
   const warn = warner(scope);
   const query = { ...parseListQuery(scope.query), watch: false, limit: 0, continue: '' };
   const selection = selectionOf(served, info.namespace, query);
-  const page = await readPage(server, selection, { ...query, resourceVersion: undefined }, scope.signal);
+  const page = await readPage(server, selection, { ...query, resourceVersion: undefined }, scope);
   for (const { object } of page.items) {
     const { name, namespace = '' } = object.metadata;
     const request = {

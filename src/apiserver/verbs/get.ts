@@ -23,9 +23,15 @@ export async function get(scope: RequestScope): Promise<Response> {
 
 /**
  * Returns the object from the cache if the request has a resourceVersion, otherwise as it is stored now
- * (linearizable). Throws 404.
+ * (linearizable), in the version that the client addressed. Throws 404.
  */
 export async function readObject(scope: RequestScope): Promise<StoredObject> {
+  const found = await readStored(scope);
+  const [shown = found] = await scope.server.versionReader.read(scope.definition, [found], scope.aside);
+  return shown;
+}
+
+async function readStored(scope: RequestScope): Promise<StoredObject> {
   const { server, definition, info } = scope;
   const key = storageKey(definition, info.namespace, info.name);
   const revision = parseResourceVersion(scope.query.get('resourceVersion') ?? '');

@@ -13,7 +13,7 @@ export async function list(scope: RequestScope): Promise<Response> {
 
 async function listCollection(scope: RequestScope, query: ListQuery): Promise<Response> {
   const selection = selectionOf(scope.served, scope.info.namespace, query);
-  const page = await readPage(scope.server, selection, query, scope.signal);
+  const page = await readPage(scope.server, selection, query, scope);
   return scope.encoder.list(scope, listMeta(page), page.items);
 }
 

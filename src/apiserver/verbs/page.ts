@@ -9,6 +9,7 @@ import type { CachedObject } from '../../storage/cache.ts';
 import { CompactedError, type StoredValue } from '../../storage/store.ts';
 import { waitForNow, waitForRevision } from '../reads/freshness.ts';
 import type { Selection } from '../reads/selection.ts';
+import type { RequestScope } from '../request/request-scope.ts';
 import type { ServerContext } from '../server-context.ts';
 import { type StoredObject, storedObject } from '../stored-object.ts';
 import { fewItems, Turn } from '../turns.ts';
@@ -48,12 +49,36 @@ function decodeToken(text: string): ContinueToken {
   );
 }
 
+/** The request that reads: it ends when the signal aborts, and steps aside while it waits for a program. */
+type Reader = Pick<RequestScope, 'aside' | 'signal'>;
+
+/** Resolves to a page of objects in the version of the selection. */
 export async function readPage(
   server: ServerContext,
   selection: Selection,
   query: ListQuery,
-  signal: AbortSignal,
+  reader: Reader,
 ): Promise<Page> {
+  const page = await storedPage(server, selection, query, reader);
+  return { ...page, items: await inVersion(server, selection, page.items, reader.aside) };
+}
+
+/** Returns selected objects in the version of the selection. */
+export const inVersion = async <T extends StoredObject>(
+  { versionReader }: ServerContext,
+  { definition, readsObjects }: Selection,
+  items: readonly T[],
+  aside: Reader['aside'],
+): Promise<readonly T[]> => (readsObjects ? items : versionReader.read(definition, items, aside));
+
+/** Resolves to a page of objects as `matchingObjects` returns them. */
+async function storedPage(
+  server: ServerContext,
+  selection: Selection,
+  query: ListQuery,
+  reader: Reader,
+): Promise<Page> {
+  const { signal } = reader;
   if (query.continue) {
     if (query.resourceVersion)
       throw newBadRequest('specifying resource version is not allowed when using continue');
@@ -64,17 +89,17 @@ export async function readPage(
       revision: token.rv,
       limit: query.limit,
     };
-    return withExpiry(() => pageFromStore(server, selection, start, signal), token);
+    return withExpiry(() => pageFromStore(server, selection, start, reader), token);
   }
   if (query.resourceVersionMatch === 'Exact' && query.resourceVersion !== undefined) {
     const revision = query.resourceVersion;
     await waitForRevision(server, revision, { signal });
     const start: PastPage = { after: undefined, revision, limit: query.limit };
-    return withExpiry(() => pageFromStore(server, selection, start, signal), undefined);
+    return withExpiry(() => pageFromStore(server, selection, start, reader), undefined);
   }
   if (query.resourceVersion === undefined) await waitForNow(server, { signal });
   else await waitForRevision(server, query.resourceVersion, { signal });
-  return pageFromCache(server, selection, query, signal);
+  return pageFromCache(server, selection, query, reader);
 }
 
 export interface Matching {
@@ -84,19 +109,23 @@ export interface Matching {
 
 /**
  * Returns the objects in the cache that match the selection, consistent at one revision; stops after `most`
- * matches.
+ * matches. A selection that reads objects returns them in its version, another one as they are stored
+ * (`inVersion`).
  */
 export async function matchingObjects(
   server: ServerContext,
   selection: Selection,
-  signal: AbortSignal,
+  { aside, signal }: Reader,
   most = Number.POSITIVE_INFINITY,
 ): Promise<Matching> {
   // The list is read at once; later changes do not modify these objects.
   const { revision } = server.cache;
   const all = candidates(server, selection);
   if (selection.everything) return { items: all, revision };
-  return { items: await matchingOf(server, selection, all, { most, signal }), revision };
+  const shown = selection.readsObjects
+    ? await server.versionReader.read(selection.definition, all, aside)
+    : all;
+  return { items: await matchingOf(server, selection, shown, { most, signal }), revision };
 }
 
 /** Works in turns, because a selector may have to parse every object. */
@@ -135,14 +164,14 @@ async function pageFromCache(
   server: ServerContext,
   selection: Selection,
   query: ListQuery,
-  signal: AbortSignal,
+  reader: Reader,
 ): Promise<Page> {
   // Upstream ignores the limit of a list at resourceVersion 0, and informers rely on it.
   const limit = query.resourceVersion === 0 ? 0 : query.limit;
   const { items: matching, revision } = await matchingObjects(
     server,
     selection,
-    signal,
+    reader,
     limit > 0 ? limit + 1 : undefined,
   );
   if (limit === 0 || matching.length <= limit) {
@@ -175,7 +204,7 @@ async function pageFromStore(
   server: ServerContext,
   selection: Selection,
   page: PastPage,
-  signal: AbortSignal,
+  reader: Reader,
 ): Promise<Page> {
   const { limit } = page;
   const items: StoredObject[] = [];
@@ -186,7 +215,9 @@ async function pageFromStore(
       ...startOf(after, revision),
     });
     revision ??= batch.revision;
-    const used = await takeMatching({ turns: server.turns, signal, limit, selection }, items, batch.items);
+    const stored = await candidatesOf(server, selection, batch.items, reader);
+    const { signal } = reader;
+    const used = await takeMatching({ turns: server.turns, signal, limit, selection }, items, stored);
     after = batch.items[used - 1]?.key;
     const left = batch.items.length - used;
     if (!batch.more && left === 0) return { items, revision, continue: '', remaining: undefined };
@@ -217,6 +248,17 @@ function batchLimit(limit: number, selection: Selection): number {
   return selection.everything ? limit : Math.max(limit, batchSize);
 }
 
+/** Returns stored values as objects, in the version of the selection if it reads them. */
+async function candidatesOf(
+  { versionReader }: ServerContext,
+  { definition, readsObjects }: Selection,
+  values: readonly StoredValue[],
+  { aside }: Reader,
+): Promise<readonly StoredObject[]> {
+  const objects = values.map(storedObject);
+  return readsObjects ? versionReader.read(definition, objects, aside) : objects;
+}
+
 interface Taking extends Pick<ServerContext, 'turns'>, Pick<PastPage, 'limit'> {
   readonly signal: AbortSignal;
   readonly selection: Selection;
@@ -226,14 +268,13 @@ interface Taking extends Pick<ServerContext, 'turns'>, Pick<PastPage, 'limit'> {
 async function takeMatching(
   { turns, signal, limit, selection }: Taking,
   items: StoredObject[],
-  stored: readonly StoredValue[],
+  stored: readonly StoredObject[],
 ): Promise<number> {
   let turn = new Turn();
-  for (const [index, value] of stored.entries()) {
-    const item = storedObject(value);
+  for (const [index, item] of stored.entries()) {
     if (selection.matches(item)) items.push(item);
     if (isFull(items, limit)) return index + 1;
-    if (selection.everything || !turn.took(value.value.length)) continue;
+    if (selection.everything || !turn.took(item.bytes.length)) continue;
     await turns.next(signal);
     turn = new Turn();
   }

@@ -3,7 +3,7 @@
  * occur meanwhile are queued. When the watch ends it releases its timers, listeners and place in the cache. A
  * server has several watches per node, so a waiting watch holds little memory.
  */
-import { newExpired } from '../../apimachinery/status-error.ts';
+import { newExpired, StatusError } from '../../apimachinery/status-error.ts';
 import { onAbort } from '../../base/abort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
@@ -14,10 +14,13 @@ import type { WatchedSelection } from '../load/watch-selections.ts';
 import type { Selection } from '../reads/selection.ts';
 import type { Sink, Source } from '../transport/pushed-body.ts';
 import { Turn, type Turns } from '../turns.ts';
+import type { VersionReader } from '../versions/version-reader.ts';
+import { watchVersion } from '../versions/version-watch.ts';
 import type { WriteTurns } from '../write-turns.ts';
 
 export interface WatchPlan {
   readonly cache: Cache;
+  readonly versionReader: VersionReader;
   readonly clock: Clock;
   readonly log: Logger;
   readonly turns: Turns;
@@ -144,22 +147,28 @@ class WatchSource implements Source {
   }
 
   #subscribe(): void {
-    const { cache, enter, after } = this.#plan;
+    const { enter, after } = this.#plan;
     const { selection, leave } = enter();
     this.#leave = leave;
+    const { definition, prefix, key, readsObjects: withPrevious } = selection;
     try {
-      this.#unwatch = cache.watch(selection.prefix, after, {
-        onEvents: (events, revision) => {
-          const frames: Buffer[] = [];
-          for (const event of events) {
-            const frame = frameOf(event, selection, this.#plan.framing);
-            if (frame) frames.push(frame);
-          }
-          this.#delivered = revision;
-          this.#send(frames);
+      this.#unwatch = watchVersion(
+        this.#plan,
+        { definition, prefix, key, withPrevious, after },
+        {
+          onEvents: (events, revision) => {
+            const frames: Buffer[] = [];
+            for (const event of events) {
+              const frame = frameOf(event, selection, this.#plan.framing);
+              if (frame) frames.push(frame);
+            }
+            this.#delivered = revision;
+            this.#send(frames);
+          },
+          onExpired: () => this.#expire(this.#delivered),
+          onFailed: (error) => this.#endWithError(error),
         },
-        onExpired: () => this.#expire(this.#delivered),
-      });
+      );
     } catch (error) {
       if (!(error instanceof CompactedError)) throw error;
       this.#expire(after);
@@ -171,6 +180,17 @@ class WatchSource implements Source {
     if (!this.#initial) this.#flush();
     const message = `too old resource version: ${revision} (${this.#plan.cache.revision})`;
     this.#write([this.#plan.framing.error(newExpired(message).status)]);
+    this.#end();
+  }
+
+  /** An event cannot be converted. */
+  #endWithError(error: unknown): void {
+    if (!(error instanceof StatusError)) {
+      this.#fail(error);
+      return;
+    }
+    if (!this.#initial) this.#flush();
+    this.#write([this.#plan.framing.error(error.status)]);
     this.#end();
   }
 

@@ -5,12 +5,12 @@
 import type { ListQuery } from '../../apimachinery/list-options.ts';
 import { newTooManyRequests } from '../load/shed.ts';
 import { waitForNow, waitForRevision } from '../reads/freshness.ts';
-import { selectionOf } from '../reads/selection.ts';
+import { type Selection, selectionOf } from '../reads/selection.ts';
 import type { RequestScope } from '../request/request-scope.ts';
 import { nodeNameOf } from '../request/user.ts';
 import { respond } from '../respond.ts';
 import { streamOf } from '../transport/pushed-body.ts';
-import { matchingObjects } from './page.ts';
+import { inVersion, type Matching, matchingObjects } from './page.ts';
 import { watchSource } from './watch-stream.ts';
 
 /**
@@ -31,14 +31,13 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
   const framing = scope.encoder.framing();
   const start = await prepareStart(scope, query);
   const { items: initial, revision: after } =
-    start === 'current'
-      ? await matchingObjects(server, selection, scope.signal)
-      : { items: [], revision: start };
+    start === 'current' ? await shownObjects(scope, selection) : { items: [], revision: start };
   // Clients take a watch that ends at once without an event for a failure, and list everything again. After
   // this error they wait, and repeat the watch.
   if (shutdown?.aborted) throw newTooManyRequests('the server is stopping', 1);
   const plan = {
     cache: server.cache,
+    versionReader: server.versionReader,
     clock: server.clock,
     log: server.log,
     turns: server.turns,
@@ -57,6 +56,12 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
   push?.(source);
   const headers = { ...scope.headers, 'content-type': framing.contentType };
   return respond(200, push ? null : streamOf(source, scope.signal, scope.hangUp), headers);
+}
+
+/** Returns the objects with which the watch begins, in the version that the client addressed. */
+async function shownObjects(scope: RequestScope, selection: Selection): Promise<Matching> {
+  const { items, revision } = await matchingObjects(scope.server, selection, scope);
+  return { items: await inVersion(scope.server, selection, items, scope.aside), revision };
 }
 
 /**

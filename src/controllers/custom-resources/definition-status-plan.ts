@@ -2,6 +2,7 @@
  * The status of a CustomResourceDefinition: its accepted names and its conditions. Pure.
  */
 import { approvalCondition } from '../../api/apiextensions/v1/api-approval.ts';
+import { hasUnreadableBundle } from '../../api/apiextensions/v1/conversion-causes.ts';
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1/custom-resource-definition.ts';
 import {
   isDefinitionTrue,
@@ -45,6 +46,10 @@ function establishedCondition(
   const type = 'Established';
   if (status !== 'True')
     return { type, status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' };
+  if (hasUnreadableBundle(definition)) {
+    const message = 'The conversion webhook CABundle is invalid';
+    return { type, status: 'False', reason: 'InvalidCABundle', message };
+  }
   const message = 'the initial names have been accepted';
   return isDefinitionTrue(definition, 'NamesAccepted')
     ? { type, status: 'True', reason: 'InitialNamesAccepted', message }

@@ -118,12 +118,17 @@ function* objectCauses(
 const completed = (value: JsonObject, schema: StructuralSchema): JsonObject =>
   withDefaults(withoutNulls(value, schema) as JsonObject, schema) as JsonObject;
 
+/** Returns an object with only the fields of the schema. Shares parts with the object. */
+export function prunedBy(object: KubeObject, schema: StructuralSchema): KubeObject {
+  const { apiVersion, kind, metadata, ...content } = object as KubeObject & JsonObject;
+  return { apiVersion, kind, metadata, ...(pruned(content, schema, true).value as JsonObject) };
+}
+
 /**
  * Returns a stored object with the fields of the schema and their defaults: it may have been stored under an
  * earlier one. Shares parts with the object.
  */
 export function underSchema(object: KubeObject, schema: StructuralSchema): KubeObject {
-  const { apiVersion, kind, metadata, ...content } = object as KubeObject & JsonObject;
-  const { value } = pruned(content as JsonObject, schema, true);
-  return { apiVersion, kind, metadata, ...completed(value as JsonObject, schema) };
+  const { apiVersion, kind, metadata, ...content } = prunedBy(object, schema) as KubeObject & JsonObject;
+  return { apiVersion, kind, metadata, ...completed(content, schema) };
 }

@@ -11,6 +11,7 @@ import type { FieldTable } from '../../apimachinery/field-types.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { StructuralSchema } from '../../apimachinery/structural-schema/schema.ts';
+import { type ConversionCaller, isWebhookConverted, webhookVersions } from './conversion/webhook-versions.ts';
 import { customKind, underSchema } from './custom-kind.ts';
 import { scaleOf, selectableFieldsOf } from './field-paths.ts';
 import { printerColumns } from './printer-columns.ts';
@@ -29,11 +30,12 @@ const namesOf = ({ spec, status }: CustomResourceDefinition) => status?.accepted
 
 /**
  * Returns the kinds; none if the definition serves no version, unless it is being deleted: then its objects
- * can still be removed. Throws for a schema that is not supported.
+ * can still be removed. `caller` calls conversion webhooks. Throws for a schema that is not supported.
  */
 export function kindsOfDefinition(
   definition: CustomResourceDefinition,
   fields: FieldTable,
+  caller?: ConversionCaller,
 ): readonly ResourceDefinition[] {
   const { spec, metadata } = definition;
   const some = spec.versions.filter((version) => version.served);
@@ -41,6 +43,10 @@ export function kindsOfDefinition(
     some.length === 0 && metadata.deletionTimestamp ? spec.versions.filter(({ storage }) => storage) : some;
   const main = served.find((version) => version.storage) ?? served[0];
   if (!main) return [];
+  if (isWebhookConverted(definition)) {
+    if (!caller) throw new Error('this server calls no conversion webhooks');
+    return convertedKinds(definition, served, main, fields, caller);
+  }
   const schema = schemaOf(main);
   const plain = { ...kindOf(definition, main, fields), ...storageOf(definition, main) };
   const strategy = { ...plain.strategy, ...(plain.fromStorage && { setDefaults: completing(schema) }) };
@@ -48,6 +54,31 @@ export function kindsOfDefinition(
   return served.map((version) =>
     version === main ? stored : inOtherVersion(kindOf(definition, version, fields), stored, schema),
   );
+}
+
+/**
+ * Returns the kinds of a definition whose objects a webhook converts: each version has its own fields, and
+ * its objects are validated in it.
+ */
+function convertedKinds(
+  definition: CustomResourceDefinition,
+  served: readonly CustomResourceDefinitionVersion[],
+  main: CustomResourceDefinitionVersion,
+  fields: FieldTable,
+  caller: ConversionCaller,
+): readonly ResourceDefinition[] {
+  const { group, versions: all } = definition.spec;
+  const storage = all.find((version) => version.storage) ?? main;
+  const versions = webhookVersions(
+    definition,
+    {
+      stored: `${group}/${storage.name}`,
+      main: `${group}/${main.name}`,
+      areComplete: isAsCreated(definition, storage),
+    },
+    caller,
+  );
+  return served.map((version) => ({ ...kindOf(definition, version, fields), versions }));
 }
 
 function kindOf(
@@ -88,18 +119,25 @@ function deprecationOf(
 }
 
 /**
- * Returns how stored objects are read. While the definition is as it was created, all of them are in the
- * version in which they are served, and complete.
+ * Returns whether the definition is as it was created: then all stored objects are in the version in which
+ * they are served, and complete.
  */
+function isAsCreated(
+  { metadata, status }: CustomResourceDefinition,
+  main: CustomResourceDefinitionVersion,
+): boolean {
+  const stored = status?.storedVersions ?? [];
+  return metadata.generation === 1 && stored.length === 1 && stored[0] === main.name;
+}
+
+/** Returns how stored objects are read. */
 function storageOf(
-  { metadata, spec, status }: CustomResourceDefinition,
+  definition: CustomResourceDefinition,
   main: CustomResourceDefinitionVersion,
 ): Pick<ResourceDefinition, 'fromStorage'> {
-  const stored = status?.storedVersions ?? [];
-  const isAsCreated = metadata.generation === 1 && stored.length === 1 && stored[0] === main.name;
-  if (isAsCreated) return {};
+  if (isAsCreated(definition, main)) return {};
   const schema = schemaOf(main);
-  const apiVersion = `${spec.group}/${main.name}`;
+  const apiVersion = `${definition.spec.group}/${main.name}`;
   return { fromStorage: (object) => ({ ...underSchema(object, schema), apiVersion }) };
 }
 

@@ -14,6 +14,7 @@ import type { EngineContext } from '../../apiserver/server-context.ts';
 import { answerWithin } from '../../base/answer-within.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { CachedObject, EndWatch } from '../../storage/cache.ts';
+import type { ConversionCaller } from './conversion/webhook-versions.ts';
 import { isServed, kindsOfDefinition } from './definition-kinds.ts';
 
 export interface ServedDefinitionsOptions
@@ -38,9 +39,15 @@ export class ServedDefinitions {
   /** Definitions by the key of their object. */
   #known = new Map<string, Entry>();
   #end: EndWatch | undefined;
+  #converter: ConversionCaller | undefined;
 
   constructor(options: ServedDefinitionsOptions) {
     this.#options = options;
+  }
+
+  /** Sets the caller of conversion webhooks; called before `start`. */
+  convertBy(converter: ConversionCaller): void {
+    this.#converter = converter;
   }
 
   /** Serves the kinds of all definitions in the cache, which is filled, and then follows the definitions. */
@@ -128,7 +135,11 @@ export class ServedDefinitions {
     if (before && deepEqual(before.basis, basis)) return { ...before, revision };
     try {
       const isFree = !isBuiltIn(this.#options.kinds, definition.spec);
-      return { revision, basis, kinds: basis && isFree ? kindsOfDefinition(definition, fields) : [] };
+      return {
+        revision,
+        basis,
+        kinds: basis && isFree ? kindsOfDefinition(definition, fields, this.#converter) : [],
+      };
     } catch (error) {
       const { name } = definition.metadata;
       log.error('the kinds of a definition cannot be served', {

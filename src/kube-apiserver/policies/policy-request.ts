@@ -37,7 +37,7 @@ export interface ShownObjects {
 export class PolicyRequest {
   readonly #server: KubeContext;
   readonly #request: HookedRequest;
-  readonly #shown: (address: Address) => ShownObjects;
+  readonly #shown: (address: Address) => Promise<ShownObjects>;
   readonly #findings: Findings;
   /** Lets other requests go on between two runs, each of which may spend a whole budget. */
   readonly #work: RequestWork;
@@ -46,7 +46,7 @@ export class PolicyRequest {
   constructor(
     server: KubeContext,
     request: HookedRequest,
-    shown: (address: Address) => ShownObjects,
+    shown: (address: Address) => Promise<ShownObjects>,
     findings: Findings,
   ) {
     this.#server = server;
@@ -84,7 +84,7 @@ export class PolicyRequest {
     if (matchedAddress(excludeResourceRules, matchPolicy, request)) return undefined;
     const address = addressIn(resources, request);
     if (!address || !hasNamespaceTerms(namespaceSelector, request)) return address;
-    const { object } = this.#shown(request.address);
+    const { object } = await this.#shown(request.address);
     const labels = await namespaceLabels(this.#server, request, object as KubeObject | undefined);
     return selectsNamespaceLabels(namespaceSelector, labels) ? address : undefined;
   }
@@ -101,7 +101,7 @@ export class PolicyRequest {
     const parameters = collectParameters(paramKind, binding.spec.paramRef, namespace, reader);
     if ('problem' in parameters) throw new Error(parameters.problem);
     const program = programs.of(policy);
-    const { object, old } = this.#shown(address);
+    const { object, old } = await this.#shown(address);
     const names = {
       object: object ?? null,
       oldObject: old ?? null,

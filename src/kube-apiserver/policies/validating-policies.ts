@@ -24,7 +24,7 @@ export function validatingPolicies(server: KubeContext): AdmissionPlugin {
   const apply = async (
     hooked: HookedRequest,
     asked: Admission | SubresourceRequest,
-    shown: (address: Address) => ShownObjects,
+    shown: (address: Address) => Promise<ShownObjects>,
   ) => {
     if (isExempt(hooked)) return;
     const policies = listOf(server, validatingAdmissionPolicyResource);
@@ -40,15 +40,15 @@ export function validatingPolicies(server: KubeContext): AdmissionPlugin {
     async validate(admission) {
       if (admission.isStep || !hasPolicies(server)) return;
       const hooked = requestOf(server.kinds, admission);
-      await apply(hooked, admission, (address) => ({
-        object: shownObject(server.kinds, admission, address, admission.object),
-        old: shownObject(server.kinds, admission, address, admission.old),
+      await apply(hooked, admission, async (address) => ({
+        object: await shownObject(server.kinds, admission, address, admission.object),
+        old: await shownObject(server.kinds, admission, address, admission.old),
       }));
     },
     async review(request) {
       if (!hasPolicies(server)) return;
       const hooked = subresourceRequestOf(server.kinds, request);
-      await apply(hooked, request, () => ({ object: request.body, old: undefined }));
+      await apply(hooked, request, async () => ({ object: request.body, old: undefined }));
     },
   };
 }

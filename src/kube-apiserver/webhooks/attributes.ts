@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { Kinds } from '../../apimachinery/kind-set.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
-import { type ResourceDefinition, storedKind } from '../../apimachinery/resource-definition.ts';
+import { apiVersionOf, isSameKind, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { asServed } from '../../apimachinery/served-version.ts';
 import type { Admission, SubresourceRequest } from '../../apiserver/admission/plugin.ts';
 import type { Address, HookedRequest, Operation } from './plan/request.ts';
@@ -45,7 +45,7 @@ function head(kinds: Kinds, named: Named, operation: Operation, foreign: Address
     operation,
     address,
     equivalents: kinds.all
-      .filter((other) => other !== served && storedKind(other) === storedKind(definition))
+      .filter((other) => other !== served && isSameKind(other, definition))
       .map((other) => addressOf(other, foreign)),
     subresource,
     name: named.name,
@@ -102,19 +102,26 @@ function optionsOf({
   return { kind, apiVersion: meta, ...(fieldManager && { fieldManager }), ...dry };
 }
 
-/** Returns an object as the webhook sees it, in the version of `address`. */
-export function shownObject(
+/**
+ * Resolves to an object as the webhook sees it, in the version of `address`. Rejects with the StatusError of
+ * a failed conversion.
+ */
+export async function shownObject(
   kinds: Kinds,
   { definition, view }: Pick<Admission, 'definition' | 'view'>,
   { group, version, resource }: Address,
   object: KubeObject | undefined,
-): JsonObject | undefined {
+): Promise<JsonObject | undefined> {
   if (!object) return undefined;
   if (view) return view.show(object);
   const served = kinds.find(group, version, resource);
-  const shown = object.kind === definition.kind && served ? asServed(served, object) : object;
-  return withoutEmptyFields(shown);
+  const isOfKind = object.kind === definition.kind;
+  return withoutEmptyFields(isOfKind && served ? await inVersion(served, object) : object);
 }
+
+/** Resolves to an object in a served version, from any version or from the stored one. */
+const inVersion = async (served: ResourceDefinition, object: KubeObject): Promise<KubeObject> =>
+  served.versions ? served.versions.convert(object, apiVersionOf(served)) : asServed(served, object);
 
 /** Fields of metadata that are empty before the server sets them; Kubernetes leaves them out. */
 const mayBeEmpty = ['name', 'uid', 'resourceVersion', 'creationTimestamp'] as const;

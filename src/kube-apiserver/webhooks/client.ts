@@ -4,7 +4,7 @@ import { Agent, type AgentOptions, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { WebhookClientConfig } from '../../api/admissionregistration/v1/types.gen.ts';
+import type { WebhookClient as WebhookClientConfig } from '../../api/webhook-client.ts';
 import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Dial } from '../proxy/dial.ts';
@@ -18,10 +18,11 @@ const maxConnections = 64;
 const maxIdleConnections = 8;
 const idleTimeoutMs = 30_000;
 const dialTimeoutMs = 30_000;
+const usualPort = 443;
 /** Maximum number of webhooks whose connections are kept. */
 const maxClients = 200;
-/** Maximum bytes of an answer: the largest object as a patch in base64, with room. */
-const maxAnswerBytes = 3 * 1024 * 1024;
+/** Maximum bytes of an answer by default: the largest object as a patch in base64, with room. */
+const usualAnswerBytes = 3 * 1024 * 1024;
 
 /** Failure to call a webhook: the failure policy applies. The message has upstream's words. */
 export class CallFailure extends Error {
@@ -32,6 +33,8 @@ export interface WebhookCall {
   readonly client: WebhookClientConfig;
   readonly body: string;
   readonly timeoutMs: number;
+  /** Maximum bytes of the answer. */
+  readonly maxAnswerBytes?: number;
 }
 
 /** Returns how to connect to a port of a Service. Throws an error if it has no endpoint. */
@@ -48,7 +51,8 @@ export class WebhookClient {
   }
 
   /** Resolves to the body of a successful answer. Rejects with a CallFailure. */
-  async post({ client, body, timeoutMs }: WebhookCall): Promise<string> {
+  async post(call: WebhookCall): Promise<string> {
+    const { client, timeoutMs } = call;
     const url = new URL(addressOf(client));
     url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1000)}s`);
     // Kubernetes writes the port of a Service even if it is the usual one.
@@ -56,7 +60,7 @@ export class WebhookClient {
     const late = new AbortController();
     const timer = this.#clock.after(timeoutMs, () => late.abort());
     try {
-      return await this.#send(client, url, body, late.signal);
+      return await this.#send(call, url, late.signal);
     } catch (error) {
       const why = late.signal.aborted ? 'context deadline exceeded' : connectionFailure(error);
       throw error instanceof CallFailure ? error : new CallFailure(`Post ${JSON.stringify(shown)}: ${why}`);
@@ -66,12 +70,13 @@ export class WebhookClient {
   }
 
   /** Sends the request; once more if a kept connection was closed before it was used. */
-  async #send(client: WebhookClientConfig, url: URL, body: string, signal: AbortSignal): Promise<string> {
+  async #send(call: WebhookCall, url: URL, signal: AbortSignal): Promise<string> {
+    const { client, body, maxAnswerBytes = usualAnswerBytes } = call;
     const agent = this.#agentOf(client);
     for (let attempt = 1; ; attempt++) {
       const { sent, answer } = sendOnce(agent, url, body, signal);
       try {
-        return await bodyOf(await answer);
+        return await bodyOf(await answer, maxAnswerBytes);
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         if (attempt > 1 || !sent.reusedSocket || code !== 'ECONNRESET' || signal.aborted) throw error;
@@ -98,7 +103,7 @@ export class WebhookClient {
       ...(caBundle && { ca: Buffer.from(caBundle, 'base64') }),
     };
     if (!service) return new Agent(options);
-    const { namespace = '', name = '', port } = service;
+    const { namespace = '', name = '', port = usualPort } = service;
     return new ServiceAgent(options, this.#clock, () => this.#dialService(namespace, name, port));
   }
 }
@@ -141,7 +146,7 @@ class ServiceAgent extends Agent {
 /** Returns the address of the webhook; a Service has the name that its certificate must have. */
 function addressOf({ url, service }: WebhookClientConfig): string {
   if (!service) return url ?? '';
-  const { name, namespace, path = '', port } = service;
+  const { name, namespace, path = '', port = usualPort } = service;
   return `https://${name}.${namespace}.svc:${port}${path.startsWith('/') ? '' : '/'}${path}`;
 }
 
@@ -164,7 +169,7 @@ function sendOnce(agent: Agent, url: URL, body: string, signal: AbortSignal) {
   return { sent, answer: promise };
 }
 
-async function bodyOf(answer: IncomingMessage): Promise<string> {
+async function bodyOf(answer: IncomingMessage, maxAnswerBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {

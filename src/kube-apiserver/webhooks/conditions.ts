@@ -17,11 +17,11 @@ export async function meetsConditions(
   server: Server,
   invocation: Invocation,
   request: HookedRequest,
-  objectsOf: () => ReviewedObjects,
+  objectsOf: () => Promise<ReviewedObjects>,
 ): Promise<boolean> {
   const { matchConditions = [], failurePolicy } = invocation.hook.webhook;
   if (matchConditions.length === 0) return true;
-  const match = await evaluated(server, invocation, request, objectsOf());
+  const match = await evaluated(server, invocation, request, await objectsOf());
   if ('matches' in match) return match.matches;
   if (failurePolicy === 'Ignore') return false;
   const { group, resource: plural } = request.address;

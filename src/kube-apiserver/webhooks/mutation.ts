@@ -4,7 +4,7 @@ import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { applyPatch, type Patch } from '../../apimachinery/patch.ts';
-import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { objectTypeOf } from '../../apimachinery/schema-types.ts';
 import { newInternalError, newInvalid, StatusError } from '../../apimachinery/status-error.ts';
 import type { Admission } from '../../apiserver/admission/plugin.ts';
@@ -43,7 +43,8 @@ export async function applyWebhookPatch(
     view.take(object, patched(shown, patch, type));
     return true;
   }
-  const next = await decoded(server, served, patched(shown, patch, type));
+  const read = await decoded(server, served, patched(shown, patch, type));
+  const next = served.versions ? await served.versions.convert(read, apiVersionOf(definition)) : read;
   definition.strategy.setDefaults?.(next);
   keepIdentity(definition, object, next);
   const changed = !deepEqual(object, next);

@@ -70,8 +70,8 @@ async function mutateBy(
   );
   if (!invocation) return;
   const { address } = invocation;
-  const objects = shownObjects(server, admission, invocation);
   const { warn = ignore, aside = atOnce } = admission;
+  const objects = await aside(() => shownObjects(server, admission, invocation));
   const call = { invocation, request, objects, mutates: true, warn };
   const patch = await aside(() => callHook(caller, call));
   const change = { webhook: hook.name, address, shown: objects.object, patch };
@@ -93,8 +93,8 @@ function validatingWebhooks(server: KubeContext, caller: HookCaller): AdmissionP
         shownObjects(server, admission, found),
       );
       const { warn = ignore, aside = atOnce } = admission;
-      const call = (invocation: Invocation) => {
-        const objects = shownObjects(server, admission, invocation);
+      const call = async (invocation: Invocation) => {
+        const objects = await shownObjects(server, admission, invocation);
         return callHook(caller, { invocation, request, objects, mutates: false, warn });
       };
       if (invocations.length > 0) await aside(() => allOf(invocations, call));
@@ -127,7 +127,7 @@ async function reviewBy(
   if (hooks.length === 0) return;
   const { aside = atOnce } = request;
   const hooked = subresourceRequestOf(server.kinds, request);
-  const objects = () => ({ object: request.body, old: undefined });
+  const objects = async () => ({ object: request.body, old: undefined });
   for (const invocation of await invocationsOf(server, hooks, hooked, undefined, objects))
     await aside(() => call(invocation, hooked));
 }
@@ -150,7 +150,7 @@ function hookList({ cache }: KubeContext, kind: ResourceRef): () => readonly Hoo
   };
 }
 
-const shownObjects = (server: KubeContext, admission: Admission, { address }: Invocation) => ({
-  object: shownObject(server.kinds, admission, address, admission.object),
-  old: shownObject(server.kinds, admission, address, admission.old),
+const shownObjects = async (server: KubeContext, admission: Admission, { address }: Invocation) => ({
+  object: await shownObject(server.kinds, admission, address, admission.object),
+  old: await shownObject(server.kinds, admission, address, admission.old),
 });

@@ -22,7 +22,7 @@ export async function invocationsOf(
   hooks: readonly Hook[],
   request: HookedRequest,
   object: KubeObject | undefined,
-  objectsOf: (invocation: Invocation) => ReviewedObjects,
+  objectsOf: (invocation: Invocation) => Promise<ReviewedObjects>,
 ): Promise<Invocation[]> {
   const selected = await inNamespace(server, hooks, request, object);
   const called: Invocation[] = [];

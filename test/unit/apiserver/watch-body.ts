@@ -6,6 +6,7 @@ import { selectionOf } from '../../../src/apiserver/reads/selection.ts';
 import type { Sink } from '../../../src/apiserver/transport/pushed-body.ts';
 import { Turns } from '../../../src/apiserver/turns.ts';
 import { type WatchPlan, watchSource } from '../../../src/apiserver/verbs/watch-stream.ts';
+import { VersionReader } from '../../../src/apiserver/versions/version-reader.ts';
 import { WriteTurns } from '../../../src/apiserver/write-turns.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { Cache, CachedObject, CacheEvent, CacheWatch } from '../../../src/storage/cache.ts';
@@ -111,6 +112,7 @@ export function open(initial: readonly CachedObject[], over: Partial<WatchPlan> 
   } as unknown as Cache;
   const plan: WatchPlan = {
     cache,
+    versionReader: new VersionReader(new Turns(clock)),
     clock,
     log: silentLogger,
     turns: new Turns(clock),

@@ -4,15 +4,14 @@ import type { Recorded } from '../../kubernetes-suite/results.ts';
 import { focusOf, select, testsIn, type Wanted } from '../../kubernetes-suite/selection.ts';
 
 const wanted: Wanted = { nodes: 1, again: false, failed: false, all: false };
-const [good, bad, fresh, twoNodes, webhooks, others] = [
+const [good, bad, fresh, twoNodes, others] = [
   '[sig-a] good',
   '[sig-a] bad',
   '[sig-b] fresh',
   '[sig-architecture] Conformance Tests should have at least two untainted nodes',
-  '[sig-api-machinery] CustomResourceConversionWebhook should convert',
   '[sig-api-machinery] Aggregator should ask another server',
 ] as const;
-const names = [good, bad, fresh, twoNodes, webhooks, others];
+const names = [good, bad, fresh, twoNodes, others];
 const result = (name: string, state: Recorded['state']): [string, Recorded] => [
   name,
   { name, state, seconds: 1, message: '', build: 'x' },
@@ -20,12 +19,12 @@ const result = (name: string, state: Recorded['state']): [string, Recorded] => [
 const results = new Map([result(good, 'passed'), result(bad, 'failed')]);
 
 const table: [what: string, change: Partial<Wanted>, run: string[], done: string[], left: string[]][] = [
-  ['those without a result', {}, [fresh], [good, bad], [twoNodes, webhooks, others]],
-  ['all again', { again: true }, [good, bad, fresh], [], [twoNodes, webhooks, others]],
-  ['those that failed', { failed: true }, [bad], [good], [twoNodes, webhooks, others]],
+  ['those without a result', {}, [fresh], [good, bad], [twoNodes, others]],
+  ['all again', { again: true }, [good, bad, fresh], [], [twoNodes, others]],
+  ['those that failed', { failed: true }, [bad], [good], [twoNodes, others]],
   ['those that match', { pattern: /^\[sig-b\]/ }, [fresh], [], []],
-  ['what is not served too', { all: true }, [fresh, webhooks, others], [good, bad], [twoNodes]],
-  ['with two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], [webhooks, others]],
+  ['what is not served too', { all: true }, [fresh, others], [good, bad], [twoNodes]],
+  ['with two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], [others]],
 ];
 for (const [what, change, run, done, left] of table) {
   test(`a run has ${what}`, () => {

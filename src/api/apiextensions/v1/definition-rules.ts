@@ -27,7 +27,7 @@ export const definitionRules: RulesByType = {
   'apiextensions.v1.SelectableField': { defaults: { jsonPath: '' } },
   'apiextensions.v1.WebhookConversion': { defaults: { conversionReviewVersions: [] } },
   'apiextensions.v1.WebhookClientConfig': {},
-  'apiextensions.v1.ServiceReference': { defaults: { namespace: '', name: '' } },
+  'apiextensions.v1.ServiceReference': { defaults: { namespace: '', name: '', port: 443 } },
   'apiextensions.v1.JSONSchemaProps': {},
   'apiextensions.v1.ExternalDocumentation': {},
   'apiextensions.v1.ValidationRule': { defaults: { rule: '' } },

@@ -8,6 +8,7 @@ import { checkDns1035Label, checkDns1123Subdomain } from '../../../apimachinery/
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { Steps } from '../../../apimachinery/steps.ts';
 import { approvalCauses } from './api-approval.ts';
+import { changedBundleCauses, conversionCauses } from './conversion-causes.ts';
 import { isDefinitionTrue } from './definition-conditions.ts';
 import { requestedNameCauses } from './name-causes.ts';
 import type {
@@ -40,7 +41,7 @@ export function* definitionCauses(definition: CustomResourceDefinition): Steps<S
     ...(yield* partCauses(spec)),
     ...versionListCauses(spec),
     ...requestedNameCauses(spec.names),
-    ...conversionCauses(spec),
+    ...conversionCauses(spec.conversion, spec.preserveUnknownFields ?? false),
     ...storedVersionCauses(definition),
     ...(spec.preserveUnknownFields ? [preservesUnknown] : []),
   ];
@@ -58,6 +59,7 @@ export function definitionUpdateCauses(
     ...(established ? immutable('spec.names.kind', spec.names.kind, before.names.kind) : []),
     ...immutable('spec.group', spec.group, before.group),
     ...immutable('spec.names.plural', spec.names.plural, before.names.plural),
+    ...changedBundleCauses(definition, old),
     ...approvalCauses(definition, old),
   ];
 }
@@ -140,19 +142,6 @@ const preservesUnknown = invalidCause(
   true,
   'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
 );
-
-function conversionCauses({ conversion }: CustomResourceDefinitionSpec): StatusCause[] {
-  const path = 'spec.conversion';
-  if (!conversion?.strategy) return [requiredCause(`${path}.strategy`)];
-  const { strategy, webhook } = conversion;
-  if (strategy === 'Webhook')
-    return [invalidCause(`${path}.strategy`, strategy, 'this server calls no conversion webhooks, use None')];
-  if (strategy !== 'None') return [notSupportedCause(`${path}.strategy`, strategy, ['None', 'Webhook'])];
-  const why = 'Forbidden: should not be set when strategy is not set to Webhook';
-  return webhook
-    ? [{ reason: 'FieldValueForbidden', field: `${path}.webhookClientConfig`, message: why }]
-    : [];
-}
 
 /** Versions in which objects may be stored must remain in the specification. */
 function storedVersionCauses({ spec, status }: CustomResourceDefinition): StatusCause[] {

@@ -13,6 +13,7 @@ import { selectionOf } from '../../../../src/apiserver/reads/selection.ts';
 import type { ServerContext } from '../../../../src/apiserver/server-context.ts';
 import { storedObject } from '../../../../src/apiserver/stored-object.ts';
 import { matchingObjects, readPage } from '../../../../src/apiserver/verbs/page.ts';
+import { VersionReader } from '../../../../src/apiserver/versions/version-reader.ts';
 import { encodeObject } from '../../../../src/storage/codec.ts';
 import type { ListOptions, Store, StoredValue } from '../../../../src/storage/store.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
@@ -50,6 +51,7 @@ function server(): ServerContext & { readonly clock: FakeClock } {
   const under = (start: string) => cached.items.filter(({ key }) => key.startsWith(start)).map(storedObject);
   return {
     clock: new FakeClock(),
+    versionReader: new VersionReader({ next: async () => undefined }),
     cache: {
       get revision() {
         return cached.revision;
@@ -82,7 +84,7 @@ function server(): ServerContext & { readonly clock: FakeClock } {
 
 async function page(query: string, over: Record<string, unknown> = {}) {
   const parsed = { ...parseListQuery(new URLSearchParams(query)), ...over };
-  const found = await readPage(server(), selectionOf(definition, 'default', parsed), parsed, signal);
+  const found = await readPage(server(), selectionOf(definition, 'default', parsed), parsed, { signal });
   return { ...found, names: found.items.map(({ key }) => key.slice(prefix.length)) };
 }
 const refusal = (code: number) => (error: unknown) =>
@@ -235,7 +237,7 @@ describe('a list', () => {
     test(`with ${query} waits for what is to come, and is refused in the end`, async () => {
       const context = server();
       const parsed = parseListQuery(new URLSearchParams(query));
-      const reading = readPage(context, selectionOf(definition, 'default', parsed), parsed, signal);
+      const reading = readPage(context, selectionOf(definition, 'default', parsed), parsed, { signal });
       const refused = assert.rejects(reading, refusal(504));
       await context.clock.settle();
       assert.equal(context.clock.pending, 1);
@@ -303,7 +305,7 @@ describe('a long list', () => {
   test('with a selector is made in turns, and no longer than necessary', async () => {
     const select = (query: string, most?: number) => {
       const parsed = parseListQuery(new URLSearchParams(query));
-      return matchingObjects(server(), selectionOf(definition, 'default', parsed), signal, most);
+      return matchingObjects(server(), selectionOf(definition, 'default', parsed), { signal }, most);
     };
     assert.equal((await select('')).items.length, 1101);
     assert.equal(counts.turns, 0);

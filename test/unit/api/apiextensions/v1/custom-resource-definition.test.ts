@@ -149,12 +149,6 @@ describe('a CustomResourceDefinition', () => {
           spec.conversion = { strategy: 'Magic' };
         },
       ],
-      [
-        'spec.conversion.strategy: Invalid value: "Webhook": this server calls no conversion webhooks, use None',
-        ({ spec }) => {
-          spec.conversion = { strategy: 'Webhook' };
-        },
-      ],
     ];
     for (const [cause, change] of cases) assert.deepEqual(causesOf(made(change)), [cause]);
   });
