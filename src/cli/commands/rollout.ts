@@ -6,6 +6,8 @@ import { rfc3339 } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { beginWork } from '../../terminal/live-lines.ts';
 import type { Cluster } from '../connection/cluster.ts';
+import { alignTabs } from '../describe/align.ts';
+import { podTemplateLines } from '../describe/pod-template.ts';
 import { inContext } from '../errors.ts';
 import {
   type DryRun,
@@ -24,7 +26,6 @@ import { follow } from '../objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { valueAt } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { sections } from '../printers/description.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import { showPods } from '../progress/pod-progress.ts';
@@ -210,7 +211,7 @@ function historyText({ palette }: VerbContext, all: readonly Revision[], one: Re
   return `\n${new TableWriter(palette, 2).format(rows, ['REVISION', 'CHANGE-CAUSE'])}`;
 }
 
-const templateText = ({ template }: Revision) => `Pod Template:\n${sections(template, '  ')}`;
+const templateText = ({ template }: Revision) => `${alignTabs(podTemplateLines(template).join('\n'))}\n`;
 
 const undo: Verb = {
   about: 'roll back to an earlier revision of a workload',
