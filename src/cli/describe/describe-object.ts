@@ -82,7 +82,7 @@ async function reading(read: () => Promise<readonly JsonObject[]>): Promise<Foun
 }
 
 const refusalOf = ({ status: { reason }, message }: StatusError): string =>
-  reason === 'Forbidden' ? `<not authorized: ${message.replace(/^.*?: /, '')}>` : `<${message}>`;
+  reason === 'Forbidden' ? `<not authorized: ${message.replace(/^.*?: /, '')}>` : message;
 
 async function readNeed(need: Need, { cluster, limit }: Options): Promise<readonly JsonObject[]> {
   const resource = resourceOfKind(await cluster.resources(), need.apiVersion, need.kind);
