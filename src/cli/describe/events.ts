@@ -31,8 +31,12 @@ export function seen(event: JsonObject, now: number): string {
   if (isRecord(event.series))
     return `${since('series', 'lastObservedTime')} (x${numberAt(event, 'series', 'count')} over ${first})`;
   const count = numberAt(event, 'count');
-  return count > 1 ? `${since('lastTimestamp')} (x${count} over ${first})` : first;
+  if (count > 1) return `${since('lastTimestamp')} (x${count} over ${first})`;
+  // Some programs set the last time alone, for which kubectl prints <unknown>.
+  return isTimed(event) ? first : since('lastTimestamp');
 }
+
+const isTimed = (event: JsonObject) => Boolean(textAt(event, 'eventTime') || textAt(event, 'firstTimestamp'));
 
 const lastTime = (event: JsonObject): number =>
   Date.parse(
