@@ -1,4 +1,4 @@
-/** What describes the objects of one kind. */
+/** Contract of a describer, which formats the objects of one kind. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 
 /** An object, or a collection of objects, that a description mentions. */

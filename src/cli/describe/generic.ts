@@ -6,7 +6,7 @@ import { cellText } from '../printers/table-writer.ts';
 import type { Describer, Found } from './describer.ts';
 import { conditionLines, headLines } from './lines.ts';
 
-/** The head, the columns that the server prints, all fields in kubectl's form, and the conditions as a table. */
+/** Head, columns that the server prints, all fields in kubectl's form, and the conditions as a table. */
 export const generic: Describer = {
   needs: (object) => {
     const { name, namespace } = metadataOf(object);
@@ -56,7 +56,7 @@ function columnLines({ items, refused }: Found, now: number): string[] {
   });
 }
 
-/** Returns all fields, sorted by name, each level indented by two; `skip` has paths such as `.metadata.name`. */
+/** Returns the fields, sorted by name and indented by level; `skip` has paths such as `.metadata.name`. */
 function contentLines(content: JsonObject, indent: string, skip: readonly string[], prefix = ''): string[] {
   return Object.keys(content)
     .sort((a, b) => (a < b ? -1 : 1))

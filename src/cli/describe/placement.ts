@@ -1,4 +1,4 @@
-/** What a pod says about the nodes it may run on. Pure. */
+/** Tolerations, taints and spread constraints: on which nodes a pod may run. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { recordAt, textAt } from '../objects/objects.ts';
 import { listLines, selectorOrNone, shownAt } from './lines.ts';

@@ -1,4 +1,4 @@
-/** What a pod requests and may use in total. Pure. */
+/** Total requests and limits of a pod. Pure. */
 import { type Amounts, addTo, raiseTo, readAmounts } from '../../apimachinery/amounts.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { Quantity } from '../../apimachinery/quantity.ts';

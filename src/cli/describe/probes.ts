@@ -3,7 +3,7 @@ import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { numberAt, recordAt, textAt } from '../objects/objects.ts';
 import { goList, shownAt, stringsAt } from './lines.ts';
 
-/** Returns a probe such as `http-get http://:80/healthz delay=0s timeout=1s period=10s #success=1 #failure=3`. */
+/** Returns a probe such as `tcp-socket :80 delay=0s timeout=1s period=10s #success=1 #failure=3`. */
 export function probeText(probe: JsonObject): string {
   const of = (field: string) => numberAt(probe, field);
   const attributes = [

@@ -130,7 +130,7 @@ function replicaSetLines(object: JsonObject, { items, refused }: Found): string[
   ];
 }
 
-/** Returns the template without the label that tells replica sets apart. */
+/** Returns the template without the label that distinguishes replica sets. */
 function comparable(object: JsonObject): JsonObject {
   const template = recordAt(object, 'spec', 'template');
   const { 'pod-template-hash': _, ...labels } = recordAt(template, 'metadata', 'labels');
@@ -207,7 +207,7 @@ export const daemonSet: Describer = {
     const of = (field: string) => numberAt(object, 'status', field);
     return [
       `Name:\t${metadataOf(object).name}`,
-      // kubectl leaves out the namespace, without which -A does not tell two of one name apart.
+      // kubectl leaves out the namespace, without which two sets of one name look alike with -A.
       `Namespace:\t${metadataOf(object).namespace}`,
       `Selector:\t${selectorOf(object)}`,
       `Node-Selector:\t${pairsText(recordAt(object, 'spec', 'template', 'spec', 'nodeSelector'))}`,

@@ -12,7 +12,7 @@ export interface Pull {
   readonly doneLayers: number;
 }
 
-/** Returns why a deleted object still exists: of a namespace, what is left in it and whose finalizers hold it. */
+/** Returns why a deleted object still exists; for a namespace, what is left and whose finalizers hold it. */
 export function deletionText(object: JsonObject): string {
   const left = namespaceContent(object);
   if (left !== '') return left;

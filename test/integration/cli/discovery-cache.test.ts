@@ -1,4 +1,4 @@
-/** The server's resources, kept on disk between commands: when they are used, and when the server is asked. */
+/** Discovery cache of ctl: when the resources on disk are used, and when the server is asked. */
 import assert from 'node:assert/strict';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
