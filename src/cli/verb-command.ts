@@ -1,6 +1,6 @@
 /** Converts a verb of `ctl` to a command of the executable, and runs it. */
 import { type CommandDef, defineCommand } from 'citty';
-import { StatusError } from '../apimachinery/status-error.ts';
+import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
 import { currentSpan, errorKind } from '../base/tracing/current-span.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { colorModes, paletteFor } from '../terminal/color.ts';
@@ -8,6 +8,7 @@ import { type Cluster, connect } from './connection/cluster.ts';
 import { ExitError, errorText, inContext, isOfServer, ReportedError } from './errors.ts';
 import { connectionFlags, Flags, type FlagTable, toArgs } from './flags/flags.ts';
 import type { Io } from './io.ts';
+import { UnknownResourceError } from './objects/discovery.ts';
 import { otherNamespaceNotes } from './objects/other-namespaces.ts';
 import { tracedCommand } from './tracing.ts';
 import type { CtlIo, Verb, VerbGroup } from './verb.ts';
@@ -69,6 +70,7 @@ async function runVerb(verb: Verb, flags: Flags, outside: CtlIo): Promise<void> 
   const reported: unknown[] = [];
   const report = (error: unknown) => {
     reported.push(error);
+    if (mayBeStale(error)) cluster?.forgetResources?.();
     currentSpan()?.fail(errorKind(error));
     io.err(`${errorText(withCredentialsProblem(error, cluster), columns.err)}\n`);
     if (verbosity >= 1 && cluster && isOfServer(error)) io.err(`request id: ${cluster.requestId}\n`);
@@ -126,6 +128,11 @@ function withCredentialsProblem(error: unknown, cluster: Cluster | undefined): u
   const why = error instanceof StatusError && error.status.code === 401 && cluster?.credentialsProblem?.();
   return why ? inContext(error, why) : error;
 }
+
+/** Returns true for an error that outdated resources of the server may have caused. */
+const mayBeStale = (error: unknown): boolean =>
+  error instanceof UnknownResourceError ||
+  (error instanceof StatusError && isNotFound(error) && !error.status.details?.name);
 
 /** Exit status: 128 plus the number of SIGINT. */
 const interrupted = 130;

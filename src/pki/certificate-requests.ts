@@ -5,7 +5,7 @@ import * as x509 from '@peculiar/x509';
 import { readCertificate } from '../formats/certificate-names.ts';
 import type { CertificateRequestContent, SigningTerms } from '../formats/certificate-request.ts';
 import { EncodingError } from '../formats/der.ts';
-import { type RequestParts, readRequest, subjectAltName } from './request-content.ts';
+import { type RequestParts, readRequest, subjectAltName } from '../formats/request-content.ts';
 import { algorithm, importKey, type KeyAndCertificate, newSerial } from './x509.ts';
 
 const label = 'CERTIFICATE REQUEST';

@@ -25,7 +25,7 @@ export const apiResources: Verb = {
   flags: flagTable,
   async run({ flags, io, palette, cluster }) {
     const group = flags.text('api-group');
-    const shown = preferred(await cluster().resources())
+    const shown = preferred(await cluster().resources({ fresh: true }))
       .filter((resource) => group === undefined || resource.group === group)
       .filter(({ namespaced }) => !flags.given('namespaced') || namespaced === flags.on('namespaced'))
       .sort((a, b) => compare(a.group, b.group) || compare(a.plural, b.plural));
@@ -57,7 +57,7 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 export const apiVersions: Verb = {
   about: 'list the API groups and versions of the server',
   async run({ io, cluster }) {
-    const versions = new Set((await cluster().resources()).map(apiVersionOf));
+    const versions = new Set((await cluster().resources({ fresh: true })).map(apiVersionOf));
     io.out(
       [...versions]
         .sort()

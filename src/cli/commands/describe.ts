@@ -1,28 +1,27 @@
-/** `ctl describe`: all details of objects, with their recent events. */
-import type { JsonObject } from '../../apimachinery/equality.ts';
-import { StatusError } from '../../apimachinery/status-error.ts';
+/** `ctl describe`: details of objects, with what belongs to them and their events. */
+import { isNotFound } from '../../apimachinery/status-error.ts';
 import type { Cluster } from '../connection/cluster.ts';
+import { describeTarget } from '../describe/describe-object.ts';
 import { type FlagTable, fileFlags, selectorFlag } from '../flags/flags.ts';
 import { forEachReported } from '../for-each-reported.ts';
-import { resourceOfKind } from '../objects/discovery.ts';
 import { reportNothingIn } from '../objects/nothing-found.ts';
-import { listPath, type ObjectTarget, targetPath } from '../objects/object-target.ts';
+import type { ObjectTarget } from '../objects/object-target.ts';
 import { metadataOf, recordsAt } from '../objects/objects.ts';
+import { chunkSizeFlag, chunkSizeOf, pages } from '../objects/pages.ts';
 import { resolveObjects } from '../objects/targets.ts';
-import { describeObject, type Entry } from '../printers/description.ts';
-import type { Verb } from '../verb.ts';
-import { endpointsText } from './service-endpoints-plan.ts';
+import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
   ...selectorFlag,
   ...fileFlags,
+  ...chunkSizeFlag,
   'all-namespaces': { type: 'boolean', short: 'A', about: 'from all namespaces' },
   'show-events': { type: 'boolean', on: true, about: 'show the events of each object' },
 } as const satisfies FlagTable;
 
 export const describe: Verb = {
   about: 'show details of objects, with their events',
-  words: 'TYPE NAME',
+  words: 'TYPE [NAME | NAME-PREFIX]',
   flags: flagTable,
   async run(context) {
     const { flags, io } = context;
@@ -32,44 +31,45 @@ export const describe: Verb = {
       if (flags.on('all-namespaces')) io.err('No resources found\n');
       else await reportNothingIn(cluster, io);
     }
-    let first = true;
+    const print = printer(context, cluster);
     await forEachReported(context, targets, async (target) => {
-      const object = await cluster.get(targetPath(target));
-      const events = flags.on('show-events') ? await eventsOf(cluster, target, object) : [];
-      const more = await moreOf(cluster, target, object);
-      io.out(`${first ? '' : '\n\n'}${describeObject(object, events, io.clock.now(), more)}`);
-      first = false;
+      try {
+        await print(target);
+      } catch (error) {
+        if (!isNotFound(error) || target.manifest) throw error;
+        const matches = await withPrefix(cluster, target, chunkSizeOf(flags));
+        if (matches.length === 0) throw error;
+        await forEachReported(context, matches, print);
+      }
     });
   },
 };
 
-/** Resolves to the lines about other objects, such as endpoints; empty if the user may not read those. */
-async function moreOf(cluster: Cluster, target: ObjectTarget, object: JsonObject): Promise<Entry[]> {
-  const { resource, namespace, name } = target;
-  if (resource.kind !== 'Service' || resource.group !== '') return [];
-  const slices = resourceOfKind(await cluster.resources(), 'discovery.k8s.io/v1', 'EndpointSlice');
-  if (!slices) return [];
-  const labelSelector = `kubernetes.io/service-name=${name}`;
-  const path = listPath({ resource: slices, namespace, labelSelector, fieldSelector: undefined });
-  try {
-    return [['Endpoints', endpointsText(object, recordsAt(await cluster.get(path), 'items'))]];
-  } catch (error) {
-    if (error instanceof StatusError) return [];
-    throw error;
-  }
+/** Returns a function that prints one description, with two empty lines between two of them. */
+function printer({ flags, io }: VerbContext, cluster: Cluster): (target: ObjectTarget) => Promise<void> {
+  let first = true;
+  return async (target) => {
+    const text = await describeTarget(target, {
+      cluster,
+      showEvents: flags.on('show-events'),
+      limit: chunkSizeOf(flags),
+      now: io.clock.now(),
+    });
+    io.out(`${first ? '' : '\n\n'}${text}`);
+    await io.room?.();
+    first = false;
+  };
 }
 
-async function eventsOf(cluster: Cluster, target: ObjectTarget, object: JsonObject): Promise<JsonObject[]> {
-  const resource = resourceOfKind(await cluster.resources(), 'v1', 'Event');
-  if (!resource) return [];
-  const { name, uid } = metadataOf(object);
-  const fieldSelector = [
-    `involvedObject.name=${name}`,
-    `involvedObject.kind=${target.resource.kind}`,
-    // Nodes report events about themselves with their names as uid, so the uid is not compared.
-    ...(target.resource.namespaced ? [`involvedObject.uid=${uid}`] : []),
-  ].join(',');
-  const { namespace } = target;
-  const list = await cluster.get(listPath({ resource, namespace, labelSelector: undefined, fieldSelector }));
-  return recordsAt(list, 'items');
+/** Resolves to the objects whose names begin with the target's name. */
+async function withPrefix(cluster: Cluster, target: ObjectTarget, limit: number): Promise<ObjectTarget[]> {
+  const { resource, namespace, name } = target;
+  const collection = { resource, namespace, labelSelector: undefined, fieldSelector: undefined };
+  const found: ObjectTarget[] = [];
+  for await (const page of pages(cluster, collection, { limit }))
+    for (const item of recordsAt(page, 'items')) {
+      const { name: full } = metadataOf(item);
+      if (full.startsWith(name)) found.push({ resource, namespace, name: full });
+    }
+  return found;
 }

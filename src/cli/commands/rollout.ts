@@ -2,10 +2,13 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { parseInt64 } from '../../apimachinery/int64.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
+import { StatusError } from '../../apimachinery/status-error.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { beginWork } from '../../terminal/live-lines.ts';
 import type { Cluster } from '../connection/cluster.ts';
+import { alignTabs } from '../describe/align.ts';
+import { podTemplateLines } from '../describe/pod-template.ts';
 import { inContext } from '../errors.ts';
 import {
   type DryRun,
@@ -19,15 +22,15 @@ import {
   selectorFlag,
 } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
-import { kindName } from '../objects/discovery.ts';
+import { findResource, kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
-import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
-import { valueAt } from '../objects/objects.ts';
+import { listPath, type ObjectTarget, targetPath } from '../objects/object-target.ts';
+import { podSelectorOf, recordsAt, valueAt } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { sections } from '../printers/description.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
-import { TableWriter } from '../printers/table-writer.ts';
+import { shown, TableWriter } from '../printers/table-writer.ts';
 import { showPods } from '../progress/pod-progress.ts';
+import { rolloutCause } from '../rollout/cause.ts';
 import {
   chooseRevision,
   findRevision,
@@ -76,15 +79,41 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget, revisi
   using work = beginWork(io.progress, `${kindName(target.resource)}/${target.name}`);
   await using _showing = showPods(context, target, work);
   let printed = '';
+  let last: JsonObject | undefined;
   for await (const object of follow(cluster, target, { clock: io.clock, timeoutMs })) {
     if (!object) throw new Error('object has been deleted');
     const state = rolloutState({ ...object, kind: target.resource.kind }, revision);
-    if (state.outcome === 'failed') throw new Error(state.message);
+    if (state.outcome === 'failed') {
+      await noteCause(context, target, object);
+      throw new Error(state.message);
+    }
     if (state.message !== printed) io.out(`${state.message}\n`);
     printed = state.message;
     if (state.outcome === 'done' || !flags.on('watch')) return;
+    last = object;
   }
+  await noteCause(context, target, last);
   throw new Error('timed out waiting for the condition');
+}
+
+/** Prints the first cause why the rollout stands still, if the user may read the pods. */
+async function noteCause(
+  { cluster, io }: VerbContext,
+  { namespace }: ObjectTarget,
+  object: JsonObject | undefined,
+): Promise<void> {
+  if (!object || io.signal.aborted) return;
+  try {
+    const resource = findResource(await cluster().resources(), 'pods');
+    const labelSelector = podSelectorOf(object);
+    const list = await cluster().get(
+      listPath({ resource, namespace, labelSelector, fieldSelector: undefined }),
+    );
+    const cause = rolloutCause(object, recordsAt(list, 'items'));
+    if (cause !== undefined) io.err(`Note: ${shown(cause)}\n`);
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+  }
 }
 
 interface Change {
@@ -210,7 +239,7 @@ function historyText({ palette }: VerbContext, all: readonly Revision[], one: Re
   return `\n${new TableWriter(palette, 2).format(rows, ['REVISION', 'CHANGE-CAUSE'])}`;
 }
 
-const templateText = ({ template }: Revision) => `Pod Template:\n${sections(template, '  ')}`;
+const templateText = ({ template }: Revision) => `${alignTabs(podTemplateLines(template).join('\n'))}\n`;
 
 const undo: Verb = {
   about: 'roll back to an earlier revision of a workload',

@@ -13,6 +13,7 @@ import { type ApiResources, discover } from '../objects/discovery.ts';
 import { traceHeaders } from '../tracing.ts';
 import { impersonation, requestTimeout, resolveConnection, withTimeout } from './connection.ts';
 import { credentialsProblem } from './credentials-problem.ts';
+import { type DiscoveryCache, discoveryCache } from './discovery-cache.ts';
 
 export interface Cluster {
   /** Id of all requests of this command, in the logs of the cluster's components. */
@@ -21,8 +22,13 @@ export interface Cluster {
   readonly namespace: string;
   /** True if --namespace was given. */
   readonly namespaceGiven: boolean;
-  /** Returns the resources that the server serves; discovery runs once. */
-  resources(): Promise<ApiResources>;
+  /**
+   * Resolves to the resources that the server serves; discovery runs at most once, or not at all where an
+   * earlier command has kept its result. `fresh` are those of the server itself.
+   */
+  resources(options?: { readonly fresh?: boolean }): Promise<ApiResources>;
+  /** Makes later commands ask the server for its resources. */
+  forgetResources?(): void;
   /** Resolves to the decoded answer; rejects with StatusError or TransportError. */
   get(path: string, accept?: string): Promise<JsonObject>;
   send(
@@ -69,27 +75,42 @@ export function connect(io: Io, flags: Flags): Cluster {
     requestId,
     dial: (path) => dialing(options, path),
     credentialsProblem: () => credentialsProblem(context, io.clock.now()),
+    cache: discoveryCache(io, context, flags.text('cache-dir')),
   });
 }
 
-export function clusterOver(
-  transport: Transport,
-  io: Io,
-  own: Pick<Cluster, 'namespace' | 'namespaceGiven' | 'requestId' | 'dial' | 'credentialsProblem'>,
-): Cluster {
+interface ClusterParts
+  extends Pick<Cluster, 'namespace' | 'namespaceGiven' | 'requestId' | 'dial' | 'credentialsProblem'> {
+  /** Keeps the resources between commands; absent for none. */
+  readonly cache?: DiscoveryCache;
+}
+
+export function clusterOver(transport: Transport, io: Io, { cache, ...own }: ClusterParts): Cluster {
   const requester = createRequester(transport, io);
   const object = async (request: ApiRequest): Promise<JsonObject> => {
     const answer = await requester.json(request);
     if (!isRecord(answer)) throw new Error(`${request.method} ${request.path} did not answer an object`);
     return answer;
   };
-  let resources: Promise<ApiResources> | undefined;
+  let discovered: Promise<ApiResources> | undefined;
+  let kept: Promise<ApiResources> | undefined;
+  const discovery = async () => {
+    const all = await discover(requester);
+    cache?.write(all);
+    return all;
+  };
   return {
     ...own,
-    resources: () => {
-      resources ??= discover(requester);
-      return resources;
+    resources: ({ fresh = false } = {}) => {
+      if (!discovered && !fresh) {
+        const known = kept ? undefined : cache?.read();
+        kept ??= known && Promise.resolve(known);
+        if (kept) return kept;
+      }
+      discovered ??= discovery();
+      return discovered;
     },
+    forgetResources: () => cache?.forget(),
     get: (path, accept = json) => object({ method: 'GET', path, headers: { accept } }),
     send: (method, path, body, type = json) =>
       object({

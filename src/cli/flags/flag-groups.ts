@@ -195,6 +195,7 @@ export const flagSubjects = subjects('src/cli/flags/flag-groups.ts', {
     'as-group',
     'as-uid',
     'request-timeout',
+    'cache-dir',
     'v',
   ],
 });

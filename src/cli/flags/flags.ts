@@ -87,6 +87,12 @@ export const connectionFlags = {
     about: 'time to wait for a single server request, such as 5s or 2m; 0: no timeout',
     usual: '0',
   },
+  'cache-dir': {
+    type: 'string',
+    hint: 'FOLDER',
+    about: 'folder in which the kinds of each server are kept for six hours',
+    usual: '$KUBECACHEDIR, or ~/.kube/cache',
+  },
   namespace: {
     type: 'string',
     short: 'n',

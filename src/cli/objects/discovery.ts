@@ -100,9 +100,14 @@ export function fromLegacy(document: JsonObject): ApiResource[] {
     }));
 }
 
+/** The server serves no such resource, or it did not when its resources were kept. */
+export class UnknownResourceError extends Error {
+  override readonly name = 'UnknownResourceError';
+}
+
 /**
  * Returns the resource for `word`: a plural, singular, short name or kind, in any case, alone, as
- * `name.group` or as `name.version.group`. Throws if the server does not serve it.
+ * `name.group` or as `name.version.group`. Throws UnknownResourceError if the server does not serve it.
  */
 export function findResource(all: ApiResources, word: string): ApiResource {
   const [name = '', ...rest] = word.toLowerCase().split('.');
@@ -113,13 +118,13 @@ export function findResource(all: ApiResources, word: string): ApiResource {
   const found = namings.flatMap((naming) => candidates.filter((resource) => naming(resource, name)));
   if (!found[0]) {
     const elsewhere = notServedResource(name, qualifier);
-    if (elsewhere !== undefined) throw new Error(elsewhere);
+    if (elsewhere !== undefined) throw new UnknownResourceError(elsewhere);
     const hint = didYouMean(
       name,
       all.flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames]),
     );
     const message = `the server doesn't have a resource type ${JSON.stringify(word)}`;
-    throw new Error(hint ? `${message}.${hint}` : `${message}; see ctl api-resources`);
+    throw new UnknownResourceError(hint ? `${message}.${hint}` : `${message}; see ctl api-resources`);
   }
   return found[0];
 }

@@ -14,6 +14,7 @@ import {
   findResource,
   inCategory,
   resourceOfKind,
+  UnknownResourceError,
 } from './discovery.ts';
 import { notServedKind } from './kubernetes-kinds.ts';
 import { type CollectionTarget, listPath, type ObjectTarget, type Target } from './object-target.ts';
@@ -34,7 +35,13 @@ export async function resolveTargets(
       throw new UsageError('-f says which objects: leave out the resource type and names');
     return Array.fromAsync(manifestTargets(context, cluster));
   }
-  return wordTargets(flags, words, cluster, await cluster.resources());
+  try {
+    return wordTargets(flags, words, cluster, await cluster.resources());
+  } catch (error) {
+    // The resource may be newer than the resources that an earlier command has kept.
+    if (!(error instanceof UnknownResourceError)) throw error;
+    return wordTargets(flags, words, cluster, await cluster.resources({ fresh: true }));
+  }
 }
 
 /** Like resolveTargets, with collections replaced by their current objects. */
@@ -117,7 +124,7 @@ export async function* manifestTargets(
 ): AsyncGenerator<ManifestTarget> {
   const entries = await readManifests(context.io, context.flags, { kindless: verb !== undefined });
   if (verb && entries.length === 0) throw new Error(`no objects passed to ${verb}`);
-  const all = await cluster.resources();
+  const all = await resourcesFor(entries, cluster);
   for (const entry of entries) {
     if ('error' in entry) {
       context.report(entry.error);
@@ -127,6 +134,20 @@ export async function* manifestTargets(
     if (target) yield target;
     else if (verb) await adviseToConvert(context, entry);
   }
+}
+
+/** Resolves to the server's resources; asks the server if a kind of the manifests is not among those kept. */
+async function resourcesFor(
+  entries: readonly (Manifest | { readonly error: unknown })[],
+  cluster: Cluster,
+): Promise<ApiResources> {
+  const all = await cluster.resources();
+  const isKnown = (entry: Manifest | { readonly error: unknown }) => {
+    if ('error' in entry) return true;
+    const { apiVersion, kind } = entry.object;
+    return resourceOfKind(all, String(apiVersion), String(kind)) !== undefined;
+  };
+  return entries.every(isKnown) ? all : cluster.resources({ fresh: true });
 }
 
 /** Returns the target of a manifest; reports the error and returns undefined if it has none. */

@@ -1,22 +1,12 @@
 /** Events as rows of a table, in the form of `kubectl events`. */
 
-import { ageSince } from '../../apimachinery/age.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isRecord } from '../../apimachinery/equality.ts';
-import { numberAt, textAt } from '../objects/objects.ts';
+import { seen } from '../describe/events.ts';
+import { textAt } from '../objects/objects.ts';
 import { shown } from './table-writer.ts';
 
 export const eventHeaders = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];
-
-/** Returns the age of an event, such as `11s (x3 over 5m)`; missing times are `<unknown>`. */
-function seen(event: JsonObject, now: number): string {
-  const since = (...path: readonly string[]) => ageSince(textAt(event, ...path), now);
-  const first = textAt(event, 'eventTime') === '' ? since('firstTimestamp') : since('eventTime');
-  if (isRecord(event.series))
-    return `${since('series', 'lastObservedTime')} (x${numberAt(event, 'series', 'count')} over ${first})`;
-  const count = numberAt(event, 'count');
-  return count > 1 ? `${since('lastTimestamp')} (x${count} over ${first})` : first;
-}
 
 export const eventRow = (event: JsonObject, now: number): string[] => [
   seen(event, now),

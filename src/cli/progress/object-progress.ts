@@ -12,13 +12,39 @@ export interface Pull {
   readonly doneLayers: number;
 }
 
-/** Returns why a deleted object still exists. */
+/** Returns why a deleted object still exists; for a namespace, what is left and whose finalizers hold it. */
 export function deletionText(object: JsonObject): string {
+  const left = namespaceContent(object);
+  if (left !== '') return left;
   const { finalizers = [] } = { finalizers: valueAt(object, 'metadata', 'finalizers') } as {
     finalizers?: readonly string[];
   };
   if (finalizers.length > 0) return `waits for ${finalizers.join(', ')}`;
   return metadataOf(object).deletionTimestamp === undefined ? '' : 'stopping';
+}
+
+/** Conditions of a namespace that is deleted, by the words before their message. */
+const namespaceConditions: Readonly<Record<string, string>> = {
+  NamespaceDeletionDiscoveryFailure: '',
+  NamespaceDeletionGroupVersionParsingFailure: '',
+  NamespaceDeletionContentFailure: '',
+  NamespaceContentRemaining: 'left: ',
+  NamespaceFinalizersRemaining: 'waits for ',
+};
+
+/** Returns what the namespace's conditions say, without the words that all messages have. */
+function namespaceContent(object: JsonObject): string {
+  return recordsAt(object, 'status', 'conditions')
+    .flatMap((one) => {
+      const type = textAt(one, 'type');
+      if (one.status !== 'True' || !Object.hasOwn(namespaceConditions, type)) return [];
+      const message = textAt(one, 'message')
+        .replace(/^Some .* remaining: /, '')
+        .replaceAll(/(\S+?)\.? has (\d+) resource instances/g, '$2 $1')
+        .replaceAll(/ in (\d+) resource instances/g, ' ($1)');
+      return message === '' ? [] : [`${namespaceConditions[type]}${message}`];
+    })
+    .join('; ');
 }
 
 /** Returns the phase, or the reasons of unmet conditions; empty if there is neither. */
@@ -41,7 +67,8 @@ export function podsText(pods: readonly JsonObject[], pulls: readonly Pull[]): s
     recordsAt(pod, 'status', 'conditions').some(
       (one) => textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True',
     );
-  const reasons = new Set(pods.filter((pod) => !isReady(pod)).flatMap(waitingReasons));
+  const unready = pods.filter((pod) => !isReady(pod));
+  const reasons = new Set([...unready.flatMap(waitingReasons), ...unready.flatMap(unscheduledReason)]);
   const pulled = pullTexts(pods, pulls);
   if (pulled.length > 0) for (const reason of duringPulls) reasons.delete(reason);
   return [...pulled, `${pods.filter(isReady).length} of ${pods.length} pods ready`, ...reasons].join(', ');
@@ -92,6 +119,12 @@ function waitingReasons(pod: JsonObject): readonly string[] {
     (reason) => reason !== '',
   );
 }
+
+const unscheduledReason = (pod: JsonObject): readonly string[] =>
+  recordsAt(pod, 'status', 'conditions')
+    .filter((one) => one.type === 'PodScheduled' && one.status === 'False')
+    .map((one) => textAt(one, 'reason'))
+    .filter(Boolean);
 
 const imagesOf = (pod: JsonObject): readonly string[] =>
   ['initContainers', 'containers'].flatMap((field) =>

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isRecord, type JsonObject } from '../../../../src/apimachinery/equality.ts';
 import { columnsOfFile } from '../../../../src/cli/printers/custom-columns.ts';
-import { describeObject } from '../../../../src/cli/printers/description.ts';
 import { objectFormat } from '../../../../src/cli/printers/object-format.ts';
 import { headerOf, readTable, rowsOf, type TableView } from '../../../../src/cli/printers/server-table.ts';
 import { sortBy } from '../../../../src/cli/printers/sort-by.ts';
@@ -181,53 +180,3 @@ for (const output of [
 ]) {
   test(`-o ${output} is rejected`, () => assert.throws(() => objectFormat(output), { name: 'UsageError' }));
 }
-
-test('a description has all fields except the values of a Secret', () => {
-  const secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: {
-      name: 's',
-      namespace: 'n',
-      labels: { b: '1', a: '2' },
-      creationTimestamp: '2026-01-01T00:00:00Z',
-    },
-    data: { password: Buffer.from('hunter2').toString('base64') },
-    stringData: { other: 'hunter3' },
-    type: 'Opaque',
-  };
-  const event = {
-    type: 'Warning',
-    reason: 'Bad',
-    message: 'm',
-    count: 3,
-    lastTimestamp: '2026-01-01T00:01:00Z',
-  };
-  const text = describeObject(secret, [event], Date.UTC(2026, 0, 1, 0, 2));
-  assert.match(text, /^Name: +s\nNamespace: +n\nLabels: +a=2\n +b=1\nAnnotations: +<none>\n/);
-  assert.match(text, /^Created: +2026-01-01T00:00:00Z \(2m ago\)$/m);
-  assert.match(text, /^ {2}password: +7 bytes$/m);
-  assert.match(text, /^ {2}Warning +Bad +60s \(x3 over 60s\) +m$/m);
-  assert.doesNotMatch(text, /hunter|aHVudGVyMg/);
-});
-
-test('a description shows conditions as a table and fields by readable names', () => {
-  const pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: 'p' },
-    spec: { containers: [{ name: 'c', args: ['a', 'b'] }], dnsPolicy: 'Default' },
-    status: {
-      podIP: '10.0.0.1',
-      podIPs: [{ ip: '10.0.0.1' }],
-      conditions: [{ type: 'Ready', status: 'False', reason: 'R', message: 'why' }],
-    },
-  };
-  const text = describeObject(pod, [], 0);
-  assert.match(text, /^ {4}- Name: +c\n {6}Args: +a, b$/m);
-  assert.match(text, /^ {2}Dns Policy: +Default$/m);
-  assert.match(text, /^ {2}Pod IP: +10\.0\.0\.1$/m);
-  assert.match(text, /^ {2}Pod IPs:$/m);
-  assert.match(text, /^ {4}Type +Status +Reason +Message\n {4}Ready +False +R +why$/m);
-  assert.match(text, /^Events: {2}<none>$/m);
-});

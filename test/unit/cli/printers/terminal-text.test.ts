@@ -3,7 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { describeObject } from '../../../../src/cli/printers/description.ts';
+import { descriptionText } from '../../../../src/cli/describe/describe-object.ts';
+import { generic } from '../../../../src/cli/describe/generic.ts';
 import { eventRow } from '../../../../src/cli/printers/event-rows.ts';
 import { shown, TableWriter } from '../../../../src/cli/printers/table-writer.ts';
 
@@ -38,7 +39,7 @@ it('a description contains no escape character, whichever field had one', () => 
     status: { conditions: [condition], files: [{ path: `x\r${clears}`, size: 1 }] },
   };
   const event = { type: 'Warning', reason: 'Failed', message: clears, lastTimestamp: '2026-01-01T00:00:00Z' };
-  const text = describeObject(object, [event], 0);
+  const text = descriptionText(generic, object, { related: {}, events: { items: [event] }, now: 0 });
   assert.ok(!text.includes('\u001b') && !text.includes('\r'));
   assert.equal(text.match(/\^\[\[2J/g)?.length, 5);
 });

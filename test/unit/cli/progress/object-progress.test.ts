@@ -28,6 +28,22 @@ describe('the progress text of an object', () => {
     assert.equal(deletionText({ metadata: { name: 'a' } }), '');
   });
 
+  it('names what is left in a namespace, and whose finalizers hold it', () => {
+    const condition = (type: string, message: string, status = 'True') => ({ type, status, message });
+    const conditions = [
+      condition('NamespaceDeletionContentFailure', 'none', 'False'),
+      condition('NamespaceContentRemaining', 'Some resources are remaining: pods. has 2 resource instances'),
+      condition(
+        'NamespaceFinalizersRemaining',
+        'Some content in the namespace has finalizers remaining: x.io/y in 1 resource instances',
+      ),
+    ];
+    assert.equal(
+      deletionText({ metadata: { name: 'a' }, status: { conditions } }),
+      'left: 2 pods; waits for x.io/y (1)',
+    );
+  });
+
   it('is why a container waits, else the condition that is not met, else the phase', () => {
     assert.equal(stateText(pod('a', 'ImagePullBackOff')), 'ImagePullBackOff');
     assert.equal(stateText(pod('a', '')), 'ContainersNotReady');

@@ -3,8 +3,8 @@
  * over.
  */
 import { addressOfBytes } from '../base/addresses.ts';
-import { asciiOf, type Extensions, readExtensions, readSubject } from '../formats/certificate-names.ts';
-import type { CertificateRequestContent } from '../formats/certificate-request.ts';
+import { asciiOf, type Extensions, readExtensions, readSubject } from './certificate-names.ts';
+import type { CertificateRequestContent } from './certificate-request.ts';
 import {
   childrenOf,
   contextTag,
@@ -13,7 +13,7 @@ import {
   readObjectIdentifier,
   requireTag,
   tags,
-} from '../formats/der.ts';
+} from './der.ts';
 
 export const subjectAltName = '2.5.29.17';
 /** Maximum size of a subject. Real ones have about a hundred bytes. */

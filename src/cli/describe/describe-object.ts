@@ -1,0 +1,126 @@
+/** Reads what a description needs, and puts its lines together. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { StatusError } from '../../apimachinery/status-error.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import { resourceOfKind } from '../objects/discovery.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
+import { metadataOf } from '../objects/objects.ts';
+import { pages } from '../objects/pages.ts';
+import { tableAccept } from '../printers/server-table.ts';
+import { shown } from '../printers/table-writer.ts';
+import { alignTabs } from './align.ts';
+import type { Describer, Found, Need } from './describer.ts';
+import { describerOf } from './describers.ts';
+import { eventLines } from './events.ts';
+
+interface Options {
+  readonly cluster: Cluster;
+  readonly showEvents: boolean;
+  /** Objects per request of a large list. */
+  readonly limit: number;
+  readonly now: number;
+}
+
+/** Resolves to the description of an object; rejects with StatusError if the object itself cannot be read. */
+export async function describeTarget(target: ObjectTarget, options: Options): Promise<string> {
+  const describer = await describerOf(target.resource);
+  const object = await readObject(target, describer, options);
+  const [related, events] = await Promise.all([
+    readNeeds(describer.needs?.(object) ?? {}, options),
+    options.showEvents && !describer.withoutEvents ? readEvents(target, object, options) : undefined,
+  ]);
+  return descriptionText(describer, object, { related, events, now: options.now });
+}
+
+interface Material {
+  readonly related: Readonly<Record<string, Found>>;
+  /** Absent if events are not shown. */
+  readonly events: Found | undefined;
+  readonly now: number;
+}
+
+/** Returns the aligned text. Pure. */
+export function descriptionText(describer: Describer, object: JsonObject, material: Material): string {
+  const { related, events, now } = material;
+  const found = (name: string) => (Object.hasOwn(related, name) ? (related[name] ?? nothing) : nothing);
+  const lines = [...describer.lines(object, found, now)];
+  if (events?.refused) lines.push(`Events:\t${events.refused}`);
+  else if (events) lines.push(...eventLines(events.items, now));
+  return `${alignTabs(shown(lines.join('\n')))}\n`;
+}
+
+const nothing: Found = { items: [] };
+
+/** Reads the object in the version that its describer needs, if the server has it. */
+async function readObject(
+  target: ObjectTarget,
+  { apiVersion }: Describer,
+  { cluster }: Options,
+): Promise<JsonObject> {
+  const wanted = apiVersion && resourceOfKind(await cluster.resources(), apiVersion, target.resource.kind);
+  return cluster.get(targetPath(wanted ? { ...target, resource: wanted } : target));
+}
+
+async function readNeeds(
+  needs: Readonly<Record<string, Need>>,
+  options: Options,
+): Promise<Readonly<Record<string, Found>>> {
+  const entries = Object.entries(needs).map(
+    async ([name, need]) => [name, await reading(() => readNeed(need, options))] as const,
+  );
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** Resolves to the items; a rejection of the server becomes a text for the description. */
+async function reading(read: () => Promise<readonly JsonObject[]>): Promise<Found> {
+  try {
+    return { items: await read() };
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    return { items: [], refused: refusalOf(error) };
+  }
+}
+
+const refusalOf = ({ status: { reason }, message }: StatusError): string =>
+  reason === 'Forbidden' ? `<not authorized: ${message.replace(/^.*?: /, '')}>` : message;
+
+async function readNeed(need: Need, { cluster, limit }: Options): Promise<readonly JsonObject[]> {
+  const resource = resourceOfKind(await cluster.resources(), need.apiVersion, need.kind);
+  if (!resource) return [];
+  const { namespace, name, labelSelector, fieldSelector } = need;
+  if (name !== undefined)
+    return [await cluster.get(targetPath({ resource, namespace, name }), need.asTable && tableAccept)];
+  const items: JsonObject[] = [];
+  for await (const page of pages(cluster, { resource, namespace, labelSelector, fieldSelector }, { limit }))
+    items.push(...itemsAt(page));
+  return items;
+}
+
+const itemsAt = (page: JsonObject): JsonObject[] =>
+  Array.isArray(page.items) ? (page.items as JsonObject[]) : [];
+
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+/** Reads the events about an object; an earlier object of the same name is another object. */
+async function readEvents(target: ObjectTarget, object: JsonObject, options: Options): Promise<Found> {
+  const { name, uid, annotations } = metadataOf(object);
+  const { kind, namespaced } = target.resource;
+  // A mirror pod's events are about the pod of the manifest, whose uid is its hash.
+  const own = annotations[mirrorAnnotation] ?? uid;
+  // Node agents report events about themselves with the node's name as uid.
+  const uids = namespaced ? [own] : kind === 'Node' ? [uid, name] : [uid];
+  const found = await Promise.all(
+    uids.map((one) => {
+      const fieldSelector = [
+        `involvedObject.name=${name}`,
+        ...(kind === 'Pod' ? [] : [`involvedObject.kind=${kind}`]),
+        `involvedObject.uid=${one}`,
+      ].join(',');
+      const need = { apiVersion: 'v1', kind: 'Event', namespace: target.namespace, fieldSelector };
+      return reading(() => readNeed(need, options));
+    }),
+  );
+  const refused = found.find((one) => one.refused !== undefined)?.refused;
+  const items = found.flatMap((one) => one.items);
+  return refused === undefined ? { items } : { items, refused };
+}

@@ -1,0 +1,166 @@
+/** Services and what they lead to. Pure. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { metadataOf, numberAt, recordAt, recordsAt, textAt, valueAt } from '../objects/objects.ts';
+import type { Describer, Found, Need } from './describer.ts';
+import {
+  headLines,
+  none,
+  optionalLine,
+  pairsText,
+  shownAt,
+  shownOrUnset,
+  stringsAt,
+  unset,
+} from './lines.ts';
+
+/** Returns the endpoint slices of a Service. */
+export const slicesOf = (namespace: string, service: string): Need => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  namespace,
+  labelSelector: `kubernetes.io/service-name=${service}`,
+});
+
+export const service: Describer = {
+  needs(object) {
+    const { name, namespace } = metadataOf(object);
+    return { slices: slicesOf(namespace, name) };
+  },
+  lines(object, related) {
+    const spec = recordAt(object, 'spec');
+    const health = numberAt(spec, 'healthCheckNodePort');
+    return [
+      ...headLines(object),
+      `Selector:\t${pairsText(recordAt(spec, 'selector'))}`,
+      `Type:\t${textAt(spec, 'type')}`,
+      ...addressLines(object),
+      ...recordsAt(spec, 'ports').flatMap((port) => portLines(port, related('slices'), spec)),
+      `Session Affinity:\t${textAt(spec, 'sessionAffinity')}`,
+      ...optionalLine('External Traffic Policy', textAt(spec, 'externalTrafficPolicy')),
+      ...optionalLine('Internal Traffic Policy', textAt(spec, 'internalTrafficPolicy')),
+      ...(health ? [`HealthCheck NodePort:\t${health}`] : []),
+      ...optionalLine('LoadBalancer Source Ranges', stringsAt(spec, 'loadBalancerSourceRanges').join(',')),
+    ];
+  },
+};
+
+function addressLines(object: JsonObject): string[] {
+  const spec = recordAt(object, 'spec');
+  const ingress = recordsAt(object, 'status', 'loadBalancer', 'ingress').map((one) => {
+    const ip = textAt(one, 'ip');
+    const mode = textAt(one, 'ipMode');
+    return ip ? `${ip}${mode ? ` (${mode})` : ''}` : textAt(one, 'hostname');
+  });
+  return [
+    ...optionalLine('IP Family Policy', textAt(spec, 'ipFamilyPolicy')),
+    `IP Families:\t${stringsAt(spec, 'ipFamilies').join(',') || none}`,
+    `IP:\t${textAt(spec, 'clusterIP')}`,
+    `IPs:\t${stringsAt(spec, 'clusterIPs').join(',') || none}`,
+    ...optionalLine('External IPs', stringsAt(spec, 'externalIPs').join(',')),
+    ...optionalLine('Desired LoadBalancer IP', textAt(spec, 'loadBalancerIP')),
+    ...optionalLine('External Name', textAt(spec, 'externalName')),
+    ...optionalLine('LoadBalancer Ingress', ingress.join(', ')),
+  ];
+}
+
+function portLines(port: JsonObject, slices: Found, spec: JsonObject): string[] {
+  const name = textAt(port, 'name');
+  const protocol = textAt(port, 'protocol');
+  const nodePort = numberAt(port, 'nodePort');
+  return [
+    `Port:\t${name || unset}\t${numberAt(port, 'port')}/${protocol}`,
+    `TargetPort:\t${shownAt(port, 'targetPort')}/${protocol}`,
+    ...(nodePort ? [`NodePort:\t${name || unset}\t${nodePort}/${protocol}`] : []),
+    `Endpoints:\t${endpointsText(slices, name, pairsText(recordAt(spec, 'selector')))}`,
+  ];
+}
+
+const maxEndpoints = 3;
+
+/**
+ * Returns the ready endpoints of a port, such as `10.244.0.7:8080,10.244.0.9:8080`: three and the number of
+ * others. Without any, kubectl prints nothing; here is why. `selector` is the Service's, as text.
+ */
+export function endpointsText({ items, refused }: Found, portName: string, selector = none): string {
+  if (refused) return refused;
+  const endpoints = items.flatMap((slice) => {
+    const ports = recordsAt(slice, 'ports');
+    const targets = ports
+      .filter((port) => textAt(port, 'name') === portName)
+      .map((port) => shownAt(port, 'port'));
+    return recordsAt(slice, 'endpoints').flatMap((endpoint) => {
+      const [address = ''] = stringsAt(endpoint, 'addresses');
+      const ready = valueAt(endpoint, 'conditions', 'ready') !== false;
+      const texts = ports.length === 0 ? [address] : targets.map((target) => joinHostPort(address, target));
+      return texts.map((text) => ({ text, ready }));
+    });
+  });
+  const ready = endpoints.filter((one) => one.ready).map(({ text }) => text);
+  if (ready.length === 0) return missingText(endpoints.length, selector);
+  const first = ready.slice(0, maxEndpoints).join(',');
+  return ready.length > maxEndpoints ? `${first} + ${ready.length - maxEndpoints} more...` : first;
+}
+
+function missingText(unready: number, selector: string): string {
+  if (unready > 0) return `${none} (pods that the selector matches: ${unready}, ready: 0)`;
+  return selector === none ? none : `${none} (no running pod has the labels ${selector})`;
+}
+
+const joinHostPort = (host: string, port: string) =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+
+export const endpoints: Describer = {
+  lines: (object) => [
+    ...headLines(object),
+    'Subsets:',
+    ...recordsAt(object, 'subsets').flatMap((subset) => {
+      const addresses = (field: string) =>
+        recordsAt(subset, field)
+          .map((one) => textAt(one, 'ip'))
+          .join(',') || none;
+      const ports = recordsAt(subset, 'ports').map(
+        (port) =>
+          `    ${textAt(port, 'name') || unset}\t${shownAt(port, 'port')}\t${textAt(port, 'protocol')}`,
+      );
+      return [
+        `  Addresses:\t${addresses('addresses')}`,
+        `  NotReadyAddresses:\t${addresses('notReadyAddresses')}`,
+        ...(ports.length > 0
+          ? ['  Ports:', '    Name\tPort\tProtocol', '    ----\t----\t--------', ...ports]
+          : []),
+        '',
+      ];
+    }),
+  ],
+};
+
+export const endpointSlice: Describer = {
+  lines(object) {
+    const ports = recordsAt(object, 'ports').map(
+      (port) =>
+        `  ${textAt(port, 'name') || unset}\t${shownOrUnset(port, 'port')}\t${textAt(port, 'protocol')}`,
+    );
+    const all = recordsAt(object, 'endpoints');
+    return [
+      ...headLines(object),
+      `AddressType:\t${textAt(object, 'addressType')}`,
+      ...(ports.length === 0
+        ? [`Ports: ${unset}`]
+        : ['Ports:', '  Name\tPort\tProtocol', '  ----\t----\t--------', ...ports]),
+      ...(all.length === 0 ? [`Endpoints: ${none}`] : ['Endpoints:', ...all.flatMap(endpointLines)]),
+    ];
+  },
+};
+
+function endpointLines(endpoint: JsonObject): string[] {
+  const target = recordAt(endpoint, 'targetRef');
+  return [
+    `  - Addresses:\t${stringsAt(endpoint, 'addresses').join(', ') || none}`,
+    '    Conditions:',
+    `      Ready:\t${shownOrUnset(endpoint, 'conditions', 'ready')}`,
+    `    Hostname:\t${shownOrUnset(endpoint, 'hostname')}`,
+    ...(target.kind ? [`    TargetRef:\t${textAt(target, 'kind')}/${textAt(target, 'name')}`] : []),
+    `    NodeName:\t${shownOrUnset(endpoint, 'nodeName')}`,
+    `    Zone:\t${shownOrUnset(endpoint, 'zone')}`,
+  ];
+}
