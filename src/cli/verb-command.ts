@@ -38,7 +38,7 @@ export function toCommand(verb: Verb | VerbGroup, io: CtlIo, name: string): AnyC
 }
 
 const commandsOf = (
-  verbs: Readonly<Record<string, Verb>>,
+  verbs: Readonly<Record<string, Verb | VerbGroup>>,
   io: CtlIo,
   outer: string,
 ): Record<string, AnyCommand> =>

@@ -8,7 +8,7 @@ import { writeFlags, writeQuery } from '../flags/write-options.ts';
 import { type ApiResource, findResource, kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { type objectFormat, printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flags = {
@@ -37,7 +37,7 @@ export const autoscale: Verb = {
     const { flags: given } = context;
     const limits = limitsOf(given);
     requireSelection(given);
-    const making = { limits, format: objectFormat(given.text('output')), dryRun: dryRunOf(given) };
+    const making = { limits, format: printedFormat(given), dryRun: dryRunOf(given) };
     const cluster = context.cluster();
     const autoscalers = findResource(await cluster.resources(), 'horizontalpodautoscalers.v1.autoscaling');
     for (const target of await resolveObjects(context)) {
@@ -75,7 +75,7 @@ async function autoscaleOne(
   const made = dryRun === 'client' ? object : await cluster.send('POST', path, object);
   const done = dryRun === 'client' ? 'created' : 'autoscaled';
   const message = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;
-  io.out(format?.(withoutManagedFields(made)) ?? message);
+  io.out(format?.(made) ?? message);
 }
 
 interface Limits {

@@ -10,7 +10,7 @@ import { reportInFile } from '../manifests/faults-in-file.ts';
 import { kindName } from '../objects/discovery.ts';
 import { metadataOf } from '../objects/objects.ts';
 import { manifestTargets } from '../objects/targets.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 import { createJob } from './create-job.ts';
 import { createObject } from './create-object.ts';
@@ -20,14 +20,12 @@ export const create: Verb = {
   about: 'create objects from manifests',
   flags: { ...writeFlags, ...validateFlag },
   inner: { job: createJob, token: createToken, ...createObject },
-  kubectlOnly:
-    'cm configmap cronjob cj deploy deployment ing ingress sa secret service serviceaccount svc'.split(' '),
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl create: -f FILE is required');
     const cluster = context.cluster();
     const dryRun = dryRunOf(flags);
-    const format = objectFormat(flags.text('output'));
+    const format = printedFormat(flags);
     const parameters = writeQuery(dryRun, fieldValidationOf(flags));
     for await (const target of manifestTargets(context, cluster, 'create')) {
       const { resource, namespace, object } = target;
@@ -35,11 +33,7 @@ export const create: Verb = {
         const path = collectionPath(resource, namespace) + parameters;
         const result = dryRun === 'client' ? object : await cluster.send('POST', path, object);
         const name = metadataOf(result).name;
-        io.out(
-          format
-            ? format(withoutManagedFields(result))
-            : `${kindName(resource)}/${name} created${dryRunSuffix[dryRun]}\n`,
-        );
+        io.out(format ? format(result) : `${kindName(resource)}/${name} created${dryRunSuffix[dryRun]}\n`);
       } catch (error) {
         await reportInFile(context, target, error, 'error when creating');
       }

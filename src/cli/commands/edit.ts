@@ -11,7 +11,13 @@ import { kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import {
+  listOf,
+  type ObjectFormat,
+  objectFormat,
+  printedFormat,
+  withoutManagedFields,
+} from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
@@ -55,7 +61,7 @@ class EditSession {
     this.#context = context;
     this.#originals = originals;
     this.#format = context.flags.oneOf('output', ['yaml', 'json'] as const) ?? 'yaml';
-    this.#print = objectFormat(context.flags.text('output'));
+    this.#print = printedFormat(context.flags);
   }
 
   /** Rejects with ReportedError if an edit was not applied completely; the file is then kept. */
@@ -117,7 +123,7 @@ class EditSession {
     try {
       const result = await this.#patch(original, edited);
       const line = `${kindName(resource)}/${name} ${result ? 'edited' : 'skipped'}\n`;
-      io.out(this.#print?.(withoutManagedFields(result ?? edited)) ?? line);
+      io.out(this.#print?.(result ?? edited) ?? line);
       return undefined;
     } catch (error) {
       if (io.signal.aborted) throw error;

@@ -10,7 +10,7 @@ import { kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
@@ -40,7 +40,7 @@ export const patch: Verb = {
     const body = await readPatch(flags);
     const type = patchTypes[flags.oneOf('type', ['strategic', 'merge', 'json'] as const) ?? 'strategic'];
     const dryRun = dryRunOf(flags);
-    const format = objectFormat(flags.text('output'));
+    const format = printedFormat(flags);
     const options = writeQuery(dryRun);
     const cluster = context.cluster();
     for (const target of await resolveObjects(context)) {
@@ -50,7 +50,7 @@ export const patch: Verb = {
       const same = metadataOf(after).resourceVersion === metadataOf(before).resourceVersion;
       const note = dryRun === 'none' && same ? ' (no change)' : dryRunSuffix[dryRun];
       const line = `${kindName(target.resource)}/${target.name} patched${note}\n`;
-      io.out(format ? format(withoutManagedFields(after)) : line);
+      io.out(format ? format(after) : line);
     }
   },
 };

@@ -12,7 +12,7 @@ import { follow } from '../objects/follow.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordAt } from '../objects/objects.ts';
 import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
@@ -36,7 +36,7 @@ export const replace: Verb = {
     requireFittingFlags(flags);
     const force = flags.on('force');
     const dryRun = dryRunOf(flags);
-    const format = objectFormat(flags.text('output'));
+    const format = printedFormat(flags);
     const cluster = context.cluster();
     const query = writeQuery(dryRun, fieldValidationOf(flags));
     for await (const target of manifestTargets(context, cluster, 'create')) {
@@ -49,7 +49,7 @@ export const replace: Verb = {
           ? await cluster.send('POST', collectionPath(resource, namespace) + query, target.object)
           : await put(cluster, target, dryRun, query);
         const line = `${kindName(resource)}/${name} replaced${dryRunSuffix[dryRun]}\n`;
-        io.out(format?.(withoutManagedFields(after)) ?? line);
+        io.out(format?.(after) ?? line);
       } catch (error) {
         await reportInFile(context, target, error, 'error when replacing');
       }

@@ -15,7 +15,7 @@ import {
   type Flags,
   type FlagTable,
   fileFlags,
-  outputFlag,
+  printFlags,
   selectorFlag,
 } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
@@ -25,7 +25,7 @@ import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { valueAt } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { sections } from '../printers/description.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import { showPods } from '../progress/pod-progress.ts';
 import {
@@ -174,13 +174,13 @@ const history: Verb = {
   words: 'TYPE NAME',
   flags: {
     ...common,
-    ...outputFlag,
+    ...printFlags,
     revision: { type: 'string', hint: 'NUMBER', about: 'show the pod template of this revision' },
   },
   async run(context) {
     const { flags, io } = context;
     const wanted = revisionOf(flags, 'revision');
-    const format = objectFormat(flags.text('output'));
+    const format = printedFormat(flags);
     for (const target of await targetsOf(context)) {
       const cluster = context.cluster();
       const object = await cluster.get(targetPath(target));
@@ -188,8 +188,7 @@ const history: Verb = {
       const one = wantedRevision(all, wanted);
       const whose = { ...object, kind: target.resource.kind };
       const shown = one ? [one] : all;
-      if (format)
-        for (const revision of shown) io.out(format(withoutManagedFields(revisionAsObject(whose, revision))));
+      if (format) for (const revision of shown) io.out(format(revisionAsObject(whose, revision)));
       else io.out(`${kindName(target.resource)}/${target.name} ${historyText(context, all, one)}\n`);
     }
   },

@@ -4,7 +4,7 @@ import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { subjectFlags, subjectsOf } from '../create/bindings.ts';
 import { amountsOf } from '../create/limits.ts';
-import { type FlagTable, outputFlag } from '../flags/flags.ts';
+import { type FlagTable, printFlags } from '../flags/flags.ts';
 import { changeFlags } from '../flags/write-options.ts';
 import { labelSelectorOf } from '../objects/label-selector.ts';
 import { recordsAt } from '../objects/objects.ts';
@@ -13,7 +13,7 @@ import { podSpecOf, withImages, withPodSpec, withResources } from '../set/pod-sp
 import type { Verb, VerbGroup } from '../verb.ts';
 import { setEnv } from './set-env.ts';
 
-const shared = { ...changeFlags, ...outputFlag } as const satisfies FlagTable;
+const shared = { ...changeFlags, ...printFlags } as const satisfies FlagTable;
 
 const setImage: Verb = {
   about: 'set the images of containers: set image TYPE NAME CONTAINER=IMAGE',

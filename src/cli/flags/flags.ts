@@ -133,8 +133,8 @@ export const dryRunFlag = {
 
 /** Names of the formats of objects, as `objectFormat` accepts them. */
 const outputFormats = [
-  ...['custom-columns', 'custom-columns-file', 'json', 'jsonpath', 'jsonpath-as-json', 'jsonpath-file'],
-  ...['name', 'wide', 'yaml'],
+  ...['go-template', 'go-template-file', 'json', 'jsonpath', 'jsonpath-as-json', 'jsonpath-file'],
+  ...['name', 'yaml'],
 ];
 
 export const outputFlag = {
@@ -142,9 +142,32 @@ export const outputFlag = {
     type: 'string',
     short: 'o',
     hint: 'FORMAT',
-    about: 'name, json, yaml, jsonpath=…, custom-columns=…',
+    about: 'name, json, yaml, jsonpath=…, go-template=…, or the -file forms of both',
     values: outputFormats,
   },
+} as const satisfies FlagTable;
+
+/** The flag of commands that print tables of objects. */
+export const tableOutput = {
+  ...outputFlag.output,
+  about: 'wide, name, json, yaml, jsonpath=…, go-template=…, custom-columns=…, or their -file forms',
+  values: ['custom-columns', 'custom-columns-file', ...outputFormats, 'wide'],
+} as const satisfies FlagDefinition;
+
+/** Flags of every command that prints objects; `printedFormat` reads them. */
+export const printFlags = {
+  ...outputFlag,
+  template: {
+    type: 'string',
+    hint: 'TEMPLATE',
+    about: 'template, or file of a template, for -o go-template, jsonpath and their -file forms',
+  },
+  'allow-missing-template-keys': {
+    type: 'boolean',
+    on: true,
+    about: 'ignore fields and keys of a template that are missing; off: an error',
+  },
+  'show-managed-fields': { type: 'boolean', about: 'keep metadata.managedFields in JSON and YAML' },
 } as const satisfies FlagTable;
 
 /** Converts flags to the form in which the executable checks arguments and prints usage. */

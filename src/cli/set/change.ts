@@ -7,7 +7,7 @@ import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { VerbContext } from '../verb.ts';
 
 /** Returns the changed object. Pure; throws for an object that cannot be changed this way. */
@@ -25,7 +25,7 @@ export async function changeObjects(
 ): Promise<void> {
   const { flags, io } = context;
   requireSelection(flags, words);
-  const format = objectFormat(flags.text('output'));
+  const format = printedFormat(flags);
   const dryRun = dryRunOf(flags);
   await forEachReported(context, await resolveObjects(context, words), async (target) => {
     const before = await context.cluster().get(targetPath(target));
@@ -34,6 +34,6 @@ export async function changeObjects(
     const after = await sendPatch(context.cluster(), target, states, query);
     if (!after) return;
     const line = `${kindName(target.resource)}/${target.name} ${what} updated${dryRunSuffix[dryRun]}\n`;
-    io.out(format?.(withoutManagedFields(after)) ?? line);
+    io.out(format?.(after) ?? line);
   });
 }
