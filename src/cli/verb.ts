@@ -25,11 +25,6 @@ export interface Verb {
   readonly examples?: readonly string[];
   /** Words in front of the typed words. */
   readonly firstWords?: readonly string[];
-  /**
-   * Words and flags of kubectl's command that this command does not have; -k is added for commands that take
-   * files.
-   */
-  readonly kubectlOnly?: readonly string[];
   /** Sub-commands, by the word after the command's name. */
   readonly inner?: Readonly<Record<string, Verb | VerbGroup>>;
   /** An interrupt is its usual end: status 0. */

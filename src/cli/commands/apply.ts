@@ -36,7 +36,6 @@ export const apply: Verb = {
     },
     'field-manager': { type: 'string', hint: 'NAME', about: 'field manager that owns the fields' },
   },
-  kubectlOnly: ['--prune', 'edit-last-applied', 'set-last-applied', 'view-last-applied'],
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl apply: -f FILE is required');

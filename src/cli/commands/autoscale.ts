@@ -4,7 +4,7 @@ import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
-import { writeFlags, writeQuery } from '../flags/write-options.ts';
+import { fieldManagerOf, managerFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
 import { type ApiResource, findResource, kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
@@ -27,6 +27,7 @@ const flags = {
     usual: 'name of the workload',
   },
   ...writeFlags,
+  ...managerFlag,
 } as const satisfies FlagTable;
 
 export const autoscale: Verb = {
@@ -71,7 +72,8 @@ async function autoscaleOne(
   if (!target.manifest) await cluster.get(targetPath(target));
   const name = flags.text('name') || target.name;
   const object = autoscalerOf(target, name, limits);
-  const path = collectionPath(autoscalers, target.namespace) + writeQuery(dryRun);
+  const path =
+    collectionPath(autoscalers, target.namespace) + writeQuery(dryRun, undefined, fieldManagerOf(flags));
   const made = dryRun === 'client' ? object : await cluster.send('POST', path, object);
   const done = dryRun === 'client' ? 'created' : 'autoscaled';
   const message = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;

@@ -5,7 +5,14 @@
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { dryRunOf, dryRunSuffix } from '../flags/flags.ts';
-import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
+import {
+  fieldManagerOf,
+  fieldValidationOf,
+  managerFlag,
+  validateFlag,
+  writeFlags,
+  writeQuery,
+} from '../flags/write-options.ts';
 import { reportInFile } from '../manifests/faults-in-file.ts';
 import { kindName } from '../objects/discovery.ts';
 import { metadataOf } from '../objects/objects.ts';
@@ -18,7 +25,7 @@ import { createToken } from './create-token.ts';
 
 export const create: Verb = {
   about: 'create objects from manifests',
-  flags: { ...writeFlags, ...validateFlag },
+  flags: { ...writeFlags, ...validateFlag, ...managerFlag },
   inner: { job: createJob, token: createToken, ...createObject },
   async run(context) {
     const { io, flags } = context;
@@ -26,7 +33,7 @@ export const create: Verb = {
     const cluster = context.cluster();
     const dryRun = dryRunOf(flags);
     const format = printedFormat(flags);
-    const parameters = writeQuery(dryRun, fieldValidationOf(flags));
+    const parameters = writeQuery(dryRun, fieldValidationOf(flags), fieldManagerOf(flags));
     for await (const target of manifestTargets(context, cluster, 'create')) {
       const { resource, namespace, object } = target;
       try {

@@ -5,7 +5,13 @@ import { type EditReason, editFailure, headerText, isAnother, withoutComments } 
 import { discard, type EditedFile, editText } from '../edit/editor.ts';
 import { ReportedError } from '../errors.ts';
 import { type FlagTable, fileFlags } from '../flags/flags.ts';
-import { fieldValidationOf, validateFlag, writeQuery } from '../flags/write-options.ts';
+import {
+  fieldManagerOf,
+  fieldValidationOf,
+  managerFlag,
+  validateFlag,
+  writeQuery,
+} from '../flags/write-options.ts';
 import { parseManifests } from '../manifests/manifests.ts';
 import { kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
@@ -24,6 +30,7 @@ const flagTable = {
   output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'output format', usual: 'yaml' },
   ...fileFlags,
   ...validateFlag,
+  ...managerFlag,
 } as const satisfies FlagTable;
 
 export const edit: Verb = {
@@ -138,7 +145,11 @@ class EditSession {
   async #patch({ target, object }: Original, edited: JsonObject): Promise<JsonObject | undefined> {
     if (deepEqual(object, edited)) return undefined;
     const states = { original: object, current: object, modified: edited };
-    const query = writeQuery('none', fieldValidationOf(this.#context.flags));
+    const query = writeQuery(
+      'none',
+      fieldValidationOf(this.#context.flags),
+      fieldManagerOf(this.#context.flags),
+    );
     return sendPatch(this.#context.cluster(), target, states, query);
   }
 

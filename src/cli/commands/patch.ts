@@ -5,7 +5,7 @@ import { parseYaml } from '../../apimachinery/yaml.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { readBounded } from '../../os/bounded-file.ts';
 import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
-import { writeFlags, writeQuery } from '../flags/write-options.ts';
+import { fieldManagerOf, managerFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
 import { kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
@@ -28,6 +28,7 @@ const flagTable = {
     about: 'patch this subresource of the object, such as status',
   },
   ...writeFlags,
+  ...managerFlag,
 } as const satisfies FlagTable;
 
 export const patch: Verb = {
@@ -41,7 +42,7 @@ export const patch: Verb = {
     const type = patchTypes[flags.oneOf('type', ['strategic', 'merge', 'json'] as const) ?? 'strategic'];
     const dryRun = dryRunOf(flags);
     const format = printedFormat(flags);
-    const options = writeQuery(dryRun);
+    const options = writeQuery(dryRun, undefined, fieldManagerOf(flags));
     const cluster = context.cluster();
     for (const target of await resolveObjects(context)) {
       const before = await cluster.get(targetPath(target));

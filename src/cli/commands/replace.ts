@@ -5,7 +5,14 @@ import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
-import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
+import {
+  fieldManagerOf,
+  fieldValidationOf,
+  managerFlag,
+  validateFlag,
+  writeFlags,
+  writeQuery,
+} from '../flags/write-options.ts';
 import { reportInFile } from '../manifests/faults-in-file.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
@@ -24,13 +31,13 @@ const flagTable = {
   },
   timeout: { type: 'string', hint: 'DURATION', about: 'with --force: time to wait', usual: 'no limit' },
   ...writeFlags,
+  ...managerFlag,
   ...validateFlag,
 } as const satisfies FlagTable;
 
 export const replace: Verb = {
   about: 'replace objects by manifests',
   flags: flagTable,
-  kubectlOnly: ['--raw', '--save-config', '--subresource', '--cascade'],
   async run(context) {
     const { io, flags } = context;
     requireFittingFlags(flags);
@@ -38,7 +45,7 @@ export const replace: Verb = {
     const dryRun = dryRunOf(flags);
     const format = printedFormat(flags);
     const cluster = context.cluster();
-    const query = writeQuery(dryRun, fieldValidationOf(flags));
+    const query = writeQuery(dryRun, fieldValidationOf(flags), fieldManagerOf(flags));
     for await (const target of manifestTargets(context, cluster, 'create')) {
       const { resource, name } = target;
       try {

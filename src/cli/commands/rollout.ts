@@ -18,7 +18,7 @@ import {
   printFlags,
   selectorFlag,
 } from '../flags/flags.ts';
-import { writeQuery } from '../flags/write-options.ts';
+import { fieldManagerOf, managerFlag, writeQuery } from '../flags/write-options.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
@@ -97,6 +97,7 @@ interface Change {
 /** Changes each workload and reports the result of each separately. */
 async function changeEach(context: VerbContext, { patchOf, done }: Change): Promise<void> {
   const { io } = context;
+  const format = printedFormat(context.flags);
   for (const target of await targetsOf(context)) {
     const { resource, name } = target;
     const cluster = context.cluster();
@@ -104,8 +105,9 @@ async function changeEach(context: VerbContext, { patchOf, done }: Change): Prom
       const patch = patchOf(await cluster.get(targetPath(target)), resource.kind);
       const group = resource.group && `.${resource.group}`;
       if (typeof patch === 'string') throw new Error(`${resource.plural}${group} "${name}" ${patch}`);
-      await cluster.send('PATCH', targetPath(target) + writeQuery('none'), patch, patchTypes.merge);
-      io.out(`${kindName(resource)}/${name} ${done}\n`);
+      const query = writeQuery('none', undefined, fieldManagerOf(context.flags));
+      const after = await cluster.send('PATCH', targetPath(target) + query, patch, patchTypes.merge);
+      io.out(format?.(after) ?? `${kindName(resource)}/${name} ${done}\n`);
     } catch (error) {
       if (io.signal.aborted) throw error;
       context.report(error);
@@ -117,10 +119,12 @@ const isPaused = (object: JsonObject) => valueAt(object, 'spec', 'paused') === t
 
 const restartable: readonly string[] = ['Deployment', 'DaemonSet', 'StatefulSet'];
 
+const changing = { ...common, ...printFlags, ...managerFlag } as const satisfies FlagTable;
+
 const restart: Verb = {
   about: 'restart a workload: replace all its pods',
   words: 'TYPE NAME',
-  flags: common,
+  flags: changing,
   run: (context) =>
     changeEach(context, {
       patchOf(object, kind) {
@@ -136,7 +140,7 @@ const restart: Verb = {
 const pause: Verb = {
   about: 'pause the rollout of a Deployment',
   words: 'TYPE NAME',
-  flags: common,
+  flags: changing,
   run: (context) =>
     changeEach(context, {
       patchOf(object, kind) {
@@ -150,7 +154,7 @@ const pause: Verb = {
 const resume: Verb = {
   about: 'resume the rollout of a paused Deployment',
   words: 'TYPE NAME',
-  flags: common,
+  flags: changing,
   run: (context) =>
     changeEach(context, {
       patchOf(object, kind) {
@@ -217,6 +221,7 @@ const undo: Verb = {
   flags: {
     ...common,
     ...dryRunFlag,
+    ...printFlags,
     'to-revision': {
       type: 'string',
       hint: 'NUMBER',
@@ -227,9 +232,11 @@ const undo: Verb = {
   async run(context) {
     const wanted = revisionOf(context.flags, 'to-revision');
     const dryRun = dryRunOf(context.flags);
+    const format = printedFormat(context.flags);
     for (const target of await targetsOf(context)) {
       const done = await rollBack(context.cluster(), target, wanted, dryRun);
-      context.io.out(`${kindName(target.resource)}/${target.name} ${done}${dryRunSuffix[dryRun]}\n`);
+      const line = `${kindName(target.resource)}/${target.name} ${done}${dryRunSuffix[dryRun]}\n`;
+      context.io.out(format ? format(await context.cluster().get(targetPath(target))) : line);
     }
   },
 };

@@ -34,7 +34,6 @@ export const setEnv: Verb = {
   about: 'set NAME=VALUE or remove NAME- in the variables of containers',
   words: 'TYPE NAME NAME=VALUE',
   flags: flagTable,
-  kubectlOnly: ['--local', '--resolve'],
   async run(context) {
     const { flags } = context;
     const { words, variables, remove } = splitWords(flags.words, flags.texts('env'));

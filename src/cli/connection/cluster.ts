@@ -17,6 +17,8 @@ import { credentialsProblem } from './credentials-problem.ts';
 export interface Cluster {
   /** Id of all requests of this command, in the logs of the cluster's components. */
   readonly requestId: string;
+  /** URL of the API server; absent in a cluster without one. */
+  readonly server?: string;
   /** The namespace from --namespace or from the context. */
   readonly namespace: string;
   /** True if --namespace was given. */
@@ -64,6 +66,7 @@ export function connect(io: Io, flags: Flags): Cluster {
   const bounded = timeout === undefined ? warned : withTimeout(warned, timeout, io.clock);
   const transport = tracedTransport(interruptible(bounded, io.signal), 'all');
   return clusterOver(transport, io, {
+    server: context.server,
     namespace: flags.text('namespace') ?? context.namespace,
     namespaceGiven: flags.given('namespace'),
     requestId,
@@ -75,7 +78,7 @@ export function connect(io: Io, flags: Flags): Cluster {
 export function clusterOver(
   transport: Transport,
   io: Io,
-  own: Pick<Cluster, 'namespace' | 'namespaceGiven' | 'requestId' | 'dial' | 'credentialsProblem'>,
+  own: Pick<Cluster, 'server' | 'namespace' | 'namespaceGiven' | 'requestId' | 'dial' | 'credentialsProblem'>,
 ): Cluster {
   const requester = createRequester(transport, io);
   const object = async (request: ApiRequest): Promise<JsonObject> => {

@@ -194,10 +194,12 @@ export class Flags {
   readonly words: readonly string[];
   /** The words after `--`; undefined without `--`. */
   readonly behindDashes: readonly string[] | undefined;
-  readonly #values: ReadonlyMap<string, readonly (string | boolean)[]>;
+  #values: ReadonlyMap<string, readonly (string | boolean)[]>;
   readonly #table: FlagTable;
+  readonly #argv: readonly string[];
 
   constructor(table: FlagTable, argv: readonly string[]) {
+    this.#argv = argv;
     const options: ParseArgsOptionsConfig = {};
     for (const [name, { type, short }] of Object.entries(table))
       options[name] = { type, multiple: true, ...(short && { short }) };
@@ -219,6 +221,13 @@ export class Flags {
         return Object.hasOwn(table, name) ? [name, list] : [`no-${name}`, list.map((value) => !value)];
       }),
     );
+  }
+
+  /** Returns the same flags as if this one had not been given. */
+  without(name: string): Flags {
+    const rest = new Flags(this.#table, this.#argv);
+    rest.#values = new Map([...this.#values].filter(([key]) => key !== name));
+    return rest;
   }
 
   /** Returns the last value given. */

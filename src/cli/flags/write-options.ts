@@ -35,7 +35,11 @@ export const managerFlag = {
 export const fieldManagerOf = (flags: Flags): string => flags.text('field-manager') || writer;
 
 /** Flags of commands that write objects from files, and print them. */
-export const writeFlags = { ...fileFlags, ...dryRunFlag, ...printFlags } as const satisfies FlagTable;
+export const writeFlags = {
+  ...fileFlags,
+  ...dryRunFlag,
+  ...printFlags,
+} as const satisfies FlagTable;
 
 /** Flags of commands that change objects that words, a selector or files name. */
 export const changeFlags = {
@@ -43,6 +47,8 @@ export const changeFlags = {
   ...selectorFlag,
   ...fileFlags,
   ...dryRunFlag,
+  ...printFlags,
+  ...managerFlag,
 } as const satisfies FlagTable;
 
 /** Returns the query of a write request; `fieldValidation` is included if it is given. */

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { sendPatch } from '../apply/send-patch.ts';
 import { dryRunOf, dryRunSuffix } from '../flags/flags.ts';
-import { writeQuery } from '../flags/write-options.ts';
+import { fieldManagerOf, writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
@@ -30,7 +30,7 @@ export async function changeObjects(
   await forEachReported(context, await resolveObjects(context, words), async (target) => {
     const before = await context.cluster().get(targetPath(target));
     const states = { original: before, current: before, modified: change(before) };
-    const query = dryRun === 'client' ? undefined : writeQuery(dryRun);
+    const query = dryRun === 'client' ? undefined : writeQuery(dryRun, undefined, fieldManagerOf(flags));
     const after = await sendPatch(context.cluster(), target, states, query);
     if (!after) return;
     const line = `${kindName(target.resource)}/${target.name} ${what} updated${dryRunSuffix[dryRun]}\n`;
