@@ -151,7 +151,14 @@ export const outputFlag = {
 export const tableOutput = {
   ...outputFlag.output,
   about: 'wide, name, json, yaml, jsonpath=…, go-template=…, custom-columns=…, or their -file forms',
-  values: ['custom-columns', 'custom-columns-file', ...outputFormats, 'wide'],
+  values: [
+    'custom-columns',
+    'custom-columns-file',
+    ...outputFormats,
+    'template',
+    'templatefile',
+    'wide',
+  ].sort(),
 } as const satisfies FlagDefinition;
 
 /** Flags of every command that prints objects; `printedFormat` reads them. */
