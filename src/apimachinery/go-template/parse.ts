@@ -53,7 +53,7 @@ export function parseGoTemplate(text: string): Template {
   return { nodes: parser.template(), defined: parser.defined };
 }
 
-/** What ended a list of nodes. */
+/** End of a list of nodes. */
 type End = 'end' | 'else' | 'text';
 
 class Parser {

@@ -1,4 +1,4 @@
-/** `ctl cluster-info`: prints the address of the control plane and of the Services that belong to the cluster. */
+/** `ctl cluster-info`: prints the addresses of the control plane and of the cluster's own Services. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from '../objects/objects.ts';
 import type { Verb } from '../verb.ts';

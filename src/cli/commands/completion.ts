@@ -1,4 +1,4 @@
-/** `ctl completion SHELL`: prints the completion script of a shell, as kubectl's command of that name does. */
+/** `ctl completion SHELL`: prints the completion script of a shell, as `kubectl completion` does. */
 import { UsageError } from '../../base/usage-error.ts';
 import { completionScripts, shells } from '../completion/scripts.ts';
 import type { Verb } from '../verb.ts';

@@ -29,8 +29,8 @@ export interface FormatOptions {
 }
 
 /**
- * Returns the format for an object that is made here, whose JSON has the fields in the order of Go's types, as
- * they are in the object.
+ * Returns the format for an object that is made here, whose JSON keeps the order of its fields, which is that
+ * of Go's types.
  */
 export function madeFormat(flags: Flags): ObjectFormat | undefined {
   if (flags.text('output') === 'json') return (object) => `${goJson(object, 4)}\n`;
