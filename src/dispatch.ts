@@ -23,6 +23,11 @@ export interface CommandHints {
   readonly elsewhere?: (name: string) => string | undefined;
   /** Returns advice for a word, with the words after it, that is no command of this group. */
   readonly adviceOnWord?: (word: string, rest: readonly string[]) => Promise<string | undefined>;
+  /**
+   * Runs a program that adds a command to this group, if one has the name of the first words; resolves to its
+   * exit status, or to undefined if there is none.
+   */
+  readonly runPlugin?: (words: readonly string[]) => Promise<number | undefined>;
 }
 
 /** Properties that a flag may have beyond citty's, for the help. */
@@ -162,6 +167,8 @@ async function run(invocation: Invocation, output: Output): Promise<number> {
   const args: ArgsDef = (await resolve(command.args)) ?? {};
   const subCommands = await resolve(command.subCommands);
   if (subCommands === undefined) return runItself(invocation, args, [], output);
+  const ended = await runPlugin(invocation, subCommands);
+  if (ended !== undefined) return ended;
   const ordered = { ...invocation, argv: nameFirst(args, invocation.argv) };
   const inner = await innerCommand(ordered, subCommands);
   if (inner === undefined) {
@@ -170,6 +177,16 @@ async function run(invocation: Invocation, output: Output): Promise<number> {
     return runItself(asked, args, Object.keys(subCommands), output);
   }
   return inner === 'help' ? usage(path, command, output) : run(inner, output);
+}
+
+/** Runs the plugin that the words name, unless a command of the group has this name. */
+async function runPlugin(
+  { command, argv }: Invocation,
+  subCommands: SubCommands,
+): Promise<number | undefined> {
+  const [name = '-'] = argv;
+  if (name.startsWith('-') || name === 'help' || Object.hasOwn(subCommands, name)) return undefined;
+  return (command as CommandHints).runPlugin?.(argv);
 }
 
 /** Runs a command whose first word is none of its sub-commands' `names`. */

@@ -3,6 +3,7 @@
  * kubectl writes.
  */
 import { isRecord, type JsonObject, sortKeys } from './equality.ts';
+import { goJson } from './go-json.ts';
 
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -15,13 +16,9 @@ export function lastAppliedText(configuration: JsonObject): string {
     isRecord(metadata) && isRecord(metadata.annotations)
       ? { ...configuration, metadata: { ...metadata, annotations: withoutIt(metadata.annotations) } }
       : configuration;
-  return `${escapeHtml(JSON.stringify(sortKeys(plain)))}\n`;
+  return `${goJson(sortKeys(plain))}\n`;
 }
 
 function withoutIt({ [lastAppliedAnnotation]: _, ...annotations }: JsonObject): JsonObject {
   return annotations;
 }
-
-/** Go's encoder always escapes these characters. */
-const escapeHtml = (json: string) =>
-  json.replaceAll(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);

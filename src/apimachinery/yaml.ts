@@ -12,6 +12,7 @@ import {
   isSeq,
   parseAllDocuments,
   type Scalar,
+  type ScalarTag,
   type SchemaOptions,
   stringify,
   type Tags,
@@ -81,12 +82,35 @@ export function formatYaml(value: unknown): string {
   return stringify(value, {
     // Version 1.1 makes the package quote a text that any reader would take for a number or a boolean.
     version: '1.1',
-    customTags: (tags) => [...others(tags, [mergeRule]), ...scalarRules, mergeRule],
+    customTags: (tags) => [...others(tags, [mergeRule]).map(withGoQuotes), ...scalarRules, mergeRule],
     lineWidth: 0,
     aliasDuplicateObjects: false,
     indentSeq: false,
   });
 }
+
+/**
+ * Returns the tag of texts with Go's choice of quotes: double ones for a text that a reader would take for
+ * something else, single ones for a text with marks of YAML. Returns other tags unchanged.
+ */
+function withGoQuotes(tag: Tags[number]): Tags[number] {
+  if (typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:str') return tag;
+  const { stringify: write } = tag as ScalarTag;
+  if (!write) return tag;
+  return {
+    ...tag,
+    stringify: (item, ...rest) => {
+      const text = String(item.value);
+      if (!needsQuotes.test(text) || isOtherScalar(text)) return write(item, ...rest);
+      return write({ ...item, type: 'QUOTE_SINGLE' } as typeof item, ...rest);
+    },
+  } as ScalarTag;
+}
+
+/** A text of one line, printable, that begins, ends or goes on like marks of YAML. */
+const needsQuotes = /^(?!.*[^ -~\u00a0-\uffff])(?:[ ,[\]{}#&*!|>'"%@`]|[?-](?: |$)|.*(?:: | #|[ :]$))/;
+
+const isOtherScalar = (text: string) => scalarRules.some(({ test }) => test?.test(text));
 
 const schema = {
   version: '1.2',

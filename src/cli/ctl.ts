@@ -8,12 +8,13 @@ import { systemRandom } from '../base/random.ts';
 import { terminalLines } from '../terminal/live-lines.ts';
 import { sparseLines } from '../terminal/sparse-lines.ts';
 import { flushed, isReaderGone } from '../terminal/standard-output.ts';
-import { kubectlOnly, verbs } from './commands/index.ts';
+import { verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags/flags.ts';
 import type { Stdio } from './io.ts';
 import { readText } from './manifests/standard-input.ts';
+import { findPlugin, runPlugin } from './plugins.ts';
 import type { CtlIo } from './verb.ts';
-import { type AnyCommand, toCommand, withKubectlHints } from './verb-command.ts';
+import { type AnyCommand, toCommand, withRefusals } from './verb-command.ts';
 
 export function ctlCommand(io: CtlIo): AnyCommand {
   const subCommands = Object.entries({ ...verbs, ...io.features.verbs }).map(([name, load]) => [
@@ -25,8 +26,14 @@ export function ctlCommand(io: CtlIo): AnyCommand {
     args: toArgs(connectionFlags, undefined),
     subCommands: Object.fromEntries(subCommands),
   });
-  return withKubectlHints(command, kubectlOnly);
+  return { ...withRefusals(command, 'ctl'), runPlugin: pluginRunner(io) } as AnyCommand;
 }
+
+/** Returns a function that runs a plugin on the PATH; undefined is its result if no plugin has the name. */
+const pluginRunner = (io: CtlIo) => async (words: readonly string[]) => {
+  const found = findPlugin(io.env.PATH ?? '', words);
+  return found && runPlugin(found.file, found.args, { ...io.env });
+};
 
 type Ports = Pick<CtlIo, 'kubernetesFields' | 'features'>;
 

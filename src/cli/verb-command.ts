@@ -8,6 +8,7 @@ import { type Cluster, connect } from './connection/cluster.ts';
 import { ExitError, errorText, inContext, isOfServer, ReportedError } from './errors.ts';
 import { connectionFlags, Flags, type FlagTable, toArgs } from './flags/flags.ts';
 import type { Io } from './io.ts';
+import { refusalOf } from './kubectl-differences.ts';
 import { UnknownResourceError } from './objects/discovery.ts';
 import { otherNamespaceNotes } from './objects/other-namespaces.ts';
 import { tracedCommand } from './tracing.ts';
@@ -22,7 +23,8 @@ export function toCommand(verb: Verb | VerbGroup, io: CtlIo, name: string): AnyC
   if ('verbs' in verb) {
     // Connection flags may also precede the name of the inner command.
     const args = toArgs(connectionFlags, undefined);
-    return defineCommand({ meta, args, subCommands: commandsOf(verb.verbs, io, name) });
+    const group = defineCommand({ meta, args, subCommands: commandsOf(verb.verbs, io, name) });
+    return withRefusals(group, name);
   }
   // A verb's own flag may have the name of a connection flag: `create rolebinding --user`.
   const table: FlagTable = { ...connectionFlags, ...verb.flags };
@@ -35,11 +37,11 @@ export function toCommand(verb: Verb | VerbGroup, io: CtlIo, name: string): AnyC
         runVerb(verb, new Flags(table, [...(verb.firstWords ?? []), ...rawArgs]), io),
       ),
   });
-  return withKubectlHints(command, [...(table.filename ? kustomizeFlags : []), ...(verb.kubectlOnly ?? [])]);
+  return withRefusals(command, name);
 }
 
 const commandsOf = (
-  verbs: Readonly<Record<string, Verb>>,
+  verbs: Readonly<Record<string, Verb | VerbGroup>>,
   io: CtlIo,
   outer: string,
 ): Record<string, AnyCommand> =>
@@ -47,15 +49,9 @@ const commandsOf = (
     Object.entries(verbs).map(([name, inner]) => [name, toCommand(inner, io, `${outer} ${name}`)]),
   );
 
-/** Flags of every kubectl command that takes files. */
-const kustomizeFlags = ['-k', '--kustomize'];
-
-/** Returns the command with a hint for words and flags that only kubectl has (used by src/dispatch.ts). */
-export function withKubectlHints(command: AnyCommand, kubectlOnly: Iterable<string> = []): AnyCommand {
-  const known = new Set(kubectlOnly);
-  const elsewhere = (name: string) =>
-    known.has(name) ? 'kubectl has it and ctl does not; kubectl works with the same kubeconfig' : undefined;
-  return { ...command, elsewhere } as AnyCommand;
+/** Returns the command with the refusals of what only kubectl has (used by src/dispatch.ts). */
+export function withRefusals(command: AnyCommand, name: string): AnyCommand {
+  return { ...command, elsewhere: (word: string) => refusalOf(name, word) } as AnyCommand;
 }
 
 async function runVerb(verb: Verb, flags: Flags, outside: CtlIo): Promise<void> {

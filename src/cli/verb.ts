@@ -21,15 +21,12 @@ export interface Verb {
   /** Placeholder of its words, such as `POD`; absent if it takes none. */
   readonly words?: string;
   readonly flags?: FlagTable;
+  /** Command lines for the help, without the name of the program: `ctl get pods`. */
+  readonly examples?: readonly string[];
   /** Words in front of the typed words. */
   readonly firstWords?: readonly string[];
-  /**
-   * Words and flags of kubectl's command that this command does not have; -k is added for commands that take
-   * files.
-   */
-  readonly kubectlOnly?: readonly string[];
   /** Sub-commands, by the word after the command's name. */
-  readonly inner?: Readonly<Record<string, Verb>>;
+  readonly inner?: Readonly<Record<string, Verb | VerbGroup>>;
   /** An interrupt is its usual end: status 0. */
   readonly untilInterrupted?: true;
   run(context: VerbContext): Promise<void>;

@@ -40,7 +40,10 @@ export async function readBounded(
 }
 
 /** Returns the UTF-8 text of a file; throws like `readBounded`. */
-export function readBoundedSync(path: string): string {
+export const readBoundedSync = (path: string): string => readBytesSync(path).toString('utf8');
+
+/** Returns the bytes of a file; throws like `readBounded`. */
+export function readBytesSync(path: string): Buffer {
   const file = openSync(path, 'r');
   try {
     if (fstatSync(file).size > maxInputBytes) throw tooLongInput(path);
@@ -48,7 +51,7 @@ export function readBoundedSync(path: string): string {
     for (let bytes = 0; ; ) {
       const chunk = Buffer.allocUnsafe(64 * 1024);
       const count = readSync(file, chunk);
-      if (count === 0) return Buffer.concat(chunks).toString('utf8');
+      if (count === 0) return Buffer.concat(chunks);
       bytes += count;
       if (bytes > maxInputBytes) throw tooLongInput(path);
       chunks.push(chunk.subarray(0, count));

@@ -5,9 +5,16 @@
 import { isRecord } from '../equality.ts';
 import type { Node, Operand, Operator, Step } from './parse.ts';
 
-/** Returns the text of a template. Throws for an index outside its list. */
-export function evaluateTemplate(nodes: readonly Node[], data: unknown): string {
-  return new Evaluation(data).text(nodes, data);
+/**
+ * Returns the text of a template. Throws for an index outside its list, and for a missing field if
+ * `missingKeyIsError`.
+ */
+export function evaluateTemplate(
+  nodes: readonly Node[],
+  data: unknown,
+  { missingKeyIsError = false }: { readonly missingKeyIsError?: boolean } = {},
+): string {
+  return new Evaluation(data, Number.POSITIVE_INFINITY, missingKeyIsError).text(nodes, data);
 }
 
 /**
@@ -33,11 +40,13 @@ function formatValue(value: unknown): string {
 class Evaluation {
   readonly #root: unknown;
   readonly #maxValues: number;
+  readonly #missingKeyIsError: boolean;
   #visited = 0;
 
-  constructor(root: unknown, maxValues: number = Number.POSITIVE_INFINITY) {
+  constructor(root: unknown, maxValues: number = Number.POSITIVE_INFINITY, missingKeyIsError = false) {
     this.#root = root;
     this.#maxValues = maxValues;
+    this.#missingKeyIsError = missingKeyIsError;
   }
 
   text(nodes: readonly Node[], current: unknown): string {
@@ -72,12 +81,18 @@ class Evaluation {
     return found;
   }
 
+  #field(value: unknown, name: string): unknown[] {
+    if (isRecord(value) && Object.hasOwn(value, name)) return [value[name]];
+    if (this.#missingKeyIsError) throw new Error(`jsonpath: ${name} is not found`);
+    return [];
+  }
+
   #step(step: Step, value: unknown): unknown[] {
     switch (step.kind) {
       case 'root':
         return [this.#root];
       case 'field':
-        return isRecord(value) && Object.hasOwn(value, step.name) ? [value[step.name]] : [];
+        return this.#field(value, step.name);
       case 'all':
         return childrenOf(value);
       case 'descend':

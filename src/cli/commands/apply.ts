@@ -18,7 +18,7 @@ import { kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
 import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
-import { type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { type ObjectFormat, printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 /** Maximum number of times that an object is read again after a conflict with another writer. */
@@ -36,7 +36,6 @@ export const apply: Verb = {
     },
     'field-manager': { type: 'string', hint: 'NAME', about: 'field manager that owns the fields' },
   },
-  kubectlOnly: ['--prune', 'edit-last-applied', 'set-last-applied', 'view-last-applied'],
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl apply: -f FILE is required');
@@ -67,7 +66,7 @@ class Applier {
     this.#context = context;
     this.#cluster = cluster;
     this.#dryRun = dryRunOf(context.flags);
-    this.#format = objectFormat(context.flags.text('output'));
+    this.#format = printedFormat(context.flags);
     const { flags, io } = context;
     const validation = fieldValidationOf(flags);
     const manager = flags.text('field-manager') || undefined;
@@ -99,7 +98,7 @@ class Applier {
     const [outcome, object] = this.#serverSide
       ? (['serverside-applied', await applyOnServer(this.#cluster, target, this.#serverSide)] as const)
       : await this.#applyHere(target);
-    if (this.#format) return this.#format(withoutManagedFields(object));
+    if (this.#format) return this.#format(object);
     return `${kindName(resource)}/${name} ${outcome}${dryRunSuffix[this.#dryRun]}\n`;
   }
 

@@ -20,7 +20,7 @@ import type { Io } from '../io.ts';
 import { kindName } from '../objects/discovery.ts';
 import { metadataOf } from '../objects/objects.ts';
 import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
@@ -49,7 +49,7 @@ export const reconcile: Verb = {
     const { flags, io } = context;
     const dryRun = checkedDryRun(flags);
     const cluster = context.cluster();
-    const format = objectFormat(flags.text('output'));
+    const format = printedFormat(flags);
     const options: ReconcileOptions = {
       removeExtraPermissions: flags.on('remove-extra-permissions'),
       removeExtraSubjects: flags.on('remove-extra-subjects'),
@@ -66,7 +66,7 @@ export const reconcile: Verb = {
       const { name } = metadataOf(done.object);
       io.out(
         format
-          ? format(withoutManagedFields(done.object))
+          ? format(done.object)
           : `${kindName(target.resource)}/${name} reconciled${dryRunSuffix[dryRun]}\n`,
       );
       printResult(io, done, options);

@@ -2,10 +2,10 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { ruleHeaders, ruleRows } from '../access/rule-rows.ts';
-import type { Flags, FlagTable } from '../flags/flags.ts';
+import { type Flags, type FlagTable, printFlags } from '../flags/flags.ts';
 import { type ApiResource, findResource } from '../objects/discovery.ts';
 import { recordAt, textAt, valueAt } from '../objects/objects.ts';
-import { objectFormat } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 import { reconcile } from './auth-reconcile.ts';
@@ -156,9 +156,9 @@ async function list({ cluster, flags, io, palette }: VerbContext): Promise<void>
 
 const whoami: Verb = {
   about: 'print your user name and groups as the server authenticated them',
-  flags: { output: { type: 'string', short: 'o', hint: 'FORMAT', about: 'json, yaml, name, jsonpath=…' } },
+  flags: printFlags,
   async run({ cluster, flags, io, palette }) {
-    const format = objectFormat(flags.text('output'));
+    const format = printedFormat(flags);
     const review = await cluster().send('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'SelfSubjectReview',

@@ -4,11 +4,11 @@ import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
-import { writeFlags, writeQuery } from '../flags/write-options.ts';
+import { fieldManagerOf, managerFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
 import { type ApiResource, findResource, kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { type objectFormat, printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flags = {
@@ -27,6 +27,7 @@ const flags = {
     usual: 'name of the workload',
   },
   ...writeFlags,
+  ...managerFlag,
 } as const satisfies FlagTable;
 
 export const autoscale: Verb = {
@@ -37,7 +38,7 @@ export const autoscale: Verb = {
     const { flags: given } = context;
     const limits = limitsOf(given);
     requireSelection(given);
-    const making = { limits, format: objectFormat(given.text('output')), dryRun: dryRunOf(given) };
+    const making = { limits, format: printedFormat(given), dryRun: dryRunOf(given) };
     const cluster = context.cluster();
     const autoscalers = findResource(await cluster.resources(), 'horizontalpodautoscalers.v1.autoscaling');
     for (const target of await resolveObjects(context)) {
@@ -71,11 +72,12 @@ async function autoscaleOne(
   if (!target.manifest) await cluster.get(targetPath(target));
   const name = flags.text('name') || target.name;
   const object = autoscalerOf(target, name, limits);
-  const path = collectionPath(autoscalers, target.namespace) + writeQuery(dryRun);
+  const path =
+    collectionPath(autoscalers, target.namespace) + writeQuery(dryRun, undefined, fieldManagerOf(flags));
   const made = dryRun === 'client' ? object : await cluster.send('POST', path, object);
   const done = dryRun === 'client' ? 'created' : 'autoscaled';
   const message = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;
-  io.out(format?.(withoutManagedFields(made)) ?? message);
+  io.out(format?.(made) ?? message);
 }
 
 interface Limits {

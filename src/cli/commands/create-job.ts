@@ -1,51 +1,33 @@
 /** `ctl create job`: a Job that runs an image, or a Job from a CronJob's template that starts now. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { collectionPath } from '../../client/resource-path.ts';
-import {
-  dryRunFlag,
-  dryRunOf,
-  dryRunSuffix,
-  type Flags,
-  type FlagTable,
-  outputFlag,
-} from '../flags/flags.ts';
-import { fieldValidationOf, validateFlag, writeQuery } from '../flags/write-options.ts';
+import { newMetadata } from '../create/generator.ts';
+import { makingFlags, writeMade } from '../create/write-made.ts';
+import type { Flags, FlagTable } from '../flags/flags.ts';
 import { findResource, kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordAt, textAt } from '../objects/objects.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flags = {
   image: { type: 'string', hint: 'IMAGE', about: 'the image of the container' },
   from: { type: 'string', hint: 'cronjob/NAME', about: 'CronJob to create the Job from' },
-  ...dryRunFlag,
-  ...outputFlag,
-  ...validateFlag,
+  ...makingFlags,
 } as const satisfies FlagTable;
 
 export const createJob: Verb = {
-  about: 'create a Job: job NAME --image=IMAGE -- COMMAND…, or job NAME --from=cronjob/NAME',
+  about: 'create a Job that runs an image, or a Job from the template of a CronJob',
   words: 'NAME',
   flags,
+  examples: ['ctl create job hello --image=busybox -- date', 'ctl create job now --from=cronjob/backup'],
   async run(context) {
-    const { io, flags: given } = context;
+    const { flags: given } = context;
     const { name, command } = requested(given);
-    const format = objectFormat(given.text('output'));
-    const dryRun = dryRunOf(given);
-    const cluster = context.cluster();
     const from = given.text('from');
     const job = from
       ? ofCronJob(name, await cronJobOf(context, from))
       : ofImage(name, given.text('image') ?? '', command);
-    const resource = findResource(await cluster.resources(), 'jobs.batch');
-    const path = collectionPath(resource, cluster.namespace) + writeQuery(dryRun, fieldValidationOf(given));
-    const made =
-      dryRun === 'client'
-        ? { ...job, metadata: { ...recordAt(job, 'metadata'), namespace: cluster.namespace } }
-        : await cluster.send('POST', path, job);
-    io.out(format?.(withoutManagedFields(made)) ?? `job.batch/${name} created${dryRunSuffix[dryRun]}\n`);
+    await writeMade(context, job, { resource: 'jobs.batch' });
   },
 };
 
@@ -72,15 +54,20 @@ async function cronJobOf(context: VerbContext, from: string): Promise<JsonObject
 }
 
 const job = (metadata: JsonObject, spec: unknown): JsonObject => ({
-  apiVersion: 'batch/v1',
   kind: 'Job',
+  apiVersion: 'batch/v1',
   metadata,
   spec,
+  status: {},
 });
 
 function ofImage(name: string, image: string, command: readonly string[]): JsonObject {
-  const container = { name, image, ...(command.length > 0 && { command: [...command] }) };
-  return job({ name }, { template: { spec: { containers: [container], restartPolicy: 'Never' } } });
+  const container = { name, image, ...(command.length > 0 && { command: [...command] }), resources: {} };
+  const template = {
+    metadata: newMetadata(),
+    spec: { containers: [container], restartPolicy: 'Never' },
+  };
+  return job(newMetadata(name), { template });
 }
 
 function ofCronJob(name: string, cronJob: JsonObject): JsonObject {
@@ -94,14 +81,13 @@ function ofCronJob(name: string, cronJob: JsonObject): JsonObject {
     // blockOwnerDeletion is left out, since it requires more permissions than creating Jobs.
     controller: true,
   };
-  const metadata = {
-    name,
+  const metadata = newMetadata(name, {
     ...(labels !== undefined && { labels }),
     annotations: {
       'cronjob.kubernetes.io/instantiate': 'manual',
       ...(annotations as JsonObject | undefined),
     },
     ownerReferences: [owner],
-  };
+  });
   return job(metadata, template.spec);
 }

@@ -1,15 +1,15 @@
 /** `ctl create token`: prints a token of a service account, on standard output only. */
 import { UsageError } from '../../base/usage-error.ts';
 import type { Flags, FlagTable } from '../flags/flags.ts';
-import { outputFlag } from '../flags/flags.ts';
+import { printFlags } from '../flags/flags.ts';
 import { textAt } from '../objects/objects.ts';
-import { objectFormat } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 
 const kinds = ['Node', 'Pod', 'Secret'] as const;
 
 const flags = {
-  ...outputFlag,
+  ...printFlags,
   audience: {
     type: 'string',
     hint: 'NAME',
@@ -42,7 +42,7 @@ export const createToken: Verb = {
         `ctl create token: exactly one NAME is required, got ${given.words.length}: the name of a service account`,
       );
     const spec = specOf(given);
-    const format = objectFormat(given.text('output'));
+    const format = printedFormat(given);
     const server = cluster();
     const path = `/api/v1/namespaces/${encodeURIComponent(server.namespace)}/serviceaccounts/${encodeURIComponent(name)}/token`;
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec };

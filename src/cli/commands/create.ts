@@ -5,12 +5,19 @@
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { dryRunOf, dryRunSuffix } from '../flags/flags.ts';
-import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
+import {
+  fieldManagerOf,
+  fieldValidationOf,
+  managerFlag,
+  validateFlag,
+  writeFlags,
+  writeQuery,
+} from '../flags/write-options.ts';
 import { reportInFile } from '../manifests/faults-in-file.ts';
 import { kindName } from '../objects/discovery.ts';
 import { metadataOf } from '../objects/objects.ts';
 import { manifestTargets } from '../objects/targets.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 import { createJob } from './create-job.ts';
 import { createObject } from './create-object.ts';
@@ -18,28 +25,22 @@ import { createToken } from './create-token.ts';
 
 export const create: Verb = {
   about: 'create objects from manifests',
-  flags: { ...writeFlags, ...validateFlag },
+  flags: { ...writeFlags, ...validateFlag, ...managerFlag },
   inner: { job: createJob, token: createToken, ...createObject },
-  kubectlOnly:
-    'cm configmap cronjob cj deploy deployment ing ingress sa secret service serviceaccount svc'.split(' '),
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl create: -f FILE is required');
     const cluster = context.cluster();
     const dryRun = dryRunOf(flags);
-    const format = objectFormat(flags.text('output'));
-    const parameters = writeQuery(dryRun, fieldValidationOf(flags));
+    const format = printedFormat(flags);
+    const parameters = writeQuery(dryRun, fieldValidationOf(flags), fieldManagerOf(flags));
     for await (const target of manifestTargets(context, cluster, 'create')) {
       const { resource, namespace, object } = target;
       try {
         const path = collectionPath(resource, namespace) + parameters;
         const result = dryRun === 'client' ? object : await cluster.send('POST', path, object);
         const name = metadataOf(result).name;
-        io.out(
-          format
-            ? format(withoutManagedFields(result))
-            : `${kindName(resource)}/${name} created${dryRunSuffix[dryRun]}\n`,
-        );
+        io.out(format ? format(result) : `${kindName(resource)}/${name} created${dryRunSuffix[dryRun]}\n`);
       } catch (error) {
         await reportInFile(context, target, error, 'error when creating');
       }

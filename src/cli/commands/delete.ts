@@ -5,8 +5,16 @@ import { UsageError } from '../../base/usage-error.ts';
 import { type Activity, beginWork } from '../../terminal/live-lines.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { inContext } from '../errors.ts';
-import { dryRunOf, dryRunSuffix, type Flags, type FlagTable, selectorFlag } from '../flags/flags.ts';
-import { writeFlags } from '../flags/write-options.ts';
+import {
+  dryRunFlag,
+  dryRunOf,
+  dryRunSuffix,
+  type Flags,
+  type FlagTable,
+  fileFlags,
+  outputFlag,
+  selectorFlag,
+} from '../flags/flags.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
@@ -17,7 +25,9 @@ import { deletionText } from '../progress/object-progress.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
-  ...writeFlags,
+  ...fileFlags,
+  ...dryRunFlag,
+  output: { ...outputFlag.output, hint: 'name', about: 'print only the names', values: ['name'] },
   ...selectorFlag,
   'field-selector': { type: 'string', hint: 'SELECTOR', about: 'only objects whose fields match' },
   all: { type: 'boolean', about: 'all objects of the type in the namespace' },

@@ -33,7 +33,6 @@ export const diff: Verb = {
   about:
     'show the changes that apply would make ($KUBECTL_EXTERNAL_DIFF, or diff -u -N); exit status 1 if there are any',
   flags: flagTable,
-  kubectlOnly: ['--server-side', '--force-conflicts', '--prune', '--selector', '-l', '--concurrency'],
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl diff: -f FILE is required');

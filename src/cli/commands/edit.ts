@@ -5,19 +5,32 @@ import { type EditReason, editFailure, headerText, isAnother, withoutComments } 
 import { discard, type EditedFile, editText } from '../edit/editor.ts';
 import { ReportedError } from '../errors.ts';
 import { type FlagTable, fileFlags } from '../flags/flags.ts';
-import { fieldValidationOf, validateFlag, writeQuery } from '../flags/write-options.ts';
+import {
+  fieldManagerOf,
+  fieldValidationOf,
+  managerFlag,
+  validateFlag,
+  writeQuery,
+} from '../flags/write-options.ts';
 import { parseManifests } from '../manifests/manifests.ts';
 import { kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import {
+  listOf,
+  type ObjectFormat,
+  objectFormat,
+  printedFormat,
+  withoutManagedFields,
+} from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
   output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'output format', usual: 'yaml' },
   ...fileFlags,
   ...validateFlag,
+  ...managerFlag,
 } as const satisfies FlagTable;
 
 export const edit: Verb = {
@@ -55,7 +68,7 @@ class EditSession {
     this.#context = context;
     this.#originals = originals;
     this.#format = context.flags.oneOf('output', ['yaml', 'json'] as const) ?? 'yaml';
-    this.#print = objectFormat(context.flags.text('output'));
+    this.#print = printedFormat(context.flags);
   }
 
   /** Rejects with ReportedError if an edit was not applied completely; the file is then kept. */
@@ -117,7 +130,7 @@ class EditSession {
     try {
       const result = await this.#patch(original, edited);
       const line = `${kindName(resource)}/${name} ${result ? 'edited' : 'skipped'}\n`;
-      io.out(this.#print?.(withoutManagedFields(result ?? edited)) ?? line);
+      io.out(this.#print?.(result ?? edited) ?? line);
       return undefined;
     } catch (error) {
       if (io.signal.aborted) throw error;
@@ -132,7 +145,11 @@ class EditSession {
   async #patch({ target, object }: Original, edited: JsonObject): Promise<JsonObject | undefined> {
     if (deepEqual(object, edited)) return undefined;
     const states = { original: object, current: object, modified: edited };
-    const query = writeQuery('none', fieldValidationOf(this.#context.flags));
+    const query = writeQuery(
+      'none',
+      fieldValidationOf(this.#context.flags),
+      fieldManagerOf(this.#context.flags),
+    );
     return sendPatch(this.#context.cluster(), target, states, query);
   }
 

@@ -3,13 +3,13 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../connection/cluster.ts';
-import { type FlagTable, outputFlag } from '../flags/flags.ts';
+import { type FlagTable, printFlags, tableOutput } from '../flags/flags.ts';
 import { findResource } from '../objects/discovery.ts';
 import type { CollectionTarget } from '../objects/object-target.ts';
 import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 import { chunkSizeFlag, chunkSizeOf, pages } from '../objects/pages.ts';
 import { eventHeaders, eventRow, eventTime } from '../printers/event-rows.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 import { followChanges } from './get-watch.ts';
@@ -20,8 +20,8 @@ const flagTable = {
   types: { type: 'string', hint: 'TYPES', about: 'only events of these types: Normal, Warning' },
   watch: { type: 'boolean', short: 'w', about: 'keep watching and show every new event' },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
-  'show-managed-fields': { type: 'boolean', about: 'show metadata.managedFields' },
-  ...outputFlag,
+  ...printFlags,
+  output: tableOutput,
   ...chunkSizeFlag,
 } as const satisfies FlagTable;
 
@@ -106,16 +106,12 @@ async function collectionOf({ flags }: VerbContext, cluster: Cluster): Promise<C
 
 /** Returns a function that prints one event, or a list of events. */
 function printer({ flags, io, palette }: VerbContext): (events: JsonObject | readonly JsonObject[]) => void {
-  const format = objectFormat(flags.text('output'));
-  const shown = (event: JsonObject) =>
-    flags.on('show-managed-fields') ? event : withoutManagedFields(event);
+  const format = printedFormat(flags);
   if (format)
     return (given) =>
       io.out(
         format(
-          isList(given)
-            ? { apiVersion: 'v1', kind: 'EventList', metadata: {}, items: given.map(shown) }
-            : shown(given),
+          isList(given) ? { apiVersion: 'v1', kind: 'EventList', metadata: {}, items: [...given] } : given,
         ),
       );
   const everywhere = flags.on('all-namespaces');

@@ -11,7 +11,7 @@ import {
   targetPath,
 } from '../objects/object-target.ts';
 import { itemsOf, metadataOf, recordsAt, textAt } from '../objects/objects.ts';
-import { type ObjectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import type { ObjectFormat } from '../printers/object-format.ts';
 import {
   type Column,
   headerOf,
@@ -123,7 +123,7 @@ class WatchPrinter {
 
   print(answer: JsonObject, now: number): void {
     if (this.#format) {
-      for (const object of itemsOf(answer)) this.#out(this.#format(withoutManagedFields(object)));
+      for (const object of itemsOf(answer)) this.#out(this.#format(object));
       return;
     }
     const table = readTable(answer, now, this.#columns);

@@ -2,7 +2,14 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags/flags.ts';
+import {
+  type Flags,
+  type FlagTable,
+  fileFlags,
+  printFlags,
+  selectorFlag,
+  tableOutput,
+} from '../flags/flags.ts';
 import { kindName } from '../objects/discovery.ts';
 import { reportNothingIn } from '../objects/nothing-found.ts';
 import { type CollectionTarget, type Target, targetPath } from '../objects/object-target.ts';
@@ -10,7 +17,7 @@ import { recordsAt } from '../objects/objects.ts';
 import { chunkSizeFlag, chunkSizeOf, type PageOptions, pages } from '../objects/pages.ts';
 import { resolveTargets } from '../objects/targets.ts';
 import { printBody } from '../print-body.ts';
-import { listOf, type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { listOf, type ObjectFormat, printedFormat } from '../printers/object-format.ts';
 import {
   type Column,
   headerOf,
@@ -27,7 +34,8 @@ import type { Verb, VerbContext } from '../verb.ts';
 import { watchTargets } from './get-watch.ts';
 
 const flagTable = {
-  ...outputFlag,
+  ...printFlags,
+  output: tableOutput,
   ...selectorFlag,
   ...fileFlags,
   'field-selector': { type: 'string', hint: 'SELECTOR', about: 'only objects whose fields match' },
@@ -42,7 +50,6 @@ const flagTable = {
     about: 'show these labels in columns of their own',
   },
   'show-kind': { type: 'boolean', about: 'show the kind before each name' },
-  'show-managed-fields': { type: 'boolean', about: 'show metadata.managedFields' },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
   'sort-by': { type: 'string', hint: 'JSONPATH', about: 'sort by a field, such as .metadata.name' },
   'ignore-not-found': { type: 'boolean', about: 'do not fail for an object that does not exist' },
@@ -104,7 +111,7 @@ class Getter {
       context.report(error);
     };
     this.#context = { ...context, report };
-    this.#format = objectFormat(flags.text('output'), { noHeaders: flags.on('no-headers') });
+    this.#format = printedFormat(flags);
     this.#subresource = flags.text('subresource');
     this.#sortBy = flags.text('sort-by');
     this.#paging = {
@@ -131,18 +138,17 @@ class Getter {
   }
 
   async #printObjects(targets: readonly Target[], format: ObjectFormat): Promise<void> {
-    const { io, flags } = this.#context;
+    const { io } = this.#context;
     const items: JsonObject[] = [];
     for (const target of targets)
       await this.#read(target, (answer) =>
         items.push(...(target.name === undefined ? typed(answer, target) : [answer])),
       );
-    const shown = flags.on('show-managed-fields') ? items : items.map(withoutManagedFields);
-    if (this.#sortBy) sortBy(shown, this.#sortBy, (object) => object);
-    const [only] = shown;
+    if (this.#sortBy) sortBy(items, this.#sortBy, (object) => object);
+    const [only] = items;
     const single = targets.length === 1 && targets[0]?.name !== undefined;
     if (single && only) io.out(format(only));
-    else if (!single && !(this.#failed && shown.length === 0)) io.out(format(listOf(shown)));
+    else if (!single && !(this.#failed && items.length === 0)) io.out(format(listOf(items)));
   }
 
   async #printTables(targets: readonly Target[]): Promise<void> {

@@ -13,6 +13,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   delete: async () => (await import('./delete.ts')).remove,
   logs: async () => (await import('./logs.ts')).logs,
   exec: async () => (await import('./exec.ts')).exec,
+  expose: async () => (await import('./expose.ts')).expose,
   run: async () => (await import('./run.ts')).run,
   attach: async () => (await import('./attach.ts')).attach,
   'port-forward': async () => (await import('./port-forward.ts')).portForward,
@@ -34,22 +35,13 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   add: async () => (await import('./add.ts')).add,
   auth: async () => (await import('./auth.ts')).auth,
   certificate: async () => (await import('./certificate.ts')).certificate,
+  'cluster-info': async () => (await import('./cluster-info.ts')).clusterInfo,
   events: async () => (await import('./events.ts')).events,
   'api-resources': async () => (await import('./api-resources.ts')).apiResources,
   'api-versions': async () => (await import('./api-resources.ts')).apiVersions,
   config: async () => (await import('./config.ts')).config,
+  plugin: async () => (await import('./plugin.ts')).plugin,
+  completion: async () => (await import('./completion.ts')).completion,
+  options: async () => (await import('./options.ts')).options,
   version: async () => (await import('./version.ts')).version,
 };
-
-/** Verbs of kubectl 1.32 that ctl does not have. */
-export const kubectlOnly: ReadonlySet<string> = new Set([
-  'alpha',
-  'cluster-info',
-  'completion',
-  'debug',
-  'expose',
-  'kustomize',
-  'options',
-  'plugin',
-  'proxy',
-]);

@@ -1,19 +1,24 @@
 /** `ctl label` and `ctl annotate`: set and remove labels or annotations. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
+import { applyMergePatch } from '../../apimachinery/patch-merge.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../connection/cluster.ts';
-import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
-import { changeFlags, writeQuery } from '../flags/write-options.ts';
+import { dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
+import { changeFlags, fieldManagerOf, writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
   overwrite: { type: 'boolean', about: 'also change a value that is already set' },
+  list: { type: 'boolean', about: 'print the entries of the objects after the change' },
+  'all-namespaces': { type: 'boolean', short: 'A', about: 'in all namespaces' },
+  'field-selector': { type: 'string', hint: 'SELECTOR', about: 'only objects whose fields match' },
   ...changeFlags,
 } as const satisfies FlagTable;
 
@@ -30,17 +35,21 @@ function entriesVerb(field: Field, verb: string, done: string): Verb {
     async run(context) {
       const { flags, io } = context;
       const { words, changes } = splitChanges(flags.words);
-      if (Object.keys(changes).length === 0)
+      const lists = flags.on('list');
+      if (Object.keys(changes).length === 0 && !lists)
         throw new UsageError(`ctl ${verb}: at least one KEY=VALUE or KEY- is required`);
       requireSelection(flags, words);
       const cluster = context.cluster();
       const dryRun = dryRunOf(flags);
-      await forEachReported(context, await resolveObjects(context, words), async (target) => {
-        const current = metadataOf(await cluster.get(targetPath(target)))[field];
-        const differing = differences(current, changes, flags.on('overwrite'));
-        if (Object.keys(differing).length > 0) await send(cluster, target, field, differing, dryRun);
-        const outcome = outcomeOf(differing, done);
-        io.out(`${kindName(target.resource)}/${target.name} ${outcome}${dryRunSuffix[dryRun]}\n`);
+      const format = printedFormat(flags);
+      const query = writeQuery(dryRun, undefined, fieldManagerOf(flags));
+      const [overwrite, isDry] = [flags.on('overwrite'), dryRun === 'client'];
+      const targets = await resolveObjects(context, words);
+      await forEachReported(context, targets, async (target) => {
+        const after = await changed(cluster, target, { field, changes, query, overwrite, isDry });
+        const line = `${kindName(target.resource)}/${target.name} ${outcomeOf(after.differing, done)}`;
+        if (!lists) io.out(format?.(after.object) ?? `${line}${dryRunSuffix[dryRun]}\n`);
+        else io.out(listing(target, field, after.object, targets.length > 1));
       });
     },
   };
@@ -75,11 +84,41 @@ function differences(
   return Object.fromEntries(entries);
 }
 
-async function send(cluster: Cluster, target: ObjectTarget, field: Field, changes: Changes, dryRun: DryRun) {
-  if (dryRun === 'client') return;
-  const body: JsonObject = { metadata: { [field]: changes } };
-  const options = writeQuery(dryRun);
-  await cluster.send('PATCH', targetPath(target) + options, body, patchTypes.merge);
+interface Change {
+  readonly field: Field;
+  readonly changes: Changes;
+  readonly query: string;
+  readonly overwrite: boolean;
+  readonly isDry: boolean;
+}
+
+/** Sends what differs; resolves to the changed object, and the changes that made a difference. */
+async function changed(
+  cluster: Cluster,
+  target: ObjectTarget,
+  { field, changes, query, overwrite, isDry }: Change,
+): Promise<{ readonly object: JsonObject; readonly differing: Changes }> {
+  const before = await cluster.get(targetPath(target));
+  const differing = differences(metadataOf(before)[field], changes, overwrite);
+  const body: JsonObject = { metadata: { [field]: differing } };
+  const object =
+    isDry || Object.keys(differing).length === 0
+      ? (applyMergePatch(before, body) as JsonObject)
+      : await cluster.send('PATCH', targetPath(target) + query, body, patchTypes.merge);
+  return { object, differing };
+}
+
+/** Returns the entries as lines, sorted by key; below a title if there are several objects. */
+function listing(
+  { resource, name }: ObjectTarget,
+  field: Field,
+  object: JsonObject,
+  hasTitle: boolean,
+): string {
+  const entries = metadataOf(object)[field];
+  const keys = Object.keys(entries).sort();
+  const title = hasTitle ? `Listing ${field} for ${resource.kind}.${resource.group}/${name}:\n` : '';
+  return title + keys.map((key) => `${hasTitle ? ' ' : ''}${key}=${entries[key]}\n`).join('');
 }
 
 function outcomeOf(changes: Changes, done: string): string {

@@ -5,12 +5,12 @@ import { parseYaml } from '../../apimachinery/yaml.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { readBounded } from '../../os/bounded-file.ts';
 import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
-import { writeFlags, writeQuery } from '../flags/write-options.ts';
+import { fieldManagerOf, managerFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
 import { kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
@@ -28,6 +28,7 @@ const flagTable = {
     about: 'patch this subresource of the object, such as status',
   },
   ...writeFlags,
+  ...managerFlag,
 } as const satisfies FlagTable;
 
 export const patch: Verb = {
@@ -40,8 +41,8 @@ export const patch: Verb = {
     const body = await readPatch(flags);
     const type = patchTypes[flags.oneOf('type', ['strategic', 'merge', 'json'] as const) ?? 'strategic'];
     const dryRun = dryRunOf(flags);
-    const format = objectFormat(flags.text('output'));
-    const options = writeQuery(dryRun);
+    const format = printedFormat(flags);
+    const options = writeQuery(dryRun, undefined, fieldManagerOf(flags));
     const cluster = context.cluster();
     for (const target of await resolveObjects(context)) {
       const before = await cluster.get(targetPath(target));
@@ -50,7 +51,7 @@ export const patch: Verb = {
       const same = metadataOf(after).resourceVersion === metadataOf(before).resourceVersion;
       const note = dryRun === 'none' && same ? ' (no change)' : dryRunSuffix[dryRun];
       const line = `${kindName(target.resource)}/${target.name} patched${note}\n`;
-      io.out(format ? format(withoutManagedFields(after)) : line);
+      io.out(format ? format(after) : line);
     }
   },
 };

@@ -5,14 +5,21 @@ import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
-import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
+import {
+  fieldManagerOf,
+  fieldValidationOf,
+  managerFlag,
+  validateFlag,
+  writeFlags,
+  writeQuery,
+} from '../flags/write-options.ts';
 import { reportInFile } from '../manifests/faults-in-file.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordAt } from '../objects/objects.ts';
 import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
@@ -24,21 +31,21 @@ const flagTable = {
   },
   timeout: { type: 'string', hint: 'DURATION', about: 'with --force: time to wait', usual: 'no limit' },
   ...writeFlags,
+  ...managerFlag,
   ...validateFlag,
 } as const satisfies FlagTable;
 
 export const replace: Verb = {
   about: 'replace objects by manifests',
   flags: flagTable,
-  kubectlOnly: ['--raw', '--save-config', '--subresource', '--cascade'],
   async run(context) {
     const { io, flags } = context;
     requireFittingFlags(flags);
     const force = flags.on('force');
     const dryRun = dryRunOf(flags);
-    const format = objectFormat(flags.text('output'));
+    const format = printedFormat(flags);
     const cluster = context.cluster();
-    const query = writeQuery(dryRun, fieldValidationOf(flags));
+    const query = writeQuery(dryRun, fieldValidationOf(flags), fieldManagerOf(flags));
     for await (const target of manifestTargets(context, cluster, 'create')) {
       const { resource, name } = target;
       try {
@@ -49,7 +56,7 @@ export const replace: Verb = {
           ? await cluster.send('POST', collectionPath(resource, namespace) + query, target.object)
           : await put(cluster, target, dryRun, query);
         const line = `${kindName(resource)}/${name} replaced${dryRunSuffix[dryRun]}\n`;
-        io.out(format?.(withoutManagedFields(after)) ?? line);
+        io.out(format?.(after) ?? line);
       } catch (error) {
         await reportInFile(context, target, error, 'error when replacing');
       }

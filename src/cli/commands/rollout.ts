@@ -18,16 +18,16 @@ import {
   type Flags,
   type FlagTable,
   fileFlags,
-  outputFlag,
+  printFlags,
   selectorFlag,
 } from '../flags/flags.ts';
-import { writeQuery } from '../flags/write-options.ts';
+import { fieldManagerOf, managerFlag, writeQuery } from '../flags/write-options.ts';
 import { findResource, kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
 import { listPath, type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { podSelectorOf, recordsAt, valueAt } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import { shown, TableWriter } from '../printers/table-writer.ts';
 import { showPods } from '../progress/pod-progress.ts';
 import { rolloutCause } from '../rollout/cause.ts';
@@ -126,6 +126,7 @@ interface Change {
 /** Changes each workload and reports the result of each separately. */
 async function changeEach(context: VerbContext, { patchOf, done }: Change): Promise<void> {
   const { io } = context;
+  const format = printedFormat(context.flags);
   for (const target of await targetsOf(context)) {
     const { resource, name } = target;
     const cluster = context.cluster();
@@ -133,8 +134,9 @@ async function changeEach(context: VerbContext, { patchOf, done }: Change): Prom
       const patch = patchOf(await cluster.get(targetPath(target)), resource.kind);
       const group = resource.group && `.${resource.group}`;
       if (typeof patch === 'string') throw new Error(`${resource.plural}${group} "${name}" ${patch}`);
-      await cluster.send('PATCH', targetPath(target) + writeQuery('none'), patch, patchTypes.merge);
-      io.out(`${kindName(resource)}/${name} ${done}\n`);
+      const query = writeQuery('none', undefined, fieldManagerOf(context.flags));
+      const after = await cluster.send('PATCH', targetPath(target) + query, patch, patchTypes.merge);
+      io.out(format?.(after) ?? `${kindName(resource)}/${name} ${done}\n`);
     } catch (error) {
       if (io.signal.aborted) throw error;
       context.report(error);
@@ -146,10 +148,12 @@ const isPaused = (object: JsonObject) => valueAt(object, 'spec', 'paused') === t
 
 const restartable: readonly string[] = ['Deployment', 'DaemonSet', 'StatefulSet'];
 
+const changing = { ...common, ...printFlags, ...managerFlag } as const satisfies FlagTable;
+
 const restart: Verb = {
   about: 'restart a workload: replace all its pods',
   words: 'TYPE NAME',
-  flags: common,
+  flags: changing,
   run: (context) =>
     changeEach(context, {
       patchOf(object, kind) {
@@ -165,7 +169,7 @@ const restart: Verb = {
 const pause: Verb = {
   about: 'pause the rollout of a Deployment',
   words: 'TYPE NAME',
-  flags: common,
+  flags: changing,
   run: (context) =>
     changeEach(context, {
       patchOf(object, kind) {
@@ -179,7 +183,7 @@ const pause: Verb = {
 const resume: Verb = {
   about: 'resume the rollout of a paused Deployment',
   words: 'TYPE NAME',
-  flags: common,
+  flags: changing,
   run: (context) =>
     changeEach(context, {
       patchOf(object, kind) {
@@ -203,13 +207,13 @@ const history: Verb = {
   words: 'TYPE NAME',
   flags: {
     ...common,
-    ...outputFlag,
+    ...printFlags,
     revision: { type: 'string', hint: 'NUMBER', about: 'show the pod template of this revision' },
   },
   async run(context) {
     const { flags, io } = context;
     const wanted = revisionOf(flags, 'revision');
-    const format = objectFormat(flags.text('output'));
+    const format = printedFormat(flags);
     for (const target of await targetsOf(context)) {
       const cluster = context.cluster();
       const object = await cluster.get(targetPath(target));
@@ -217,8 +221,7 @@ const history: Verb = {
       const one = wantedRevision(all, wanted);
       const whose = { ...object, kind: target.resource.kind };
       const shown = one ? [one] : all;
-      if (format)
-        for (const revision of shown) io.out(format(withoutManagedFields(revisionAsObject(whose, revision))));
+      if (format) for (const revision of shown) io.out(format(revisionAsObject(whose, revision)));
       else io.out(`${kindName(target.resource)}/${target.name} ${historyText(context, all, one)}\n`);
     }
   },
@@ -247,6 +250,7 @@ const undo: Verb = {
   flags: {
     ...common,
     ...dryRunFlag,
+    ...printFlags,
     'to-revision': {
       type: 'string',
       hint: 'NUMBER',
@@ -257,9 +261,11 @@ const undo: Verb = {
   async run(context) {
     const wanted = revisionOf(context.flags, 'to-revision');
     const dryRun = dryRunOf(context.flags);
+    const format = printedFormat(context.flags);
     for (const target of await targetsOf(context)) {
       const done = await rollBack(context.cluster(), target, wanted, dryRun);
-      context.io.out(`${kindName(target.resource)}/${target.name} ${done}${dryRunSuffix[dryRun]}\n`);
+      const line = `${kindName(target.resource)}/${target.name} ${done}${dryRunSuffix[dryRun]}\n`;
+      context.io.out(format ? format(await context.cluster().get(targetPath(target))) : line);
     }
   },
 };

@@ -12,7 +12,7 @@ import {
   dryRunSuffix,
   type Flags,
   type FlagTable,
-  outputFlag,
+  printFlags,
 } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
 import { findResource } from '../objects/discovery.ts';
@@ -21,7 +21,7 @@ import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { hasEnded } from '../objects/objects.ts';
 import { joinFlags, podTimeoutOf } from '../objects/pods.ts';
 import { printBody } from '../print-body.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import { showPods } from '../progress/pod-progress.ts';
 import { attachTo } from '../streaming/attach.ts';
 import type { Verb, VerbContext } from '../verb.ts';
@@ -53,7 +53,7 @@ const flagTable = {
   rm: { type: 'boolean', about: 'delete the pod after it exits' },
   ...joinFlags,
   ...dryRunFlag,
-  ...outputFlag,
+  ...printFlags,
 } as const satisfies FlagTable;
 
 export const run: Verb = {
@@ -64,7 +64,7 @@ export const run: Verb = {
     const { flags, io } = context;
     const joins = flags.given('attach') ? flags.on('attach') : flags.on('stdin');
     const pod = requested(flags, joins);
-    const format = objectFormat(flags.text('output'));
+    const format = printedFormat(flags);
     const dryRun = dryRunOf(flags);
     const cluster = context.cluster();
     const resource = findResource(await cluster.resources(), 'pods');
@@ -72,10 +72,7 @@ export const run: Verb = {
     const path = collectionPath(resource, namespace) + writeQuery(dryRun);
     const made = dryRun === 'client' ? pod : await cluster.send('POST', path, pod);
     const target = { resource, namespace, name: flags.words[0] ?? '' };
-    if (!joins)
-      return io.out(
-        format?.(withoutManagedFields(made)) ?? `pod/${target.name} created${dryRunSuffix[dryRun]}\n`,
-      );
+    if (!joins) return io.out(format?.(made) ?? `pod/${target.name} created${dryRunSuffix[dryRun]}\n`);
     try {
       await join(context, target);
     } finally {

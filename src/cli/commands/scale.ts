@@ -2,13 +2,14 @@
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../connection/cluster.ts';
-import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
-import { changeFlags, writeQuery } from '../flags/write-options.ts';
+import { dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
+import { changeFlags, fieldManagerOf, writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { numberAt, recordAt } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
@@ -34,12 +35,15 @@ export const scale: Verb = {
     const cluster = context.cluster();
     const dryRun = dryRunOf(flags);
     const expected = flags.whole('current-replicas');
+    const format = printedFormat(flags);
+    const query = writeQuery(dryRun, undefined, fieldManagerOf(flags));
     await forEachReported(context, await resolveObjects(context), async (target) => {
       const { resource, name } = target;
       if (!resource.subresources.includes('scale'))
         throw new Error(`cannot scale ${resource.plural}: they have no replicas`);
-      if (dryRun !== 'client') await setReplicas(cluster, target, replicas, expected, dryRun);
-      io.out(`${kindName(resource)}/${name} scaled${dryRunSuffix[dryRun]}\n`);
+      if (dryRun !== 'client') await setReplicas(cluster, target, replicas, expected, query);
+      const line = `${kindName(resource)}/${name} scaled${dryRunSuffix[dryRun]}\n`;
+      io.out(format ? format(await cluster.get(targetPath(target))) : line);
     });
   },
 };
@@ -49,12 +53,11 @@ async function setReplicas(
   target: ObjectTarget,
   replicas: number,
   expected: number | undefined,
-  dryRun: DryRun,
+  query: string,
 ): Promise<void> {
   const path = targetPath(target, 'scale');
-  const options = writeQuery(dryRun);
   if (expected === undefined || expected < 0) {
-    await cluster.send('PATCH', path + options, { spec: { replicas } }, patchTypes.merge);
+    await cluster.send('PATCH', path + query, { spec: { replicas } }, patchTypes.merge);
     return;
   }
   const current = await cluster.get(path);
@@ -62,5 +65,5 @@ async function setReplicas(
   if (wanted !== expected) throw new Error(`Expected replicas to be ${expected}, was ${wanted}`);
   // The request has the resourceVersion that was read, so that another client's count is not overwritten.
   const scaled = { ...current, spec: { ...recordAt(current, 'spec'), replicas } };
-  await cluster.send('PUT', path + options, scaled);
+  await cluster.send('PUT', path + query, scaled);
 }

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { FlagTable } from '../flags/flags.ts';
-import { outputFlag } from '../flags/flags.ts';
+import { printFlags } from '../flags/flags.ts';
 import { changeFlags } from '../flags/write-options.ts';
 import { findResource, kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
@@ -27,14 +27,13 @@ const flagTable = {
   overwrite: { type: 'boolean', on: true, about: 'also change a variable that is already set' },
   list: { type: 'boolean', about: 'print the variables and change nothing' },
   ...changeFlags,
-  ...outputFlag,
+  ...printFlags,
 } as const satisfies FlagTable;
 
 export const setEnv: Verb = {
   about: 'set NAME=VALUE or remove NAME- in the variables of containers',
   words: 'TYPE NAME NAME=VALUE',
   flags: flagTable,
-  kubectlOnly: ['--local', '--resolve'],
   async run(context) {
     const { flags } = context;
     const { words, variables, remove } = splitWords(flags.words, flags.texts('env'));

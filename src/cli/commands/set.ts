@@ -4,7 +4,7 @@ import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { subjectFlags, subjectsOf } from '../create/bindings.ts';
 import { amountsOf } from '../create/limits.ts';
-import { type FlagTable, outputFlag } from '../flags/flags.ts';
+import { type FlagTable, printFlags } from '../flags/flags.ts';
 import { changeFlags } from '../flags/write-options.ts';
 import { labelSelectorOf } from '../objects/label-selector.ts';
 import { recordsAt } from '../objects/objects.ts';
@@ -13,13 +13,12 @@ import { podSpecOf, withImages, withPodSpec, withResources } from '../set/pod-sp
 import type { Verb, VerbGroup } from '../verb.ts';
 import { setEnv } from './set-env.ts';
 
-const shared = { ...changeFlags, ...outputFlag } as const satisfies FlagTable;
+const shared = { ...changeFlags, ...printFlags } as const satisfies FlagTable;
 
 const setImage: Verb = {
   about: 'set the images of containers: set image TYPE NAME CONTAINER=IMAGE',
   words: 'TYPE NAME CONTAINER=IMAGE',
   flags: shared,
-  kubectlOnly: ['--local'],
   async run(context) {
     const all = context.flags.words;
     const words = all.filter((word) => !word.includes('='));
@@ -58,7 +57,6 @@ const setResources: Verb = {
     },
     ...shared,
   },
-  kubectlOnly: ['--local'],
   async run(context) {
     const { flags } = context;
     const amounts = (name: string) => amountsOf(flags.text(name));
@@ -85,7 +83,6 @@ const setSelector: Verb = {
   about: 'set the selector of a Service: set selector TYPE NAME LABELS',
   words: 'TYPE NAME LABELS',
   flags: shared,
-  kubectlOnly: ['--local', '--resource-version'],
   async run(context) {
     const [words, text] = splitLast(context.flags.words, 'one selector is required');
     const { matchLabels = {}, matchExpressions } = labelSelectorOf(text);
@@ -101,7 +98,6 @@ const setServiceAccount: Verb = {
   about: 'set the service account of pods: set serviceaccount TYPE NAME ACCOUNT',
   words: 'TYPE NAME ACCOUNT',
   flags: shared,
-  kubectlOnly: ['--local'],
   async run(context) {
     const [words, account] = splitLast(context.flags.words, 'serviceaccount is required');
     await changeObjects(context, words, 'serviceaccount', (object) =>
@@ -114,7 +110,6 @@ const setSubject: Verb = {
   about: 'add users, groups and service accounts to a binding',
   words: 'TYPE NAME',
   flags: { ...subjectFlags, ...shared },
-  kubectlOnly: ['--local'],
   async run(context) {
     const { flags } = context;
     const added = subjectsOf(flags, context.cluster().namespace);

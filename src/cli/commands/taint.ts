@@ -10,15 +10,23 @@ import {
   dryRunOf,
   type Flags,
   type FlagTable,
+  printFlags,
   selectorFlag,
 } from '../flags/flags.ts';
-import { writeQuery } from '../flags/write-options.ts';
+import {
+  fieldManagerOf,
+  fieldValidationOf,
+  managerFlag,
+  validateFlag,
+  writeQuery,
+} from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { changeTaints, parseTaintWords, type TaintChanges, type TaintOutcome } from '../nodes/taint-plan.ts';
 import { findResource } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 import { resolveObjects } from '../objects/targets.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
@@ -26,6 +34,9 @@ const flagTable = {
   all: { type: 'boolean', about: 'all nodes' },
   ...selectorFlag,
   ...dryRunFlag,
+  ...printFlags,
+  ...managerFlag,
+  ...validateFlag,
 } as const satisfies FlagTable;
 
 export const taint: Verb = {
@@ -42,9 +53,11 @@ export const taint: Verb = {
     if (plural !== 'nodes' || group !== '')
       throw new UsageError(`invalid resource type ${type}, only node types are supported`);
     const dryRun = dryRunOf(flags);
+    const query = writeQuery(dryRun, fieldValidationOf(flags), fieldManagerOf(flags));
+    const format = printedFormat(flags);
     await forEachReported(context, await resolveObjects(context, words), async (target) => {
-      const { done } = await taintNode(cluster, target, changes, flags.on('overwrite'), dryRun);
-      io.out(`node/${target.name} ${done}\n`);
+      const { done } = await taintNode(cluster, target, changes, flags.on('overwrite'), { dryRun, query });
+      io.out(format ? format(await cluster.get(targetPath(target))) : `node/${target.name} ${done}\n`);
     });
   },
 };
@@ -68,16 +81,15 @@ async function taintNode(
   target: ObjectTarget,
   changes: TaintChanges,
   overwrite: boolean,
-  dryRun: DryRun,
+  { dryRun, query }: { readonly dryRun: DryRun; readonly query: string },
 ): Promise<TaintOutcome<TaintRecord>> {
-  const options = writeQuery(dryRun);
   for (let tries = 1; ; tries++) {
     const node = await cluster.get(targetPath(target));
     const outcome = changeTaints(target.name, taintsOf(node), changes, overwrite);
     if (dryRun === 'client') return outcome;
     try {
       const body = patchOf(node, outcome);
-      await cluster.send('PATCH', targetPath(target) + options, body, patchTypes.merge);
+      await cluster.send('PATCH', targetPath(target) + query, body, patchTypes.merge);
       return outcome;
     } catch (error) {
       if (!isConflict(error) || tries >= maxTries) throw error;

@@ -7,14 +7,14 @@ import type { Verb } from '../verb.ts';
 
 const flagTable = {
   client: { type: 'boolean', about: 'print only the version of the client' },
-  ...outputFlag,
+  output: { ...outputFlag.output, hint: 'json|yaml', about: 'print as JSON or YAML' },
 } as const satisfies FlagTable;
 
 export const version: Verb = {
   about: 'print the versions of the client and of the server',
   flags: flagTable,
   async run({ flags, io, cluster }) {
-    const format = objectFormat(flags.text('output'));
+    const format = objectFormat(flags.oneOf('output', ['json', 'yaml'] as const));
     const clientVersion = { gitVersion: `v${ownVersion()}` };
     if (!format) io.out(`Client Version: ${clientVersion.gitVersion}\n`);
     const serverVersion = flags.on('client') ? undefined : await cluster().get('/version');

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { type Activity, beginWork } from '../../terminal/live-lines.ts';
-import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags/flags.ts';
+import { type Flags, type FlagTable, fileFlags, printFlags, selectorFlag } from '../flags/flags.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
@@ -30,7 +30,7 @@ const flagTable = {
   'field-selector': { type: 'string', hint: 'SELECTOR', about: 'only objects whose fields match' },
   all: { type: 'boolean', about: 'all objects of the type in the namespace' },
   'all-namespaces': { type: 'boolean', short: 'A', about: 'in all namespaces' },
-  ...outputFlag,
+  ...printFlags,
 } as const satisfies FlagTable;
 
 const defaultTimeoutMs = 30_000;

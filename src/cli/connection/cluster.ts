@@ -18,6 +18,8 @@ import { type DiscoveryCache, discoveryCache } from './discovery-cache.ts';
 export interface Cluster {
   /** Id of all requests of this command, in the logs of the cluster's components. */
   readonly requestId: string;
+  /** URL of the API server; absent in a cluster without one. */
+  readonly server?: string;
   /** The namespace from --namespace or from the context. */
   readonly namespace: string;
   /** True if --namespace was given. */
@@ -70,6 +72,7 @@ export function connect(io: Io, flags: Flags): Cluster {
   const bounded = timeout === undefined ? warned : withTimeout(warned, timeout, io.clock);
   const transport = tracedTransport(interruptible(bounded, io.signal), 'all');
   return clusterOver(transport, io, {
+    server: context.server,
     namespace: flags.text('namespace') ?? context.namespace,
     namespaceGiven: flags.given('namespace'),
     requestId,
@@ -80,7 +83,10 @@ export function connect(io: Io, flags: Flags): Cluster {
 }
 
 interface ClusterParts
-  extends Pick<Cluster, 'namespace' | 'namespaceGiven' | 'requestId' | 'dial' | 'credentialsProblem'> {
+  extends Pick<
+    Cluster,
+    'server' | 'namespace' | 'namespaceGiven' | 'requestId' | 'dial' | 'credentialsProblem'
+  > {
   /** Keeps the resources between commands; absent for none. */
   readonly cache?: DiscoveryCache;
 }

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { rbacGroup } from '../access/read-policy.ts';
 import type { Flags, FlagTable } from '../flags/flags.ts';
-import type { Generator } from './generator.ts';
+import { type Generator, newMetadata } from './generator.ts';
 
 export const subjectFlags = {
   user: { type: 'string', hint: 'NAME', about: 'user to bind to the role; may be repeated' },
@@ -40,11 +40,11 @@ const clusterRoleFlag = {
 const binding = (kind: string, name: string, role: readonly [string, string], flags: Flags): JsonObject => {
   const subjects = subjectsOf(flags);
   return {
-    apiVersion: `${rbacGroup}/v1`,
     kind,
-    metadata: { name },
-    roleRef: { apiGroup: rbacGroup, kind: role[0], name: role[1] },
+    apiVersion: `${rbacGroup}/v1`,
+    metadata: newMetadata(name),
     ...(subjects.length > 0 && { subjects }),
+    roleRef: { apiGroup: rbacGroup, kind: role[0], name: role[1] },
   };
 };
 
@@ -67,6 +67,7 @@ const roleBindingGenerator: Generator = {
 const clusterRoleBindingGenerator: Generator = {
   about: 'create a ClusterRoleBinding: clusterrolebinding NAME --clusterrole=NAME --user=NAME',
   resource: `clusterrolebindings.${rbacGroup}`,
+  clusterWide: true,
   flags: { ...clusterRoleFlag, ...subjectFlags },
   make({ name, flags }) {
     const role = flags.text('clusterrole');

@@ -8,19 +8,49 @@ export interface Generator {
   /** Resource with its group, such as `roles.rbac.authorization.k8s.io`. */
   readonly resource: string;
   readonly flags: FlagTable;
-  /** Returns the object. Pure. Throws UsageError for missing or invalid flags. */
+  /** True for a kind without namespace. */
+  readonly clusterWide?: true;
+  /** True if `make` reads `resources`, so that even a dry run asks the server. */
+  readonly needsResources?: true;
+  /** True if words after the name, or behind `--`, are the command of a container. */
+  readonly takesCommand?: true;
+  /** Flags in kubectl's order of fields, for the help: one or two examples of the words after `create`. */
+  readonly examples?: readonly string[];
+  /** Returns the object. Throws UsageError for missing or invalid flags. */
   make(given: Given): JsonObject;
 }
 
 export interface Given {
   readonly name: string;
   readonly flags: Flags;
-  /** The resources that the server serves, for generators that need them. */
+  /** Words after the name. */
+  readonly command: readonly string[];
+  /** The resources that the server serves; empty unless the generator needs them. */
   readonly resources: ApiResources;
+  /** Files that flags name. */
+  readonly files: SourceFiles;
+  /** Environment of the command. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Returns random letters and digits for the end of a name. */
+  suffix(): string;
   warn(text: string): void;
+}
+
+export interface SourceFiles {
+  /** Returns the bytes of a file; throws UsageError if it cannot be read. */
+  read(path: string): Uint8Array;
+  /** Returns the names of the regular files in a directory, sorted; undefined if the path is no directory. */
+  list(path: string): readonly string[] | undefined;
 }
 
 /** Returns the values of a flag that may be repeated and may hold several values each, without duplicates. */
 export const wordsOf = (flags: Flags, name: string): string[] => [
   ...new Set(flags.texts(name).flatMap((text) => text.split(','))),
 ];
+
+/** Returns metadata as Go's clients encode it: a new object has an empty time of creation. */
+export const newMetadata = (name?: string, more: JsonObject = {}): JsonObject => ({
+  ...(name !== undefined && { name }),
+  creationTimestamp: null,
+  ...more,
+});

@@ -1,7 +1,7 @@
 /** `ctl create quota`, `poddisruptionbudget` and `priorityclass`. */
 import { UsageError } from '../../base/usage-error.ts';
 import { labelSelectorOf } from '../objects/label-selector.ts';
-import type { Generator } from './generator.ts';
+import { type Generator, newMetadata } from './generator.ts';
 
 const quotaGenerator: Generator = {
   about: 'create a ResourceQuota: quota NAME --hard=pods=10,limits.memory=1Gi',
@@ -15,10 +15,11 @@ const quotaGenerator: Generator = {
     if (scopes?.includes('')) throw new UsageError('invalid resource quota scope ""');
     const hard = flags.text('hard');
     return {
-      apiVersion: 'v1',
       kind: 'ResourceQuota',
-      metadata: { name },
+      apiVersion: 'v1',
+      metadata: newMetadata(name),
       spec: { ...(hard && { hard: amountsOf(hard) }), ...(scopes && { scopes }) },
+      status: {},
     };
   },
 };
@@ -32,7 +33,7 @@ export function amountsOf(text: string | undefined): Record<string, string> {
       throw new UsageError(`Invalid argument syntax ${pair}, expected <resource>=<value>`);
     return [name, amount] as const;
   });
-  return Object.fromEntries(pairs);
+  return Object.fromEntries(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 const budgetGenerator: Generator = {
@@ -62,14 +63,15 @@ const budgetGenerator: Generator = {
       return text.endsWith('%') ? text : Number(text);
     };
     return {
-      apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
-      metadata: { name },
+      apiVersion: 'policy/v1',
+      metadata: newMetadata(name),
       spec: {
         ...(min && { minAvailable: amount('min-available', min) }),
-        ...(max && { maxUnavailable: amount('max-unavailable', max) }),
         selector: labelSelectorOf(selector),
+        ...(max && { maxUnavailable: amount('max-unavailable', max) }),
       },
+      status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
     };
   },
 };
@@ -77,6 +79,7 @@ const budgetGenerator: Generator = {
 const priorityClassGenerator: Generator = {
   about: 'create a PriorityClass: priorityclass NAME --value=NUMBER',
   resource: 'priorityclasses.scheduling.k8s.io',
+  clusterWide: true,
   flags: {
     value: {
       type: 'string',
@@ -99,9 +102,9 @@ const priorityClassGenerator: Generator = {
       throw new UsageError(`--value: expected a whole number, got ${JSON.stringify(value)}`);
     const description = flags.text('description');
     return {
-      apiVersion: 'scheduling.k8s.io/v1',
       kind: 'PriorityClass',
-      metadata: { name },
+      apiVersion: 'scheduling.k8s.io/v1',
+      metadata: newMetadata(name),
       value: Number(value),
       ...(flags.on('global-default') && { globalDefault: true }),
       ...(description && { description }),

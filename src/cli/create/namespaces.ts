@@ -1,11 +1,19 @@
 /** `ctl create namespace`. */
-import type { Generator } from './generator.ts';
+import { type Generator, newMetadata } from './generator.ts';
 
 const namespaceGenerator: Generator = {
-  about: 'create a Namespace: namespace NAME',
+  about: 'create a Namespace',
   resource: 'namespaces',
+  clusterWide: true,
   flags: {},
-  make: ({ name }) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }),
+  examples: ['namespace shop'],
+  make: ({ name }) => ({
+    kind: 'Namespace',
+    apiVersion: 'v1',
+    metadata: newMetadata(name),
+    spec: {},
+    status: {},
+  }),
 };
 
 export const namespaceGenerators: Readonly<Record<string, Generator>> = {

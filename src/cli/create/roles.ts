@@ -4,7 +4,7 @@ import { UsageError } from '../../base/usage-error.ts';
 import { rbacGroup } from '../access/read-policy.ts';
 import type { FlagTable } from '../flags/flags.ts';
 import { findResource } from '../objects/discovery.ts';
-import { type Generator, type Given, wordsOf } from './generator.ts';
+import { type Generator, type Given, newMetadata, wordsOf } from './generator.ts';
 
 const ruleFlags = {
   verb: { type: 'string', hint: 'VERB', about: 'verb to allow; may be repeated' },
@@ -21,15 +21,16 @@ const ruleFlags = {
 } as const satisfies FlagTable;
 
 const role = (kind: string, name: string, rest: JsonObject): JsonObject => ({
-  apiVersion: `${rbacGroup}/v1`,
   kind,
-  metadata: { name },
+  apiVersion: `${rbacGroup}/v1`,
+  metadata: newMetadata(name),
   ...rest,
 });
 
 const roleGenerator: Generator = {
   about: 'create a Role: role NAME --verb=VERB --resource=RESOURCE',
   resource: `roles.${rbacGroup}`,
+  needsResources: true,
   flags: ruleFlags,
   make(given) {
     const verbs = verbsOf(given);
@@ -43,6 +44,8 @@ const roleGenerator: Generator = {
 const clusterRoleGenerator: Generator = {
   about: 'create a ClusterRole: clusterrole NAME --verb=VERB --resource=RESOURCE',
   resource: `clusterroles.${rbacGroup}`,
+  clusterWide: true,
+  needsResources: true,
   flags: {
     ...ruleFlags,
     'non-resource-url': {
@@ -67,7 +70,7 @@ const clusterRoleGenerator: Generator = {
           'aggregation rule must be specified without nonResourceURLs, verbs, resources or resourceNames',
         );
       const clusterRoleSelectors = [{ matchLabels: labelsOf(labels) }];
-      return role('ClusterRole', name, { aggregationRule: { clusterRoleSelectors }, rules: null });
+      return role('ClusterRole', name, { rules: null, aggregationRule: { clusterRoleSelectors } });
     }
     const verbs = verbsOf(given);
     const resources = resourcesOf(given);
@@ -77,7 +80,7 @@ const clusterRoleGenerator: Generator = {
     if (paths.length > 0) checkPaths(verbs, paths);
     const rules = [
       ...resourceRules(given, verbs, resources),
-      ...(paths.length > 0 ? [{ nonResourceURLs: paths, verbs }] : []),
+      ...(paths.length > 0 ? [{ verbs, nonResourceURLs: paths }] : []),
     ];
     return role('ClusterRole', name, { rules });
   },
@@ -129,6 +132,7 @@ function resourceRules(
   const resourceNames = [...new Set(flags.texts('resource-name'))];
   const groups = [...new Set(resources.map(({ group }) => group))].sort();
   return groups.map((group) => ({
+    verbs: [...verbs],
     apiGroups: [group],
     resources: [
       ...new Set(
@@ -138,7 +142,6 @@ function resourceRules(
       ),
     ],
     ...(resourceNames.length > 0 && { resourceNames }),
-    verbs: [...verbs],
   }));
 }
 

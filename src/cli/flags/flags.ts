@@ -139,8 +139,8 @@ export const dryRunFlag = {
 
 /** Names of the formats of objects, as `objectFormat` accepts them. */
 const outputFormats = [
-  ...['custom-columns', 'custom-columns-file', 'json', 'jsonpath', 'jsonpath-as-json', 'jsonpath-file'],
-  ...['name', 'wide', 'yaml'],
+  ...['go-template', 'go-template-file', 'json', 'jsonpath', 'jsonpath-as-json', 'jsonpath-file'],
+  ...['name', 'yaml'],
 ];
 
 export const outputFlag = {
@@ -148,9 +148,39 @@ export const outputFlag = {
     type: 'string',
     short: 'o',
     hint: 'FORMAT',
-    about: 'name, json, yaml, jsonpath=…, custom-columns=…',
+    about: 'name, json, yaml, jsonpath=…, go-template=…, or the -file forms of both',
     values: outputFormats,
   },
+} as const satisfies FlagTable;
+
+/** The flag of commands that print tables of objects. */
+export const tableOutput = {
+  ...outputFlag.output,
+  about: 'wide, name, json, yaml, jsonpath=…, go-template=…, custom-columns=…, or their -file forms',
+  values: [
+    'custom-columns',
+    'custom-columns-file',
+    ...outputFormats,
+    'template',
+    'templatefile',
+    'wide',
+  ].sort(),
+} as const satisfies FlagDefinition;
+
+/** Flags of every command that prints objects; `printedFormat` reads them. */
+export const printFlags = {
+  ...outputFlag,
+  template: {
+    type: 'string',
+    hint: 'TEMPLATE',
+    about: 'template, or file of a template, for -o go-template, jsonpath and their -file forms',
+  },
+  'allow-missing-template-keys': {
+    type: 'boolean',
+    on: true,
+    about: 'ignore fields and keys of a template that are missing; off: an error',
+  },
+  'show-managed-fields': { type: 'boolean', about: 'keep metadata.managedFields in JSON and YAML' },
 } as const satisfies FlagTable;
 
 /** Converts flags to the form in which the executable checks arguments and prints usage. */
@@ -177,10 +207,12 @@ export class Flags {
   readonly words: readonly string[];
   /** The words after `--`; undefined without `--`. */
   readonly behindDashes: readonly string[] | undefined;
-  readonly #values: ReadonlyMap<string, readonly (string | boolean)[]>;
+  #values: ReadonlyMap<string, readonly (string | boolean)[]>;
   readonly #table: FlagTable;
+  readonly #argv: readonly string[];
 
   constructor(table: FlagTable, argv: readonly string[]) {
+    this.#argv = argv;
     const options: ParseArgsOptionsConfig = {};
     for (const [name, { type, short }] of Object.entries(table))
       options[name] = { type, multiple: true, ...(short && { short }) };
@@ -202,6 +234,13 @@ export class Flags {
         return Object.hasOwn(table, name) ? [name, list] : [`no-${name}`, list.map((value) => !value)];
       }),
     );
+  }
+
+  /** Returns the same flags as if this one had not been given. */
+  without(name: string): Flags {
+    const rest = new Flags(this.#table, this.#argv);
+    rest.#values = new Map([...this.#values].filter(([key]) => key !== name));
+    return rest;
   }
 
   /** Returns the last value given. */

@@ -6,7 +6,7 @@ import {
   type Flags,
   type FlagTable,
   fileFlags,
-  outputFlag,
+  printFlags,
   selectorFlag,
 } from './flags.ts';
 
@@ -22,8 +22,24 @@ export const validateFlag = {
   },
 } as const satisfies FlagTable;
 
+export const managerFlag = {
+  'field-manager': {
+    type: 'string',
+    hint: 'NAME',
+    about: 'name under which the server stores who owns the written fields',
+    usual: writer,
+  },
+} as const satisfies FlagTable;
+
+/** Returns the field manager of a request. */
+export const fieldManagerOf = (flags: Flags): string => flags.text('field-manager') || writer;
+
 /** Flags of commands that write objects from files, and print them. */
-export const writeFlags = { ...fileFlags, ...dryRunFlag, ...outputFlag } as const satisfies FlagTable;
+export const writeFlags = {
+  ...fileFlags,
+  ...dryRunFlag,
+  ...printFlags,
+} as const satisfies FlagTable;
 
 /** Flags of commands that change objects that words, a selector or files name. */
 export const changeFlags = {
@@ -31,6 +47,8 @@ export const changeFlags = {
   ...selectorFlag,
   ...fileFlags,
   ...dryRunFlag,
+  ...printFlags,
+  ...managerFlag,
 } as const satisfies FlagTable;
 
 /** Returns the query of a write request; `fieldValidation` is included if it is given. */

@@ -1,13 +1,18 @@
 /**
- * Formats of objects: `-o json`, `yaml`, `name`, `jsonpath=…`, `custom-columns=…`, and templates from files.
+ * Formats of objects: `-o json`, `yaml`, `name`, `jsonpath=…`, `go-template=…`, `custom-columns=…`, and
+ * templates from files.
  */
 import { isRecord, type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
+import { goJson } from '../../apimachinery/go-json.ts';
+import { evaluateGoTemplate } from '../../apimachinery/go-template/evaluate.ts';
+import { parseGoTemplate } from '../../apimachinery/go-template/parse.ts';
 import { evaluateTemplate, findAll } from '../../apimachinery/jsonpath/evaluate.ts';
 import { parseTemplate } from '../../apimachinery/jsonpath/parse.ts';
 import { formatYaml } from '../../apimachinery/yaml.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { readBoundedSync } from '../../os/bounded-file.ts';
+import type { Flags } from '../flags/flags.ts';
 import { itemsOf, metadataOf } from '../objects/objects.ts';
 import { columnsOfFile, columnsOfSpec, customColumns } from './custom-columns.ts';
 
@@ -17,6 +22,34 @@ export type ObjectFormat = (object: JsonObject) => string;
 export interface FormatOptions {
   /** True for custom columns without their line of headers. */
   readonly noHeaders?: boolean;
+  /** Template that was given apart from the format. */
+  readonly template?: string | undefined;
+  /** True if a missing field of a template is an error. */
+  readonly missingKeyIsError?: boolean;
+}
+
+/**
+ * Returns the format for an object that is made here, whose JSON keeps the order of its fields, which is that
+ * of Go's types.
+ */
+export function madeFormat(flags: Flags): ObjectFormat | undefined {
+  if (flags.text('output') === 'json') return (object) => `${goJson(object, 4)}\n`;
+  const format = printedFormat(flags);
+  return format && ((object) => format(sortKeys(object) as JsonObject));
+}
+
+/**
+ * Returns the format that the flags of `printFlags` name; undefined for a table. JSON and YAML are without
+ * `metadata.managedFields`, unless --show-managed-fields is given. Throws UsageError as `objectFormat` does.
+ */
+export function printedFormat(flags: Flags): ObjectFormat | undefined {
+  const output = flags.text('output');
+  const missingKeyIsError =
+    flags.given('allow-missing-template-keys') && !flags.on('allow-missing-template-keys');
+  const options = { noHeaders: flags.on('no-headers'), template: flags.text('template'), missingKeyIsError };
+  const format = objectFormat(output, options);
+  const isWhole = flags.on('show-managed-fields') || (output !== 'json' && output !== 'yaml');
+  return format && !isWhole ? (object) => format(withoutManagedFields(object)) : format;
 }
 
 /**
@@ -25,8 +58,9 @@ export interface FormatOptions {
  */
 export function objectFormat(
   output: string | undefined,
-  { noHeaders = false }: FormatOptions = {},
+  options: FormatOptions = {},
 ): ObjectFormat | undefined {
+  if (options.template && !output) return objectFormat('go-template', options);
   if (output === undefined || output === '' || output === 'wide') return undefined;
   const equals = output.indexOf('=');
   const name = equals < 0 ? output : output.slice(0, equals);
@@ -38,13 +72,13 @@ export function objectFormat(
       `unable to match a printer suitable for the output format ${JSON.stringify(output)}: ` +
         `allowed formats are: ${[...Object.keys(plainFormats), ...Object.keys(templateFormats), 'wide'].sort().join(',')}`,
     );
-  const given = equals < 0 ? '' : output.slice(equals + 1);
+  const given = equals < 0 ? options.template : output.slice(equals + 1);
   if (!given) throw new UsageError(`-o ${name} needs a template: -o ${name}='${template.example}'`);
-  return template.format(given, noHeaders);
+  return template.format(given, options);
 }
 
 const plainFormats: Readonly<Record<string, ObjectFormat>> = {
-  json: (object) => `${JSON.stringify(sortKeys(object), null, 4)}\n`,
+  json: (object) => `${goJson(sortKeys(object), 4)}\n`,
   yaml: (object) => formatYaml(sortKeys(object)),
   name: (object) =>
     itemsOf(object)
@@ -54,33 +88,56 @@ const plainFormats: Readonly<Record<string, ObjectFormat>> = {
 
 interface TemplateFormat {
   readonly example: string;
-  format(template: string, noHeaders: boolean): ObjectFormat;
+  format(template: string, options: FormatOptions): ObjectFormat;
 }
 
+const jsonpathFormat: TemplateFormat = {
+  example: '{.metadata.name}',
+  format: (template, { missingKeyIsError = false }) => {
+    const nodes = parseTemplate(template);
+    return (object) => evaluateTemplate(nodes, object, { missingKeyIsError });
+  },
+};
+
+const goTemplateFormat: TemplateFormat = {
+  example: '{{.metadata.name}}',
+  format: (template, { missingKeyIsError = false }) => {
+    const parsed = parseGoTemplate(template);
+    return (object) => evaluateGoTemplate(parsed, object, { missingKeyIsError });
+  },
+};
+
+const customColumnsFormat: TemplateFormat = {
+  example: 'NAME:.metadata.name',
+  format: (spec, { noHeaders = false }) => customColumns(columnsOfSpec(spec), noHeaders),
+};
+
+/** Returns the same format with a template in a file. */
+const inFile = (format: TemplateFormat, example: string): TemplateFormat => ({
+  example,
+  format: (file, options) => format.format(templateIn(file), options),
+});
+
 const templateFormats: Readonly<Record<string, TemplateFormat>> = {
-  jsonpath: { example: '{.metadata.name}', format: jsonpath },
-  'jsonpath-file': { example: 'template.txt', format: (file) => jsonpath(templateIn(file)) },
+  jsonpath: jsonpathFormat,
+  'jsonpath-file': inFile(jsonpathFormat, 'template.txt'),
   'jsonpath-as-json': {
     example: '{.metadata.name}',
     format: (template) => {
       const nodes = parseTemplate(template);
-      return (object) => `${JSON.stringify(findAll(nodes, object).map(sortKeys), null, 4)}\n`;
+      return (object) => `${goJson(findAll(nodes, object).map(sortKeys), 4)}\n`;
     },
   },
-  'custom-columns': {
-    example: 'NAME:.metadata.name',
-    format: (spec, noHeaders) => customColumns(columnsOfSpec(spec), noHeaders),
-  },
+  'go-template': goTemplateFormat,
+  'go-template-file': inFile(goTemplateFormat, 'template.txt'),
+  template: goTemplateFormat,
+  templatefile: inFile(goTemplateFormat, 'template.txt'),
+  'custom-columns': customColumnsFormat,
   'custom-columns-file': {
     example: 'columns.txt',
-    format: (file, noHeaders) => customColumns(columnsOfFile(templateIn(file), file), noHeaders),
+    format: (file, { noHeaders = false }) => customColumns(columnsOfFile(templateIn(file), file), noHeaders),
   },
 };
-
-function jsonpath(template: string): ObjectFormat {
-  const nodes = parseTemplate(template);
-  return (object) => evaluateTemplate(nodes, object);
-}
 
 function templateIn(file: string): string {
   try {
@@ -98,11 +155,15 @@ export function qualifiedName(object: JsonObject): string {
   return `${String(kind).toLowerCase()}${group}/${metadataOf(object).name}`;
 }
 
-/** Removes `metadata.managedFields`, which is not meant for readers. */
+/** Removes `metadata.managedFields`, which is not meant for readers, of an object and of a list's items. */
 export function withoutManagedFields(object: JsonObject): JsonObject {
-  if (!isRecord(object.metadata) || !('managedFields' in object.metadata)) return object;
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
+  const items = object.items;
+  const rest = Array.isArray(items)
+    ? { ...object, items: items.map((item) => (isRecord(item) ? withoutManagedFields(item) : item)) }
+    : object;
+  if (!isRecord(rest.metadata) || !('managedFields' in rest.metadata)) return rest;
+  const { managedFields: _, ...metadata } = rest.metadata;
+  return { ...rest, metadata };
 }
 
 export const listOf = (items: readonly JsonObject[]): JsonObject => ({

@@ -2,12 +2,12 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { sendPatch } from '../apply/send-patch.ts';
 import { dryRunOf, dryRunSuffix } from '../flags/flags.ts';
-import { writeQuery } from '../flags/write-options.ts';
+import { fieldManagerOf, writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import type { VerbContext } from '../verb.ts';
 
 /** Returns the changed object. Pure; throws for an object that cannot be changed this way. */
@@ -25,15 +25,15 @@ export async function changeObjects(
 ): Promise<void> {
   const { flags, io } = context;
   requireSelection(flags, words);
-  const format = objectFormat(flags.text('output'));
+  const format = printedFormat(flags);
   const dryRun = dryRunOf(flags);
   await forEachReported(context, await resolveObjects(context, words), async (target) => {
     const before = await context.cluster().get(targetPath(target));
     const states = { original: before, current: before, modified: change(before) };
-    const query = dryRun === 'client' ? undefined : writeQuery(dryRun);
+    const query = dryRun === 'client' ? undefined : writeQuery(dryRun, undefined, fieldManagerOf(flags));
     const after = await sendPatch(context.cluster(), target, states, query);
     if (!after) return;
     const line = `${kindName(target.resource)}/${target.name} ${what} updated${dryRunSuffix[dryRun]}\n`;
-    io.out(format?.(withoutManagedFields(after)) ?? line);
+    io.out(format?.(after) ?? line);
   });
 }

@@ -20,7 +20,7 @@ import { writeQuery } from '../../../cli/flags/write-options.ts';
 import { follow } from '../../../cli/objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
 import { numberAt, recordAt, recordsAt, textAt } from '../../../cli/objects/objects.ts';
-import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
+import { printedFormat } from '../../../cli/printers/object-format.ts';
 import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
 import { collectionPath } from '../../../client/resource-path.ts';
 import { beginWork } from '../../../terminal/live-lines.ts';
@@ -87,12 +87,10 @@ async function write(
   send: (query: string) => Promise<JsonObject>,
 ): Promise<void> {
   const { flags, io } = context;
-  const format = objectFormat(flags.text('output'));
+  const format = printedFormat(flags);
   const dryRun = dryRunOf(flags);
   const written = dryRun === 'client' ? object : await send(writeQuery(dryRun));
-  io.out(
-    format?.(withoutManagedFields(written)) ?? `function/${target.name} ${done}${dryRunSuffix[dryRun]}\n`,
-  );
+  io.out(format?.(written) ?? `function/${target.name} ${done}${dryRunSuffix[dryRun]}\n`);
   if (flags.on('wait') && dryRun === 'none') await waitUntilReady(context, target, written);
 }
 

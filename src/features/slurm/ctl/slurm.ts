@@ -7,7 +7,7 @@ import { writeQuery } from '../../../cli/flags/write-options.ts';
 import { findResource } from '../../../cli/objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
 import { recordsAt, textAt } from '../../../cli/objects/objects.ts';
-import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
+import { printedFormat } from '../../../cli/printers/object-format.ts';
 import { shown } from '../../../cli/printers/table-writer.ts';
 import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
 import { collectionPath } from '../../../client/resource-path.ts';
@@ -34,11 +34,11 @@ const create: Verb = {
       ...{ apiVersion: 'minik8s.io/v1', kind: 'SlurmJob' },
       ...{ metadata: { name, namespace }, spec },
     };
-    const format = objectFormat(flags.text('output'));
+    const format = printedFormat(flags);
     const dryRun = dryRunOf(flags);
     const path = collectionPath(resource, namespace) + writeQuery(dryRun);
     const written = dryRun === 'client' ? object : await context.cluster().send('POST', path, object);
-    io.out(format?.(withoutManagedFields(written)) ?? `slurmjob/${name} created${dryRunSuffix[dryRun]}\n`);
+    io.out(format?.(written) ?? `slurmjob/${name} created${dryRunSuffix[dryRun]}\n`);
   },
 };
 

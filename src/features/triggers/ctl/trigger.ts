@@ -20,7 +20,7 @@ import { findResource } from '../../../cli/objects/discovery.ts';
 import { listPath, type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from '../../../cli/objects/objects.ts';
 import { printBody } from '../../../cli/print-body.ts';
-import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
+import { printedFormat } from '../../../cli/printers/object-format.ts';
 import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
 import { collectionPath } from '../../../client/resource-path.ts';
 import { triggerFlags, triggerSpec } from './trigger-object.ts';
@@ -62,11 +62,11 @@ const create: Verb = {
       metadata: { name, namespace },
       spec,
     };
-    const format = objectFormat(flags.text('output'));
+    const format = printedFormat(flags);
     const dryRun = dryRunOf(flags);
     const path = collectionPath(resource, namespace) + writeQuery(dryRun);
     const written = dryRun === 'client' ? object : await context.cluster().send('POST', path, object);
-    io.out(format?.(withoutManagedFields(written)) ?? `trigger/${name} created${dryRunSuffix[dryRun]}\n`);
+    io.out(format?.(written) ?? `trigger/${name} created${dryRunSuffix[dryRun]}\n`);
     if (dryRun === 'none' && format === undefined) io.err(watchedWhere(flags, name));
   },
 };

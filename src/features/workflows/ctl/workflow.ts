@@ -12,7 +12,7 @@ import { findResource } from '../../../cli/objects/discovery.ts';
 import { follow } from '../../../cli/objects/follow.ts';
 import { listPath, type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
 import { numberAt, recordAt, recordsAt, textAt, valueAt } from '../../../cli/objects/objects.ts';
-import { objectFormat, withoutManagedFields } from '../../../cli/printers/object-format.ts';
+import { objectFormat, printedFormat } from '../../../cli/printers/object-format.ts';
 import { TableWriter } from '../../../cli/printers/table-writer.ts';
 import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
 import { collectionPath } from '../../../client/resource-path.ts';
@@ -55,8 +55,8 @@ const create: Verb = {
     const dryRun = dryRunOf(flags);
     const path = collectionPath(resource, namespace) + writeQuery(dryRun);
     const written = dryRun === 'client' ? object : await context.cluster().send('POST', path, object);
-    const format = objectFormat(flags.text('output'));
-    io.out(format?.(withoutManagedFields(written)) ?? `workflow/${name} created${dryRunSuffix[dryRun]}\n`);
+    const format = printedFormat(flags);
+    io.out(format?.(written) ?? `workflow/${name} created${dryRunSuffix[dryRun]}\n`);
   },
 };
 
@@ -79,9 +79,9 @@ const update: Verb = {
       dryRun === 'client'
         ? { ...(await context.cluster().get(targetPath(target))), spec }
         : await context.cluster().send('PATCH', path, patch, patchTypes.json);
-    const format = objectFormat(flags.text('output'));
+    const format = printedFormat(flags);
     const line = `workflow/${target.name} updated${dryRunSuffix[dryRun]}\n`;
-    io.out(format?.(withoutManagedFields(written)) ?? line);
+    io.out(format?.(written) ?? line);
   },
 };
 

@@ -1,0 +1,90 @@
+/** Creates an object that was made from flags, and prints it: the end of every `ctl create KIND`. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { goJson } from '../../apimachinery/go-json.ts';
+import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath } from '../../client/resource-path.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, printFlags } from '../flags/flags.ts';
+import {
+  fieldManagerOf,
+  fieldValidationOf,
+  managerFlag,
+  validateFlag,
+  writeQuery,
+} from '../flags/write-options.ts';
+import { findResource } from '../objects/discovery.ts';
+import { recordAt } from '../objects/objects.ts';
+import { madeFormat, printedFormat, qualifiedName } from '../printers/object-format.ts';
+import type { VerbContext } from '../verb.ts';
+
+export const saveConfigFlag = {
+  'save-config': {
+    type: 'boolean',
+    about: 'keep the configuration in an annotation, so that apply can change the object later',
+  },
+} as const satisfies FlagTable;
+
+/** Flags of every command that makes an object from flags. */
+export const makingFlags = {
+  ...dryRunFlag,
+  ...printFlags,
+  ...validateFlag,
+  ...managerFlag,
+  ...saveConfigFlag,
+} as const satisfies FlagTable;
+
+/**
+ * Creates `made`, a new object of the type `resource`, and prints the result. A dry run by the client needs
+ * no server. The object gets a namespace only if --namespace is given, as in kubectl.
+ */
+export async function writeMade(
+  { io, flags, cluster: connect }: Pick<VerbContext, 'io' | 'flags' | 'cluster'>,
+  made: JsonObject,
+  { resource: type, clusterWide }: { readonly resource: string; readonly clusterWide?: true | undefined },
+  done = 'created',
+): Promise<void> {
+  // An unknown format is an error before anything is created.
+  const [format, formatMade] = [printedFormat(flags), madeFormat(flags)];
+  const dryRun = dryRunOf(flags);
+  const validation = fieldValidationOf(flags);
+  const given = flags.text('namespace');
+  const object = withConfig(given && !clusterWide ? inNamespace(made, given) : made, flags.on('save-config'));
+  const line = `${qualifiedName(object)} ${done}${dryRunSuffix[dryRun]}\n`;
+  if (dryRun === 'client') return io.out(formatMade?.(object) ?? line);
+  const cluster = connect();
+  const path = await pathOf(cluster, type);
+  const answer = await cluster.send(
+    'POST',
+    path + writeQuery(dryRun, validation, fieldManagerOf(flags)),
+    object,
+  );
+  io.out(format?.(answer) ?? line);
+}
+
+async function pathOf(cluster: Cluster, type: string): Promise<string> {
+  const resource = findResource(await cluster.resources(), type);
+  return collectionPath(resource, resource.namespaced ? cluster.namespace : '');
+}
+
+/** Returns the object with its namespace behind its name, where Go's type has it. */
+function inNamespace(object: JsonObject, namespace: string): JsonObject {
+  const { name, ...rest } = recordAt(object, 'metadata');
+  return { ...object, metadata: { name, namespace, ...rest } };
+}
+
+function withConfig(object: JsonObject, saves: boolean): JsonObject {
+  if (!saves) return object;
+  const metadata = recordAt(object, 'metadata');
+  const annotations = { ...recordAt(metadata, 'annotations') };
+  annotations[lastAppliedAnnotation] = `${goJson(object)}\n`;
+  return { ...object, metadata: { ...metadata, annotations } };
+}
+
+/** Throws UsageError unless the first of the words is the one NAME; returns it and the words behind it. */
+export function nameAndCommand(words: readonly string[], takesCommand: boolean): readonly [string, string[]] {
+  const [name, ...command] = words;
+  if (!name || (command.length > 0 && !takesCommand))
+    throw new UsageError(`exactly one NAME is required, got ${words.length}`);
+  return [name, command];
+}
