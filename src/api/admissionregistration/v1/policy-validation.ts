@@ -13,7 +13,8 @@ import {
 } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { dyn } from '../../../cel/types/type.ts';
-import { compilePolicy, isIdentifier } from './expressions/compile-policy.ts';
+import { compilePolicy } from './expressions/compile-policy.ts';
+import { isIdentifier } from './expressions/compile-variables.ts';
 import { expressionEnvironment } from './expressions/environment.ts';
 import { lengthCauses } from './expressions/length.ts';
 import { validateMatchConditions } from './match-conditions.ts';

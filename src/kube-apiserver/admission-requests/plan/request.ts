@@ -1,5 +1,5 @@
 /**
- * Request as webhooks see it. Names of groups, versions, resources and kinds are those of the client's
+ * Request as webhooks and policies see it. Names of groups, versions, resources and kinds are those of the client's
  * address.
  */
 import type { JsonObject } from '../../../apimachinery/equality.ts';

@@ -1,4 +1,4 @@
-/** Describes requests for webhooks: names, versions and objects as the client sees them. */
+/** Describes requests for webhooks and policies: names, versions and objects as the client sees them. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { Kinds } from '../../apimachinery/kind-set.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
@@ -102,7 +102,7 @@ function optionsOf({
   return { kind, apiVersion: meta, ...(fieldManager && { fieldManager }), ...dry };
 }
 
-/** Returns an object as the webhook sees it, in the version of `address`. */
+/** Returns an object as a webhook or policy sees it, in the version of `address`. */
 export function shownObject(
   kinds: Kinds,
   { definition, view }: Pick<Admission, 'definition' | 'view'>,
