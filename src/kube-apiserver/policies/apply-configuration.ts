@@ -11,15 +11,13 @@ import { type Shape, settled, shapeOfType, shapeUnder } from '../../apimachinery
 import { checkGrowth } from '../../apimachinery/patch.ts';
 import { MadeObject } from '../../cel/values/made-object.ts';
 import { toJson } from '../../cel/values/to-json.ts';
-import { type Value, typeNameOf } from '../../cel/values/value.ts';
+import { typeNameOf, type Value } from '../../cel/values/value.ts';
 import { misnamedTypes, patchLimits } from './patch-types.ts';
 
 /** Returns the merged object; `shown` stays as it is. Throws an Error that says what is wrong. */
 export function withConfiguration(shown: JsonObject, made: Value, type: ObjectType): JsonObject {
   if (!(made instanceof MadeObject))
-    throw new Error(
-      `unsupported return type from ApplyConfiguration expression: ${typeNameOf(made)}`,
-    );
+    throw new Error(`unsupported return type from ApplyConfiguration expression: ${typeNameOf(made)}`);
   const misnamed = misnamedTypes(made, 'Object');
   if (misnamed.length > 0) throw new Error(`type mismatch: ${misnamed.join('\n')}`);
   const { apiVersion, kind } = shown;

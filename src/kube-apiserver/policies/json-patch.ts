@@ -8,7 +8,7 @@ import { applyPatch } from '../../apimachinery/patch.ts';
 import { FailedTest, readJsonPatch } from '../../apimachinery/patch-json.ts';
 import { MadeObject } from '../../cel/values/made-object.ts';
 import { toJson } from '../../cel/values/to-json.ts';
-import { List, type Value, typeNameOf } from '../../cel/values/value.ts';
+import { List, typeNameOf, type Value } from '../../cel/values/value.ts';
 import { misnamedTypes, patchLimits } from './patch-types.ts';
 
 /**

@@ -3,7 +3,7 @@
  * read the parameters, which messages of the policy can contain (upstream: authz.go of both kinds in
  * pkg/registry/admissionregistration).
  */
-import type { ParamKind, ParamRef } from '../../api/admissionregistration/v1/types.gen.ts';
+
 import {
   type MutatingAdmissionPolicy,
   mutatingAdmissionPolicyResource,
@@ -12,6 +12,7 @@ import {
   type MutatingAdmissionPolicyBinding,
   mutatingAdmissionPolicyBindingResource,
 } from '../../api/admissionregistration/v1/mutating-admission-policy-binding.ts';
+import type { ParamKind, ParamRef } from '../../api/admissionregistration/v1/types.gen.ts';
 import {
   type ValidatingAdmissionPolicy,
   validatingAdmissionPolicyResource,
@@ -80,8 +81,7 @@ const verbFor = (reference: ParamRef | undefined) => (reference?.name ? 'get' : 
 /** Resolves to whether the writer of a policy may read all objects of its parameters' kind. */
 async function mayReadKind(server: Parts, { object, old, user }: Admission): Promise<boolean> {
   const { paramKind } = (object as Policy).spec;
-  if (!paramKind || deepEqual(paramKind, (old as Policy | undefined)?.spec.paramKind))
-    return true;
+  if (!paramKind || deepEqual(paramKind, (old as Policy | undefined)?.spec.paramKind)) return true;
   const access = { ...resourceOf(server, paramKind), namespace: '*', name: '*' };
   return (await server.authorize({ type: 'resource', user, verb: 'get', ...access })).allowed;
 }

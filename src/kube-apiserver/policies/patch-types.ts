@@ -20,9 +20,7 @@ export function typeOfKind(
   { kinds, fields }: { readonly kinds: Kinds; readonly fields: FieldTable },
   { kind: { group, version, kind } }: Pick<Address, 'kind'>,
 ): ObjectType | undefined {
-  const known = kinds.all.find(
-    (one) => one.kind === kind && one.group === group && one.version === version,
-  );
+  const known = kinds.all.find((one) => one.kind === kind && one.group === group && one.version === version);
   if (known) return objectTypeOf(known, fields);
   const [first = ''] = group.split('.');
   return fields.typeOf(`${first || 'core'}.${version}.${kind}`);

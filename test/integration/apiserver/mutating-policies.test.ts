@@ -15,9 +15,7 @@ after(async () => {
 });
 
 const ruleFor = (apiGroup: string, ...resources: string[]) => ({
-  resourceRules: [
-    { apiGroups: [apiGroup], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources },
-  ],
+  resourceRules: [{ apiGroups: [apiGroup], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources }],
 });
 const configMaps = ruleFor('', 'configmaps');
 const deployments = ruleFor('apps', 'deployments');
@@ -153,20 +151,27 @@ describe('a MutatingAdmissionPolicy', () => {
       const { spec: pods } = await dry<Pods>(deployment(), deploymentPath);
       const { containers, initContainers } = pods.template.spec;
       assert.deepEqual(
-        containers.map(({ name, image, args }: { name: string; image: string; args?: object }) => [name, image, args]),
+        containers.map(({ name, image, args }: { name: string; image: string; args?: object }) => [
+          name,
+          image,
+          args,
+        ]),
         [['main', 'registry.local/nginx', ['-v']]],
       );
-      assert.equal((initContainers?.[0] as { imagePullPolicy: string }).imagePullPolicy, 'Always');
+      const [mesh] = (initContainers ?? []) as readonly { readonly imagePullPolicy: string }[];
+      assert.equal(mesh?.imagePullPolicy, 'Always');
     });
   });
 
   it('applies the operations of a JSON patch, and none of them after a failed test', async () => {
-    const add = 'JSONPatch{op: "add", path: "/data/" + jsonpatch.escapeKey("a/b~c"), value: "x"}';
+    const add = 'JSONPatch{op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey("a.b/c"), value: "x"}';
     const test = 'JSONPatch{op: "test", path: "/data/a", value: "b"}';
     const spec = { mutations: [json(`[${test}, ${add}]`)] };
     await withPolicies({ json: { spec } }, async () => {
-      assert.deepEqual((await dry<ConfigMap>(configMap('two', { a: 'b' }))).data, { a: 'b', 'a/b~c': 'x' });
-      assert.deepEqual((await dry<ConfigMap>(configMap('two', { a: 'c' }))).data, { a: 'c' });
+      const labels = async (data: object) =>
+        (await dry<ConfigMap>(configMap('two', data, { own: 'yes' }))).metadata.labels;
+      assert.deepEqual(await labels({ a: 'b' }), { own: 'yes', 'a.b/c': 'x' });
+      assert.deepEqual(await labels({ a: 'c' }), { own: 'yes' });
     });
   });
 
@@ -238,22 +243,31 @@ describe('a MutatingAdmissionPolicy', () => {
 
   it('changes before ValidatingAdmissionPolicies see the request', async () => {
     const validating = [
-      ['validatingadmissionpolicies', {
-        ...policy('guard', {}),
-        kind: 'ValidatingAdmissionPolicy',
-        spec: { matchConstraints: configMaps, validations: [{ expression: "object.data.a != 'bad'" }] },
-      }],
-      ['validatingadmissionpolicybindings', {
-        ...binding('guard', { validationActions: ['Deny'] }),
-        kind: 'ValidatingAdmissionPolicyBinding',
-      }],
+      [
+        'validatingadmissionpolicies',
+        {
+          ...policy('guard', {}),
+          kind: 'ValidatingAdmissionPolicy',
+          spec: { matchConstraints: configMaps, validations: [{ expression: "object.data.a != 'bad'" }] },
+        },
+      ],
+      [
+        'validatingadmissionpolicybindings',
+        {
+          ...binding('guard', { validationActions: ['Deny'] }),
+          kind: 'ValidatingAdmissionPolicyBinding',
+        },
+      ],
     ] as const;
     for (const [plural, object] of validating)
       assert.equal((await server.call('POST', `${group}/${plural}`, object)).status, 201);
     const spec = { mutations: [apply('Object{data: {"a": "bad"}}')] };
     await withPolicies({ spoil: { spec } }, async () => {
       await server.call('GET', `${group}/validatingadmissionpolicybindings`);
-      assert.match((await refusal(configMap('five', { a: 'good' }))).message, /failed expression: object\.data/);
+      assert.match(
+        (await refusal(configMap('five', { a: 'good' }))).message,
+        /failed expression: object\.data/,
+      );
     });
     for (const [plural] of validating)
       assert.equal((await server.call('DELETE', `${group}/${plural}/guard`)).status, 200);
@@ -263,10 +277,17 @@ describe('a MutatingAdmissionPolicy', () => {
     assert.equal((await server.call('POST', deploymentPath, deployment())).status, 201);
     const spec = {
       matchConstraints: ruleFor('apps', 'deployments/scale'),
-      mutations: [apply('Object{spec: Object.spec{replicas: object.spec.replicas > 3 ? 3 : object.spec.replicas}}')],
+      mutations: [
+        apply('Object{spec: Object.spec{replicas: object.spec.replicas > 3 ? 3 : object.spec.replicas}}'),
+      ],
     };
     await withPolicies({ scale: { spec } }, async () => {
-      const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'web' }, spec: { replicas: 9 } };
+      const scale = {
+        apiVersion: 'autoscaling/v1',
+        kind: 'Scale',
+        metadata: { name: 'web' },
+        spec: { replicas: 9 },
+      };
       const answer = await server.call('PUT', `${deploymentPath}/web/scale`, scale);
       assert.equal(answer.status, 200, answer.text);
       const { spec: stored } = (await server.call('GET', `${deploymentPath}/web`)).json<Pods>();
@@ -277,17 +298,58 @@ describe('a MutatingAdmissionPolicy', () => {
 });
 
 describe('a mutation that cannot be applied', () => {
-  const problems: readonly (readonly [title: string, mutation: object, problem: RegExp, object?: object])[] = [
-    ['fails', apply('Object{data: {"a": object.data.missing}}'), /expression 'Object\{.*' resulted in error: no such key: missing$/],
-    ['names a field that the kind lacks', apply('Object{nothing: "x"}'), /error applying patch: failed to convert patch object to typed object: \.nothing: field not declared in schema$/],
-    ['has a value of the wrong type', apply('Object{immutable: "x"}'), /error applying patch: failed to convert patch object to typed object: /],
-    ['has an object of another field', apply('Object{metadata: Object.data{name: "x"}}'), /type mismatch: unexpected type name "Object.data", expected "Object.metadata", which matches field name path from root Object type$/],
-    ['sets a part of an atomic list', apply('Object{metadata: Object.metadata{ownerReferences: [{"uid": "x", "name": "y"}], managedFields: [{"manager": "x"}]}}'), /invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .metadata.managedFields/],
-    ['lacks the key of a list', apply('Object{metadata: Object.metadata{ownerReferences: [{"name": "x"}]}}'), /an item lacks its key field "uid"$/],
-    ['patches a path that is not there', json('[JSONPatch{op: "remove", path: "/data/none"}]'), /JSON Patch: remove operation does not apply: doc is missing path: \/data\/none/],
-    ['is an unknown operation', json('[JSONPatch{op: "grow", path: "/data"}]'), /JSON Patch: error decoding patch: operation 0: unknown op "grow"/],
-    ['makes a value that is too large', apply(`Object{data: {"a": "${'x'.repeat(100)}".replace("x", "${'y'.repeat(200)}").replace("y", "${'z'.repeat(200)}")}}`), /actual cost limit exceeded|more than 3145728 characters|RequestEntityTooLarge/],
-  ];
+  const problems: readonly (readonly [title: string, mutation: object, problem: RegExp, object?: object])[] =
+    [
+      [
+        'fails',
+        apply('Object{data: {"a": object.data.missing}}'),
+        /expression 'Object\{.*' resulted in error: no such key: missing$/,
+      ],
+      [
+        'names a field that the kind lacks',
+        apply('Object{nothing: "x"}'),
+        /error applying patch: failed to convert patch object to typed object: \.nothing: field not declared in schema$/,
+      ],
+      [
+        'has a value of the wrong type',
+        apply('Object{immutable: "x"}'),
+        /error applying patch: failed to convert patch object to typed object: /,
+      ],
+      [
+        'has an object of another field',
+        apply('Object{metadata: Object.data{name: "x"}}'),
+        /type mismatch: unexpected type name "Object.data", expected "Object.metadata", which matches field name path from root Object type$/,
+      ],
+      [
+        'sets a part of an atomic list',
+        apply(
+          'Object{metadata: Object.metadata{ownerReferences: [{"uid": "x", "name": "y"}], managedFields: [{"manager": "x"}]}}',
+        ),
+        /invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .metadata.ownerReferences\[0\], .metadata.managedFields$/,
+      ],
+      [
+        'lacks the key of a list',
+        apply('Object{metadata: Object.metadata{ownerReferences: [{"name": "x"}]}}'),
+        /an item lacks its key field "uid"$/,
+      ],
+      [
+        'patches a path that is not there',
+        json('[JSONPatch{op: "remove", path: "/data/none"}]'),
+        /JSON Patch: remove operation does not apply: doc is missing path: \/data\/none/,
+      ],
+      [
+        'is an unknown operation',
+        json('[JSONPatch{op: "grow", path: "/data"}]'),
+        /JSON Patch: error decoding patch: operation 0: unknown op "grow"/,
+      ],
+      [
+        'makes a value that is too large',
+        apply(
+          `Object{data: {"a": "${'x'.repeat(100)}".replace("x", "${'y'.repeat(200)}").replace("y", "${'z'.repeat(200)}")}}`,
+        ),
+        /actual cost limit exceeded|more than 3145728 characters|RequestEntityTooLarge/,
+      ],
+    ];
   for (const [title, mutation, problem] of problems)
     it(`${title}: refuses the request, unless the policy ignores failures`, async () => {
       const spec = { mutations: [mutation] };
@@ -307,9 +369,17 @@ describe('a mutation that cannot be applied', () => {
     const refused: readonly (readonly [mutation: object, status: number, message: RegExp])[] = [
       [change('name: "other"'), 422, /metadata.name: Invalid value: "other": field is immutable/],
       [change('namespace: "other"'), 422, /metadata.namespace: Invalid value: "other": field is immutable/],
-      [json('[JSONPatch{op: "replace", path: "/kind", value: "Secret"}]'), 500, /the kind in the data does not match/],
+      [
+        json('[JSONPatch{op: "replace", path: "/kind", value: "Secret"}]'),
+        500,
+        /the kind in the data does not match/,
+      ],
       [json('[JSONPatch{op: "add", path: "/nothing", value: 1}]'), 500, /unknown field "nothing"/],
-      [json('[JSONPatch{op: "replace", path: "", value: 1}]'), 403, /JSON Patch: the result of the patch is not an object/],
+      [
+        json('[JSONPatch{op: "replace", path: "", value: 1}]'),
+        403,
+        /JSON Patch: the result of the patch is not an object/,
+      ],
     ];
     for (const [mutation, status, message] of refused)
       await withPolicies({ identity: { spec: { mutations: [mutation] } } }, async () => {
@@ -323,7 +393,9 @@ describe('a mutation that cannot be applied', () => {
       json('[JSONPatch{op: "add", path: "/metadata/managedFields", value: []}]'),
     ];
     await withPolicies({ identity: { spec: { mutations: kept } } }, async () => {
-      const made = await dry<ConfigMap & { kind: string; metadata: Record<string, unknown> }>(configMap('seven'));
+      const made = await dry<ConfigMap & { kind: string; metadata: Record<string, unknown> }>(
+        configMap('seven'),
+      );
       assert.equal(made.kind, 'ConfigMap');
       assert.notEqual(made.metadata.uid, 'x');
       assert.notEqual(made.metadata.creationTimestamp, '2020-01-01T00:00:00Z');
@@ -331,32 +403,77 @@ describe('a mutation that cannot be applied', () => {
     });
   });
 
-  it('a key called __proto__ is a key like others', async () => {
-    const spec = {
-      mutations: [
-        apply('Object{data: {"__proto__": "x"}}'),
-        json('[JSONPatch{op: "add", path: "/data/constructor", value: "y"}]'),
+  it('cannot set a key called __proto__, and reaches no prototype', async () => {
+    const named: readonly (readonly [mutation: object, message: RegExp])[] = [
+      [apply('Object{data: {"__proto__": "x"}}'), /\.data\.__proto__: field not declared in schema$/],
+      [
+        json('[JSONPatch{op: "add", path: "/data/__proto__", value: "x"}]'),
+        /unknown field "data\.__proto__"/,
       ],
-    };
+      [
+        json('[JSONPatch{op: "add", path: "/__proto__/polluted", value: "x"}]'),
+        /doc is missing path: \/__proto__: missing value$/,
+      ],
+    ];
+    for (const [mutation, message] of named)
+      await withPolicies({ proto: { spec: { mutations: [mutation] } } }, async () => {
+        assert.match((await refusal(configMap('eight', { a: 'b' }))).message, message);
+        assert.equal(({} as Record<string, unknown>).polluted, undefined);
+      });
+    const spec = { mutations: [json('[JSONPatch{op: "add", path: "/data/constructor", value: "y"}]')] };
     await withPolicies({ proto: { spec } }, async () => {
-      const answer = await server.call('POST', `${path}?dryRun=All`, configMap('eight', { a: 'b' }));
-      assert.equal(({} as Record<string, unknown>).x, undefined);
-      assert.deepEqual(Object.keys(answer.json<{ data: object }>().data ?? {}).includes('constructor'), true, answer.text);
+      assert.deepEqual((await dry<ConfigMap>(configMap('eight', { a: 'b' }))).data, {
+        a: 'b',
+        constructor: 'y',
+      });
     });
   });
+});
+
+describe('a costly mutation', () => {
+  const costly: readonly (readonly [title: string, mutation: object, problem: RegExp])[] = [
+    [
+      'that loops three times over the data is ended by its budget',
+      apply(
+        'Object{data: {"a": string(variables.many.all(a, variables.many.all(b, variables.many.all(c, a + b + c >= 0))))}}',
+      ),
+      /cost limit exceeded/,
+    ],
+    [
+      'whose value names one list many times is refused by its size',
+      json('[JSONPatch{op: "add", path: "/data", value: variables.many.map(a, variables.many)}]'),
+      /the value has more than 45000 parts/,
+    ],
+  ];
+  for (const [title, mutation, problem] of costly)
+    it(title, async () => {
+      const long = { name: 'many', expression: 'object.data.text.split(",").map(n, int(n))' };
+      const spec = { variables: [long], mutations: [mutation] };
+      await withPolicies({ costly: { spec } }, async () => {
+        const text = Array.from({ length: 500 }, (_, at) => at).join();
+        assert.match((await refusal(configMap('costly', { text }))).message, problem);
+      });
+    });
 });
 
 describe('policies cannot', () => {
   it('see policies, bindings and webhook configurations', async () => {
     const every = {
-      resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*', '*/*'] }],
+      resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] }],
     };
-    const spec = { matchConstraints: every, mutations: [apply('Object{metadata: Object.metadata{name: "x"}}')] };
+    const spec = {
+      matchConstraints: every,
+      mutations: [apply('Object{metadata: Object.metadata{name: "x"}}')],
+    };
     await withPolicies({ all: { spec } }, async () => {
       assert.equal((await refusal(configMap('nine'))).status, 422);
-      const other = await server.call('POST', `${group}/mutatingadmissionpolicies`, policy('other', {
-        mutations: [label('a', '"b"')],
-      }));
+      const other = await server.call(
+        'POST',
+        `${group}/mutatingadmissionpolicies`,
+        policy('other', {
+          mutations: [label('a', '"b"')],
+        }),
+      );
       assert.equal(other.status, 201, other.text);
       assert.equal((await server.call('DELETE', `${group}/mutatingadmissionpolicies/other`)).status, 200);
     });
@@ -364,17 +481,38 @@ describe('policies cannot', () => {
 
   it('change requests that store no object: one that would is refused, others pass', async () => {
     const accounts = '/api/v1/namespaces/default/serviceaccounts';
-    assert.equal((await server.call('POST', accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'app' } })).status, 201);
+    assert.equal(
+      (
+        await server.call('POST', accounts, {
+          apiVersion: 'v1',
+          kind: 'ServiceAccount',
+          metadata: { name: 'app' },
+        })
+      ).status,
+      201,
+    );
     const matchConstraints = ruleFor('', 'serviceaccounts/token');
-    const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { audiences: [], expirationSeconds: 3600 } };
+    const request = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { audiences: [], expirationSeconds: 3600 },
+    };
     const longer = apply('Object{spec: Object.spec{expirationSeconds: 7200}}');
     await withPolicies({ token: { spec: { matchConstraints, mutations: [longer] } } }, async () => {
       const answer = await server.call('POST', `${accounts}/app/token`, request);
       assert.equal(answer.status, 403, answer.text);
-      assert.match(String(answer.json<Status>().message), /requests for serviceaccounts\/token cannot be changed by policies$/);
+      assert.match(
+        String(answer.json<Status>().message),
+        /requests for serviceaccounts\/token cannot be changed by policies$/,
+      );
     });
     const same = json('[]');
-    const nothing = { matchConstraints, mutations: [{ ...same, jsonPatch: { expression: 'true ? [] : [JSONPatch{op: "remove", path: "/a"}]' } }] };
+    const nothing = {
+      matchConstraints,
+      mutations: [
+        { ...same, jsonPatch: { expression: 'true ? [] : [JSONPatch{op: "remove", path: "/a"}]' } },
+      ],
+    };
     await withPolicies({ token: { spec: nothing } }, async () => {
       assert.equal((await server.call('POST', `${accounts}/app/token`, request)).status, 201);
     });
@@ -388,17 +526,77 @@ it('v1beta1 and v1alpha1 serve the same policies, which are stored as v1', async
     const made = await server.call('POST', `${base}/mutatingadmissionpolicies`, sent);
     assert.equal(made.status, 201, made.text);
     assert.equal(made.json<{ apiVersion: string }>().apiVersion, `admissionregistration.k8s.io/${version}`);
-    const bound = await server.call('POST', `${base}/mutatingadmissionpolicybindings`, binding('old', {}, version));
+    const bound = await server.call(
+      'POST',
+      `${base}/mutatingadmissionpolicybindings`,
+      binding('old', {}, version),
+    );
     assert.equal(bound.status, 201, bound.text);
     const stored = (await server.call('GET', `${group}/mutatingadmissionpolicies/old`)).json<{
       apiVersion: string;
       spec: { failurePolicy: string; matchConstraints: { matchPolicy: string } };
     }>();
     assert.equal(stored.apiVersion, 'admissionregistration.k8s.io/v1');
-    assert.deepEqual([stored.spec.failurePolicy, stored.spec.matchConstraints.matchPolicy], ['Fail', 'Equivalent']);
+    assert.deepEqual(
+      [stored.spec.failurePolicy, stored.spec.matchConstraints.matchPolicy],
+      ['Fail', 'Equivalent'],
+    );
     await seen();
     assert.deepEqual((await dry<ConfigMap>(configMap('ten'))).metadata.labels, { version });
     for (const plural of ['mutatingadmissionpolicybindings', 'mutatingadmissionpolicies'])
       assert.equal((await server.call('DELETE', `${base}/${plural}/old`)).status, 200);
   }
+});
+
+it('an object that its mutations make invalid is refused, and the stored one stays', async () => {
+  assert.equal((await post(configMap('kept', { a: 'b' }))).status, 201);
+  const spec = {
+    mutations: [apply('Object{data: {"a": "changed"}}'), apply('Object{data: {"not a key": "x"}}')],
+  };
+  await withPolicies({ invalid: { spec } }, async () => {
+    const update = await server.call('PUT', `${path}/kept`, configMap('kept', { a: 'c' }));
+    assert.equal(update.status, 422, update.text);
+    assert.deepEqual((await server.call('GET', `${path}/kept`)).json<ConfigMap>().data, { a: 'b' });
+  });
+  assert.equal((await server.call('DELETE', `${path}/kept`)).status, 200);
+});
+
+describe('a user who may write mutating policies, but not read Secrets', () => {
+  const author = { name: 'author', groups: ['system:authenticated'] };
+  const as = (plural: string, object: object) =>
+    server.call('POST', `${group}/${plural}`, object, { user: author });
+  const secrets = {
+    paramKind: { apiVersion: 'v1', kind: 'Secret' },
+    mutations: [label('leak', 'params.data.password')],
+  };
+  const paramRef = { name: 's', namespace: 'kube-system', parameterNotFoundAction: 'Deny' };
+
+  it('cannot use them as parameters, nor choose those of a policy', async () => {
+    const rbac = '/apis/rbac.authorization.k8s.io/v1';
+    const resources = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'];
+    const rules = [{ apiGroups: ['admissionregistration.k8s.io'], resources, verbs: ['*'] }];
+    await server.call('POST', `${rbac}/clusterroles`, { metadata: { name: 'policies' }, rules });
+    await server.call('POST', `${rbac}/clusterrolebindings`, {
+      metadata: { name: 'policies' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'policies' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: author.name }],
+    });
+    await server.call('GET', `${rbac}/clusterrolebindings`);
+    const own = await as('mutatingadmissionpolicies', policy('own', secrets));
+    assert.equal(own.status, 422, own.text);
+    assert.match(own.text, /spec.paramKind: Forbidden: user .*must have .*get.* permission on all objects/);
+    const ofAdmin = await server.call(
+      'POST',
+      `${group}/mutatingadmissionpolicies`,
+      policy('of-admin', secrets),
+    );
+    assert.equal(ofAdmin.status, 201, ofAdmin.text);
+    for (const name of ['of-admin', 'no-policy-yet']) {
+      const bound = await as('mutatingadmissionpolicybindings', binding(name, { paramRef }));
+      assert.equal(bound.status, 422, bound.text);
+      assert.match(bound.text, /spec.paramRef: Forbidden: user .*does not have .*get.* permission/);
+    }
+    const plain = await as('mutatingadmissionpolicies', policy('plain', { mutations: [label('a', '"b"')] }));
+    assert.equal(plain.status, 201, plain.text);
+  });
 });

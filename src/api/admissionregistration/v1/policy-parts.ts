@@ -32,10 +32,7 @@ function validateApiVersion(apiVersion: string, path: string): StatusCause[] {
   ];
 }
 
-export function validateConstraints(
-  constraints: MatchResources | undefined,
-  path: string,
-): StatusCause[] {
+export function validateConstraints(constraints: MatchResources | undefined, path: string): StatusCause[] {
   if (!constraints) return [requiredCause(path)];
   const causes = validateMatchResources(constraints, path);
   return constraints.resourceRules?.length ? causes : [...causes, requiredCause(`${path}.resourceRules`)];
