@@ -73,7 +73,7 @@ class JsonWriter {
     return object;
   }
 
-  /** Returns a number; a text for an integer that JSON's numbers cannot tell from its neighbors. */
+  /** Returns a number; a text for an integer beyond 53 bits, which a number would round. */
   #integer(value: bigint): number | string {
     const number = Number(value);
     return Number.isSafeInteger(number) ? number : String(value);

@@ -18,7 +18,7 @@ export interface ObjectChange {
   readonly address: Address;
   /** The changed object, in that version. */
   readonly next: JsonObject;
-  /** Whether fields that the kind lacks are refused. */
+  /** Treatment of fields that the kind lacks. */
   readonly unknownFields: Extract<FieldValidation, 'Ignore' | 'Strict'>;
 }
 
@@ -67,16 +67,16 @@ async function decoded(
     const work = new RequestWork(server);
     return (await work.through(conversion(server.fields, served, value, unknownFields))).object;
   } catch (error) {
-    // A wrong value is Invalid, as if the client had sent it; a value of the wrong type is the fault
-    // of the webhook or policy.
+    // A wrong value is Invalid, as if the client had sent it; a value of the wrong type is the fault of the
+    // webhook or policy.
     const isUnreadable = error instanceof StatusError && error.status.reason === 'BadRequest';
     throw isUnreadable ? newInternalError(error.message) : error;
   }
 }
 
 /**
- * Keeps what webhooks and policies may not change: the fields of the server, and the owners of fields. Throws Invalid if
- * it has renamed the object.
+ * Keeps what webhooks and policies may not change: the fields of the server, and the owners of fields. Throws
+ * Invalid if the object was renamed.
  */
 function keepIdentity(definition: ResourceDefinition, before: KubeObject, after: KubeObject): void {
   const causes = (['name', 'namespace'] as const)

@@ -49,7 +49,8 @@ export const admissionPlugins = (
     ...features.flatMap(({ admission = [] }) => admission),
     escalation(server),
     parameterAccess(server),
-    // As in kube-apiserver, policies and webhooks see what the plugins above have set, and quotas charge the result.
+    // As in kube-apiserver, policies and webhooks see what the plugins above have set, and quotas charge the
+    // result.
     mutatingPolicies(server),
     webhooks.mutating,
     validatingPolicies(server),

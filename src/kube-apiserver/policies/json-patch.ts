@@ -12,8 +12,8 @@ import { List, typeNameOf, type Value } from '../../cel/values/value.ts';
 import { misnamedTypes, patchLimits } from './patch-types.ts';
 
 /**
- * Returns the patched object, or `shown` itself if an operation `test` of the patch fails. `shown` stays as it
- * is. Throws an Error that says what is wrong.
+ * Returns the patched object, or `shown` itself if an operation `test` of the patch fails. `shown` is not
+ * changed. Throws an Error that says what is wrong.
  */
 export function withJsonPatch(shown: JsonObject, made: Value, type: ObjectType): JsonObject {
   if (!(made instanceof List))

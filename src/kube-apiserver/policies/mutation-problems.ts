@@ -7,7 +7,7 @@ import type { Admission, SubresourceRequest } from '../../apiserver/admission/pl
 export class MutationProblems {
   readonly #messages: string[] = [];
 
-  /** Notes a problem unless the policy ignores failures. Throws a StatusError again, which nothing ignores. */
+  /** Notes a problem unless the policy ignores failures. Rethrows a StatusError, which is never ignored. */
   add(
     { metadata, spec }: MutatingAdmissionPolicy,
     binding: MutatingAdmissionPolicyBinding,

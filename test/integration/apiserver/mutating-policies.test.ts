@@ -226,7 +226,7 @@ describe('a MutatingAdmissionPolicy', () => {
     assert.equal((await server.call('DELETE', `${path}/limits`)).status, 200);
   });
 
-  it('is called once more after a later change only if its policy says so', async () => {
+  it('is called once more after a later change only with the reinvocation policy IfNeeded', async () => {
     const append = (letter: string) =>
       json(`[JSONPatch{op: "replace", path: "/data/n", value: object.data.n + "${letter}"}]`);
     const policies = (again: string) => ({

@@ -1,6 +1,6 @@
 /**
- * The variable `request` of the expressions of webhooks and policies, as JSON (upstream: admission/plugin/cel, CreateAdmissionRequest).
- * Empty fields are absent. Pure.
+ * The variable `request` of the expressions of webhooks and policies, as JSON (upstream:
+ * admission/plugin/cel, CreateAdmissionRequest). Empty fields are absent. Pure.
  */
 import type { Address, HookedRequest } from './request.ts';
 

@@ -1,4 +1,4 @@
-/** Compiles the expressions of a mutating policy: in its validation with all faults, for requests as a program. */
+/** Compiles the expressions of a mutating policy: for its validation all faults, for requests a program. */
 import type { Compiled } from '../../../../cel/compile.ts';
 import type { Environment } from '../../../../cel/environment.ts';
 import { dyn, listOf } from '../../../../cel/types/type.ts';

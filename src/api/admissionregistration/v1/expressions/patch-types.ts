@@ -1,6 +1,6 @@
 /**
- * Types of the objects that expressions of MutatingAdmissionPolicies make (upstream: pkg/cel/mutation): `Object`
- * and `Object.a.b` for the value of the field `a.b`, of any fields, and `JSONPatch` for one operation.
+ * Types of the objects that expressions of MutatingAdmissionPolicies make (upstream: pkg/cel/mutation):
+ * `Object`, and `Object.a.b` for the value of the field `a.b`, have any fields; `JSONPatch` is one operation.
  */
 import { dyn, type ObjectType, string } from '../../../../cel/types/type.ts';
 
