@@ -29,7 +29,6 @@ export const mutatingAdmissionPolicyBindingResource: ResourceDefinition<Mutating
   rules: {
     'admissionregistration.v1.MutatingAdmissionPolicyBinding': { defaults: { spec: {} } },
     'admissionregistration.v1.MutatingAdmissionPolicyBindingSpec': { defaults: { policyName: '' } },
-    'admissionregistration.v1.ParamRef': {},
   },
   strategy: { validate: validateBinding, countsGenerations: true, updatesNameVersion: true },
   hasStatus: false,

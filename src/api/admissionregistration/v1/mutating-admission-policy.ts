@@ -1,7 +1,6 @@
 /** MutatingAdmissionPolicy: expressions in CEL that change a request, wherever a binding says so. */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
-import { matchResourcesRules } from './match-resources.ts';
 import { validateMutatingPolicy } from './mutating-policy-validation.ts';
 import type { MutatingAdmissionPolicy } from './types.gen.ts';
 
@@ -23,9 +22,6 @@ export const mutatingAdmissionPolicyResource: ResourceDefinition<MutatingAdmissi
     'admissionregistration.v1.Mutation': {},
     'admissionregistration.v1.ApplyConfiguration': {},
     'admissionregistration.v1.JSONPatch': {},
-    'admissionregistration.v1.ParamKind': {},
-    'admissionregistration.v1.Variable': { defaults: { name: '', expression: '' } },
-    ...matchResourcesRules,
   },
   strategy: { validate: validateMutatingPolicy, countsGenerations: true, updatesNameVersion: true },
   hasStatus: false,
