@@ -63,6 +63,9 @@ const stable = [
     'storage',
   ].map((group) => [`k8s.io/api/${group}/v1`, `${group}.v1`] as const),
   ['k8s.io/api/autoscaling/v2', 'autoscaling.v2'],
+  // Versions of MutatingAdmissionPolicies that manifests from before Kubernetes 1.36 have.
+  ['k8s.io/api/admissionregistration/v1alpha1', 'admissionregistration.v1alpha1'],
+  ['k8s.io/api/admissionregistration/v1beta1', 'admissionregistration.v1beta1'],
   // batch.v1 uses types of this package.
   ['k8s.io/api/scheduling/v1alpha3', 'scheduling.v1alpha3'],
   ['k8s.io/apimachinery/pkg/apis/meta/v1', 'meta.v1'],
@@ -169,7 +172,7 @@ class TypeReader {
     for (const { prefix, files } of packages)
       for (const file of files)
         for (const { name, type, markers } of file.named) {
-          this.#named.set(`${prefix}.${name}`, { prefix, file, type });
+          this.#named.set(`${prefix}.${name}`, { prefix, file, type: type.replace(/^= */, '') });
           const values = files.flatMap(({ constants }) => constants.get(name) ?? []);
           if (markers.has('enum') && values.length > 0)
             this.choices.set(`${prefix}.${name}`, [...new Set(values)].sort());

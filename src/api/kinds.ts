@@ -1,9 +1,19 @@
 /** All kinds of the server: a new kind requires a file, and a line here. */
 
+export { mutatingAdmissionPolicyResource } from './admissionregistration/v1/mutating-admission-policy.ts';
+export { mutatingAdmissionPolicyBindingResource } from './admissionregistration/v1/mutating-admission-policy-binding.ts';
 export { mutatingWebhookConfigurationResource } from './admissionregistration/v1/mutating-webhook-configuration.ts';
 export { validatingAdmissionPolicyResource } from './admissionregistration/v1/validating-admission-policy.ts';
 export { validatingAdmissionPolicyBindingResource } from './admissionregistration/v1/validating-admission-policy-binding.ts';
 export { validatingWebhookConfigurationResource } from './admissionregistration/v1/validating-webhook-configuration.ts';
+export {
+  mutatingAdmissionPolicyBindingV1alpha1Resource,
+  mutatingAdmissionPolicyV1alpha1Resource,
+} from './admissionregistration/v1alpha1/mutating-policies.ts';
+export {
+  mutatingAdmissionPolicyBindingV1beta1Resource,
+  mutatingAdmissionPolicyV1beta1Resource,
+} from './admissionregistration/v1beta1/mutating-policies.ts';
 export { customResourceDefinitionResource } from './apiextensions/v1/custom-resource-definition.ts';
 export { apiServiceResource } from './apiregistration/v1/api-service.ts';
 export { controllerRevisionResource } from './apps/v1/controller-revision.ts';

@@ -1,12 +1,15 @@
 /** JSON Patch (RFC 6902): operations are applied in order, all or none. */
 import { deepCopy, deepEqual, isRecord, setOwn } from './equality.ts';
-import { newBadRequest, newStatusError } from './status-error.ts';
+import { newBadRequest, newStatusError, StatusError } from './status-error.ts';
 import { countValues, maxDepth, maxValues } from './value-limit.ts';
 
 export type JsonPatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string };
+
+/** Thrown when the operation `test` finds another value. */
+export class FailedTest extends StatusError {}
 
 const maxOperations = 10_000;
 /** Maximum bytes of JSON that copies may add in one patch: repeated copies double the size. */
@@ -58,7 +61,7 @@ function applyOperation(document: unknown, operation: JsonPatchOperation, spent:
     }
     case 'test':
       if (!deepEqual(read(document, operation.path, 'test'), operation.value))
-        throw failed(`testing value ${operation.path} failed: test failed`);
+        throw new FailedTest(failed(`testing value ${operation.path} failed: test failed`).status);
       return document;
   }
 }

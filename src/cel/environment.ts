@@ -1,6 +1,6 @@
 /** Names that an expression may use. */
 
-import type { Type } from './types/type.ts';
+import type { ObjectType, Type } from './types/type.ts';
 import * as types from './types/type.ts';
 
 /**
@@ -10,6 +10,11 @@ import * as types from './types/type.ts';
  */
 export interface Environment {
   readonly variables: Readonly<Record<string, Type>>;
+  /**
+   * Returns the type of the objects that `name{…}` makes; undefined for another name. Without it an
+   * expression makes no objects.
+   */
+  readonly madeType?: (name: string) => ObjectType | undefined;
 }
 
 /** Types that are values by their names, as in `type(x) == int`. */

@@ -4,7 +4,15 @@ import { namedType, variableType } from '../environment.ts';
 import { compileError, type Issue } from '../error.ts';
 import { functionTable } from '../functions/library.ts';
 import type { Overload } from '../functions/overload.ts';
-import type { CallNode, Expression, FoldNode, ListNode, MapNode, SelectNode } from '../syntax/tree.ts';
+import type {
+  CallNode,
+  Expression,
+  FoldNode,
+  ListNode,
+  MapNode,
+  SelectNode,
+  StructNode,
+} from '../syntax/tree.ts';
 import * as types from '../types/type.ts';
 import { isDyn, isError, optionalOf, showType, type Type, withoutOptional } from '../types/type.ts';
 import { assignable, assignableAll, moreGeneral, Substitution, substitute } from '../types/unify.ts';
@@ -66,7 +74,7 @@ class Checker {
       case 'map':
         return this.map(node);
       case 'struct':
-        return this.undeclared(node.offset, node.name);
+        return this.object(node);
       case 'fold':
         return this.fold(node);
     }
@@ -232,6 +240,22 @@ class Checker {
       value = this.join(value, this.entryType(entry.value, entry.optional));
     }
     return types.mapOf(key ?? this.newParameter(), value ?? this.newParameter());
+  }
+
+  private object(node: StructNode): Type {
+    const type = this.environment.madeType?.(node.name.replace(/^\./, ''));
+    if (type === undefined) return this.undeclared(node.offset, node.name);
+    for (const { offset, field, value, optional } of node.fields) {
+      const found = this.entryType(value, optional);
+      const declared = types.fieldOf(type, field);
+      if (!declared) this.report(offset, `undefined field '${field}'`);
+      else if (!assignable(this.substitution, declared.type, found)) {
+        const [wanted, given] = [showType(declared.type), showType(substitute(this.substitution, found))];
+        const why = `expected type of field '${field}' is '${wanted}' but provided type is '${given}'`;
+        this.report(offset, why);
+      }
+    }
+    return type;
   }
 
   private entryType(node: Expression, optional: boolean): Type {

@@ -10,6 +10,7 @@ import { planCall } from './calls.ts';
 import { Constants } from './constants.ts';
 import { planSelect } from './fields.ts';
 import { planFold } from './folds.ts';
+import { planObject } from './objects.ts';
 import type { Plans, Step } from './step.ts';
 
 /** Makes a plan, and keeps the slots of the variables meanwhile. */
@@ -55,9 +56,10 @@ export class Planner implements Plans {
         return this.map(node);
       case 'fold':
         return planFold(this, node);
-      case 'const':
       case 'struct':
-        throw new Error(`no plan for ${node.kind}`);
+        return planObject(this, node);
+      case 'const':
+        throw new Error('a literal is a constant');
     }
   }
 

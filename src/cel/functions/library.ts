@@ -2,6 +2,7 @@
 import { addresses } from '../kubernetes/addresses.ts';
 import { authorization } from '../kubernetes/authorizer.ts';
 import { namedFormats } from '../kubernetes/formats.ts';
+import { jsonPatches } from '../kubernetes/json-patch.ts';
 import { lists } from '../kubernetes/lists.ts';
 import { quantities } from '../kubernetes/quantities.ts';
 import { strings } from '../kubernetes/strings.ts';
@@ -41,6 +42,7 @@ export const functionTable: FunctionTable = byName([
       ...quantities,
       ...versions,
       ...namedFormats,
+      ...jsonPatches,
       ...authorization,
     ],
     true,

@@ -1,4 +1,5 @@
 /** Functions of optional values. `or` and `orValue` are evaluated apart: their argument may not be needed. */
+import { MadeObject } from '../values/made-object.ts';
 import {
   Duration,
   Fault,
@@ -25,7 +26,7 @@ function isZero(value: Value): boolean {
   if (value === null || value === false || value === 0n || value === 0 || value === '') return true;
   if (value instanceof Uint) return value.value === 0n;
   if (value instanceof Uint8Array || value instanceof List) return value.length === 0;
-  if (value instanceof MapValue) return value.size === 0;
+  if (value instanceof MapValue || value instanceof MadeObject) return value.size === 0;
   if (value instanceof Duration || value instanceof Timestamp) return value.nanos === 0n;
   return value instanceof Optional && value.value === undefined;
 }

@@ -46,7 +46,7 @@ const matches = strings((text, pattern, run) => {
   const compiled = compilePattern(pattern);
   if (compiled instanceof Fault) return compiled;
   countMatching(compiled, text, run);
-  return compiled.matcher(text).find();
+  return compiled.matches(text);
 });
 
 const intRange = new Fault('integer overflow');

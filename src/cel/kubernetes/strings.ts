@@ -136,8 +136,8 @@ const find = texts(2, ([text = '', pattern = ''], _rest, run) => {
   const compiled = compilePattern(pattern);
   if (compiled instanceof Fault) return new Fault(`Illegal regex: ${compiled.message}`);
   countMatching(compiled, text, run);
-  const matcher = compiled.matcher(text);
-  return matcher.find() ? (matcher.group() ?? '') : '';
+  for (const first of compiled.partsOf(text)) return first;
+  return '';
 });
 
 const findAll = texts(2, ([text = '', pattern = ''], [count], run) => {
@@ -145,12 +145,13 @@ const findAll = texts(2, ([text = '', pattern = ''], [count], run) => {
   if (compiled instanceof Fault) return new Fault(`Illegal regex: ${compiled.message}`);
   countMatching(compiled, text, run);
   const limit = limitOf(count) ?? Infinity;
-  const matcher = compiled.matcher(text);
   const found: string[] = [];
-  while (found.length < limit && matcher.find()) {
-    run.work(8);
-    found.push(matcher.group() ?? '');
-  }
+  if (limit > 0)
+    for (const part of compiled.partsOf(text)) {
+      run.work(8);
+      found.push(part);
+      if (found.length >= limit) break;
+    }
   return new ValueList(found);
 });
 

@@ -52,11 +52,14 @@ export interface ObjectType {
   readonly name: string;
   /** Fields by their names in expressions. */
   readonly fields: ReadonlyMap<string, FieldType>;
+  /** True if there may be other fields, of any type. */
+  readonly isOpen?: true;
 }
 
 /** Returns the field by its name in an expression: a reserved word may stand for its escaped name. */
-export function fieldOf({ fields }: ObjectType, name: string): FieldType | undefined {
-  return fields.get(name) ?? fields.get(`__${name}__`);
+export function fieldOf({ fields, isOpen }: ObjectType, name: string): FieldType | undefined {
+  const declared = fields.get(name) ?? fields.get(`__${name}__`);
+  return declared ?? (isOpen && { property: name, type: dyn });
 }
 
 /** A type with functions only, such as `kubernetes.URL`, `optional_type(int)` and a function's own type. */

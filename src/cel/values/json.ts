@@ -186,6 +186,13 @@ class JsonObject extends ObjectValue {
     return declared === undefined ? undefined : this.read(declared);
   }
 
+  *entries(): Iterable<readonly [string, Value]> {
+    for (const declared of this.type.fields.values()) {
+      const value = this.read(declared);
+      if (value !== undefined) yield [declared.property, value];
+    }
+  }
+
   private read({ property, type }: FieldType): Value | undefined {
     if (!Object.hasOwn(this.json, property)) return undefined;
     const found = this.json[property];

@@ -44,6 +44,8 @@ export abstract class ObjectValue {
   abstract get(field: string): Value | undefined;
   /** Returns whether the type declares the field. */
   abstract declares(field: string): boolean;
+  /** Returns the fields that the object has, by their names in JSON. */
+  abstract entries(): Iterable<readonly [property: string, Value]>;
   abstract equals(other: ObjectValue, run: Run): boolean;
 }
 

@@ -1,8 +1,6 @@
 /** Checks the expressions of a policy against the types of the kinds that it matches. Pure. */
-import {
-  compilePolicy,
-  type ExpressionFault,
-} from '../../api/admissionregistration/v1/expressions/compile-policy.ts';
+import { compilePolicy } from '../../api/admissionregistration/v1/expressions/compile-policy.ts';
+import type { ExpressionFault } from '../../api/admissionregistration/v1/expressions/expressions.ts';
 import { expressionTypeOf } from '../../api/admissionregistration/v1/expressions/object-types.ts';
 import type {
   ExpressionWarning,

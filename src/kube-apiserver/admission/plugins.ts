@@ -3,6 +3,7 @@
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { KubeContext } from '../context.ts';
 import { terminatingDefinitions } from '../custom-resources/terminating-definitions.ts';
+import { mutatingPolicies } from '../policies/mutating-policies.ts';
 import { parameterAccess } from '../policies/parameter-access.ts';
 import { validatingPolicies } from '../policies/validating-policies.ts';
 import { escalation } from '../rbac/escalation.ts';
@@ -48,7 +49,9 @@ export const admissionPlugins = (
     ...features.flatMap(({ admission = [] }) => admission),
     escalation(server),
     parameterAccess(server),
-    // As in kube-apiserver, webhooks see what the plugins above have set, and quotas charge the result.
+    // As in kube-apiserver, policies and webhooks see what the plugins above have set, and quotas charge the
+    // result.
+    mutatingPolicies(server),
     webhooks.mutating,
     validatingPolicies(server),
     webhooks.validating,

@@ -4,11 +4,11 @@ import type {
   CompiledValidation,
 } from '../../api/admissionregistration/v1/expressions/compile-policy.ts';
 import type { Compiled } from '../../cel/compile.ts';
-import { CelError, CostError } from '../../cel/error.ts';
+import { CelError } from '../../cel/error.ts';
 import { type Budget, maxMessageLength } from '../../cel/evaluation/run.ts';
-import type { Value } from '../../cel/values/value.ts';
-
-type Variables = Readonly<Record<string, unknown>>;
+import { evaluateExpression, type Variables } from '../admission-requests/plan/evaluate-expression.ts';
+import { matchAll } from '../admission-requests/plan/match-conditions.ts';
+import { lazyVariables } from './lazy-variables.ts';
 
 /** Result of one run of a policy. */
 export interface PolicyOutcome {
@@ -45,10 +45,10 @@ export interface PolicyRun {
 const nothing: PolicyOutcome = { denials: [], annotations: [] };
 
 export function evaluatePolicy(run: PolicyRun): PolicyOutcome {
-  const names = { ...run.names, variables: lazyVariables(run) };
-  const matched = matchesConditions(run, names);
-  if (matched instanceof CelError) return { ...nothing, denials: denialsOf(run, matched) };
-  if (!matched) return nothing;
+  const names = { ...run.names, variables: lazyVariables(run.program.variables, run.names, run.budget) };
+  const match = matchAll(run.program.matchConditions, names, run.matchBudget);
+  if ('failed' in match) return { ...nothing, denials: denialsOf(run, new CelError(match.failed)) };
+  if (!match.matches) return nothing;
   const denials = run.program.validations.flatMap((validation, index) =>
     validate(validation, names, run).map((denial) => ({ ...denial, validation: index })),
   );
@@ -66,43 +66,12 @@ export function evaluatePolicy(run: PolicyRun): PolicyOutcome {
 const denialsOf = ({ failurePolicy }: PolicyRun, { message }: CelError): readonly Denial[] =>
   failurePolicy === 'Ignore' ? [] : [{ message, reason: 'Invalid', isFinding: true }];
 
-/**
- * Returns whether all conditions hold. One that does not hold decides, also if another one fails (upstream:
- * webhook/matchconditions).
- */
-function matchesConditions({ program, matchBudget }: PolicyRun, names: Variables): boolean | CelError {
-  const results = program.matchConditions.map((one) =>
-    evaluate(one.condition, one.expression, names, matchBudget),
-  );
-  const problems = results.filter((result) => result instanceof CelError);
-  if (results.some((result) => result !== true && !(result instanceof CelError))) return false;
-  const [first, ...others] = problems;
-  if (!first || others.length === 0) return first ?? true;
-  return new CelError(`[${problems.map(({ message }) => message).join(', ')}]`);
-}
-
-/** Returns the value, or an error that quotes the expression in upstream's words. */
-function evaluate(
-  compiled: Compiled,
-  expression: string,
-  names: Variables,
-  budget: Budget,
-): Value | CelError {
-  try {
-    return compiled.evaluate(names, budget);
-  } catch (error) {
-    if (!(error instanceof CelError)) throw error;
-    if (error instanceof CostError) return error;
-    return new CelError(`expression '${expression}' resulted in error: ${error.message}`);
-  }
-}
-
 function validate(
   { condition, expression, message = '', messageExpression, reason }: CompiledValidation,
   names: Variables,
   run: PolicyRun,
 ): readonly Denial[] {
-  const held = evaluate(condition, expression, names, run.budget);
+  const held = evaluateExpression(condition, expression, names, run.budget);
   if (held instanceof CelError) return denialsOf(run, held);
   if (held === true) return [];
   const own = messageExpression ? evaluatedMessage(messageExpression, names, run.budget) : '';
@@ -112,7 +81,7 @@ function validate(
 
 /** Returns the message; '' if the expression fails, or its result is empty, too long or has several lines. */
 function evaluatedMessage(expression: Compiled, names: Variables, budget: Budget): string {
-  const text = evaluate(expression, '', names, budget);
+  const text = evaluateExpression(expression, '', names, budget);
   const trimmed = typeof text === 'string' ? text.trim() : '';
   return trimmed.length > maxMessageLength || trimmed.includes('\n') ? '' : trimmed;
 }
@@ -122,37 +91,9 @@ function annotationsOf(
   names: Variables,
 ): readonly (Annotation | CelError)[] {
   return program.auditAnnotations.flatMap<Annotation | CelError>(({ key, expression, value }) => {
-    const text = evaluate(value, expression, names, annotationBudget);
+    const text = evaluateExpression(value, expression, names, annotationBudget);
     if (text instanceof CelError) return [text];
     const trimmed = typeof text === 'string' ? text.trim() : '';
     return trimmed === '' ? [] : [{ key, value: trimmed }];
   });
-}
-
-/**
- * Returns an object whose fields are the policy's variables; each is evaluated at most once, when it is read.
- */
-function lazyVariables({ program, names, budget }: PolicyRun): object {
-  const variables: Record<string, unknown> = {};
-  const all = { ...names, variables };
-  for (const { name, value } of program.variables) {
-    let known: { readonly value: unknown } | undefined;
-    Object.defineProperty(variables, name, {
-      enumerable: true,
-      get() {
-        known ??= { value: evaluateVariable(name, value, all, budget) };
-        return known.value;
-      },
-    });
-  }
-  return variables;
-}
-
-function evaluateVariable(name: string, value: Compiled, names: Variables, budget: Budget): unknown {
-  try {
-    return value.evaluate(names, budget);
-  } catch (error) {
-    if (!(error instanceof CelError)) throw error;
-    throw new CelError(`composited variable ${JSON.stringify(name)} fails to evaluate: ${error.message}`);
-  }
 }

@@ -3,6 +3,15 @@
  * read the parameters, which messages of the policy can contain (upstream: authz.go of both kinds in
  * pkg/registry/admissionregistration).
  */
+
+import {
+  type MutatingAdmissionPolicy,
+  mutatingAdmissionPolicyResource,
+} from '../../api/admissionregistration/v1/mutating-admission-policy.ts';
+import {
+  type MutatingAdmissionPolicyBinding,
+  mutatingAdmissionPolicyBindingResource,
+} from '../../api/admissionregistration/v1/mutating-admission-policy-binding.ts';
 import type { ParamKind, ParamRef } from '../../api/admissionregistration/v1/types.gen.ts';
 import {
   type ValidatingAdmissionPolicy,
@@ -23,51 +32,70 @@ import { isParamKind } from './collect-parameters.ts';
 
 type Parts = Pick<KubeContext, 'authorize' | 'cache' | 'kinds' | 'store'>;
 
+type Policy = MutatingAdmissionPolicy | ValidatingAdmissionPolicy;
+type Binding = MutatingAdmissionPolicyBinding | ValidatingAdmissionPolicyBinding;
+type PolicyKind = typeof mutatingAdmissionPolicyResource | typeof validatingAdmissionPolicyResource;
+
+const policyKinds: ReadonlySet<string> = new Set([
+  mutatingAdmissionPolicyResource.plural,
+  validatingAdmissionPolicyResource.plural,
+]);
+
+/** The kinds of policies by those of their bindings. */
+const policyKindOf: ReadonlyMap<string, PolicyKind> = new Map<string, PolicyKind>([
+  [mutatingAdmissionPolicyBindingResource.plural, mutatingAdmissionPolicyResource],
+  [validatingAdmissionPolicyBindingResource.plural, validatingAdmissionPolicyResource],
+]);
+
 export const parameterAccess = (server: Parts): AdmissionPlugin => ({
   name: 'PolicyParameterAccess',
   async validate(admission) {
-    const { definition, object, name, user } = admission;
+    const { definition, object, user } = admission;
     const { group, plural } = definition;
     if (!object || group !== validatingAdmissionPolicyResource.group || user.groups.includes(mastersGroup))
       return;
-    if (plural === validatingAdmissionPolicyResource.plural && !(await mayReadKind(server, admission))) {
-      const { apiVersion, kind } = (object as ValidatingAdmissionPolicy).spec.paramKind ?? {};
-      const why = `user ${JSON.stringify(user.name)} must have "get" permission on all objects of the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`;
-      throw newInvalid(definition, name, [forbiddenCause('spec.paramKind', why)]);
-    }
-    if (
-      plural === validatingAdmissionPolicyBindingResource.plural &&
-      !(await mayReadChosen(server, admission))
-    ) {
-      const verb = verbFor((object as ValidatingAdmissionPolicyBinding).spec.paramRef);
-      const why = `user ${JSON.stringify(user.name)} does not have "${verb}" permission on the object referenced by paramRef`;
-      throw newInvalid(definition, name, [forbiddenCause('spec.paramRef', why)]);
-    }
+    if (policyKinds.has(plural)) await checkPolicy(server, admission);
+    const policyKind = policyKindOf.get(plural);
+    if (policyKind) await checkBinding(server, admission, policyKind);
   },
 });
+
+async function checkPolicy(server: Parts, admission: Admission): Promise<void> {
+  if (await mayReadKind(server, admission)) return;
+  const { definition, name, user } = admission;
+  const { apiVersion, kind } = (admission.object as Policy).spec.paramKind ?? {};
+  const why = `user ${JSON.stringify(user.name)} must have "get" permission on all objects of the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`;
+  throw newInvalid(definition, name, [forbiddenCause('spec.paramKind', why)]);
+}
+
+async function checkBinding(server: Parts, admission: Admission, policyKind: PolicyKind): Promise<void> {
+  if (await mayReadChosen(server, admission, policyKind)) return;
+  const { definition, name, user } = admission;
+  const verb = verbFor((admission.object as Binding).spec.paramRef);
+  const why = `user ${JSON.stringify(user.name)} does not have "${verb}" permission on the object referenced by paramRef`;
+  throw newInvalid(definition, name, [forbiddenCause('spec.paramRef', why)]);
+}
 
 const verbFor = (reference: ParamRef | undefined) => (reference?.name ? 'get' : 'list');
 
 /** Resolves to whether the writer of a policy may read all objects of its parameters' kind. */
 async function mayReadKind(server: Parts, { object, old, user }: Admission): Promise<boolean> {
-  const { paramKind } = (object as ValidatingAdmissionPolicy).spec;
-  if (!paramKind || deepEqual(paramKind, (old as ValidatingAdmissionPolicy | undefined)?.spec.paramKind))
-    return true;
+  const { paramKind } = (object as Policy).spec;
+  if (!paramKind || deepEqual(paramKind, (old as Policy | undefined)?.spec.paramKind)) return true;
   const access = { ...resourceOf(server, paramKind), namespace: '*', name: '*' };
   return (await server.authorize({ type: 'resource', user, verb: 'get', ...access })).allowed;
 }
 
 /** Resolves to whether the writer of a binding may read the parameters that it chooses. */
-async function mayReadChosen(server: Parts, { object, old, user }: Admission): Promise<boolean> {
-  const { paramRef, policyName } = (object as ValidatingAdmissionPolicyBinding).spec;
-  const before = (old as ValidatingAdmissionPolicyBinding | undefined)?.spec;
+async function mayReadChosen(
+  server: Parts,
+  { object, old, user }: Admission,
+  policyKind: PolicyKind,
+): Promise<boolean> {
+  const { paramRef, policyName } = (object as Binding).spec;
+  const before = (old as Binding | undefined)?.spec;
   if (!paramRef || (deepEqual(paramRef, before?.paramRef) && policyName === before?.policyName)) return true;
-  const policy = await findObject<ValidatingAdmissionPolicy>(
-    server,
-    validatingAdmissionPolicyResource,
-    '',
-    policyName,
-  );
+  const policy = await findObject<Policy>(server, policyKind, '', policyName);
   const { name = '', namespace = '' } = paramRef;
   const access = { ...resourceOf(server, policy?.spec.paramKind), namespace, name };
   return (await server.authorize({ type: 'resource', user, verb: verbFor(paramRef), ...access })).allowed;

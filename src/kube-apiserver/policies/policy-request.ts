@@ -1,44 +1,62 @@
-/** Applies policies to one request: which of them match, with which parameters, and what they find. */
-import type { MatchResources } from '../../api/admissionregistration/v1/types.gen.ts';
-import type { ValidatingAdmissionPolicy } from '../../api/admissionregistration/v1/validating-admission-policy.ts';
-import type { ValidatingAdmissionPolicyBinding } from '../../api/admissionregistration/v1/validating-admission-policy-binding.ts';
+/** One request as policies see it: which of them match, with which parameters, and their variables. */
+import type { MatchResources, ParamKind, ParamRef } from '../../api/admissionregistration/v1/types.gen.ts';
 import { namespaceResource } from '../../api/core/v1/namespace.ts';
-import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newNotFound } from '../../apimachinery/status-error.ts';
-
 import { findObject } from '../../apiserver/stored-object.ts';
 import { RequestWork } from '../../apiserver/transport/request-work.ts';
-import { Budget, matchConditionsLimit, requestLimit } from '../../cel/evaluation/run.ts';
-import type { KubeContext } from '../context.ts';
-import { tooManyQuestions, withAnswers } from '../webhooks/ask-authorizer.ts';
-import { authorizerVariables } from '../webhooks/plan/authorizer-answers.ts';
-import { type Address, type HookedRequest, isNamespace } from '../webhooks/plan/request.ts';
+import { Budget, matchConditionsLimit } from '../../cel/evaluation/run.ts';
+import { tooManyQuestions, withAnswers } from '../admission-requests/ask-authorizer.ts';
+import { namespaceLabels } from '../admission-requests/namespace-labels.ts';
+import { authorizerVariables } from '../admission-requests/plan/authorizer-answers.ts';
+import type { Variables } from '../admission-requests/plan/evaluate-expression.ts';
+import { type Address, type HookedRequest, isNamespace } from '../admission-requests/plan/request.ts';
+import { requestVariable } from '../admission-requests/plan/request-variable.ts';
 import {
   hasNamespaceTerms,
   matchedAddress,
   selectsNamespaceLabels,
   selectsObject,
-} from '../webhooks/plan/rules.ts';
-import { namespaceLabels } from '../webhooks/selection.ts';
+} from '../admission-requests/plan/rules.ts';
+import type { ShownObjects } from '../admission-requests/plan/shown-objects.ts';
+import type { KubeContext } from '../context.ts';
 import { collectParameters, isParamKind, type ParameterReader } from './collect-parameters.ts';
-import { evaluatePolicy } from './evaluate.ts';
-import type { Findings } from './findings.ts';
-import type { Programs } from './programs.ts';
-import { requestVariable } from './request-variable.ts';
 
-/** Objects of a request in the version of an address. */
-export interface ShownObjects {
-  readonly object: JsonObject | undefined;
-  readonly old: JsonObject | undefined;
+/** The part of policies of both kinds that selects requests and parameters. */
+interface Policy {
+  readonly spec: {
+    readonly paramKind?: ParamKind | undefined;
+    readonly matchConstraints?: MatchResources | undefined;
+  };
+}
+
+/** The same part of their bindings. */
+interface Binding {
+  readonly spec: {
+    readonly paramRef?: ParamRef | undefined;
+    readonly matchResources?: MatchResources | undefined;
+  };
+}
+
+/** One run of a policy: with one binding, and one object of parameters or none. */
+export interface PolicyCall<B> {
+  readonly binding: B;
+  /** Version in which the policy sees the objects. */
+  readonly address: Address;
+  readonly params: KubeObject | null;
+}
+
+/** A binding without runs, because its parameters cannot be found. */
+interface Misconfigured<B> {
+  readonly binding: B;
+  readonly problem: Error;
 }
 
 export class PolicyRequest {
   readonly #server: KubeContext;
   readonly #request: HookedRequest;
   readonly #shown: (address: Address) => Promise<ShownObjects>;
-  readonly #findings: Findings;
   /** Lets other requests go on between two runs, each of which may spend a whole budget. */
   readonly #work: RequestWork;
   #namespace: KubeObject | undefined;
@@ -47,33 +65,34 @@ export class PolicyRequest {
     server: KubeContext,
     request: HookedRequest,
     shown: (address: Address) => Promise<ShownObjects>,
-    findings: Findings,
   ) {
     this.#server = server;
     this.#request = request;
     this.#shown = shown;
-    this.#findings = findings;
     this.#work = new RequestWork(server);
   }
 
-  /** Rejects with 404 if the namespace of the request does not exist. */
-  async apply(
-    policy: ValidatingAdmissionPolicy,
-    bindings: readonly ValidatingAdmissionPolicyBinding[],
-    programs: Programs,
-  ): Promise<void> {
-    if (bindings.length === 0 || !policy.spec.matchConstraints) return;
-    const address = await this.#matches(policy.spec.matchConstraints);
+  /** Returns the runs of a policy. Rejects with 404 if the namespace of the request does not exist. */
+  async *calls<B extends Binding>(
+    { spec }: Policy,
+    bindings: readonly B[],
+  ): AsyncGenerator<PolicyCall<B> | Misconfigured<B>, void, void> {
+    if (!spec.matchConstraints) return;
+    const address = await this.#matches(spec.matchConstraints);
     if (!address) return;
     for (const binding of bindings) {
       const { matchResources } = binding.spec;
       if (matchResources && !(await this.#matches(matchResources))) continue;
-      try {
-        await this.#run(policy, binding, address, programs);
-      } catch (error) {
-        this.#findings.misconfigured(policy, binding, error);
-      }
+      yield* this.#callsWith(spec.paramKind, binding, address);
     }
+  }
+
+  #callsWith<B extends Binding>(paramKind: ParamKind | undefined, binding: B, address: Address) {
+    const { namespace } = this.#request;
+    const reader = parameterReader(this.#server);
+    const parameters = collectParameters(paramKind, binding.spec.paramRef, namespace, reader);
+    if ('problem' in parameters) return [{ binding, problem: new Error(parameters.problem) }];
+    return parameters.found.map((params) => ({ binding, address, params }));
   }
 
   /** Resolves to the address of the kind in the resources; undefined if they do not match the request. */
@@ -89,40 +108,32 @@ export class PolicyRequest {
     return selectsNamespaceLabels(namespaceSelector, labels) ? address : undefined;
   }
 
-  async #run(
-    policy: ValidatingAdmissionPolicy,
-    binding: ValidatingAdmissionPolicyBinding,
-    address: Address,
-    programs: Programs,
-  ): Promise<void> {
-    const { paramKind, failurePolicy } = policy.spec;
-    const { namespace } = this.#request;
-    const reader = parameterReader(this.#server);
-    const parameters = collectParameters(paramKind, binding.spec.paramRef, namespace, reader);
-    if ('problem' in parameters) throw new Error(parameters.problem);
-    const program = programs.of(policy);
+  /**
+   * Resolves to the result of `evaluate`, which gets the variables of expressions and the budget of the match
+   * conditions, and is called again after each answer of the authorizer. Rejects if it asks too many
+   * questions.
+   */
+  async evaluated<T extends object>(
+    { address, params }: PolicyCall<unknown>,
+    evaluate: (names: Variables, matchBudget: Budget) => T,
+  ): Promise<T> {
     const { object, old } = await this.#shown(address);
     const names = {
       object: object ?? null,
       oldObject: old ?? null,
       request: requestVariable(this.#request, address),
       namespaceObject: (await this.#namespaceObject()) ?? null,
+      params,
     };
-    for (const params of parameters.found) {
-      const outcome = await withAnswers(this.#server, this.#request, (answers) =>
-        evaluatePolicy({
-          program,
-          failurePolicy,
-          names: { ...names, params, ...authorizerVariables(this.#request, answers) },
-          matchBudget: new Budget(matchConditionsLimit),
-          budget: new Budget(requestLimit),
-          annotationBudget: new Budget(requestLimit),
-        }),
-      );
-      if (!outcome) throw new Error(tooManyQuestions);
-      this.#findings.add(policy, binding, outcome);
-      await this.#work.pause();
-    }
+    const result = await withAnswers(this.#server, this.#request, (answers) =>
+      evaluate(
+        { ...names, ...authorizerVariables(this.#request, answers) },
+        new Budget(matchConditionsLimit),
+      ),
+    );
+    if (!result) throw new Error(tooManyQuestions);
+    await this.#work.pause();
+    return result;
   }
 
   /** Resolves to the namespace of the request; undefined outside of namespaces. */

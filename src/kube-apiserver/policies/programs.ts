@@ -1,21 +1,24 @@
 /** The compiled expressions of policies, kept as long as the policies themselves. */
-import {
-  type CompiledPolicy,
-  compilePolicy,
-} from '../../api/admissionregistration/v1/expressions/compile-policy.ts';
-import type { ValidatingAdmissionPolicy } from '../../api/admissionregistration/v1/validating-admission-policy.ts';
+import type { ExpressionFault } from '../../api/admissionregistration/v1/expressions/expressions.ts';
 
-export class Programs {
-  readonly #known = new WeakMap<ValidatingAdmissionPolicy, CompiledPolicy>();
+type Compile<P, C> = (policy: P) => { readonly program: C; readonly faults: readonly ExpressionFault[] };
+
+export class Programs<P extends object, C extends object> {
+  readonly #compile: Compile<P, C>;
+  readonly #known = new WeakMap<P, C>();
+
+  constructor(compile: Compile<P, C>) {
+    this.#compile = compile;
+  }
 
   /**
    * Returns the program. Throws for a policy that does not compile: another version of the server has stored
    * it.
    */
-  of(policy: ValidatingAdmissionPolicy): CompiledPolicy {
+  of(policy: P): C {
     const known = this.#known.get(policy);
     if (known) return known;
-    const { program, faults } = compilePolicy(policy);
+    const { program, faults } = this.#compile(policy);
     const [fault] = faults;
     if (fault) throw new Error(`${fault.path}: ${fault.message}`);
     this.#known.set(policy, program);

@@ -3,12 +3,13 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { Patch } from '../../apimachinery/patch.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { HookedRequest } from '../admission-requests/plan/request.ts';
+import type { ShownObjects } from '../admission-requests/plan/shown-objects.ts';
 import { CallFailure, type WebhookClient } from './client.ts';
 import { InvalidAnswer, readAnswer } from './plan/answer.ts';
+import type { Invocation } from './plan/invocation.ts';
 import { failedCall, noDryRun } from './plan/refusals.ts';
-import type { HookedRequest } from './plan/request.ts';
-import { admissionReview, type ReviewedObjects, reviewVersionOf } from './plan/review.ts';
-import type { Invocation } from './plan/rules.ts';
+import { admissionReview, reviewVersionOf } from './plan/review.ts';
 
 export interface HookCaller {
   readonly client: WebhookClient;
@@ -19,7 +20,7 @@ export interface HookCaller {
 export interface HookCall {
   readonly invocation: Invocation;
   readonly request: HookedRequest;
-  readonly objects: ReviewedObjects;
+  readonly objects: ShownObjects;
   readonly mutates: boolean;
   readonly warn: (text: string) => void;
 }

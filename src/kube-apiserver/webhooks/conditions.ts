@@ -1,11 +1,17 @@
 /** Match conditions of the webhooks that a request would call, with answers of the authorizer. */
+import type { CompiledCondition } from '../../api/admissionregistration/v1/expressions/compile-conditions.ts';
+import { compileCondition } from '../../api/admissionregistration/v1/match-conditions.ts';
+import type { MatchCondition } from '../../api/admissionregistration/v1/types.gen.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';
+import { Budget, matchConditionsLimit } from '../../cel/evaluation/run.ts';
+import { tooManyQuestions, withAnswers } from '../admission-requests/ask-authorizer.ts';
+import { authorizerVariables } from '../admission-requests/plan/authorizer-answers.ts';
+import { type Match, matchAll } from '../admission-requests/plan/match-conditions.ts';
+import type { HookedRequest } from '../admission-requests/plan/request.ts';
+import { requestVariable } from '../admission-requests/plan/request-variable.ts';
+import type { ShownObjects } from '../admission-requests/plan/shown-objects.ts';
 import type { KubeContext } from '../context.ts';
-import { tooManyQuestions, withAnswers } from './ask-authorizer.ts';
-import { evaluateConditions, type Match } from './plan/match.ts';
-import type { HookedRequest } from './plan/request.ts';
-import { admissionReview, type ReviewedObjects } from './plan/review.ts';
-import type { Invocation } from './plan/rules.ts';
+import type { Invocation } from './plan/invocation.ts';
 
 type Server = Pick<KubeContext, 'authorize'>;
 
@@ -17,7 +23,7 @@ export async function meetsConditions(
   server: Server,
   invocation: Invocation,
   request: HookedRequest,
-  objectsOf: () => Promise<ReviewedObjects>,
+  objectsOf: () => Promise<ShownObjects>,
 ): Promise<boolean> {
   const { matchConditions = [], failurePolicy } = invocation.hook.webhook;
   if (matchConditions.length === 0) return true;
@@ -28,16 +34,34 @@ export async function meetsConditions(
   throw newForbidden({ group, plural }, request.name, match.failed);
 }
 
-/** Evaluates the conditions with the review that the webhook would get. */
+const compiled = new WeakMap<MatchCondition, CompiledCondition>();
+
+function compiledOf(condition: MatchCondition): CompiledCondition {
+  const { expression } = condition;
+  const known = compiled.get(condition) ?? { expression, condition: compileCondition(condition) };
+  compiled.set(condition, known);
+  return known;
+}
+
 async function evaluated(
   server: Server,
-  invocation: Invocation,
+  { hook, address }: Invocation,
   request: HookedRequest,
-  objects: ReviewedObjects,
+  { object, old }: ShownObjects,
 ): Promise<Match> {
-  const review = admissionReview(invocation, request, 'v1', '', objects);
+  const conditions = (hook.webhook.matchConditions ?? []).map(compiledOf);
+  const variables = {
+    object: object ?? null,
+    oldObject: old ?? null,
+    namespaceObject: null,
+    request: requestVariable(request, address),
+  };
   const match = await withAnswers(server, request, (answers) =>
-    evaluateConditions(invocation, request, review, answers),
+    matchAll(
+      conditions,
+      { ...variables, ...authorizerVariables(request, answers) },
+      new Budget(matchConditionsLimit),
+    ),
   );
   return match ?? { failed: tooManyQuestions };
 }

@@ -4,16 +4,17 @@ import { validatingWebhookConfigurationResource } from '../../api/admissionregis
 import { type ResourceRef, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Admission, AdmissionPlugin, SubresourceRequest } from '../../apiserver/admission/plugin.ts';
 import type { Aside } from '../../apiserver/load/shed.ts';
+import { requestOf, shownObject, subresourceRequestOf } from '../admission-requests/attributes.ts';
+import { Reinvocation } from '../admission-requests/plan/reinvocation.ts';
+import type { HookedRequest } from '../admission-requests/plan/request.ts';
+import { isExempt } from '../admission-requests/plan/rules.ts';
 import type { KubeContext } from '../context.ts';
-import { requestOf, shownObject, subresourceRequestOf } from './attributes.ts';
+import { applyWebhookPatch } from './apply-patch.ts';
 import { callHook, type HookCaller } from './call-hook.ts';
 import { WebhookClient } from './client.ts';
-import { applyWebhookPatch } from './mutation.ts';
 import { type Hook, hooksOf } from './plan/hook.ts';
+import type { Invocation } from './plan/invocation.ts';
 import { noObjectToPatch } from './plan/refusals.ts';
-import { Reinvocation } from './plan/reinvocation.ts';
-import type { HookedRequest } from './plan/request.ts';
-import { type Invocation, isExempt } from './plan/rules.ts';
 import { invocationsOf } from './selection.ts';
 import { serviceDialer } from './service-dialer.ts';
 

@@ -5,26 +5,19 @@ import {
   notSupportedCause,
   requiredCause,
 } from '../../../apimachinery/field-error.ts';
-import {
-  checkDns1035Label,
-  checkDns1123Subdomain,
-  checkQualifiedName,
-  nameCauses,
-} from '../../../apimachinery/names.ts';
+import { checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { dyn } from '../../../cel/types/type.ts';
-import { compilePolicy, isIdentifier } from './expressions/compile-policy.ts';
+import { compilePolicy } from './expressions/compile-policy.ts';
 import { expressionEnvironment } from './expressions/environment.ts';
 import { lengthCauses } from './expressions/length.ts';
 import { validateMatchConditions } from './match-conditions.ts';
-import { validateMatchResources } from './match-resources.ts';
+import { validateConstraints, validateParamKind, validateVariable } from './policy-parts.ts';
 import type {
   AuditAnnotation,
-  ParamKind,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicySpec,
   Validation,
-  Variable,
 } from './types.gen.ts';
 
 const maxAuditAnnotations = 20;
@@ -58,52 +51,6 @@ const expressionsOf = (spec: ValidatingAdmissionPolicySpec): readonly (string | 
   ...(spec.validations ?? []).flatMap(({ expression, messageExpression }) => [expression, messageExpression]),
   ...(spec.auditAnnotations ?? []).map(({ valueExpression }) => valueExpression),
 ];
-
-function validateParamKind({ apiVersion = '', kind = '' }: ParamKind, path: string): StatusCause[] {
-  return [
-    ...(apiVersion === ''
-      ? [requiredCause(`${path}.apiVersion`)]
-      : validateApiVersion(apiVersion, `${path}.apiVersion`)),
-    ...(kind === ''
-      ? [requiredCause(`${path}.kind`)]
-      : checkDns1035Label(kind.toLowerCase()).map((why) =>
-          invalidCause(`${path}.kind`, kind, `may have mixed case, but should otherwise match: ${why}`),
-        )),
-  ];
-}
-
-function validateApiVersion(apiVersion: string, path: string): StatusCause[] {
-  const parts = apiVersion.split('/');
-  if (parts.length > 2)
-    return [invalidCause(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)];
-  const [version = '', group = ''] = parts.reverse();
-  return [
-    ...(group === '' ? [] : nameCauses(path, group, checkDns1123Subdomain)),
-    ...(version === ''
-      ? [invalidCause(path, apiVersion, 'version must be specified')]
-      : nameCauses(path, version, checkDns1035Label)),
-  ];
-}
-
-function validateConstraints(
-  constraints: ValidatingAdmissionPolicySpec['matchConstraints'],
-  path: string,
-): StatusCause[] {
-  if (!constraints) return [requiredCause(path)];
-  const causes = validateMatchResources(constraints, path);
-  return constraints.resourceRules?.length ? causes : [...causes, requiredCause(`${path}.resourceRules`)];
-}
-
-function validateVariable({ name, expression }: Variable, path: string): StatusCause[] {
-  const named =
-    name.trim() === ''
-      ? [requiredCause(`${path}.name`, 'name is not specified')]
-      : isIdentifier(name)
-        ? []
-        : [invalidCause(`${path}.name`, name, 'name is not a valid CEL identifier')];
-  if (expression.trim() !== '') return named;
-  return [...named, requiredCause(`${path}.expression`, 'expression is not specified')];
-}
 
 function validateChecks(
   { validations = [], auditAnnotations = [] }: ValidatingAdmissionPolicySpec,

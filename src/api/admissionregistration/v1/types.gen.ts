@@ -40,18 +40,18 @@ export interface MutatingAdmissionPolicy {
   kind: string;
   apiVersion: string;
   metadata: KubeMeta;
-  spec?: MutatingAdmissionPolicySpec | undefined;
+  spec: MutatingAdmissionPolicySpec;
 }
 
 export interface MutatingAdmissionPolicyBinding {
   kind: string;
   apiVersion: string;
   metadata: KubeMeta;
-  spec?: MutatingAdmissionPolicyBindingSpec | undefined;
+  spec: MutatingAdmissionPolicyBindingSpec;
 }
 
 export interface MutatingAdmissionPolicyBindingSpec {
-  policyName?: string | undefined;
+  policyName: string;
   paramRef?: ParamRef | undefined;
   matchResources?: MatchResources | undefined;
 }
@@ -61,7 +61,7 @@ export interface MutatingAdmissionPolicySpec {
   matchConstraints?: MatchResources | undefined;
   variables?: Variable[] | undefined;
   mutations?: Mutation[] | undefined;
-  failurePolicy?: 'Fail' | 'Ignore' | undefined;
+  failurePolicy: 'Fail' | 'Ignore';
   matchConditions?: MatchCondition[] | undefined;
   reinvocationPolicy?: 'IfNeeded' | 'Never' | undefined;
 }

@@ -1,16 +1,11 @@
 /** AdmissionReview requests, in the versions v1 and v1beta1, which have the same fields. */
 import { reviewVersions } from '../../../api/admissionregistration/v1/webhook-validation.ts';
 import type { JsonObject } from '../../../apimachinery/equality.ts';
-import type { Address, HookedRequest } from './request.ts';
-import type { Invocation } from './rules.ts';
+import type { Address, HookedRequest } from '../../admission-requests/plan/request.ts';
+import type { ShownObjects } from '../../admission-requests/plan/shown-objects.ts';
+import type { Invocation } from './invocation.ts';
 
 export type ReviewVersion = (typeof reviewVersions)[number];
-
-/** Objects of a request, in the version of the invocation. */
-export interface ReviewedObjects {
-  readonly object: JsonObject | undefined;
-  readonly old: JsonObject | undefined;
-}
 
 /** Returns the first version in the webhook's list that this server supports. */
 export const reviewVersionOf = ({ hook }: Invocation): ReviewVersion | undefined => {
@@ -26,7 +21,7 @@ export function admissionReview(
   request: HookedRequest,
   version: ReviewVersion,
   uid: string,
-  { object, old }: ReviewedObjects,
+  { object, old }: ShownObjects,
 ): JsonObject {
   const { operation, subresource, name, namespace, user, dryRun, options } = request;
   return {

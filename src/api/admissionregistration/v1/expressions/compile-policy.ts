@@ -1,23 +1,17 @@
 /** Compiles the expressions of a policy: in its validation with all faults, for requests as a program. */
 
-import { type Compiled, compile } from '../../../../cel/compile.ts';
+import type { Compiled } from '../../../../cel/compile.ts';
 import type { Environment } from '../../../../cel/environment.ts';
-import { CelError } from '../../../../cel/error.ts';
-import { isReservedWord } from '../../../../cel/property-name.ts';
-import { bool, dyn, nullType, sameType, showType, string, type Type } from '../../../../cel/types/type.ts';
-import type { ValidatingAdmissionPolicy, Variable } from '../types.gen.ts';
+import { bool, dyn, nullType, string, type Type } from '../../../../cel/types/type.ts';
+import type { ValidatingAdmissionPolicy } from '../types.gen.ts';
+import { type CompiledCondition, compileConditions } from './compile-conditions.ts';
+import { type CompiledVariable, compileVariables } from './compile-variables.ts';
 import { expressionEnvironment } from './environment.ts';
-
-/** An expression that does not compile, as a field of the policy. */
-export interface ExpressionFault {
-  readonly path: string;
-  readonly expression: string;
-  readonly message: string;
-}
+import { type ExpressionFault, Expressions } from './expressions.ts';
 
 export interface CompiledPolicy {
-  readonly variables: readonly { readonly name: string; readonly value: Compiled }[];
-  readonly matchConditions: readonly { readonly expression: string; readonly condition: Compiled }[];
+  readonly variables: readonly CompiledVariable[];
+  readonly matchConditions: readonly CompiledCondition[];
   readonly validations: readonly CompiledValidation[];
   readonly auditAnnotations: readonly CompiledAnnotation[];
 }
@@ -43,39 +37,6 @@ export interface PolicyTypes {
   readonly params?: Type;
 }
 
-/** Collects the faults of expressions while they are compiled. */
-class Expressions {
-  readonly faults: ExpressionFault[] = [];
-
-  /** Returns undefined for an expression with a fault; `results` are the types that it may have. */
-  compile(
-    expression: string,
-    path: string,
-    of: Environment,
-    results?: readonly Type[],
-  ): Compiled | undefined {
-    try {
-      const compiled = compile(expression, of);
-      const fault = results && wrongResult(compiled.resultType, results);
-      if (fault === undefined) return compiled;
-      this.faults.push({ path, expression, message: fault });
-    } catch (error) {
-      if (!(error instanceof CelError)) throw error;
-      this.faults.push({ path, expression, message: error.message });
-    }
-    return undefined;
-  }
-}
-
-function wrongResult(type: Type, allowed: readonly Type[]): string | undefined {
-  if (allowed.some((one) => sameType(one, type))) return undefined;
-  const [only, ...others] = allowed.map(showType);
-  if (others.length === 0) return `must evaluate to ${only} but got ${showType(type)}`;
-  return `must evaluate to one of [${[only, ...others].join(' ')}] but got ${showType(type)}`;
-}
-
-export const isIdentifier = (name: string) => /^[_a-zA-Z]\w*$/.test(name) && !isReservedWord(name);
-
 /**
  * Compiles all expressions of the policy that are not empty. The program lacks those with faults, so it may
  * only be used without any.
@@ -95,12 +56,7 @@ export function compilePolicy(
   });
   const program: CompiledPolicy = {
     variables: variables.compiled,
-    matchConditions: (spec.matchConditions ?? []).flatMap(({ expression }, index) => {
-      const path = `spec.matchConditions[${index}].expression`;
-      const trimmed = expression.trim();
-      const condition = trimmed && expressions.compile(trimmed, path, plain, [bool]);
-      return condition ? [{ expression: trimmed, condition }] : [];
-    }),
+    matchConditions: compileConditions(spec.matchConditions ?? [], expressions, plain),
     validations: compileValidations(spec.validations ?? [], expressions, all, ofMessages),
     auditAnnotations: (spec.auditAnnotations ?? []).flatMap(({ key, valueExpression }, index) => {
       const path = `spec.auditAnnotations[${index}].valueExpression`;
@@ -110,24 +66,6 @@ export function compilePolicy(
     }),
   };
   return { program, faults: expressions.faults };
-}
-
-/** Compiles variables; each may use those before it. */
-function compileVariables(
-  variables: readonly Variable[],
-  expressions: Expressions,
-  object: Type,
-  params: Type | undefined,
-) {
-  const types = new Map<string, Type>();
-  const compiled = variables.flatMap(({ name, expression }, index) => {
-    const environment = expressionEnvironment({ object, params, variables: new Map(types) });
-    const path = `spec.variables[${index}].expression`;
-    const value = expression.trim() && expressions.compile(expression, path, environment);
-    types.set(name, value ? value.resultType : dyn);
-    return value ? [{ name, value }] : [];
-  });
-  return { compiled, types };
 }
 
 function compileValidations(

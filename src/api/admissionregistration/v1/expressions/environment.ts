@@ -1,6 +1,7 @@
 /** Variables of the expressions of webhooks and policies. */
 import type { Environment } from '../../../../cel/environment.ts';
 import { dyn, type ObjectType, opaque, type Type } from '../../../../cel/types/type.ts';
+import { patchTypeOf } from './patch-types.ts';
 import { namespaceType, requestType } from './request-types.ts';
 
 export interface Names {
@@ -12,6 +13,8 @@ export interface Names {
   readonly variables?: ReadonlyMap<string, Type> | undefined;
   /** False if the expression may not ask the authorizer; default: true. */
   readonly hasAuthorizer?: boolean;
+  /** True if the expression makes a patch: it then has the types of patches; default: false. */
+  readonly makesPatches?: boolean;
 }
 
 export function expressionEnvironment({
@@ -19,6 +22,7 @@ export function expressionEnvironment({
   params,
   variables,
   hasAuthorizer = true,
+  makesPatches = false,
 }: Names): Environment {
   return {
     variables: {
@@ -30,6 +34,7 @@ export function expressionEnvironment({
       ...(params && { params }),
       ...(variables && { variables: variablesType(variables) }),
     },
+    ...(makesPatches && { madeType: patchTypeOf }),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Rules of webhooks (upstream: admission/plugin/webhook/predicates). */
+/** Rules of webhooks and policies (upstream: admission/plugin/webhook/predicates). */
 import type {
   NamedRuleWithOperations,
   RuleWithOperations,
@@ -6,16 +6,9 @@ import type {
 import { webhookGroup } from '../../../api/admissionregistration/v1/webhook-configuration.ts';
 import type { LabelSelector } from '../../../api/meta/v1/types.gen.ts';
 import { type Labels, matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
-import type { Hook } from './hook.ts';
 import { type Address, type HookedRequest, isNamespace } from './request.ts';
 
-/** Call of a webhook with objects in the version of `address`. */
-export interface Invocation {
-  readonly hook: Hook;
-  readonly address: Address;
-}
-
-/** Kinds that no webhook sees: a webhook could otherwise prevent its own removal. */
+/** Kinds that no webhook and no policy sees: one could otherwise prevent its own removal. */
 const exemptKinds: ReadonlySet<string> = new Set([
   'MutatingAdmissionPolicy',
   'MutatingAdmissionPolicyBinding',
@@ -27,14 +20,6 @@ const exemptKinds: ReadonlySet<string> = new Set([
 
 export const isExempt = ({ address: { kind } }: Pick<HookedRequest, 'address'>): boolean =>
   kind.group === webhookGroup && exemptKinds.has(kind.kind);
-
-/** Returns the call of the webhook for the request, by its rules and its selector of objects. */
-export function invocationOf(hook: Hook, request: HookedRequest): Invocation | undefined {
-  const { rules = [], objectSelector, matchPolicy } = hook.webhook;
-  if (!selectsObject(objectSelector, request)) return undefined;
-  const address = matchedAddress(rules, matchPolicy, request);
-  return address && { hook, address };
-}
 
 /**
  * Returns the address of the kind in the first matching rule; undefined if no rule matches. With the policy
@@ -64,10 +49,6 @@ export function selectsObject(
   return [labels, oldLabels].some((found) => found !== undefined && matches(parsed, found));
 }
 
-/** Returns whether the webhook is called for objects of some namespaces only, and the request has one. */
-export const asksForNamespace = ({ webhook }: Hook, request: HookedRequest): boolean =>
-  hasNamespaceTerms(webhook.namespaceSelector, request);
-
 /** Returns whether the selector has terms, and the request a namespace. */
 export const hasNamespaceTerms = (
   selector: LabelSelector | undefined,
@@ -75,9 +56,6 @@ export const hasNamespaceTerms = (
 ): boolean =>
   (namespace !== '' || isNamespace(address)) &&
   selectorFromLabelSelector(selector ?? {}).requirements.length > 0;
-
-export const selectsNamespace = ({ webhook }: Hook, labels: Labels | undefined): boolean =>
-  selectsNamespaceLabels(webhook.namespaceSelector, labels);
 
 export const selectsNamespaceLabels = (selector: LabelSelector | undefined, labels: Labels | undefined) =>
   matches(selectorFromLabelSelector(selector ?? {}), labels);

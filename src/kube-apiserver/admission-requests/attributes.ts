@@ -1,4 +1,4 @@
-/** Describes requests for webhooks: names, versions and objects as the client sees them. */
+/** Describes requests for webhooks and policies: names, versions and objects as the client sees them. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { Kinds } from '../../apimachinery/kind-set.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
@@ -103,8 +103,8 @@ function optionsOf({
 }
 
 /**
- * Resolves to an object as the webhook sees it, in the version of `address`. Rejects with the StatusError of
- * a failed conversion.
+ * Resolves to an object as a webhook or policy sees it, in the version of `address`. Rejects with the
+ * StatusError of a failed conversion.
  */
 export async function shownObject(
   kinds: Kinds,

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RuleWithOperations } from '../../../../../src/api/admissionregistration/v1/types.gen.ts';
-import type { Webhook } from '../../../../../src/api/admissionregistration/v1/webhook-validation.ts';
-import { hooksOf } from '../../../../../src/kube-apiserver/webhooks/plan/hook.ts';
-import type { Address, HookedRequest } from '../../../../../src/kube-apiserver/webhooks/plan/request.ts';
+import type { RuleWithOperations } from '../../../../src/api/admissionregistration/v1/types.gen.ts';
+import type { Webhook } from '../../../../src/api/admissionregistration/v1/webhook-validation.ts';
+import type {
+  Address,
+  HookedRequest,
+} from '../../../../src/kube-apiserver/admission-requests/plan/request.ts';
+import { isExempt } from '../../../../src/kube-apiserver/admission-requests/plan/rules.ts';
+import { hooksOf } from '../../../../src/kube-apiserver/webhooks/plan/hook.ts';
 import {
   asksForNamespace,
   invocationOf,
-  isExempt,
   selectsNamespace,
-} from '../../../../../src/kube-apiserver/webhooks/plan/rules.ts';
+} from '../../../../src/kube-apiserver/webhooks/plan/invocation.ts';
 
 const address = (group: string, version: string, resource: string, kind: string): Address => ({
   group,

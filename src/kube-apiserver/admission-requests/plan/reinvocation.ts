@@ -1,6 +1,7 @@
 /**
- * Second round of the mutating webhooks: a webhook with the policy IfNeeded is called again if the object has
- * changed after its call (upstream: webhook/mutating reinvocationcontext.go).
+ * Second round of the mutating webhooks, and of the mutating policies: one with the reinvocation policy
+ * IfNeeded is called again if the object has changed after its call (upstream: webhook/mutating and
+ * policy/mutating, reinvocationcontext.go).
  */
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 
@@ -11,7 +12,7 @@ export class Reinvocation {
   readonly #due = new Set<string>();
   #needed = false;
 
-  /** Called before each round, with the object as the plugins before the webhooks have left it. */
+  /** Called before each round, with the object as the plugins before have left it. */
   begin(object: unknown): void {
     if (this.#round > 0 && !deepEqual(this.#output, object)) this.#requireAgain();
   }
@@ -23,12 +24,12 @@ export class Reinvocation {
     return this.#round === 1 && this.#needed;
   }
 
-  /** Returns whether the webhook is called in this round. */
+  /** Returns whether the webhook or policy is called in this round. */
   calls(id: string): boolean {
     return this.#round === 0 || this.#due.has(id);
   }
 
-  /** Called after the call of a webhook. */
+  /** Called after the call of a webhook or policy. */
   called(id: string, policy: string | undefined, changed: boolean): void {
     if (changed) {
       this.#requireAgain();

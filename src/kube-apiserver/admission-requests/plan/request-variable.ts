@@ -1,8 +1,8 @@
 /**
- * The variable `request` of expressions, as JSON (upstream: admission/plugin/cel, CreateAdmissionRequest).
- * Empty fields are absent. Pure.
+ * The variable `request` of the expressions of webhooks and policies, as JSON (upstream:
+ * admission/plugin/cel, CreateAdmissionRequest). Empty fields are absent. Pure.
  */
-import type { Address, HookedRequest } from '../webhooks/plan/request.ts';
+import type { Address, HookedRequest } from './request.ts';
 
 /** `address` is that of the kind in the rule which matches. */
 export function requestVariable(request: HookedRequest, address: Address): object {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Reinvocation } from '../../../../../src/kube-apiserver/webhooks/plan/reinvocation.ts';
+import { Reinvocation } from '../../../../src/kube-apiserver/admission-requests/plan/reinvocation.ts';
 
 test('a webhook is called again if a later one has changed the object', () => {
   const round = new Reinvocation();

@@ -1,80 +1,83 @@
-/** Writes the patch of a webhook into the object of a write. */
-import { conversion } from '../../apimachinery/decode.ts';
+/** Writes what a webhook or a policy changes into the object of a write. */
+import { conversion, type FieldValidation } from '../../apimachinery/decode.ts';
 import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
-import { applyPatch, type Patch } from '../../apimachinery/patch.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
-import { objectTypeOf } from '../../apimachinery/schema-types.ts';
 import { newInternalError, newInvalid, StatusError } from '../../apimachinery/status-error.ts';
 import type { Admission } from '../../apiserver/admission/plugin.ts';
 import { RequestWork } from '../../apiserver/transport/request-work.ts';
 import type { KubeContext } from '../context.ts';
-import { noObjectToPatch } from './plan/refusals.ts';
 import type { Address } from './plan/request.ts';
 
 type Server = Pick<KubeContext, 'clock' | 'fields' | 'kinds' | 'turns'>;
 
+/** Change of an object by a webhook or policy. */
+export interface ObjectChange {
+  /** The version in which the object was shown. */
+  readonly address: Address;
+  /** The changed object, in that version. */
+  readonly next: JsonObject;
+  /** Treatment of fields that the kind lacks. */
+  readonly unknownFields: Extract<FieldValidation, 'Ignore' | 'Strict'>;
+}
+
+/** Returns whether the object of the write can be changed in the version of the address. */
+export const isChangeable = (
+  { kinds }: Pick<Server, 'kinds'>,
+  { object, definition, view }: Admission,
+  { group, version, resource }: Address,
+): boolean =>
+  object !== undefined &&
+  kinds.find(group, version, resource) !== undefined &&
+  (view !== undefined || object.kind === definition.kind);
+
 /**
- * Changes the object in place. `shown` is the object as the webhook got it, in the version of `address`.
- * Resolves to true if the object has changed. Rejects with a StatusError, and the object stays as it is.
+ * Changes the object in place. Resolves to true if it has changed. Rejects with a StatusError, and the object
+ * stays as it is.
  */
-export async function applyWebhookPatch(
+export async function changeObject(
   server: Server,
   admission: Admission,
-  {
-    webhook,
-    address,
-    shown,
-    patch,
-  }: {
-    webhook: string;
-    address: Address;
-    shown: JsonObject | undefined;
-    patch: Patch;
-  },
+  { address, next, unknownFields }: ObjectChange,
 ): Promise<boolean> {
   const { object, definition, view } = admission;
   const served = server.kinds.find(address.group, address.version, address.resource);
-  if (!object || !shown || !served || (!view && object.kind !== definition.kind))
-    throw noObjectToPatch(webhook);
-  const type = objectTypeOf(served, server.fields);
+  if (!object || !served) throw new Error('the object cannot be changed in this version');
   if (view) {
-    view.take(object, patched(shown, patch, type));
-    return true;
+    const before = view.show(object);
+    view.take(object, next);
+    return !deepEqual(before, view.show(object));
   }
-  const read = await decoded(server, served, patched(shown, patch, type));
-  const next = served.versions ? await served.versions.convert(read, apiVersionOf(definition)) : read;
-  definition.strategy.setDefaults?.(next);
-  keepIdentity(definition, object, next);
-  const changed = !deepEqual(object, next);
-  replaceContents(object, next);
-  return changed;
+  const read = await decoded(server, served, next, unknownFields);
+  const changed = served.versions ? await served.versions.convert(read, apiVersionOf(definition)) : read;
+  definition.strategy.setDefaults?.(changed);
+  keepIdentity(definition, object, changed);
+  if (deepEqual(object, changed)) return false;
+  replaceContents(object, changed);
+  return true;
 }
 
-function patched(shown: JsonObject, patch: Patch, type: ReturnType<typeof objectTypeOf>): JsonObject {
-  try {
-    return applyPatch(shown, patch, type);
-  } catch (error) {
-    throw error instanceof StatusError ? newInternalError(error.message) : error;
-  }
-}
-
-async function decoded(server: Server, served: ResourceDefinition, value: JsonObject): Promise<KubeObject> {
+async function decoded(
+  server: Server,
+  served: ResourceDefinition,
+  value: JsonObject,
+  unknownFields: FieldValidation,
+): Promise<KubeObject> {
   try {
     const work = new RequestWork(server);
-    return (await work.through(conversion(server.fields, served, value, 'Ignore'))).object;
+    return (await work.through(conversion(server.fields, served, value, unknownFields))).object;
   } catch (error) {
-    // A wrong value is Invalid, as if the client had sent it; a value of the wrong type is the webhook's
-    // fault.
+    // A wrong value is Invalid, as if the client had sent it; a value of the wrong type is the fault of the
+    // webhook or policy.
     const isUnreadable = error instanceof StatusError && error.status.reason === 'BadRequest';
     throw isUnreadable ? newInternalError(error.message) : error;
   }
 }
 
 /**
- * Keeps what a webhook may not change: the fields of the server, and the owners of fields. Throws Invalid if
- * it has renamed the object.
+ * Keeps what webhooks and policies may not change: the fields of the server, and the owners of fields. Throws
+ * Invalid if the object was renamed.
  */
 function keepIdentity(definition: ResourceDefinition, before: KubeObject, after: KubeObject): void {
   const causes = (['name', 'namespace'] as const)

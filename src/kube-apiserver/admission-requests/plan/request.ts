@@ -1,6 +1,6 @@
 /**
- * Request as webhooks see it. Names of groups, versions, resources and kinds are those of the client's
- * address.
+ * Request as webhooks and policies see it. Names of groups, versions, resources and kinds are those of the
+ * client's address.
  */
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import type { Labels } from '../../../apimachinery/labels.ts';
