@@ -52,19 +52,24 @@ const imageLabel = 'minik8s.io/nginx-image';
 const startMs = 15_000;
 const reloadMs = 30_000;
 const lookMs = 20;
-/** Maximum time in which clients are told to open new connections before a reload closes the old ones. */
-const drainMs = 600;
+/** Time in which clients are told to open new connections before a reload closes the old ones. */
+/** Time after a reload in which workers of the configuration before it may still accept connections. */
+const settleMs = 10_000;
+const minDrainMs = 250;
+const maxDrainMs = 1000;
 const withTls = '-tls';
 
 interface Report {
   readonly generation: string;
+  /** Connections of clients, the one of this report included. */
+  readonly active: number;
   /** Connections of clients that wait for a request. */
   readonly waiting: number;
 }
 
 function reportOf(body: string): Report {
-  const [generation = '', waiting] = body.split(' ');
-  return { generation, waiting: Number(waiting) || 0 };
+  const [generation = '', active, waiting] = body.split(' ');
+  return { generation, active: Number(active) || 0, waiting: Number(waiting) || 0 };
 }
 
 interface Facts {
@@ -74,6 +79,8 @@ interface Facts {
 
 export class Nginx {
   readonly #options: NginxOptions;
+  /** Configuration of the last reload, and the time of it. */
+  #loaded: { readonly generation: string; readonly at: number } | undefined;
   /** Sites that nginx has rejected, as texts. */
   readonly #refused = new Set<string>();
 
@@ -87,14 +94,14 @@ export class Nginx {
    */
   async serve(served: Served): Promise<ServeResult> {
     await this.#requireRunning();
-    const running = await this.#generation();
+    const running = await this.#running();
     await this.#writeCertificates(served.certificates);
     const https = await this.#httpsPort(served.wantsTls, running);
     const known = (site: Site) => this.#refused.has(JSON.stringify(site));
     const facts = { sites: served.sites.map((site) => (known(site) ? closed(site) : site)), ...https.listen };
     const accepted = await this.#accepted(facts, running);
     await this.#load(accepted, running);
-    await this.#removeOldFiles(served.certificates);
+    await this.#removeOldFiles(served.certificates, running);
     return {
       ...(https.problem !== undefined && { httpsProblem: https.problem }),
       refused: served.sites.filter(known).map(({ host }) => host),
@@ -147,6 +154,7 @@ export class Nginx {
     if (running === generation) return;
     await writeFile(join(directory, candidate), config, { mode: 0o644 });
     await rename(join(directory, candidate), join(directory, file));
+    await rm(join(directory, drainFile(generation)), { force: true });
     if (running !== undefined) await this.#drain(running);
     // The engine's own signal is not used: Docker takes any signal for a stop, and would not restart the
     // container when it ends.
@@ -157,6 +165,7 @@ export class Nginx {
       throw new NotServedError('ConfigurationRefused', what);
     }
     await this.#until(generation, reloadMs);
+    this.#loaded = { generation, at: this.#options.clock.now() };
   }
 
   /**
@@ -166,15 +175,21 @@ export class Nginx {
   async #drain(running: string): Promise<void> {
     const { clock, directory } = this.#options;
     await writeFile(join(directory, drainFile(running)), '', { mode: 0o644 });
-    const deadline = clock.now() + drainMs;
-    do await sleep(clock, lookMs);
-    while (((await this.#report())?.waiting ?? 0) > 0 && clock.now() < deadline);
+    const begin = clock.now();
+    const isOver = ({ active, waiting }: Report, ms: number) =>
+      active <= 1 || ms >= maxDrainMs || (ms >= minDrainMs && waiting === 0);
+    for (;;) {
+      const report = await this.#report();
+      if (!report || isOver(report, clock.now() - begin)) return;
+      await sleep(clock, lookMs);
+    }
   }
 
   async #requireRunning(): Promise<void> {
     const { engine, container, image, directory, mountPoint, ports } = this.#options;
     const state = await engine.inspect(container);
     if (state?.running && state.labels[imageLabel] === image) return;
+    this.#loaded = undefined;
     if (state) await engine.remove(container);
     const problem = await this.#options.portProblem(ports.http);
     if (problem !== undefined) {
@@ -228,10 +243,17 @@ export class Nginx {
     }
   }
 
-  /** Removes certificates that are no longer used, and the signs of earlier reloads. */
-  async #removeOldFiles(certificates: ReadonlyMap<string, string>): Promise<void> {
+  /**
+   * Removes certificates that are no longer used, and the signs of earlier reloads. The one of the last reload
+   * stays: workers of the configuration before it still accept connections for a moment.
+   */
+  async #removeOldFiles(
+    certificates: ReadonlyMap<string, string>,
+    before: string | undefined,
+  ): Promise<void> {
     const { directory } = this.#options;
     const kept = new Set([file, defaultCertificate, ...certificates.keys()]);
+    if (before !== undefined) kept.add(drainFile(before));
     for (const name of await readdir(directory))
       if (!kept.has(name)) await rm(join(directory, name), { force: true });
   }
@@ -247,6 +269,16 @@ export class Nginx {
       }
       await sleep(clock, lookMs);
     }
+  }
+
+  /**
+   * Resolves to the newest generation of the running server. Workers of the one before answer for a moment
+   * after a reload.
+   */
+  async #running(): Promise<string | undefined> {
+    const loaded = this.#loaded;
+    if (loaded && this.#options.clock.now() < loaded.at + settleMs) return loaded.generation;
+    return this.#generation();
   }
 
   /** Resolves to the generation of the running server; undefined if no server answers. */

@@ -109,14 +109,15 @@ const statusServer = ({ httpPort, generation }: NginxFacts) => `  server {
       if ($remote_addr != 127.0.0.1) {
         return 404;
       }
-      return 200 "${generation} $connections_waiting";
+      return 200 "${generation} $connections_active $connections_waiting";
     }
   }
 `;
 
 function renderSite(site: Site, facts: NginxFacts, upstreams: Upstreams): string {
   const { httpPort, httpsPort, directory, generation } = facts;
-  const isDefault = site.host === '' ? ' default_server' : '';
+  // A connection whose request has not arrived stays in the kernel, where no reload closes it.
+  const isDefault = site.host === '' ? ' default_server deferred' : '';
   const certificate = quoted(`${directory}/${site.certificate}`);
   const own = site.certificate
     ? `    ssl_certificate ${certificate};\n    ssl_certificate_key ${certificate};\n`

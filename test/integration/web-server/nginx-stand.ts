@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,7 +85,10 @@ export class NginxStand {
   }
 
   static async start(ports: NginxStand['ports']): Promise<NginxStand> {
-    return new NginxStand(await mkdtemp(join(tmpdir(), 'minik8s-nginx-')), ports);
+    const directory = await mkdtemp(join(tmpdir(), 'minik8s-nginx-'));
+    // Workers of nginx are not root, as in a container.
+    await chmod(directory, 0o755);
+    return new NginxStand(directory, ports);
   }
 
   serve(sites: readonly Site[], certificates: ReadonlyMap<string, string> = new Map()): Promise<ServeResult> {

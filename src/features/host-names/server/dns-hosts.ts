@@ -57,13 +57,24 @@ const plugin = (
     if (problem !== undefined) throw refuse(problem);
     // Another master may have stored the first object of the host a moment ago.
     await waitForNow(server, new AbortController());
-    const holder = hostHolder(byHost.get(host).map(({ object: stored }) => stored as Dns));
-    if (holder !== undefined && holder !== namespace) throw refuse(`belongs to the namespace ${holder}`);
-    // Nodes serve a host of both for the Dns.
-    const other = ingresses.get(host).find(({ object: { metadata } }) => metadata.namespace !== namespace);
-    if (other) throw refuse(`an Ingress of the namespace ${other.object.metadata.namespace} has this host`);
+    const taken = takenBy(host, namespace, byHost, ingresses);
+    if (taken !== undefined) throw refuse(taken);
   },
 });
+
+/** Returns why objects of the namespace may not have the host; undefined if they may. */
+function takenBy(
+  host: string,
+  namespace: string,
+  byHost: CacheIndex,
+  ingresses: CacheIndex,
+): string | undefined {
+  const holder = hostHolder(byHost.get(host).map(({ object: stored }) => stored as Dns));
+  if (holder !== undefined && holder !== namespace) return `belongs to the namespace ${holder}`;
+  // Nodes serve a host of both for the Dns.
+  const other = ingresses.get(host).find(({ object: { metadata } }) => metadata.namespace !== namespace);
+  return other && `an Ingress of the namespace ${other.object.metadata.namespace} has this host`;
+}
 
 /**
  * Rejects more paths than a namespace may have. Two concurrent writes may both pass; the excess paths are

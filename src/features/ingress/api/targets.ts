@@ -26,24 +26,38 @@ export function targetOf(
     );
   const what = `service ${JSON.stringify(named.name)}`;
   if (!service) return problem('BackendNotFound', `${what} not found; its path answers 503`);
-  const { type, externalName, clusterIP, ports = [] } = service.spec;
-  const { number, name } = named.port ?? {};
-  if (type === 'ExternalName') {
-    if (!number || !externalName)
-      return problem('BackendNotFound', `${what}: type ExternalName needs a port number`);
-    return { type: 'name', name: externalName, port: number };
+  if (service.spec.type === 'ExternalName') return externalTarget(service, named.port?.number);
+  const port = portOf(service, named.port ?? {});
+  if (!port) {
+    const wanted = named.port?.name || named.port?.number;
+    return problem('BackendNotFound', `${what} has no TCP port ${wanted}; its path answers 503`);
   }
-  const port = ports.find((one) => (name ? one.name === name : one.port === number) && isTcp(one.protocol));
-  if (!port)
-    return problem('BackendNotFound', `${what} has no TCP port ${name || number}; its path answers 503`);
+  return targetOfPort(service, port, needsEndpoints);
+}
+
+function targetOfPort({ metadata, spec }: Service, port: ServicePort, needsEndpoints: boolean): Target {
+  const { clusterIP } = spec;
   const isHeadless = !clusterIP || clusterIP === 'None';
-  return needsEndpoints || isHeadless
-    ? {
-        type: 'endpoints',
-        service: `${service.metadata.namespace}/${service.metadata.name}`,
-        portName: port.name ?? '',
-      }
-    : { type: 'address', address: clusterIP, port: port.port };
+  if (!needsEndpoints && !isHeadless) return { type: 'address', address: clusterIP, port: port.port };
+  return {
+    type: 'endpoints',
+    service: `${metadata.namespace}/${metadata.name}`,
+    portName: port.name ?? '',
+  };
+}
+
+type ServicePort = NonNullable<Service['spec']['ports']>[number];
+
+/** Returns the TCP port of the Service with the name, or with the number. */
+const portOf = (
+  { spec }: Service,
+  { name, number }: { name?: string | undefined; number?: number | undefined },
+) => spec.ports?.find((one) => (name ? one.name === name : one.port === number) && isTcp(one.protocol));
+
+function externalTarget({ metadata, spec }: Service, port: number | undefined): Target | Problem {
+  if (port && spec.externalName) return { type: 'name', name: spec.externalName, port };
+  const message = `service ${JSON.stringify(metadata.name)} of the type ExternalName needs a port by number; its path answers 503`;
+  return problem('BackendNotFound', message);
 }
 
 const isTcp = (protocol: string | undefined) => protocol === undefined || protocol === 'TCP';
