@@ -23,6 +23,8 @@ export interface NginxOptions {
   readonly directory: string;
   /** Where the container has the directory. */
   readonly mountPoint: string;
+  /** Directory in the container for temporary files, such as `/tmp`. */
+  readonly temporary: string;
   readonly ports: { readonly http: number; readonly https: number | undefined };
   /** Resolves to why a port of this machine cannot be listened on; undefined if it can. */
   readonly portProblem: (port: number) => Promise<string | undefined>;
@@ -215,6 +217,7 @@ export class Nginx {
     const facts = {
       httpPort: this.#options.ports.http,
       directory: this.#options.mountPoint,
+      temporary: this.#options.temporary,
       ...(httpsPort !== undefined && { httpsPort }),
     };
     const hash = createHash('sha256').update(renderNginx(sites, { ...facts, generation: '' }));
@@ -255,7 +258,8 @@ export class Nginx {
     const kept = new Set([file, defaultCertificate, ...certificates.keys()]);
     if (before !== undefined) kept.add(drainFile(before));
     for (const name of await readdir(directory))
-      if (!kept.has(name)) await rm(join(directory, name), { force: true });
+      if (/^drain-|\.(?:pem|new)$/.test(name) && !kept.has(name))
+        await rm(join(directory, name), { force: true });
   }
 
   async #until(generation: string, limitMs: number): Promise<void> {

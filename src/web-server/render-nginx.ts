@@ -17,6 +17,8 @@ export interface NginxFacts {
   readonly httpsPort?: number;
   /** Directory in which the server finds certificates and the signs of a reload. */
   readonly directory: string;
+  /** Directory for temporary files of the server, such as `/tmp`. */
+  readonly temporary: string;
   /** Generation that the server reports; letters, digits and `-`. */
   readonly generation: string;
 }
@@ -34,14 +36,14 @@ export function renderNginx(sites: readonly Site[], facts: NginxFacts): string {
     servers.unshift(
       renderSite({ host: '', notFound: 'no route for this host', routes: [] }, facts, upstreams),
     );
-  return `${top}${http(facts)}${stickyMaps(sites)}${upstreams.render()}${statusServer(facts)}${servers.join('')}}
+  return `${top(facts)}${http(facts)}${stickyMaps(sites)}${upstreams.render()}${statusServer(facts)}${servers.join('')}}
 `;
 }
 
-const top = `worker_processes 2;
+const top = ({ temporary }: NginxFacts) => `worker_processes 2;
 worker_rlimit_nofile 65536;
 worker_shutdown_timeout ${shutdownTimeout};
-pid /tmp/minik8s-nginx.pid;
+pid ${temporary}/minik8s-nginx.pid;
 error_log stderr warn;
 events {
   worker_connections 8192;
@@ -49,15 +51,15 @@ events {
 `;
 
 /** A client that is told to close sends its next request over a new connection, which a reload cannot cut. */
-const http = ({ directory }: NginxFacts) => `http {
+const http = ({ directory, temporary }: NginxFacts) => `http {
   access_log off;
   server_tokens off;
   default_type text/plain;
-  client_body_temp_path /tmp/minik8s-body;
-  proxy_temp_path /tmp/minik8s-proxy;
-  fastcgi_temp_path /tmp/minik8s-fastcgi;
-  uwsgi_temp_path /tmp/minik8s-uwsgi;
-  scgi_temp_path /tmp/minik8s-scgi;
+  client_body_temp_path ${temporary}/minik8s-body;
+  proxy_temp_path ${temporary}/minik8s-proxy;
+  fastcgi_temp_path ${temporary}/minik8s-fastcgi;
+  uwsgi_temp_path ${temporary}/minik8s-uwsgi;
+  scgi_temp_path ${temporary}/minik8s-scgi;
   server_names_hash_bucket_size 512;
   server_names_hash_max_size 16384;
   variables_hash_max_size 4096;

@@ -121,6 +121,7 @@ function nginxOf({ settings, clock }: WorkerOptions): Nginx {
     image: settings['nginx-image'],
     directory: join(settings['data-dir'], 'kubelet/routing'),
     mountPoint: '/minik8s',
+    temporary: '/tmp',
     ports: { http: settings['http-port'], https: https === 0 ? undefined : https },
     portProblem: (port) => portProblem('TCP', '0.0.0.0', port),
     makeCertificate: async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,6 +75,7 @@ export class NginxStand {
       image: 'nginx',
       directory,
       mountPoint: directory,
+      temporary: join(directory, 'tmp'),
       ports: { http: ports.http, https: ports.https },
       portProblem: async () => undefined,
       makeCertificate: async () => {
@@ -88,6 +89,7 @@ export class NginxStand {
     const directory = await mkdtemp(join(tmpdir(), 'minik8s-nginx-'));
     // Workers of nginx are not root, as in a container.
     await chmod(directory, 0o755);
+    await mkdir(join(directory, 'tmp'));
     return new NginxStand(directory, ports);
   }
 

@@ -2,6 +2,7 @@
  * Writes the addresses of the serving nodes into the status of Ingresses, records events about what is not
  * served as written, and keeps the class that every cluster has.
  */
+import { namespaceResource } from '../../../api/core/v1/namespace.ts';
 import { type Node, nodeResource } from '../../../api/core/v1/node/node.ts';
 import { type Secret, secretResource } from '../../../api/core/v1/secret.ts';
 import { type Service, serviceResource } from '../../../api/core/v1/service/service.ts';
@@ -33,7 +34,7 @@ export const ingressRights: AccountRights = {
     ['update', 'networking.k8s.io', 'ingresses/status'],
     ['create', 'networking.k8s.io', 'ingressclasses'],
     [read, 'minik8s.io', 'dnses'],
-    [read, '', 'nodes secrets services'],
+    [read, '', 'namespaces nodes secrets services'],
     writeEvents,
   ],
 };
@@ -52,19 +53,18 @@ export function ingressController(context: ControllerContext): ControllerDefinit
     workers: 1,
     watches: [
       watched(ingressResource, () => [allKey]),
+      watched(ingressClassResource, () => [classKey, allKey]),
+      // This namespace always exists, so that the class is looked for at the start.
+      watched(namespaceResource, ({ metadata }) => (metadata.name === 'kube-system' ? [classKey] : [])),
       watched(serviceResource, (service) => controller.keysOfService(service)),
       watched(nodeResource, () => controller.keysOfNodes()),
       watched(secretResource, (secret) => controller.keysOfSecret(secret), certificates),
     ],
     // A server without the feature of Dns objects does not have their kind.
-    watchOf: (kind) => {
-      if (kind.plural === ingressClassResource.plural && kind.group === ingressClassResource.group)
-        return watched(ingressClassResource, () => [classKey, allKey]);
-      return kind.plural === dnsResource.plural && kind.group === dnsResource.group
+    watchOf: (kind) =>
+      kind.plural === dnsResource.plural && kind.group === dnsResource.group
         ? controller.watchDnses()
-        : undefined;
-    },
-    keysOfKind: () => [classKey, allKey],
+        : undefined,
     reconcile: (key) => controller.reconcile(key),
   };
 }
@@ -134,7 +134,6 @@ class IngressController {
   }
 
   async #lookAtAll(): Promise<void> {
-    if (this.#classes.list().length === 0) await this.#keepClass();
     const own = ownClasses(this.#classes.list());
     const ingresses = this.#ingresses.list().filter((one) => isOwn(one, own) && !isTerminating(one));
     const claims = claimsOf(ingresses, new Set((this.#dnses?.list() ?? []).map(({ spec }) => spec.host)));

@@ -23,7 +23,7 @@ const attacks = [
   '/$host/evil',
   '/a\nevil on;',
   '/a\\"; evil',
-  '/${evil}',
+  '/$' + '{evil}',
   'https://a.example/$request_body',
   'https://a.example/"; evil',
   '0.0.0.0/0; allow all',
@@ -58,7 +58,12 @@ describe('annotations of Ingresses', () => {
         });
         const facts = { certificates: new Map(), serviceOf, slicesOf: () => [], resolved: new Map() };
         const sites = ingressSites({ ...facts, claims: claimsOf([ingress], new Set()) });
-        const config = renderNginx(sites, { httpPort: 80, directory: '/minik8s', generation: 'g' });
+        const config = renderNginx(sites, {
+          httpPort: 80,
+          directory: '/minik8s',
+          temporary: '/tmp',
+          generation: 'g',
+        });
         assert.doesNotMatch(config, /evil|request_body|allow all/, `${name}: ${attack}`);
       }
     }

@@ -75,6 +75,7 @@ describe('a node that serves Dns objects', () => {
       image: 'nginx:alpine',
       directory,
       mountPoint: '/minik8s',
+      temporary: '/tmp',
       // Nothing listens on the port, so nothing confirms that it has loaded the configuration.
       ports: { http: 1, https: undefined },
       portProblem: async () => problems.port,
