@@ -21,7 +21,7 @@ export interface NginxOptions {
   readonly image: string;
   /** Directory on this machine; the container can read it, but not write to it. */
   readonly directory: string;
-  /** Where the container has the directory. */
+  /** Path of the directory in the container. */
   readonly mountPoint: string;
   /** Directory in the container for temporary files, such as `/tmp`. */
   readonly temporary: string;
@@ -32,7 +32,7 @@ export interface NginxOptions {
   readonly makeCertificate: () => Promise<string>;
 }
 
-/** What the server is to serve. */
+/** Content of the server. */
 export interface Served {
   readonly sites: readonly Site[];
   /** Certificates with their keys in PEM, by the names that the sites have. */
@@ -54,7 +54,7 @@ const imageLabel = 'minik8s.io/nginx-image';
 const startMs = 15_000;
 const reloadMs = 30_000;
 const lookMs = 20;
-/** Time in which clients are told to open new connections before a reload closes the old ones. */
+/** Time before a reload in which the server asks clients to open new connections. */
 /** Time after a reload in which workers of the configuration before it may still accept connections. */
 const settleMs = 10_000;
 const minDrainMs = 250;
@@ -172,7 +172,7 @@ export class Nginx {
 
   /**
    * A reload closes connections that wait for a request, and a request may be on its way on one of them.
-   * Clients that are told so open new ones; those that send no request now keep theirs.
+   * Clients that receive `Connection: close` open new ones; clients without a request keep theirs.
    */
   async #drain(running: string): Promise<void> {
     const { clock, directory } = this.#options;
@@ -247,8 +247,8 @@ export class Nginx {
   }
 
   /**
-   * Removes certificates that are no longer used, and the signs of earlier reloads. The one of the last reload
-   * stays: workers of the configuration before it still accept connections for a moment.
+   * Removes certificates that are no longer used, and the signs of earlier reloads. The sign of the last
+   * reload stays: workers of the configuration before it still accept connections for a moment.
    */
   async #removeOldFiles(
     certificates: ReadonlyMap<string, string>,

@@ -50,7 +50,7 @@ events {
 }
 `;
 
-/** A client that is told to close sends its next request over a new connection, which a reload cannot cut. */
+/** Answers with `Connection: close` make clients open new connections, which a reload does not cut. */
 const http = ({ directory, temporary }: NginxFacts) => `http {
   access_log off;
   server_tokens off;

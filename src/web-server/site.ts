@@ -1,5 +1,5 @@
 /**
- * What the node's web server serves, independent of the kind of object that asks for it: hosts with routes.
+ * Content of the node's web server, independent of the kind of object that asks for it: hosts with routes.
  * Fronts (Dns objects, Ingresses) make sites; render-nginx.ts makes the configuration. Pure.
  */
 
@@ -61,7 +61,7 @@ export interface Cors {
   readonly maxAgeSeconds: number;
 }
 
-/** What applies to the requests of a route. Absent fields have the defaults of the configuration. */
+/** Limits and rules for the requests of a route. Absent fields have the defaults of the configuration. */
 export interface Policy {
   /** Redirects HTTP to HTTPS. */
   readonly requiresTls?: boolean;

@@ -40,7 +40,9 @@ export interface WebServerOptions {
 const lookAgainMs = 60_000;
 const retry = { initialMs: 500, maxMs: 30_000 };
 
-/** Runs until the signal aborts; the web server keeps running. Call it when the fronts' informers have synced. */
+/**
+ * Runs until the signal aborts; the web server keeps running. Call it when the fronts' informers have synced.
+ */
 export async function runWebServer(options: WebServerOptions, signal: AbortSignal): Promise<void> {
   const { clock, wake, nginx, fronts } = options;
   const onError = (error: unknown) => {

@@ -1,4 +1,4 @@
-/** A real nginx of this machine, configured as on a node, and backends that answer with what they received. */
+/** A real nginx of this machine, configured as on a node, and backends that answer with the request. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

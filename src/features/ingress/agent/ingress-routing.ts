@@ -185,7 +185,7 @@ function stateOf(isNeeded: boolean, { httpsProblem, refused }: FrontResult): Ing
     : { reason: 'Serving', message: `Ingresses are served by HTTP, not by HTTPS: ${httpsProblem}` };
 }
 
-/** Returns the functions that report the state after each round; a problem becomes an event of the Node once. */
+/** Returns the functions that report the state after each round; a new problem becomes an event. */
 function stateReports({ onState, events, log, nodeName }: IngressRoutingOptions) {
   const node: Pick<Node, 'apiVersion' | 'kind' | 'metadata'> = {
     apiVersion: 'v1',

@@ -1,7 +1,7 @@
 /** The paths that one Ingress asks for, by its rules and its default backend. Pure. */
 import type { Ingress } from '../../../api/networking/v1/ingress.ts';
 import type { Annotations } from './annotations.ts';
-import type { Candidate } from './claims.ts';
+import type { Candidate } from './candidate.ts';
 import { groupsOf, patternProblem } from './path-pattern.ts';
 import { pathProblem, withoutSlash } from './plain-path.ts';
 import type { Problem } from './problem.ts';

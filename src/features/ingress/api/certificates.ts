@@ -1,4 +1,4 @@
-/** Which Secrets the hosts of Ingresses take their certificates from. Pure. */
+/** Secrets with the certificates for hosts of Ingresses. Pure. */
 import type { Ingress } from '../../../api/networking/v1/ingress.ts';
 import type { Claims } from './claims.ts';
 import { byAge } from './classes.ts';
@@ -10,7 +10,7 @@ export interface CertificateUse {
   readonly hosts: readonly string[];
 }
 
-/** Returns what the Ingresses name, the oldest first. Only Secrets of an Ingress' own namespace exist here. */
+/** Returns the Secrets that Ingresses name, all of their own namespace; the oldest Ingress first. */
 export const certificateUses = (ingresses: readonly Ingress[]): readonly CertificateUse[] =>
   ingresses.toSorted(byAge).flatMap((ingress) =>
     (ingress.spec.tls ?? []).flatMap(({ hosts, secretName }) => {

@@ -4,25 +4,12 @@
  */
 import type { Ingress } from '../../../api/networking/v1/ingress.ts';
 import { type Annotations, readAnnotations } from './annotations.ts';
+import type { Candidate } from './candidate.ts';
 import { candidatesOf } from './candidates.ts';
 import { byAge } from './classes.ts';
 import type { Problem } from './problem.ts';
 
 export const maxPathsOfNamespace = 5000;
-
-export type Backend = NonNullable<
-  NonNullable<NonNullable<Ingress['spec']['rules']>[number]['http']>['paths'][number]['backend']
->;
-
-/** A path of a host that an Ingress asks for. */
-export interface Candidate {
-  /** A name, `*.` and a name, or '' for every other host; in lower case. */
-  readonly host: string;
-  readonly match: { readonly type: 'Exact' | 'Prefix' | 'Regex'; readonly path: string };
-  readonly backend: Backend;
-  /** True if the path comes from spec.defaultBackend. */
-  readonly isDefault: boolean;
-}
 
 export interface Claim extends Candidate {
   readonly ingress: Ingress;

@@ -1,6 +1,6 @@
-/** Where the backend of a path leads, for the controller that reports it and the nodes that route. Pure. */
+/** The target of a backend, for the controller that reports it and the nodes that route to it. Pure. */
 import type { Service } from '../../../api/core/v1/service/service.ts';
-import type { Backend } from './claims.ts';
+import type { Backend } from './candidate.ts';
 import type { Problem } from './problem.ts';
 
 export type Target =

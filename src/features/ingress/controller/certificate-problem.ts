@@ -1,4 +1,4 @@
-/** Whether a Secret is a certificate for hosts. */
+/** Checks a Secret as the certificate for hosts. */
 import type { Secret } from '../../../api/core/v1/secret.ts';
 import {
   certificateEnd,

@@ -1,4 +1,4 @@
-/** Which Ingress has which path, and what is reported to the others. */
+/** Paths of Ingresses: the owner of each, and the problems of the others. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { certificatesByHost, certificateUses } from '../../../../src/features/ingress/api/certificates.ts';
