@@ -1,5 +1,5 @@
 /** Settings of Ingresses. */
-import { define, type SettingValues } from '../../../settings/definition.ts';
+import { define } from '../../../settings/definition.ts';
 import { oneOf, wholeNumber } from '../../../settings/readers.ts';
 
 export const ingressSettings = define({
@@ -28,6 +28,3 @@ export const ingressSettings = define({
     parts: ['node'],
   },
 });
-
-/** Values by the names of the flags. */
-export type IngressFlags = SettingValues<typeof ingressSettings>;
