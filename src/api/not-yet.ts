@@ -12,14 +12,3 @@ export function notEnforced<T extends KubeObject>(so: string, asked: (object: T)
       ? []
       : [`${object.kind} is stored and not enforced yet: ${so}`];
 }
-
-/** Returns a function for the warning of a new object that has no effect, and the kind's `others`. */
-export function notActedOn<T extends KubeObject>(
-  so: string,
-  others: (object: T, old: T | undefined) => string[] = () => [],
-) {
-  return (object: T, old: T | undefined): string[] => [
-    ...(old ? [] : [`${object.kind} is stored and not acted on yet: ${so}`]),
-    ...others(object, old),
-  ];
-}

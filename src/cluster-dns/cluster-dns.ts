@@ -55,7 +55,7 @@ export interface ClusterDns {
 }
 
 /** The same address on every node of every cluster, for clients without settings of the cluster. */
-const nodeLocalAddress = '169.254.20.10';
+export const nodeLocalAddress = '169.254.20.10';
 const dnsPort = 53;
 const retry = { initialMs: 100, maxMs: 10_000 };
 /** Interval of repairs: reloading a firewall removes our rules without any event. */

@@ -2,6 +2,7 @@
 import type { Feature } from './feature.ts';
 import { type FunctionSettings, functions } from './functions/functions.ts';
 import { type HostNameSettings, hostNames } from './host-names/host-names.ts';
+import { ingress } from './ingress/ingress.ts';
 import { slurm } from './slurm/slurm.ts';
 import { type TriggerSettings, triggers } from './triggers/triggers.ts';
 import { type WorkflowSettings, workflows } from './workflows/workflows.ts';
@@ -16,6 +17,7 @@ export interface FeatureSettings
 export const features: readonly Feature<FeatureSettings>[] = [
   functions,
   hostNames,
+  ingress,
   slurm,
   triggers,
   workflows,

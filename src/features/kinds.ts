@@ -20,6 +20,7 @@ import { workflowRunResource } from './workflows/api/workflow-run.ts';
 const featureKinds = {
   functions: [functionResource, functionVersionResource],
   'host-names': [dnsResource],
+  ingress: [],
   slurm: [slurmFileResource, slurmJobResource],
   triggers: [folderWatchResource, triggerResource, triggerEventResource],
   workflows: [workflowResource, workflowHistoryResource, workflowRunResource],

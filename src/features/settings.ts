@@ -5,6 +5,7 @@
 import type { SettingRows, SettingValues } from '../settings/definition.ts';
 import { functionSettings } from './functions/api/settings.ts';
 import { hostNameSettings } from './host-names/api/settings.ts';
+import { ingressSettings } from './ingress/api/settings.ts';
 import type { FeatureName } from './names.ts';
 import { triggerSettings } from './triggers/api/settings.ts';
 
@@ -12,6 +13,7 @@ import { triggerSettings } from './triggers/api/settings.ts';
 export const byFeature = {
   functions: functionSettings,
   'host-names': hostNameSettings,
+  ingress: ingressSettings,
   triggers: triggerSettings,
 } as const satisfies Partial<Record<FeatureName, SettingRows>>;
 

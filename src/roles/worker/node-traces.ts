@@ -10,7 +10,7 @@ import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { removeDnsLink } from '../../cluster-dns/dns-link.ts';
 import { BuildEngine } from '../../features/functions/agent/build-engine.ts';
-import { removeNodeRouting } from '../../features/host-names/agent/node-routing.ts';
+import { removeHostNames } from '../../features/host-names/agent/node-routing.ts';
 import { readCheckpoint } from '../../kubelet/node/checkpoint.ts';
 import { stopContainers } from '../../kubelet/node/cleanup.ts';
 import type { ContainerRuntime } from '../../kubelet/runtime/runtime.ts';
@@ -20,6 +20,7 @@ import type { Exec } from '../../os/exec.ts';
 import { removeTree } from '../../os/remove-tree.ts';
 import { removeServiceRules } from '../../service-proxy/proxier.ts';
 import type { ProcessContext } from '../process-context.ts';
+import { removeWebServer } from './node-web-server.ts';
 import { ownerOf } from './owner.ts';
 
 export interface NodeTraces {
@@ -47,7 +48,8 @@ export async function removeNodeTraces(
     await Promise.all(ids.map((id) => runtime.remove(id)));
   }
   await new BuildEngine({ socketPath: dockerSocket, owner: ownerOf(dataDir) }).removeAll();
-  await removeNodeRouting(dataDir, dockerSocket);
+  await removeWebServer(dataDir, dockerSocket);
+  await removeHostNames(dataDir);
   await removeServiceRules(exec);
   await removeDnsLink(exec);
   await cleanupNetwork(exec);

@@ -12,20 +12,18 @@ import { createClient } from '../../client/rest-client.ts';
 import { createInformerFactory } from '../../client/shared-informer.ts';
 import { tracedTransport } from '../../client/traced-transport.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
-import { createNodeRouting } from '../../features/host-names/agent/node-routing.ts';
-import { dnsServedCondition, dnsServedType } from '../../features/host-names/api/dns-served.ts';
 import { createKubelet, type Kubelet, type KubeletOptions } from '../../kubelet/kubelet.ts';
 import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
 import { RoutedPodNetwork } from '../../network/pod-network.ts';
 import { readAsset } from '../../os/assets.ts';
-import { portProblem } from '../../os/port-problem.ts';
 import { createProxier } from '../../service-proxy/proxier.ts';
 import { requireFreeHostPort } from '../preflight.ts';
 import { createNodeDns, podDns } from './node-dns.ts';
 import { nodeDoctor } from './node-doctor.ts';
 import { nodeFeatures } from './node-features.ts';
 import { agentLife, logRotationOf } from './node-life.ts';
+import { wireWebServer } from './node-web-server.ts';
 import { trustAnnotations } from './trust-annotations.ts';
 import { pauseImage, type WorkerOptions, workerRuntime } from './worker-options.ts';
 
@@ -78,12 +76,15 @@ function connect(options: WorkerOptions) {
     proxyInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     /** Informers of Dns objects: a master without this feature does not serve them. */
     dnsInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
+    /** Informers of Ingresses: a master without this feature does not let nodes read them. */
+    ingressInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
+    proxyClient,
   };
 }
 
-/** Makes the service proxy, the routing of Dns objects and the cluster DNS. */
+/** Makes the service proxy, the web server and the cluster DNS. */
 function wireServices(options: WorkerOptions, connection: Connection) {
-  const { events, proxyInformers, nodeInformers, dnsInformers } = connection;
+  const { proxyInformers, nodeInformers } = connection;
   const { settings, clock, log, exec, nodeName, nodeIP } = options;
   const conditions = replaceable<ReportedConditions>({});
   const proxier = createProxier({
@@ -93,18 +94,9 @@ function wireServices(options: WorkerOptions, connection: Connection) {
     clusterCIDR: settings['cluster-cidr'],
     log: log.named('proxy'),
   });
-  const routing = createNodeRouting(settings, {
-    ...{ clock, log, nodeName, nodeIP, events },
-    dataDir: settings['data-dir'],
-    dockerSocket: settings['docker-socket'],
-    clusterDomain: settings['cluster-domain'],
-    portProblem: (port) => portProblem('TCP', '0.0.0.0', port),
-    services: proxyInformers.informerFor(serviceResource),
-    informers: dnsInformers,
-    onState: (state) => conditions.replace({ [dnsServedType]: dnsServedCondition(state) }),
-  });
-  const dns = createNodeDns(options, settings, proxyInformers, routing.hostAddresses);
-  return { conditions, proxier, routing, dns };
+  const webServer = wireWebServer(options, connection, conditions);
+  const dns = createNodeDns(options, settings, proxyInformers, webServer.hostAddresses);
+  return { conditions, proxier, webServer, dns };
 }
 
 function overlayOptions(options: WorkerOptions, { client, nodeInformers }: Connection) {

@@ -1,9 +1,6 @@
 /** The node's part of a process: the agent, the pod network and the service proxy. */
 import { unlessAborted } from '../../base/abort.ts';
-import { errorMessage } from '../../base/log.ts';
-import { removeNodeRouting } from '../../features/host-names/agent/node-routing.ts';
 import { runOverlay } from '../../network/overlay/overlay.ts';
-import { runsFeature } from './node-features.ts';
 import { shutdownPeriods, signalAfterPods } from './node-life.ts';
 import type { WorkerOptions } from './worker-options.ts';
 import { wireWorker } from './worker-wiring.ts';
@@ -16,24 +13,24 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   const stop = new AbortController();
   const going = signalAfterPods({ kubelet: worker.kubelet, periods, exec, log }, signal);
   const ended = AbortSignal.any([going, stop.signal]);
-  const parts = runParts(options, worker, ended);
+  const parts = runParts(worker, ended);
   try {
     await Promise.all(parts);
   } finally {
     stop.abort();
     await Promise.allSettled(parts);
-    await Promise.all([worker.proxyInformers.stopped(), worker.dnsInformers.stopped()]);
+    const { proxyInformers, dnsInformers, ingressInformers } = worker;
+    await Promise.all([proxyInformers.stopped(), dnsInformers.stopped(), ingressInformers.stopped()]);
     await worker.events.stop();
   }
 }
 
 /** Runs each part until the signal aborts. */
 function runParts(
-  { settings, log }: WorkerOptions,
   worker: Awaited<ReturnType<typeof wireWorker>>,
   ended: AbortSignal,
 ): readonly Promise<void>[] {
-  const { kubelet, proxier, routing, dns, proxyInformers, dnsInformers, overlay, registered } = worker;
+  const { kubelet, proxier, webServer, dns, proxyInformers, overlay, registered } = worker;
   /**
    * Objects that all nodes read are watched only after registration: the API server would reject these
    * requests earlier.
@@ -48,17 +45,7 @@ function runParts(
   };
   const proxy = async () => {
     await proxyInformers.start(ended);
-    const serveDns = async () => {
-      if (runsFeature(settings, 'host-names')) {
-        await dnsInformers.start(ended);
-        await routing.run(ended);
-      } else {
-        await removeNodeRouting(settings['data-dir'], settings['docker-socket']).catch((error) =>
-          log.warn('cannot remove the web server of Dns objects', { error: errorMessage(error) }),
-        );
-      }
-    };
-    await Promise.all([proxier.run(ended), serveDns()]);
+    await Promise.all([proxier.run(ended), webServer.run(ended)]);
   };
   return [kubelet.run(ended), member(proxy), member(() => runOverlay(overlay, ended)), dns.run(ended)];
 }

@@ -11,7 +11,6 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { isAddress } from '../../../base/addresses.ts';
 import { checkIPAddress } from '../../ip.ts';
-import { notActedOn } from '../../not-yet.ts';
 import { ingressColumns } from './ingress-columns.ts';
 import { validateReference } from './references.ts';
 import type {
@@ -159,7 +158,7 @@ export const ingressResource: ResourceDefinition<Ingress> = {
   strategy: {
     validate: validateIngress,
     validateStatus,
-    warnings: notActedOn('nothing is routed by it', deprecatedClass),
+    warnings: deprecatedClass,
     countsGenerations: true,
   },
   hasStatus: true,

@@ -15,7 +15,7 @@ export const hostNameSettings = define({
     shared: true,
   },
   'nginx-image': {
-    about: 'image of the nginx that serves Dns objects',
+    about: 'image of the nginx that serves Ingresses and Dns objects',
     hint: 'IMAGE',
     default: 'nginx:alpine',
     read: text,

@@ -7,6 +7,7 @@
 import { type Lease, leaseResource } from '../../../api/coordination/v1/lease.ts';
 import { placesOf } from '../../../api/coordination/v1/master-lease.ts';
 import { type Node, nodeResource } from '../../../api/core/v1/node/node.ts';
+import { type Ingress, ingressResource } from '../../../api/networking/v1/ingress.ts';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import { type ResourceDefinition, storagePrefix } from '../../../apimachinery/resource-definition.ts';
 import { newInvalid } from '../../../apimachinery/status-error.ts';
@@ -27,11 +28,22 @@ const dnsesByHost: IndexDeclaration = {
   keysOf: (object) => [(object as Dns).spec.host],
 };
 
+const ingressesByHost: IndexDeclaration = {
+  name: 'Ingresses by host',
+  prefix: storagePrefix(ingressResource),
+  keysOf: (object) => ((object as Ingress).spec.rules ?? []).flatMap(({ host }) => host?.toLowerCase() || []),
+};
+
 /** `domains`: the domains below which hosts are allowed. */
 export const dnsHosts = (server: Parts, domains: readonly string[]): AdmissionPlugin =>
-  plugin(server, domains, server.cache.index(dnsesByHost));
+  plugin(server, domains, server.cache.index(dnsesByHost), server.cache.index(ingressesByHost));
 
-const plugin = (server: Parts, domains: readonly string[], byHost: CacheIndex): AdmissionPlugin => ({
+const plugin = (
+  server: Parts,
+  domains: readonly string[],
+  byHost: CacheIndex,
+  ingresses: CacheIndex,
+): AdmissionPlugin => ({
   name: 'DnsHosts',
   async validate({ definition, namespace, name, object, old }) {
     if (definition.group !== dnsResource.group || definition.plural !== dnsResource.plural || !object) return;
@@ -45,10 +57,24 @@ const plugin = (server: Parts, domains: readonly string[], byHost: CacheIndex): 
     if (problem !== undefined) throw refuse(problem);
     // Another master may have stored the first object of the host a moment ago.
     await waitForNow(server, new AbortController());
-    const holder = hostHolder(byHost.get(host).map(({ object: stored }) => stored as Dns));
-    if (holder !== undefined && holder !== namespace) throw refuse(`belongs to the namespace ${holder}`);
+    const taken = takenBy(host, namespace, byHost, ingresses);
+    if (taken !== undefined) throw refuse(taken);
   },
 });
+
+/** Returns why objects of the namespace may not have the host; undefined if they may. */
+function takenBy(
+  host: string,
+  namespace: string,
+  byHost: CacheIndex,
+  ingresses: CacheIndex,
+): string | undefined {
+  const holder = hostHolder(byHost.get(host).map(({ object: stored }) => stored as Dns));
+  if (holder !== undefined && holder !== namespace) return `belongs to the namespace ${holder}`;
+  // Nodes serve a host of both for the Dns.
+  const other = ingresses.get(host).find(({ object: { metadata } }) => metadata.namespace !== namespace);
+  return other && `an Ingress of the namespace ${other.object.metadata.namespace} has this host`;
+}
 
 /**
  * Rejects more paths than a namespace may have. Two concurrent writes may both pass; the excess paths are

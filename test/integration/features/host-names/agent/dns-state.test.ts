@@ -8,13 +8,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { serviceResource } from '../../../../../src/api/core/v1/service/service.ts';
+import { Wake } from '../../../../../src/base/keep-doing.ts';
 import { silentLogger } from '../../../../../src/base/log.ts';
 import { call } from '../../../../../src/docker/call.ts';
 import { createDnsRouting } from '../../../../../src/features/host-names/agent/dns-routing.ts';
-import type { Engine } from '../../../../../src/features/host-names/agent/engine.ts';
-import { Nginx } from '../../../../../src/features/host-names/agent/nginx.ts';
 import { dnsResource } from '../../../../../src/features/host-names/api/dns.ts';
 import type { DnsServed } from '../../../../../src/features/host-names/api/dns-served.ts';
+import type { Engine } from '../../../../../src/web-server/engine.ts';
+import { Nginx } from '../../../../../src/web-server/nginx.ts';
+import { runWebServer } from '../../../../../src/web-server/web-server.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { ScriptedInformers } from '../../../../fixtures/scripted-informers.ts';
 import { makeDns } from '../../../../unit/features/host-names/agent/objects.ts';
@@ -53,42 +55,47 @@ describe('a node that serves Dns objects', () => {
       remove: async () => {},
       logs: async () => '[emerg] bind() failed',
     };
+    const wake = new Wake();
     const routing = createDnsRouting({
       informers,
       services: informers.informerFor(serviceResource),
       events: { event: (_about, _type, reason, message) => void events.push(`${reason} ${message}`) },
-      clock,
+      wake,
       log: silentLogger,
-      nginx: new Nginx({
-        engine,
-        clock,
-        container: 'c',
-        image: 'nginx:alpine',
-        directory,
-        // Nothing listens on the port, so nothing confirms that it has loaded the configuration.
-        port: 1,
-        requireFreePort: async () => {
-          if (problems.port) throw new Error(problems.port);
-        },
-      }),
       hosts: { path: join(directory, 'hosts'), owner: 'test', address: '192.0.2.1' },
       writesHosts: true,
       nodeName: 'n1',
       clusterDomain: 'cluster.local',
       onState: (state) => void states.push(state),
     });
-    stop.ended = routing.run(stop.signal.signal);
+    const nginx = new Nginx({
+      engine,
+      clock,
+      container: 'c',
+      image: 'nginx:alpine',
+      directory,
+      mountPoint: '/minik8s',
+      temporary: '/tmp',
+      // Nothing listens on the port, so nothing confirms that it has loaded the configuration.
+      ports: { http: 1, https: undefined },
+      portProblem: async () => problems.port,
+      makeCertificate: async () => '',
+    });
+    stop.ended = runWebServer({ clock, nginx, wake, fronts: [routing.front] }, stop.signal.signal);
     return { informers, clock, states, events };
   }
   const last = (states: readonly DnsServed[], expected: DnsServed) =>
     eventually(async () => assert.deepEqual(states.at(-1), expected));
 
   it('reports a failure, and its end', async () => {
-    const problems: { port?: string; image?: string } = { port: 'port 80 of this node is taken' };
+    const problems: { port?: string; image?: string } = { port: 'is taken by another process' };
     const { informers, clock, states, events } = start(problems);
     await last(states, { reason: 'NothingToServe', message: 'there is no Dns object' });
     informers.put(dnsResource, makeDns('one', 'a.example', ['/=web:80']));
-    await last(states, { reason: 'PortTaken', message: 'port 80 of this node is taken' });
+    await last(states, {
+      reason: 'PortTaken',
+      message: 'port 1 of this node is taken by another process; free it: the node serves hosts on it',
+    });
     delete problems.port;
     problems.image = 'pull access denied';
     await eventually(async () => {

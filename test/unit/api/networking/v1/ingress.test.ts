@@ -169,13 +169,11 @@ testStatus(ingressResource, ingress, [
 
 test('an annotation in place of the class gives one warning', () => {
   const raw = merge(ingress, { ...annotated('nginx'), ...spec({ ingressClassName: null }) });
-  const stored = 'Ingress is stored and not acted on yet: nothing is routed by it';
   assert.deepEqual(warnings(ingressResource, raw), [
-    stored,
     `annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`,
   ]);
   assert.deepEqual(warnings(ingressResource, raw, spec({ tls: [] })), []);
-  assert.deepEqual(warnings(ingressResource, ingress), [stored]);
+  assert.deepEqual(warnings(ingressResource, ingress), []);
 });
 
 test('the columns of an ingress', () => {

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Service, serviceResource } from '../../../../../src/api/core/v1/service/service.ts';
+import { Wake } from '../../../../../src/base/keep-doing.ts';
 import { createDnsRouting } from '../../../../../src/features/host-names/agent/dns-routing.ts';
-import { NotServedError } from '../../../../../src/features/host-names/agent/not-served.ts';
-import type { HostRoutes } from '../../../../../src/features/host-names/agent/routes.ts';
 import { dnsResource } from '../../../../../src/features/host-names/api/dns.ts';
 import type { DnsServed } from '../../../../../src/features/host-names/api/dns-served.ts';
+import { NotServedError } from '../../../../../src/web-server/not-served.ts';
+import type { Site } from '../../../../../src/web-server/site.ts';
+import { runWebServer } from '../../../../../src/web-server/web-server.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../../../fixtures/recording-logger.ts';
 import { ScriptedInformers } from '../../../../fixtures/scripted-informers.ts';
@@ -27,7 +29,7 @@ class Stand {
   readonly clock = new FakeClock();
   readonly events: string[] = [];
   /** Routes that the web server serves; undefined while it is stopped. */
-  served: readonly HostRoutes[] | undefined;
+  served: readonly Site[] | undefined;
   /** Number of times that the web server was configured or stopped. */
   looks = 0;
   /** Error of the next configuration. */
@@ -47,7 +49,7 @@ class Stand {
     const directory = mkdtempSync(join(tmpdir(), 'minik8s-dns-routing-'));
     this.hostsFile = join(directory, 'hosts');
     writeFileSync(this.hostsFile, hosts);
-    const tell = async (routes: readonly HostRoutes[] | undefined) => {
+    const tell = async (routes: readonly Site[] | undefined) => {
       this.looks++;
       this.#told.resolve();
       this.#told = Promise.withResolvers();
@@ -55,13 +57,13 @@ class Stand {
       if (this.problem) throw this.problem;
       this.served = routes;
     };
+    const wake = new Wake();
     this.routing = createDnsRouting({
       informers: this.informers,
       services: this.informers.informerFor(serviceResource),
       events: { event: (_about, _type, _reason, message) => void this.events.push(message) },
-      clock: this.clock,
+      wake,
       log: new RecordingLogger(),
-      nginx: { serve: tell, remove: () => tell(undefined) },
       hosts: { path: this.hostsFile, owner: 'test', address: '192.0.2.1' },
       writesHosts,
       nodeName: 'n1',
@@ -72,7 +74,17 @@ class Stand {
         this.#looked = Promise.withResolvers();
       },
     });
-    this.#ended = this.routing.run(this.#stopping.signal);
+    const nginx = {
+      serve: async ({ sites }: { readonly sites: readonly Site[] }) => {
+        await tell(sites);
+        return { refused: [] };
+      },
+      remove: () => tell(undefined),
+    };
+    const fronts = [this.routing.front];
+    this.#ended = runWebServer({ clock: this.clock, nginx, wake, fronts }, this.#stopping.signal).then(() =>
+      this.routing.end(),
+    );
     t.after(async () => {
       await this.stop();
       rmSync(directory, { recursive: true });
@@ -108,7 +120,9 @@ class Stand {
   }
 
   upstreams(): (string | undefined)[] | undefined {
-    return this.served?.flatMap(({ paths }) => paths.map(({ upstream }) => upstream));
+    return this.served?.flatMap(({ routes }) =>
+      routes.map(({ action }) => (action.type === 'proxy' ? action.backends[0] : undefined)),
+    );
   }
 }
 

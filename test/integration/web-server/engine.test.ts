@@ -1,9 +1,9 @@
 /** Calls of the real engine for the node's own container. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { dockerClient } from '../../../../../src/docker/client.ts';
-import { dockerEngine } from '../../../../../src/features/host-names/agent/engine.ts';
-import { makeTestImages, type TestImages } from '../../../../fixtures/docker-images.ts';
+import { dockerClient } from '../../../src/docker/client.ts';
+import { dockerEngine } from '../../../src/web-server/engine.ts';
+import { makeTestImages, type TestImages } from '../../fixtures/docker-images.ts';
 
 const run = `engine-${process.pid}-${Date.now().toString(36)}`;
 

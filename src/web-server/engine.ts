@@ -1,11 +1,11 @@
 /** The operations of the Docker engine for one container of the node itself. */
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { unlessAborted } from '../../../base/abort.ts';
-import { call, unlessGone } from '../../../docker/call.ts';
-import type { Docker } from '../../../docker/client.ts';
-import { inspectImage, pullImage } from '../../../docker/images.ts';
-import { demultiplex } from '../../../docker/streams.ts';
+import { unlessAborted } from '../base/abort.ts';
+import { call, unlessGone } from '../docker/call.ts';
+import type { Docker } from '../docker/client.ts';
+import { inspectImage, pullImage } from '../docker/images.ts';
+import { demultiplex } from '../docker/streams.ts';
 
 export interface ContainerState {
   readonly id: string;

@@ -1,13 +1,14 @@
-/** The reason why this node does not serve Dns objects, in one line with the remedy. */
+/** The reason why this node does not serve routes, in one line with the remedy. */
 
-import { errorMessage } from '../../../base/log.ts';
-import type { DnsServedReason } from '../api/dns-served.ts';
+import { errorMessage } from '../base/log.ts';
+
+export type NotServedReason = 'PortTaken' | 'WebServerNotStarted' | 'ConfigurationRefused';
 
 export class NotServedError extends Error {
   override readonly name = 'NotServedError';
-  readonly reason: DnsServedReason;
+  readonly reason: NotServedReason;
 
-  constructor(reason: DnsServedReason, message: string, options?: ErrorOptions) {
+  constructor(reason: NotServedReason, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
   }
@@ -18,7 +19,7 @@ export class NotServedError extends Error {
  * known.
  */
 export async function orNotServed<T>(
-  reason: DnsServedReason,
+  reason: NotServedReason,
   work: () => Promise<T>,
   wayOut: (error: unknown) => string | undefined = () => undefined,
 ): Promise<T> {

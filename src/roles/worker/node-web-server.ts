@@ -1,0 +1,136 @@
+/** The node's web server: one container that serves Ingresses and Dns objects. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { serviceResource } from '../../api/core/v1/service/service.ts';
+import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
+import type { Replaceable } from '../../base/current.ts';
+import { Wake } from '../../base/keep-doing.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { Client } from '../../client/client.ts';
+import type { InformerFactory } from '../../client/informer.ts';
+import { nodeLocalAddress } from '../../cluster-dns/cluster-dns.ts';
+import type { EventRecorder } from '../../controller-runtime/events.ts';
+import { dockerClient } from '../../docker/client.ts';
+import { createNodeRouting, removeHostNames } from '../../features/host-names/agent/node-routing.ts';
+import { dnsResource } from '../../features/host-names/api/dns.ts';
+import { dnsServedCondition, dnsServedType } from '../../features/host-names/api/dns-served.ts';
+import { resolverOf } from '../../features/ingress/agent/external-addresses.ts';
+import { createIngressRouting } from '../../features/ingress/agent/ingress-routing.ts';
+import { ingressServedCondition, ingressServedType } from '../../features/ingress/api/ingress-served.ts';
+import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
+import { portProblem } from '../../os/port-problem.ts';
+import { newAuthority } from '../../pki/credentials.ts';
+import { dockerEngine } from '../../web-server/engine.ts';
+import { Nginx } from '../../web-server/nginx.ts';
+import { type Front, runWebServer } from '../../web-server/web-server.ts';
+import { runsFeature } from './node-features.ts';
+import type { WorkerOptions } from './worker-options.ts';
+
+interface WebServerConnection {
+  readonly proxyClient: Client;
+  readonly events: EventRecorder;
+  readonly proxyInformers: InformerFactory;
+  readonly dnsInformers: InformerFactory;
+  readonly ingressInformers: InformerFactory;
+}
+
+/** The name includes a hash, since two clusters may share a Docker engine. */
+const containerOf = (dataDir: string) =>
+  `minik8s-routing-${createHash('sha256').update(dataDir).digest('hex').slice(0, 8)}`;
+
+/** Makes the web server and its fronts; starts nothing. */
+export function wireWebServer(
+  options: WorkerOptions,
+  connection: WebServerConnection,
+  conditions: Replaceable<ReportedConditions>,
+) {
+  const { settings, log } = options;
+  const wake = new Wake();
+  const report = (type: string, condition: ReportedConditions[string]) =>
+    conditions.replace({ ...conditions.value, [type]: condition });
+  const dns = wireDns(options, connection, wake, report);
+  const ingress = wireIngress(options, connection, wake, report);
+  const serves = {
+    dns: runsFeature(settings, 'host-names'),
+    ingress: runsFeature(settings, 'ingress') && settings['serve-ingress'] === 'true',
+  };
+  const nginx = nginxOf(options);
+  return {
+    hostAddresses: dns.hostAddresses,
+    /** Runs until the signal aborts; the web server keeps running. The proxy's informers have synced. */
+    async run(signal: AbortSignal): Promise<void> {
+      const fronts: Front[] = [];
+      if (serves.dns) fronts.push(dns.front);
+      else
+        await removeHostNames(settings['data-dir']).catch((error) =>
+          log.warn('cannot remove the names of Dns objects', { error: errorMessage(error) }),
+        );
+      if (serves.ingress) fronts.push(ingress.front);
+      // Without the objects of one front the routes of all that it serves would be dropped.
+      await Promise.all([
+        ...(serves.dns ? [connection.dnsInformers.start(signal)] : []),
+        ...(serves.ingress ? [connection.ingressInformers.start(signal)] : []),
+      ]);
+      await runWebServer({ clock: options.clock, nginx, wake, fronts }, signal);
+      ingress.end();
+      await dns.end();
+    },
+  };
+}
+
+type Report = (type: string, condition: ReportedConditions[string]) => void;
+
+function wireDns(options: WorkerOptions, connection: WebServerConnection, wake: Wake, report: Report) {
+  const { settings, log, nodeName, nodeIP } = options;
+  const { events, dnsInformers, proxyInformers } = connection;
+  return createNodeRouting(settings, {
+    ...{ log, nodeName, nodeIP, events, wake },
+    dataDir: settings['data-dir'],
+    clusterDomain: settings['cluster-domain'],
+    services: proxyInformers.informerFor(serviceResource),
+    informers: dnsInformers,
+    onState: (state) => report(dnsServedType, dnsServedCondition(state)),
+  });
+}
+
+function wireIngress(options: WorkerOptions, connection: WebServerConnection, wake: Wake, report: Report) {
+  const { clock, random, log, nodeName, settings } = options;
+  const { events, ingressInformers, dnsInformers, proxyInformers, proxyClient } = connection;
+  const dnses = runsFeature(settings, 'host-names')
+    ? dnsInformers.informerFor(dnsResource).lister
+    : undefined;
+  return createIngressRouting({
+    ...{ clock, random, nodeName, events, wake },
+    log: log.named('ingress'),
+    client: proxyClient,
+    informers: ingressInformers,
+    services: proxyInformers.informerFor(serviceResource),
+    slices: proxyInformers.informerFor(endpointSliceResource),
+    otherHosts: () => new Set(dnses?.list().map(({ spec }) => spec.host)),
+    resolve: resolverOf(nodeLocalAddress),
+    onState: (state) => report(ingressServedType, ingressServedCondition(state)),
+  });
+}
+
+function nginxOf({ settings, clock }: WorkerOptions): Nginx {
+  const https = settings['https-port'];
+  return new Nginx({
+    engine: dockerEngine(dockerClient(settings['docker-socket'])),
+    clock,
+    container: containerOf(settings['data-dir']),
+    image: settings['nginx-image'],
+    directory: join(settings['data-dir'], 'kubelet/routing'),
+    mountPoint: '/minik8s',
+    temporary: '/tmp',
+    ports: { http: settings['http-port'], https: https === 0 ? undefined : https },
+    portProblem: (port) => portProblem('TCP', '0.0.0.0', port),
+    makeCertificate: async () => {
+      const { key, certificate } = await newAuthority(clock.now(), 'minik8s-default');
+      return `${certificate.trim()}\n${key.trim()}\n`;
+    },
+  });
+}
+
+/** Removes the web server of a node, of any run; does nothing if there is none. */
+export const removeWebServer = (dataDir: string, dockerSocket: string): Promise<void> =>
+  dockerEngine(dockerClient(dockerSocket)).remove(containerOf(dataDir));

@@ -1,0 +1,84 @@
+/**
+ * Content of the node's web server, independent of the kind of object that asks for it: hosts with routes.
+ * Fronts (Dns objects, Ingresses) make sites; render-nginx.ts makes the configuration. Pure.
+ */
+
+/** A host with its routes. Example: `{ host: 'shop.example', routes: [] }`. */
+export interface Site {
+  /** A name such as `shop.example`, `*.example` for one label below it, or '' for every other host. */
+  readonly host: string;
+  /** Name of a certificate file; undefined: the default certificate. */
+  readonly certificate?: string;
+  /** Text of the answer to a path without a route. */
+  readonly notFound: string;
+  readonly routes: readonly Route[];
+}
+
+/**
+ * Exact: the path itself. Prefix: the path and everything below it, in whole elements. Regex: the pattern
+ * from the beginning of the path, in any case; the first one of a site that matches is taken, and only if no
+ * Exact or Prefix except `/` matches.
+ */
+export interface Match {
+  readonly type: 'Exact' | 'Prefix' | 'Regex';
+  /** For Exact and Prefix a path as `isPlainPath` accepts; for Regex a pattern. */
+  readonly path: string;
+}
+
+export type Protocol = 'HTTP' | 'HTTPS' | 'GRPC' | 'GRPCS';
+
+export interface Route {
+  readonly match: Match;
+  readonly action: Action;
+  readonly policy?: Policy;
+}
+
+export type Action =
+  /** Answers that there is no backend now. */
+  | { readonly type: 'unavailable' }
+  | { readonly type: 'redirect'; readonly status: number; readonly url: string }
+  | ProxyAction;
+
+export interface ProxyAction {
+  readonly type: 'proxy';
+  readonly protocol: Protocol;
+  /** Addresses such as `10.96.0.20:80`; at least one. */
+  readonly backends: readonly string[];
+  /** True if the prefix is removed from the path and sent in X-Forwarded-Prefix. */
+  readonly stripsPrefix?: boolean;
+  /** Replaces the whole path; `$1` to `$9` are the groups of a Regex. */
+  readonly rewrite?: string;
+  /** Keeps a client at one backend by a cookie. */
+  readonly affinity?: { readonly cookie: string; readonly maxAgeSeconds?: number };
+}
+
+export interface Cors {
+  /** Origins such as `https://shop.example`; `*` alone: all. */
+  readonly origins: readonly string[];
+  readonly methods: string;
+  readonly headers: string;
+  readonly allowsCredentials: boolean;
+  readonly maxAgeSeconds: number;
+}
+
+/** Limits and rules for the requests of a route. Absent fields have the defaults of the configuration. */
+export interface Policy {
+  /** Redirects HTTP to HTTPS. */
+  readonly requiresTls?: boolean;
+  /** Maximum size of a body in bytes; 0: no limit. */
+  readonly maxBodyBytes?: number;
+  readonly connectTimeoutSeconds?: number;
+  readonly sendTimeoutSeconds?: number;
+  readonly readTimeoutSeconds?: number;
+  /** Ranges of addresses; the empty list allows everybody. */
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly buffersAnswers?: boolean;
+  readonly buffersBodies?: boolean;
+  readonly cors?: Cors;
+}
+
+export const defaultMaxBodyBytes = 1024 * 1024;
+
+/** Returns true for a path that is safe in the configuration and that the server compares as it is. */
+export const isPlainPath = (path: string): boolean => /^\/[A-Za-z0-9._~!'()*+,;=:@&/-]*$/.test(path);
