@@ -137,7 +137,10 @@ describe('ctl', { timeout: 300_000 }, () => {
     [['create', 'deployment', 'x'], /required flag\(s\) "image" not set/],
     [['create', 'nonsense'], /ctl create: unexpected argument 'nonsense'/],
     [['apply', '-k', '.'], /ctl apply: unknown flag -k: ctl does not build kustomizations; kustomize does: /],
-    [['delete', '--kustomize=.'], /unknown flag --kustomize: ctl does not build kustomizations; kustomize does: /],
+    [
+      ['delete', '--kustomize=.'],
+      /unknown flag --kustomize: ctl does not build kustomizations; kustomize does: /,
+    ],
     [['get', 'servicecidrs'], /^error: servicecidrs are known to Kubernetes, not served by minik8s\n$/],
     [['get', 'servicecidr,pods'], /^error: servicecidrs are known to Kubernetes, not served by minik8s\n$/],
     [['top', 'things'], /ctl top: unknown command things; known: /],

@@ -170,7 +170,7 @@ export interface ServiceReference {
   namespace: string;
   name: string;
   path?: string | undefined;
-  port?: number | undefined;
+  port: number;
 }
 
 export interface ValidationRule {
