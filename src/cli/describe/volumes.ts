@@ -110,7 +110,7 @@ const sources: Readonly<Record<string, Source>> = {
     ],
   },
   iscsi: {
-    type: "ISCSI (an ISCSI Disk resource that is attached to a kubelet's host machine and then exposed to the pod)",
+    type: 'ISCSI (an iSCSI disk that the node attaches)',
     lines: fields(['TargetPortal', 'targetPortal'], ['IQN', 'iqn'], ['Lun', 'lun'], ['FSType', 'fsType']),
   },
   fc: {
@@ -132,7 +132,7 @@ const sources: Readonly<Record<string, Source>> = {
     ],
   },
   flexVolume: {
-    type: 'FlexVolume (a generic volume resource that is provisioned/attached using an exec based plugin)',
+    type: 'FlexVolume (a volume of a driver that is an executable)',
     lines: (source) => [
       `Driver:\t${textAt(source, 'driver')}`,
       `FSType:\t${textAt(source, 'fsType')}`,

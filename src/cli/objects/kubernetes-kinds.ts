@@ -5,10 +5,6 @@
 
 /** Kinds by group: the plural, the kind and the short names. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
-  'admissionregistration.k8s.io': [
-    'mutatingadmissionpolicies MutatingAdmissionPolicy',
-    'mutatingadmissionpolicybindings MutatingAdmissionPolicyBinding',
-  ],
   'networking.k8s.io': ['ipaddresses IPAddress ip', 'servicecidrs ServiceCIDR'],
   'resource.k8s.io': [
     'deviceclasses DeviceClass',

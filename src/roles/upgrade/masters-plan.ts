@@ -1,4 +1,4 @@
-/** Decisions of `minik8s upgrade --nodes` about the other masters: which, in which order, when one is done. */
+/** Decisions of `minik8s upgrade --nodes` about the other masters: their order, and when one is done. */
 import { addressIn, versionAnnotation } from '../../api/coordination/v1/master-lease.ts';
 import {
   parseUpgradeResult,

@@ -1,4 +1,4 @@
-/** Carries out `minik8s upgrade --nodes` on the other masters: one after the other, by orders in their Leases. */
+/** Carries out `minik8s upgrade --nodes` on the other masters, one by one, by orders in their Leases. */
 import { randomUUID } from 'node:crypto';
 import { masterLabel } from '../../api/coordination/v1/master-lease.ts';
 import { type UpgradeOrder, upgradeAnnotation } from '../../api/core/v1/node/upgrade.ts';

@@ -1,4 +1,4 @@
-/** What an ordered upgrade replaces: the executable of the installed service. */
+/** The executable of the installed service, which an ordered upgrade replaces. */
 import { isSea } from 'node:sea';
 import { digestOfFile, readInstalled } from '../../installation/machine-facts.ts';
 import { executablePath } from '../../installation/plan/install-plan.ts';
