@@ -34,6 +34,7 @@ function runParts(
   ended: AbortSignal,
 ): readonly Promise<void>[] {
   const { kubelet, proxier, routing, dns, proxyInformers, dnsInformers, overlay, registered } = worker;
+  const { policies } = worker;
   /**
    * Objects that all nodes read are watched only after registration: the API server would reject these
    * requests earlier.
@@ -60,5 +61,12 @@ function runParts(
     };
     await Promise.all([proxier.run(ended), serveDns()]);
   };
-  return [kubelet.run(ended), member(proxy), member(() => runOverlay(overlay, ended)), dns.run(ended)];
+  return [
+    kubelet.run(ended),
+    policies.run(ended),
+    member(() => policies.read(ended)),
+    member(proxy),
+    member(() => runOverlay(overlay, ended)),
+    dns.run(ended),
+  ];
 }

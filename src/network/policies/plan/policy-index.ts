@@ -53,14 +53,19 @@ export class PolicyIndex {
   setPolicy(key: string, policy: NetworkPolicy | undefined): void {
     const before = this.#policies.get(key);
     const after = policy && { ...compilePolicy(policy), id: ++this.#ids };
-    for (const peer of after ? peersOf(after) : []) this.#peers.acquire(peer);
+    this.#acquire(after);
     for (const peer of before ? peersOf(before) : []) this.#peers.release(peer);
-    if (after) this.#policies.set(key, after);
-    else this.#policies.delete(key);
     for (const { pod, policies } of this.#local.values()) {
       if (after && selects(after, pod)) policies.add(key);
       else policies.delete(key);
     }
+    if (!after) this.#policies.delete(key);
+  }
+
+  #acquire(policy: Numbered | undefined): void {
+    if (!policy) return;
+    for (const peer of peersOf(policy)) this.#peers.acquire(peer);
+    this.#policies.set(policy.key, policy);
   }
 
   /** Sets the labels of a namespace, or removes it. */
