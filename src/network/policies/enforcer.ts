@@ -55,10 +55,10 @@ export class PolicyEnforcer {
   constructor(options: PolicyEnforcerOptions) {
     const { clock, log, path } = options;
     this.#options = options;
-    const onChange = () => this.#changed();
-    this.#objects = new PolicyObjects({ ...options, index: this.#index, onChange });
     const read = () => this.#objects.facts(Object.fromEntries(this.#local));
     this.#known = new KnownFacts({ path, clock, log, read });
+    const onChange = () => this.#changed();
+    this.#objects = new PolicyObjects({ ...options, index: this.#index, onChange });
   }
 
   /**

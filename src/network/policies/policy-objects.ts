@@ -109,21 +109,15 @@ export class PolicyObjects {
   /** Removes what an earlier run knew and the API server no longer has. */
   #forgetFormer(): void {
     const { index } = this.#options;
-    const former = this.#former;
-    if (!former || !this.#policies.hasSynced) return;
-    const isUsed = this.#policies.lister.list().length > 0;
-    if (isUsed && !this.#peers.hasSynced) return;
+    const [former, policies] = [this.#former, this.#policies];
+    const isUsed = policies.lister.list().length > 0;
+    if (!former || !policies.hasSynced || (isUsed && !this.#peers.hasSynced)) return;
     this.#former = undefined;
-    for (const policy of former.policies) {
-      const key = objectKey(policy);
-      if (!this.#policies.lister.get(key)) index.setPolicy(key, undefined);
+    for (const key of goneFrom(policies, former.policies.map(objectKey))) index.setPolicy(key, undefined);
+    for (const name of goneFrom(this.#namespaces, Object.keys(former.namespaces))) {
+      index.setNamespace(name, undefined);
     }
-    for (const name of Object.keys(former.namespaces)) {
-      if (!this.#namespaces.lister.get(name)) index.setNamespace(name, undefined);
-    }
-    for (const key of Object.keys(former.pods)) {
-      if (!this.#peers.lister.get(key)) this.#setPod(key, undefined);
-    }
+    for (const key of goneFrom(this.#peers, Object.keys(former.pods))) this.#setPod(key, undefined);
   }
 
   #listen(): void {
@@ -189,3 +183,6 @@ export class PolicyObjects {
     return true;
   }
 }
+
+const goneFrom = <T extends KubeObject>({ lister }: Informer<T>, keys: readonly string[]) =>
+  keys.filter((key) => !lister.get(key));
