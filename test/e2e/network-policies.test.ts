@@ -142,7 +142,7 @@ function otherRange(server: V1Pod): string[] {
 async function answers(space: TestNamespace, client: string, target: Target): Promise<boolean> {
   try {
     const { protocol, host, port } = target;
-    await space.run(client, ['timeout', '2', 'netexec', 'ask', protocol, host, String(port)]);
+    await space.run(client, ['sh', '-c', `timeout 2 netexec ask ${protocol} ${host} ${port}`]);
     return true;
   } catch {
     return false;
