@@ -8,22 +8,24 @@ import { killGroup } from './exec.ts';
 /** A chain whose rules were deleted: `ip minik8s-proxy dispatch`. */
 export type EmptiedChain = string;
 
+/** Time after the last event of a transaction, in milliseconds: the monitor does not report its end. */
+const settleMs = 100;
+
 /**
- * Reads the output of `nft monitor rules`. Returns the chains that a transaction left without a rule that it
- * had: rules that were deleted and written again in one transaction do not count.
+ * Reads the output of `nft monitor rules`. Rules that were deleted and written again at once do not count.
  */
 export class MonitorReader {
   readonly #deleted = new Set<EmptiedChain>();
 
-  /** Takes a line; returns the chains that have lost rules once the line ends a transaction. */
-  take(line: string): readonly EmptiedChain[] {
+  take(line: string): void {
     const [, verb, chain] = /^(add|delete|insert|replace) rule (\S+ \S+ \S+)/.exec(line) ?? [];
-    if (chain !== undefined) {
-      if (verb === 'delete') this.#deleted.add(chain);
-      else this.#deleted.delete(chain);
-      return [];
-    }
-    if (!line.startsWith('# new generation')) return [];
+    if (chain === undefined) return;
+    if (verb === 'delete') this.#deleted.add(chain);
+    else this.#deleted.delete(chain);
+  }
+
+  /** Returns the chains that have lost rules since the last call. */
+  emptied(): readonly EmptiedChain[] {
     const emptied = [...this.#deleted];
     this.#deleted.clear();
     return emptied;
@@ -32,7 +34,7 @@ export class MonitorReader {
 
 /**
  * Calls `onEmptied` until the signal aborts, then resolves. Rejects when the monitor ends earlier: changes
- * may have been missed then. `onReady` is called once no later change is missed.
+ * may have been missed then. `onReady` is called once the monitor has started.
  */
 export async function monitorRules(
   { onReady, onEmptied }: { onReady(): void; onEmptied(chains: readonly EmptiedChain[]): void },
@@ -43,15 +45,22 @@ export async function monitorRules(
   const ended = endOf(child);
   const forget = onAbort(signal, () => killGroup(child));
   const reader = new MonitorReader();
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    const chains = reader.take(line);
+  let timer: NodeJS.Timeout | undefined;
+  const settled = () => {
+    const chains = reader.emptied();
     if (chains.length > 0) onEmptied(chains);
+  };
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    reader.take(line);
+    clearTimeout(timer);
+    timer = setTimeout(settled, settleMs);
   });
   child.once('spawn', onReady);
   try {
     const how = await ended;
     if (!signal.aborted) throw new Error(`nft monitor ended: ${how}`);
   } finally {
+    clearTimeout(timer);
     forget();
   }
 }

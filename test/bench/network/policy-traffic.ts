@@ -2,8 +2,9 @@
  * Traffic between two pods behind a node with 1,000 policies over 1,000 pods, beside the same traffic without
  * them. Windows with and without rules take turns, so that other load of the machine meets both.
  */
-import { once } from 'node:events';
+
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { PolicyIndex } from '../../../src/network/policies/plan/policy-index.ts';
 import { policyPodOf } from '../../../src/network/policies/plan/policy-pod.ts';
 import { renderRemoval, renderTable } from '../../../src/network/policies/plan/render.ts';
@@ -59,6 +60,7 @@ async function connectPods(): Promise<void> {
     const veth = ['link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace];
     await inside(node, 'ip', veth);
     await inside(node, 'ip', ['link', 'set', link, 'up']);
+    await inside(node, 'ip', ['address', 'add', '169.254.1.1/32', 'dev', link]);
     await inside(node, 'ip', ['route', 'add', `${ip}/32`, 'dev', link]);
     await inside(node, 'sysctl', ['-qw', `net.ipv4.conf.${link}.proxy_arp=1`]);
     await inside(namespace, 'ip', ['address', 'add', `${ip}/32`, 'dev', 'eth0']);
@@ -76,7 +78,8 @@ function tables(): string {
 }
 
 /** The floor follows connections too, as every node does for its Services. */
-const tracking = 'table ip bench { chain f { type filter hook forward priority 0; ct state invalid counter; }\n}\n';
+const tracking =
+  'table ip bench { chain f { type filter hook forward priority 0; ct state invalid counter; }\n}\n';
 
 async function measure(): Promise<Row[]> {
   const [server, client] = pods as [(typeof pods)[0], (typeof pods)[0]];
@@ -86,7 +89,10 @@ async function measure(): Promise<Row[]> {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   await once(process_.stdout, 'data');
-  const found = { with: { trips: [] as number[], bytes: [] as number[] }, without: { trips: [] as number[], bytes: [] as number[] } };
+  const found = {
+    with: { trips: [] as number[], bytes: [] as number[] },
+    without: { trips: [] as number[], bytes: [] as number[] },
+  };
   for (let window = 0; window < windows; window++) {
     for (const which of window % 2 ? (['with', 'without'] as const) : (['without', 'with'] as const)) {
       await inside(node, 'nft', ['-f', '-'], which === 'with' ? script : renderRemoval('ip'));
@@ -118,7 +124,8 @@ export const policyTraffic: Benchmark = {
       await connectPods();
       return await measure();
     } finally {
-      for (const { namespace } of pods) await systemExec('ip', ['netns', 'delete', namespace]).catch(() => {});
+      for (const { namespace } of pods)
+        await systemExec('ip', ['netns', 'delete', namespace]).catch(() => {});
       await systemExec('ip', ['netns', 'delete', node]);
     }
   },

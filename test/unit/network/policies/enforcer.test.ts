@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
 import { type Pod, podResource } from '../../../../src/api/core/v1/pod/pod.ts';
-import { type NetworkPolicy, networkPolicyResource } from '../../../../src/api/networking/v1/network-policy.ts';
+import {
+  type NetworkPolicy,
+  networkPolicyResource,
+} from '../../../../src/api/networking/v1/network-policy.ts';
 import { objectKey } from '../../../../src/apimachinery/meta.ts';
 import { PolicyEnforcer } from '../../../../src/network/policies/enforcer.ts';
 import type { monitorRules } from '../../../../src/os/nft-monitor.ts';
