@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { onAbort } from '../base/abort.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 import { killGroup } from './exec.ts';
 
 /** A chain whose rules were deleted: `ip minik8s-proxy dispatch`. */
@@ -32,12 +33,18 @@ export class MonitorReader {
   }
 }
 
+export interface MonitorOptions {
+  readonly clock: Clock;
+  onReady(): void;
+  onEmptied(chains: readonly EmptiedChain[]): void;
+}
+
 /**
  * Calls `onEmptied` until the signal aborts, then resolves. Rejects when the monitor ends earlier: changes
  * may have been missed then. `onReady` is called once the monitor has started.
  */
 export async function monitorRules(
-  { onReady, onEmptied }: { onReady(): void; onEmptied(chains: readonly EmptiedChain[]): void },
+  { clock, onReady, onEmptied }: MonitorOptions,
   signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) return;
@@ -45,22 +52,22 @@ export async function monitorRules(
   const ended = endOf(child);
   const forget = onAbort(signal, () => killGroup(child));
   const reader = new MonitorReader();
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
   const settled = () => {
     const chains = reader.emptied();
     if (chains.length > 0) onEmptied(chains);
   };
   createInterface({ input: child.stdout }).on('line', (line) => {
     reader.take(line);
-    clearTimeout(timer);
-    timer = setTimeout(settled, settleMs);
+    timer?.cancel();
+    timer = clock.after(settleMs, settled);
   });
   child.once('spawn', onReady);
   try {
     const how = await ended;
     if (!signal.aborted) throw new Error(`nft monitor ended: ${how}`);
   } finally {
-    clearTimeout(timer);
+    timer?.cancel();
     forget();
   }
 }

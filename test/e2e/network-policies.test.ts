@@ -219,7 +219,7 @@ test('network policies on two nodes', async (context) => {
     await untilReached(space, tcp(clusterIP, 80), clients);
     await apply('service', ingress({ _from: [app('friend')] })(rig));
     await untilReached(space, tcp(clusterIP, 80), friends);
-    // What a pod sends to another node, also to its NodePort, has the address of the pod's node there.
+    // Packets of a pod to another node, also to its NodePort, have the address of the pod's node there.
     await untilReached(space, tcp(cluster.hosts.at(0).address, nodePort), ['near-friend']);
     assert.equal(await answers(space, 'server', tcp(clusterIP, 80)), true, 'the server reaches itself');
     await remove('service');

@@ -204,7 +204,9 @@ export class PolicyEnforcer {
         log.warn('changes of nft rules are not watched', { error: errorMessage(error), inMs: retryMs });
     };
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 });
-    await keepDoing({ clock, signal, backoff, onError }, () => monitor({ onReady, onEmptied }, signal));
+    await keepDoing({ clock, signal, backoff, onError }, () =>
+      monitor({ clock, onReady, onEmptied }, signal),
+    );
   }
 
   #rewrite(lost: readonly Family[]): void {

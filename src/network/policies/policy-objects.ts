@@ -13,9 +13,9 @@ import type { PolicyIndex } from './plan/policy-index.ts';
 import { type PolicyPod, policyPodOf, samePolicyPod } from './plan/policy-pod.ts';
 
 export interface PolicyObjectsOptions {
-  /** Not started yet: policies and namespaces. */
+  /** Informers of policies and namespaces that are not started yet. */
   readonly informers: InformerFactory;
-  /** Not started yet: pods of all nodes. */
+  /** Informers of the pods of all nodes that are not started yet. */
   readonly peerInformers: InformerFactory;
   /** Pods of this node; the caller starts the informer. */
   readonly ownPods: Informer<Pod>;

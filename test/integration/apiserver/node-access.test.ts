@@ -136,7 +136,7 @@ const allowed: Passed = {
   runtimeclasses: readAll,
   nodes: [...readAll, 'create own', 'update own', 'patch own', 'PUT status of own', 'PATCH status of own'],
   networkpolicies: collections,
-  // Of pods of other nodes only a part is shown: see node-pod-addresses.test.ts.
+  // Pods of other nodes are shown in part: see node-pod-addresses.test.ts.
   pods: [...ownPods, ...collections],
   secrets: ['get own', 'list own by name', 'watch own by name'],
   configmaps: ['get own', 'list own by name', 'watch own by name'],

@@ -1,4 +1,4 @@
-/** What the kernel should hold for network policies, in one family of addresses. Pure. */
+/** The desired state of the kernel for network policies, in one family of addresses. Pure. */
 import type { Direction } from './compiled-policy.ts';
 
 export type Family = 'ip' | 'ip6';
