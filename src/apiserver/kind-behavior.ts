@@ -2,6 +2,7 @@
  * Behavior of a kind beyond storage, reads and watches. The engine looks behavior up by kind and depends on
  * no kind.
  */
+import type { FieldSelector } from '../apimachinery/field-selector.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import type { AccessRequest } from './authorization/authorizer.ts';
@@ -20,6 +21,21 @@ export interface MeasureQuery extends Selectors {
 export interface ObjectRead {
   readonly user: UserInfo;
   readonly definition: ResourceDefinition;
+}
+
+/** A list or a watch of the objects of one kind. */
+export interface CollectionRead {
+  readonly user: UserInfo;
+  readonly definition: ResourceDefinition;
+  /** Undefined if it is not valid. */
+  readonly fieldSelector: FieldSelector | undefined;
+}
+
+/** The fields of the objects of a kind that some users may read. */
+export interface ObjectPart {
+  /** Distinguishes the parts of one kind. */
+  readonly name: string;
+  show(object: KubeObject): KubeObject;
 }
 
 /**
@@ -46,6 +62,8 @@ export interface KindBehavior {
    * `object` unless the kind is restricted: decoding costs more than the rest of a get.
    */
   checkRead(read: ObjectRead, found: Pick<StoredObject, 'object'>): void;
+  /** Returns the part of each object that the user may read in this collection; undefined for the whole. */
+  partOf(read: CollectionRead): ObjectPart | undefined;
   /**
    * Resolves when all kinds that were defined before the call are served. Called for a request whose kind is
    * not served.

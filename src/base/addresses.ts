@@ -254,3 +254,29 @@ export const hasAddress = (range: IPv4Range, address: string) => positionIn(rang
 export const overlaps = (a: IPv4Range, b: IPv4Range) => a.first <= lastOf(b) && b.first <= lastOf(a);
 export const containsRange = (outer: IPv4Range, inner: IPv4Range) =>
   outer.first <= inner.first && lastOf(inner) <= lastOf(outer);
+
+/** Addresses of one family from the first to the last, as numbers. */
+export interface AddressLimits {
+  readonly family: 4 | 6;
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** Returns the limits of a range of either family; undefined for a text that is no range. */
+export function limitsOfCIDR(text: string): AddressLimits | undefined {
+  const range = readCIDR(text);
+  if (range?.address === undefined) return undefined;
+  const bytes = range.address.toByteArray();
+  const value = bytes.reduce((sum, byte) => (sum << 8n) + BigInt(byte), 0n);
+  const size = 1n << BigInt(bytes.length * 8 - range.prefix);
+  const first = value - (value % size);
+  return { family: bytes.length === 4 ? 4 : 6, first, last: first + size - 1n };
+}
+
+/** Returns the text of an address from its number; an IPv4 address in IPv6 keeps the form of IPv6. */
+export function formatAddress(family: 4 | 6, value: bigint): string {
+  const bytes = Array.from({ length: family === 4 ? 4 : 16 }, (_, index, size = family === 4 ? 4 : 16) =>
+    Number((value >> BigInt(8 * (size - 1 - index))) & 0xffn),
+  );
+  return family === 4 ? bytes.join('.') : new ipaddr.IPv6(bytes).toString();
+}

@@ -32,7 +32,6 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     kustomize,
     debug: notYet,
     proxy: notYet,
-    '--cache-dir': 'ctl keeps no cache',
     '--disable-compression': 'ctl asks for answers without compression',
     '--log-flush-frequency': 'ctl writes no log',
     '--match-server-version': 'ctl works with servers of other versions; ctl version shows both',
@@ -75,9 +74,6 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   delete: {
     ...allNotYet('--interactive -i --raw'),
-  },
-  describe: {
-    ...allNotYet('--chunk-size'),
   },
   diff: {
     ...allNotYet(

@@ -25,7 +25,7 @@ import { nodeAuthorizer } from './authorization/node-authorizer.ts';
 import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
 import { nodeExecutableAuthorizer } from './authorization/node-executable.ts';
 import { nodeMetricsAuthorizer } from './authorization/node-metrics.ts';
-import { checkNodeMayRead } from './authorization/node-reads.ts';
+import { checkNodeMayRead, nodePartOf } from './authorization/node-reads.ts';
 import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
 import type { ConversionCaller } from './custom-resources/conversion/webhook-versions.ts';
@@ -183,6 +183,7 @@ function kindBehavior(server: KubeContext, features: readonly ServerFeature[]): 
     answerReview: (...question) => answerReview(server, ...question),
     measure: (definition, query) => measure(server, samples, definition, query),
     checkRead: checkNodeMayRead,
+    partOf: nodePartOf,
     limit: limitEvents(server.clock),
     // Groups of custom kinds are domains; all others are known from the start.
     untilServed: async ({ group }, signal) => {

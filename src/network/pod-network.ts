@@ -44,6 +44,8 @@ export interface PodNetworkOptions {
    */
   readonly overlay?: { readonly mode: OverlayMode; readonly nodeIP: string };
   readonly names?: NetworkNames;
+  /** Called when nothing uses an address any more. */
+  readonly onRelease?: (ip: string) => void;
 }
 
 const comment = 'minik8s pod network';
@@ -93,6 +95,7 @@ export class RoutedPodNetwork {
 
   release(ip: string): void {
     this.#addresses.release(ip);
+    this.#options.onRelease?.(ip);
   }
 
   async attach(ip: string, pid: number): Promise<void> {

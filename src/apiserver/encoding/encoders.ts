@@ -2,6 +2,7 @@
 import type { MessageTable } from '../../apimachinery/protobuf/message-types.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { CacheEvent } from '../../storage/cache.ts';
+import type { ObjectPart } from '../kind-behavior.ts';
 import type { ResponseForm } from '../negotiation/accept.ts';
 import type { Encoder, Kept } from './encoder.ts';
 import type { Frames } from './framing.ts';
@@ -21,6 +22,8 @@ import { type IncludeObject, tableEncoder } from './table.ts';
 export interface Encoders {
   /** Returns the encoder. `include` is only called for a Table. */
   of(served: ResourceDefinition, form: ResponseForm, include: () => IncludeObject): Encoder;
+  /** Returns the encoder in JSON for a user who may read a part of each object. */
+  ofPart(served: ResourceDefinition, part: ObjectPart): Encoder;
 }
 
 /** Budget of cached protobuf messages in bytes; those of 5,000 pods take 10 MiB. */
@@ -41,18 +44,21 @@ interface Parts {
 export function createEncoders(table: MessageTable, now: () => number): Encoders {
   const parts: Parts = { table, frames: new Budget(frameBytes), messages: new Budget(messageBytes) };
   const known = new WeakMap<ResourceDefinition, Map<string, Encoder>>();
+  const once = (served: ResourceDefinition, name: string, make: () => Encoder) => {
+    const own = known.get(served) ?? new Map<string, Encoder>();
+    known.set(served, own);
+    const made = own.get(name) ?? make();
+    own.set(name, made);
+    return made;
+  };
   return {
+    ofPart: (served, part) => once(served, `part ${part.name}`, () => createPart(served, part, parts)),
     of(served, { encoding, ...plain }, include) {
       if (encoding === 'yaml') return { ...this.of(served, plain, include), inYaml: true };
       const form: ResponseForm = encoding ? { ...plain, encoding } : plain;
       if (form.type === 'table')
         return tableEncoder({ definition: served, version: form.version, include: include(), now });
-      const own = known.get(served) ?? new Map<string, Encoder>();
-      known.set(served, own);
-      const name = nameOf(form);
-      const made = own.get(name) ?? create(served, form, parts);
-      own.set(name, made);
-      return made;
+      return once(served, nameOf(form), () => create(served, form, parts));
     },
   };
 }
@@ -78,6 +84,13 @@ function create(served: ResourceDefinition, form: Objects, { table, ...budgets }
   }
   if (served.conversion || served.fromStorage) return convertedJson(shape, frames, made);
   return storedJson(shape, cutOf(form, shape, frames), made);
+}
+
+function createPart(served: ResourceDefinition, part: ObjectPart, { frames }: Parts): Encoder {
+  const whole = wholeShape(served);
+  const shape: Shape = { ...whole, show: (object) => part.show(whole.show(object)) };
+  const crossings = { entered: new MadeOnce<CacheEvent>(frames), left: new MadeOnce<CacheEvent>(frames) };
+  return convertedJson(shape, new MadeOnce<CacheEvent>(frames), crossings);
 }
 
 function cutOf({ type, unowned }: Objects, shape: Shape, frames: Frames): Cut {

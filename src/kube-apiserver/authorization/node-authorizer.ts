@@ -73,6 +73,10 @@ const rules: readonly Rule[] = [
 /** These rules apply while the Node exists and is not Pending. */
 const memberRules: readonly Rule[] = [
   { group: '', resources: ['services', 'nodes', 'namespaces'], verbs: read, when: always },
+  // Network policies and what they select. A node reads of pods of other nodes only labels, addresses and
+  // ports (node-reads.ts).
+  { group: 'networking.k8s.io', resources: ['networkpolicies'], verbs: ['list', 'watch'], when: always },
+  { group: '', resources: ['pods'], verbs: ['list', 'watch'], when: always },
   { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: always },
   { group: 'node.k8s.io', resources: ['runtimeclasses'], verbs: read, when: always },
   // Admission checks which pods: mirror pods of the node's own static pods.

@@ -33,6 +33,8 @@ export interface ExecuteContext extends StartContext {
   readonly requireHostPorts: (pod: Pod) => Promise<void>;
   /** Resolves when the pod's host ports are forwarded to it. */
   readonly leadHostPorts: (pod: Pod) => Promise<void>;
+  /** Resolves when the network policies that select the pod are in force for its address. */
+  readonly protect: (pod: Pod, ip: string) => Promise<void>;
 }
 
 /** PodMemory, writable by the pod's worker. */
@@ -115,10 +117,7 @@ const effects: Effects = {
         await writeNames(context, pod, sandbox.ip);
         memory.isNamed = true;
       }
-      await context.leadHostPorts(pod).catch((error) => {
-        const message = `cannot set host ports: ${error.message}`;
-        throw new StartError('RunContainerError', message, { cause: error });
-      });
+      await prepareNetwork(context, pod, sandbox.ip);
       context.counts.containerStarts(pod, action.name);
       const id = await startContainer(context, pod, action, sandbox, signal);
       memory.startFailures.delete(action.name);
@@ -244,6 +243,19 @@ function effect<T extends PodAction['type']>(
   currentSpan()?.keep();
   const attributes = 'name' in action ? { 'k8s.container.name': action.name } : {};
   return inChildSpan(action.type, attributes, () => run(context, target, action));
+}
+
+/** A pod without its rules must not run: it would be open, or reachable by nobody. */
+async function prepareNetwork(context: ExecuteContext, pod: Pod, ip: string | undefined): Promise<void> {
+  const failed = (message: string, error: Error) =>
+    new StartError('RunContainerError', `${message}: ${error.message}`, { cause: error });
+  if (ip !== undefined)
+    await context.protect(pod, ip).catch((error) => {
+      throw failed('cannot start before its network policies', error);
+    });
+  await context.leadHostPorts(pod).catch((error) => {
+    throw failed('cannot set host ports', error);
+  });
 }
 
 function known({ pod, uid }: Target): Pod {

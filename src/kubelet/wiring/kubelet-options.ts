@@ -1,5 +1,6 @@
 /** Options of the node agent: all external parts that it uses, and its settings. */
 import type { Node } from '../../api/core/v1/node/node.ts';
+import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Service } from '../../api/core/v1/service/service.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Current } from '../../base/current.ts';
@@ -38,6 +39,11 @@ export interface KubeletOptions {
   readonly events: EventRecorder;
   readonly runtime: ContainerRuntime;
   readonly network: PodNetwork;
+  /** Network policies; undefined where there are none. */
+  readonly policies?: {
+    /** Resolves when the policies that select the pod are in force for its address. */
+    protect(pod: Pod, ip: string): Promise<void>;
+  };
   readonly exec: Exec;
   readonly clock: Clock;
   readonly random: Random;

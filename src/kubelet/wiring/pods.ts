@@ -1,6 +1,7 @@
 /** Wires the rooms `containers`, `probes` and `pods`: the workers of pods and their dependencies. */
 import { join } from 'node:path';
 import { isTerminalPhase } from '../../api/core/v1/pod/conditions.ts';
+import type { ExecuteContext } from '../pods/execute.ts';
 import { HostPortRules } from '../pods/host-port-rules.ts';
 import { PodAdmission } from '../pods/pod-admission.ts';
 import { PodCounts } from '../pods/pod-counts.ts';
@@ -72,7 +73,7 @@ function given(before: Before) {
 }
 
 /** Returns the callbacks by which other parts react to a worker's changes. */
-function reactions({ localPods, startRecords, featureParts }: Before, hostPorts: HostPortRules) {
+function reactions({ localPods, startRecords, featureParts, policies }: Before, hostPorts: HostPortRules) {
   const wakeDeferred = () => localPods.wakeDeferred();
   return {
     onStatus: (...[pod, status]: Parameters<Shared['startRecords']['observe']>) => {
@@ -85,6 +86,7 @@ function reactions({ localPods, startRecords, featureParts }: Before, hostPorts:
       for (const part of featureParts) part.podGone?.();
     },
     requireHostPorts: (...[pod]: Parameters<HostPortRules['requireFree']>) => hostPorts.requireFree(pod),
+    protect: async (...[pod, ip]: Parameters<ExecuteContext['protect']>) => policies?.protect(pod, ip),
     leadHostPorts: (...[pod]: Parameters<HostPortRules['leadTo']>) => hostPorts.leadTo(pod),
   };
 }

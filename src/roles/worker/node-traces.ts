@@ -16,6 +16,7 @@ import { stopContainers } from '../../kubelet/node/cleanup.ts';
 import type { ContainerRuntime } from '../../kubelet/runtime/runtime.ts';
 import { unmountUnder } from '../../kubelet/volumes/mounts.ts';
 import { cleanupNetwork } from '../../network/pod-network.ts';
+import { removePolicyRules } from '../../network/policies/enforcer.ts';
 import type { Exec } from '../../os/exec.ts';
 import { removeTree } from '../../os/remove-tree.ts';
 import { removeServiceRules } from '../../service-proxy/proxier.ts';
@@ -51,6 +52,7 @@ export async function removeNodeTraces(
   await removeWebServer(dataDir, dockerSocket);
   await removeHostNames(dataDir);
   await removeServiceRules(exec);
+  await removePolicyRules(exec);
   await removeDnsLink(exec);
   await cleanupNetwork(exec);
   // Volumes in memory and bind mounts of other volumes must be unmounted first: removing the directory would

@@ -4,6 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { podResource } from '../../api/core/v1/pod/pod.ts';
 import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { replaceable } from '../../base/current.ts';
 import { version } from '../../base/version.ts';
@@ -16,7 +17,9 @@ import { createKubelet, type Kubelet, type KubeletOptions } from '../../kubelet/
 import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
 import { RoutedPodNetwork } from '../../network/pod-network.ts';
+import { PolicyEnforcer } from '../../network/policies/enforcer.ts';
 import { readAsset } from '../../os/assets.ts';
+import { monitorRules } from '../../os/nft-monitor.ts';
 import { createProxier } from '../../service-proxy/proxier.ts';
 import { requireFreeHostPort } from '../preflight.ts';
 import { createNodeDns, podDns } from './node-dns.ts';
@@ -41,9 +44,11 @@ export async function wireWorker(options: WorkerOptions) {
   const connection = connect(options);
   const facts = await readNodeFacts(dataDir, `v1.32.0-minik8s.${version()}`);
   const services = wireServices(options, connection);
+  const policies = wirePolicies(options, connection, dataDir);
+  await policies.load();
   const registered = Promise.withResolvers<void>();
   const kubelet = wireKubelet(options, connection, services, {
-    dataDir,
+    ...{ dataDir, policies },
     facts,
     onRegistered: registered.resolve,
   });
@@ -51,7 +56,7 @@ export async function wireWorker(options: WorkerOptions) {
     ...connection,
     ...services,
     overlay: overlayOptions(options, connection),
-    kubelet,
+    ...{ kubelet, policies },
     /** Resolves once this node's Node exists. */
     registered: registered.promise,
   };
@@ -72,6 +77,10 @@ function connect(options: WorkerOptions) {
     agentInformers: createInformerFactory({ client, clock, random, log }),
     /** Informers of the Nodes, for the proxy and the overlay. */
     nodeInformers: createInformerFactory({ client, clock, random, log }),
+    /** Informers of network policies and namespaces: an older master does not let nodes read the former. */
+    policyInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
+    /** Informer of the addresses of all pods, started with the first network policy. */
+    peerInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     /** Informers of the objects that all nodes read. */
     proxyInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     /** Informers of Dns objects: a master without this feature does not serve them. */
@@ -99,6 +108,19 @@ function wireServices(options: WorkerOptions, connection: Connection) {
   return { conditions, proxier, webServer, dns };
 }
 
+function wirePolicies(options: WorkerOptions, connection: Connection, dataDir: string): PolicyEnforcer {
+  const { clock, log, exec, nodeName } = options;
+  const { events, agentInformers, policyInformers, peerInformers } = connection;
+  return new PolicyEnforcer({
+    ...{ exec, events, clock, nodeName, peerInformers },
+    monitor: monitorRules,
+    informers: policyInformers,
+    ownPods: agentInformers.informerFor(podResource, { fieldSelector: `spec.nodeName=${nodeName}` }),
+    log: log.named('policies'),
+    path: join(dataDir, 'network-policies.json'),
+  });
+}
+
 function overlayOptions(options: WorkerOptions, { client, nodeInformers }: Connection) {
   const { settings, clock, log, exec, nodeName, nodeIP } = options;
   return {
@@ -115,7 +137,7 @@ function wireKubelet(
   options: WorkerOptions,
   { client, events, agentInformers, proxyInformers, requests }: Connection,
   { conditions, proxier, dns }: Services,
-  own: Pick<KubeletOptions, 'dataDir' | 'facts' | 'onRegistered'>,
+  own: Pick<KubeletOptions, 'dataDir' | 'facts' | 'onRegistered'> & { readonly policies: PolicyEnforcer },
 ): Kubelet {
   const { settings, clock, random, log, loopMeter, exec, nodeName, nodeIP } = options;
   return createKubelet({
@@ -124,7 +146,7 @@ function wireKubelet(
     informers: agentInformers,
     services: proxyInformers.informerFor(serviceResource),
     runtime: workerRuntime(settings, options, logRotationOf(settings)),
-    network: podNetwork(options),
+    network: podNetwork(options, own.policies),
     log: log.named('kubelet'),
     ...programParts(options),
     ...nodeSettings(options),
@@ -143,8 +165,9 @@ function wireKubelet(
   });
 }
 
-const podNetwork = ({ settings, exec, log, nodeIP }: WorkerOptions) =>
+const podNetwork = ({ settings, exec, log, nodeIP }: WorkerOptions, policies: PolicyEnforcer) =>
   new RoutedPodNetwork({
+    onRelease: (ip) => policies.release(ip),
     exec,
     log: log.named('network'),
     nodeIP: undefined,

@@ -30,7 +30,7 @@ function runParts(
   worker: Awaited<ReturnType<typeof wireWorker>>,
   ended: AbortSignal,
 ): readonly Promise<void>[] {
-  const { kubelet, proxier, webServer, dns, proxyInformers, overlay, registered } = worker;
+  const { kubelet, policies, proxier, webServer, dns, proxyInformers, overlay, registered } = worker;
   /**
    * Objects that all nodes read are watched only after registration: the API server would reject these
    * requests earlier.
@@ -47,5 +47,12 @@ function runParts(
     await proxyInformers.start(ended);
     await Promise.all([proxier.run(ended), webServer.run(ended)]);
   };
-  return [kubelet.run(ended), member(proxy), member(() => runOverlay(overlay, ended)), dns.run(ended)];
+  return [
+    kubelet.run(ended),
+    policies.run(ended),
+    member(() => policies.read(ended)),
+    member(proxy),
+    member(() => runOverlay(overlay, ended)),
+    dns.run(ended),
+  ];
 }

@@ -12,7 +12,6 @@ import { strictSubrange } from '../../../base/addresses.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 import { checkCIDR } from '../../ip.ts';
 import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
-import { notEnforced } from '../../not-yet.ts';
 import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from './types.gen.ts';
 
 export type { NetworkPolicy } from './types.gen.ts';
@@ -129,7 +128,6 @@ export const networkPolicyResource: ResourceDefinition<NetworkPolicy> = {
   strategy: {
     setDefaults,
     validate: validatePolicy,
-    warnings: notEnforced('traffic is not restricted', ({ spec }) => spec),
     countsGenerations: true,
   },
   hasStatus: false,

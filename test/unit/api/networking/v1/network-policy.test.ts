@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { networkPolicyResource } from '../../../../../src/api/networking/v1/network-policy.ts';
 import { maxCauses } from '../../../../../src/apimachinery/status-error.ts';
-import { cells, created, merge, testCreate, testUpdate, warnings } from '../../../../fixtures/kinds.ts';
+import { cells, created, merge, testCreate, testUpdate } from '../../../../fixtures/kinds.ts';
 import { head, spec } from '../../../../fixtures/workloads.ts';
 
 const policy = {
@@ -105,13 +105,6 @@ test('the default types of a policy and the default protocol of a port are set',
   assert.deepEqual(made(spec({ egress: [{}] })).policyTypes, ['Ingress', 'Egress']);
   assert.deepEqual(made(spec({ egress: [{}], policyTypes: ['Egress'] })).policyTypes, ['Egress']);
   assert.deepEqual(made(ports({ port: 80 })).ingress?.[0]?.ports, [{ protocol: 'TCP', port: 80 }]);
-});
-
-test('a policy gives the warning that no traffic is restricted', () => {
-  const told = ['NetworkPolicy is stored and not enforced yet: traffic is not restricted'];
-  assert.deepEqual(warnings(networkPolicyResource, policy), told);
-  assert.deepEqual(warnings(networkPolicyResource, policy, spec({ ingress: [{}] })), told);
-  assert.deepEqual(warnings(networkPolicyResource, policy, { metadata: { labels: { a: 'b' } } }), []);
 });
 
 test('the columns of a network policy', () => {
