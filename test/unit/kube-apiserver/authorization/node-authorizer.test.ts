@@ -65,7 +65,7 @@ describe('a node', () => {
     ['changes its Lease', { ...leases, verb: 'update', name: 'n1' }, true],
     ['changes its Lease elsewhere', { ...leases, verb: 'update', name: 'n1', namespace: 'default' }, false],
     ['ends every pod', { verb: 'delete', namespace: 'default' }, false],
-    ['reads all pods', { verb: 'list' }, false],
+    ['lists all pods, of which it is shown a part', { verb: 'list' }, true],
   ] as const)
     test(`${title}: ${allowed ? 'yes' : 'no'}`, async () => {
       assert.equal(await worldOf({}).allows(resource(over)), allowed);
