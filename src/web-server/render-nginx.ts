@@ -127,7 +127,7 @@ function renderSite(site: Site, facts: NginxFacts, upstreams: Upstreams): string
   const tls = httpsPort === undefined ? '' : `    listen ${httpsPort} ssl http2${isDefault};\n${own}`;
   return `  server {
     listen ${httpPort}${isDefault};
-${tls}    server_name ${site.host === '' ? '_' : quoted(site.host)};
+${tls}    server_name ${serverName(site.host)};
     set $minik8s_prefix '';
     set $minik8s_drain '';
     if (-f ${quoted(`${directory}/${drainFile(generation)}`)}) {
@@ -139,6 +139,15 @@ ${renderRoutes(site, { upstreams, httpsPort })}    location @unavailable {
     }
   }
 `;
+}
+
+/**
+ * Returns the argument of server_name. The star of a host stands for one label, as for Kubernetes; that of
+ * nginx would stand for several, so that a pattern is used. The host is a valid one.
+ */
+function serverName(host: string): string {
+  if (host === '') return '_';
+  return quoted(host.startsWith('*.') ? `~^[^.]+${host.slice(1).replaceAll('.', '[.]')}$` : host);
 }
 
 /** Returns the variables of cookies that keep a client at a backend: the client's value, or a new one. */

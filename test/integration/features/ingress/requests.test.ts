@@ -117,6 +117,7 @@ describe('Ingresses under nginx', () => {
     ['shop.example', '/api/exact/more', 200, /^api \/api\/exact\/more /],
     ['shop.example', '/missing/x', 503, /not available/],
     ['a.wild.example', '/', 200, /^web \/ /],
+    ['a.b.wild.example', '/', 404, /no route for this host/],
     ['wild.example', '/', 404, /no route for this host/],
     ['rewrite.example', '/old/a/b?c=d', 200, /^api \/new\/a\/b\?c=d /],
     ['rewrite.example', '/old', 200, /^api \/new\/ /],
