@@ -7,6 +7,8 @@ import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 
 const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 const node: UserInfo = { name: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] };
+/** A node whose Node does not exist yet. */
+const early: UserInfo = { name: 'system:node:n2', groups: ['system:nodes', 'system:authenticated'] };
 const bob: UserInfo = { name: 'bob', groups: ['system:authenticated'] };
 const root: UserInfo = { name: 'root', groups: ['system:masters', 'system:authenticated'] };
 
@@ -18,7 +20,7 @@ describe('a SelfSubjectAccessReview', () => {
   });
   after(() => server.stop());
 
-  const ownPods = { key: 'spec.nodeName', operator: 'In', values: ['n1'] };
+  const ownPods = { key: 'spec.nodeName', operator: 'In', values: ['n2'] };
   const listPods = { verb: 'list', resource: 'pods' };
   const rows: readonly [string, UserInfo, object, boolean, string?][] = [
     [
@@ -62,7 +64,8 @@ describe('a SelfSubjectAccessReview', () => {
       { resourceAttributes: { verb: 'patch', resource: 'nodes', subresource: 'status', name: 'n1' } },
       true,
     ],
-    ['a node, all pods', node, { resourceAttributes: listPods }, false],
+    ['a node, all pods', node, { resourceAttributes: listPods }, true],
+    ['a node before its Node, all pods', early, { resourceAttributes: listPods }, false],
     ['a node, every single pod', node, { resourceAttributes: { verb: 'get', resource: 'pods' } }, false],
     [
       'a node, deleting the pods of a namespace',
@@ -71,20 +74,20 @@ describe('a SelfSubjectAccessReview', () => {
       false,
     ],
     [
-      'a node, its own pods',
-      node,
+      'a node before its Node, its own pods',
+      early,
       { resourceAttributes: { ...listPods, fieldSelector: { requirements: [ownPods] } } },
       true,
     ],
     [
-      'a node, its own pods in one text',
-      node,
-      { resourceAttributes: { ...listPods, fieldSelector: { rawSelector: 'spec.nodeName=n1' } } },
+      'a node before its Node, its own pods in one text',
+      early,
+      { resourceAttributes: { ...listPods, fieldSelector: { rawSelector: 'spec.nodeName=n2' } } },
       true,
     ],
     [
-      'a node, its own pods and others',
-      node,
+      'a node before its Node, its own pods and others',
+      early,
       {
         resourceAttributes: {
           ...listPods,
@@ -95,15 +98,15 @@ describe('a SelfSubjectAccessReview', () => {
       'spec.resourceAttributes.fieldSelector ignored due to parse error',
     ],
     [
-      'a node, a selector that cannot be read',
-      node,
-      { resourceAttributes: { ...listPods, fieldSelector: { rawSelector: 'spec.nodeName~n1' } } },
+      'a node before its Node, a selector that cannot be read',
+      early,
+      { resourceAttributes: { ...listPods, fieldSelector: { rawSelector: 'spec.nodeName~n2' } } },
       false,
       'spec.resourceAttributes.fieldSelector ignored due to parse error',
     ],
     [
-      'a node, its own pods, of a version and with a label',
-      node,
+      'a node before its Node, its own pods, of a version and with a label',
+      early,
       {
         resourceAttributes: {
           ...listPods,
@@ -115,8 +118,8 @@ describe('a SelfSubjectAccessReview', () => {
       true,
     ],
     [
-      'a node, all pods but those of one node',
-      node,
+      'a node before its Node, all pods but those of one node',
+      early,
       {
         resourceAttributes: {
           ...listPods,
@@ -127,8 +130,8 @@ describe('a SelfSubjectAccessReview', () => {
       false,
     ],
     [
-      'a node, selectors that can be read in part, or not at all',
-      node,
+      'a node before its Node, selectors that can be read in part, or not at all',
+      early,
       {
         resourceAttributes: {
           ...listPods,
@@ -185,8 +188,8 @@ describe('a SelfSubjectAccessReview', () => {
   for (const [what, fieldSelector, message] of [
     [
       'in both forms',
-      { rawSelector: 'spec.nodeName=n1', requirements: [ownPods] },
-      'fieldSelector.rawSelector: Invalid value: "spec.nodeName=n1": may not specified at the same time as requirements',
+      { rawSelector: 'spec.nodeName=n2', requirements: [ownPods] },
+      'fieldSelector.rawSelector: Invalid value: "spec.nodeName=n2": may not specified at the same time as requirements',
     ],
     [
       'in no form',
@@ -250,7 +253,7 @@ describe('a SelfSubjectAccessReview', () => {
   it('takes a field selector with an operator that it does not know', async () => {
     const fieldSelector = { requirements: [{ ...ownPods, operator: 'Near' }] };
     const spec = { resourceAttributes: { ...listPods, fieldSelector } };
-    const answer = await server.call('POST', reviews, { spec }, { user: node });
+    const answer = await server.call('POST', reviews, { spec }, { user: early });
     assert.equal(answer.json<SelfSubjectAccessReview>().status?.allowed, false, answer.text);
   });
 

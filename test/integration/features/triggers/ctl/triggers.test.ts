@@ -130,7 +130,7 @@ describe('ctl trigger create', () => {
       '-o',
       'yaml',
     );
-    assert.match(out, /kind: Trigger[\s\S]*schedule: "?@daily/);
+    assert.match(out, /kind: Trigger[\s\S]*schedule: '@daily/);
   });
   const wrong: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['without a target', ['--schedule', '@daily'], /one of --function and --workflow/],
