@@ -133,6 +133,8 @@ const allowed: Passed = {
   namespaces: readAll,
   endpointslices: readAll,
   dnses: readAll,
+  ingresses: readAll,
+  ingressclasses: readAll,
   runtimeclasses: readAll,
   nodes: [...readAll, 'create own', 'update own', 'patch own', 'PUT status of own', 'PATCH status of own'],
   networkpolicies: collections,
