@@ -31,9 +31,9 @@ describe('settings of a command', () => {
       places.toSorted((a, b) => a - b),
     );
     assert.deepEqual(rows.map(([name]) => name).slice(-4), [
-      'sandbox-pool',
-      'nginx-image',
-      'write-etc-hosts',
+      'serve-ingress',
+      'http-port',
+      'https-port',
       'watch-folder',
     ]);
   });
