@@ -243,7 +243,7 @@ test('network policies on two nodes', async (context) => {
     await remove('from-the-start');
   });
 
-  await context.test('rules deleted by another program are written again, and an Event says so', async () => {
+  await context.test('the node writes rules again that another program deleted', async () => {
     await apply('flushed', ingress()(rig));
     await untilReached(space, web(ip), []);
     const host = cluster.hosts.at(0);
