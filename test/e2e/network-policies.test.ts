@@ -243,7 +243,7 @@ test('network policies on two nodes', async (context) => {
     await remove('from-the-start');
   });
 
-  await context.test('rules flushed by another program are back within a second', async () => {
+  await context.test('the node writes rules again that another program deleted', async () => {
     await apply('flushed', ingress()(rig));
     await untilReached(space, web(ip), []);
     const host = cluster.hosts.at(0);
