@@ -13,12 +13,22 @@ import { standInForSystemd } from './harness/stand-in-systemd.ts';
 
 const patient = { timeoutMs: 300_000 };
 const versionsScript = `minik8s ctl get leases -n kube-system -l apiserver.kubernetes.io/identity -o jsonpath='{range .items[*]}{.metadata.annotations.minik8s\\.io/version}{"\\n"}{end}'`;
-/** Writes an object every half second, until a file appears; prints each failure. */
-const writer = `
+/**
+ * Returns a script that writes an object every half second, to the first master that takes it, until a file
+ * appears; it prints each write that no master takes. A write whose answer was lost is there.
+ */
+const writerTo = (addresses: readonly string[]) => `
+write() {
+  for address in ${addresses.join(' ')}; do
+    minik8s ctl --server https://$address:6443 create configmap written-$1 && return
+    minik8s ctl --server https://$address:6443 get configmap written-$1 && return
+  done
+  return 1
+}
 n=0
 until [ -e /var/tmp/enough ]; do
   n=$((n + 1))
-  minik8s ctl create configmap written-$n >/dev/null 2>>/var/tmp/failures || echo "write $n failed" >>/var/tmp/failures
+  write $n >/dev/null 2>>/var/tmp/messages || { echo "write $n failed"; cat /var/tmp/messages; } >>/var/tmp/failures
   sleep 0.5
 done
 echo $n >/var/tmp/written`;
@@ -53,6 +63,7 @@ test('one command upgrades three masters, one after the other', { timeout: 900_0
 
     await context.test('all have the new version, and every write was taken', async () => {
       const next = await put('x');
+      const writer = writerTo(hosts.all.map(({ address }) => address));
       await first.run(`(${writer}) </dev/null >/dev/null 2>&1 & disown`);
       const { stdout } = await first.run(`${upgrade}; touch /var/tmp/enough`, patient);
       const served = [...stdout.matchAll(/^master (\S+): serves with (\S+)$/gm)];
