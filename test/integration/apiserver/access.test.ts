@@ -126,7 +126,7 @@ describe('authorization', () => {
 
   const merge = { 'content-type': 'application/merge-patch+json' };
   const cases: readonly [string, string, unknown, number][] = [
-    // What is shown of the pods of other nodes: node-pod-addresses.test.ts.
+    // The part of pods of other nodes that is shown: node-pod-addresses.test.ts.
     ['GET', '/api/v1/pods', undefined, 200],
     ['GET', '/api/v1/pods?fieldSelector=spec.nodeName%3Dn1', undefined, 200],
     ['GET', '/api/v1/secrets', undefined, 403],
