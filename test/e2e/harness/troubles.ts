@@ -322,7 +322,7 @@ const pods: readonly Trouble[] = [
   {
     entry: 'nodes are available',
     replace: { NAME: 'e2e' },
-    commands: { 'ctl describe node NAME': /^ +Allocatable:\n +Cpu: /m },
+    commands: { 'ctl describe node NAME': /^Allocatable:\n +cpu: /m },
     errors: [
       {
         line: 'ctl apply -f large.json; ctl describe pod large',
