@@ -4,6 +4,7 @@
  */
 import type { Node } from '../../../api/core/v1/node/node.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
+import type { Problem } from './problem.ts';
 
 export const ingressServedType = 'IngressServed';
 
@@ -34,4 +35,20 @@ export function servedAddresses(nodes: readonly Node[]): readonly string[] {
     return used.map(({ address }) => address);
   });
   return [...new Set(addresses)].sort();
+}
+
+/**
+ * Returns why no node serves Ingresses, in the words of the first node by name that says so; undefined while
+ * one serves them, or none has tried.
+ */
+export function notServedProblem(nodes: readonly Node[]): Problem | undefined {
+  if (nodes.some((node) => isTrue(node, 'Ready') && isTrue(node, ingressServedType))) return undefined;
+  const reports = nodes.flatMap(({ metadata: { name }, status }) => {
+    const condition = status?.conditions?.find(({ type }) => type === ingressServedType);
+    return condition?.status === 'False' ? [`node ${name}: ${condition.message ?? ''}`] : [];
+  });
+  const [first] = reports.sort();
+  return first === undefined
+    ? undefined
+    : { reason: 'NotServed', message: `no node serves Ingresses; ${first}` };
 }

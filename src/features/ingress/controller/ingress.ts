@@ -24,7 +24,7 @@ import { type Dns, dnsResource } from '../../host-names/api/dns.ts';
 import { certificateUses } from '../api/certificates.ts';
 import { claimsOf } from '../api/claims.ts';
 import { controllerName, defaultClassAnnotation, isOwn, ownClasses, ownClassName } from '../api/classes.ts';
-import { servedAddresses } from '../api/ingress-served.ts';
+import { notServedProblem, servedAddresses } from '../api/ingress-served.ts';
 import { certificateProblem } from './certificate-problem.ts';
 import { planStatus, problemsOf } from './ingress-plan.ts';
 
@@ -69,6 +69,9 @@ export function ingressController(context: ControllerContext): ControllerDefinit
   };
 }
 
+const servedText = (nodes: readonly Node[]) =>
+  [servedAddresses(nodes).join(), notServedProblem(nodes)?.message].join(' ');
+
 class IngressController {
   readonly #context: ControllerContext;
   readonly #ingresses: Lister<Ingress>;
@@ -77,8 +80,8 @@ class IngressController {
   readonly #secrets: Lister<Secret>;
   readonly #nodes: Lister<Node>;
   #dnses: Lister<Dns> | undefined;
-  /** Addresses of the last look, as a text. */
-  #addresses = '';
+  /** What the nodes said at the last look, as a text. */
+  #served = '';
   /** Services and Secrets that own Ingresses name. */
   #named: { readonly services: ReadonlySet<string>; readonly secrets: ReadonlySet<string> } = {
     services: new Set(),
@@ -103,7 +106,7 @@ class IngressController {
   }
 
   keysOfNodes(): readonly ObjectKey[] {
-    return servedAddresses(this.#nodes.list()).join() === this.#addresses ? [] : [allKey];
+    return servedText(this.#nodes.list()) === this.#served ? [] : [allKey];
   }
 
   keysOfService(service: Service): readonly ObjectKey[] {
@@ -138,8 +141,10 @@ class IngressController {
     const ingresses = this.#ingresses.list().filter((one) => isOwn(one, own) && !isTerminating(one));
     const claims = claimsOf(ingresses, new Set((this.#dnses?.list() ?? []).map(({ spec }) => spec.host)));
     const uses = certificateUses(ingresses);
-    const addresses = servedAddresses(this.#nodes.list());
-    this.#addresses = addresses.join();
+    const nodes = this.#nodes.list();
+    const addresses = servedAddresses(nodes);
+    const notServed = notServedProblem(nodes);
+    this.#served = servedText(nodes);
     this.#named = {
       services: new Set(
         [...claims.byHost.values()]
@@ -159,7 +164,7 @@ class IngressController {
     };
     const reported = new Map<string, ReadonlySet<string>>();
     for (const ingress of ingresses) {
-      const problems = problemsOf(ingress, facts);
+      const problems = [...(notServed ? [notServed] : []), ...problemsOf(ingress, facts)];
       const before = this.#reported.get(ingress.metadata.uid);
       for (const { reason, message } of problems)
         if (!before?.has(message)) this.#context.events.event(ingress, 'Warning', reason, message);

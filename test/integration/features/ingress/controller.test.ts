@@ -60,7 +60,11 @@ it('gives a new Ingress the default class, and the addresses of serving nodes', 
           addresses: [{ type: 'InternalIP', address: '192.0.2.7' }],
           conditions: [
             { type: 'Ready', status: 'True' },
-            { type: 'IngressServed', status },
+            {
+              type: 'IngressServed',
+              status,
+              ...(status === 'False' && { reason: 'ImageMissing', message: 'image nginx is not there' }),
+            },
           ],
         },
       },
@@ -71,6 +75,17 @@ it('gives a new Ingress the default class, and the addresses of serving nodes', 
   assert.deepEqual(await addressesOf('other'), []);
   await report('False');
   await cluster.eventually('no address', async () => (await addressesOf('shop')).length === 0);
+});
+
+it('records why no node serves an Ingress', async () => {
+  await cluster.eventually('the event', async () =>
+    (await cluster.list(eventResource, 'default')).some(
+      ({ involvedObject, reason, message }) =>
+        involvedObject.name === 'shop' &&
+        reason === 'NotServed' &&
+        message === 'no node serves Ingresses; node n1: image nginx is not there',
+    ),
+  );
 });
 
 it('records events about a missing Service and a missing certificate', async () => {
