@@ -48,6 +48,7 @@ import {
   endpointSliceMirroringRights,
 } from './services/endpointslicemirroring.ts';
 import { externalAddressesController, externalAddressesRights } from './services/external-addresses.ts';
+import { loadBalancerController, loadBalancerRights } from './services/load-balancer.ts';
 import { ephemeralVolumeController, ephemeralVolumeRights } from './volumes/ephemeral-volume.ts';
 import { expandController, expandRights } from './volumes/expand.ts';
 import { persistentVolumeBinder, persistentVolumeBinderRights } from './volumes/persistent-volume-binder.ts';
@@ -70,6 +71,8 @@ export interface ControllersOptions {
   readonly clusterCidr: string;
   /** IP range of all Services, such as 10.96.0.0/16. */
   readonly serviceCidr: string;
+  /** First and last port of the range of node ports; default 30000 to 32767. */
+  readonly nodePorts?: readonly [number, number];
   /** Domain of the cluster, such as `cluster.local`. */
   readonly clusterDomain: string;
   /** Node of this process. It needs no approval and is shown as the control plane. */
@@ -143,6 +146,11 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
         serviceCIDR: options.serviceCidr,
         clusterCIDR: options.clusterCidr,
       }),
+  },
+  {
+    account: 'service-controller',
+    rights: loadBalancerRights,
+    controller: (options) => loadBalancerController({ nodePorts: options.nodePorts ?? [30000, 32767] }),
   },
   {
     account: 'horizontal-pod-autoscaler',

@@ -54,6 +54,11 @@ export class ElementTable {
     else this.#wanted[name].set(key, owners);
   }
 
+  /** Returns the keys of the elements of one name. */
+  keysOf(name: ElementName): ReadonlySet<string> {
+    return new Set(this.#wanted[name].keys());
+  }
+
   /** Returns all elements that the kernel should hold. */
   all(): Elements {
     const all = noElements();

@@ -1,5 +1,6 @@
 /** The elements of the kernel's maps and sets that implement service rules. Pure. */
-import type { ServicePortRules } from './service-map.ts';
+import { blockRanges } from '../base/address-ranges.ts';
+import type { NodePortRules, ServicePortRules } from './service-map.ts';
 
 /**
  * Marks that carry the drawn slot, because nft 1.0.6 cannot add to a map whose key holds a bare number. Their
@@ -9,8 +10,16 @@ import type { ServicePortRules } from './service-map.ts';
 export const slotMark = 0x4d000000;
 export const masqueradeSlotMark = 0x4e000000;
 
-type MapName = 'services' | 'endpoints' | 'node-ports' | 'node-port-endpoints';
-export type ElementName = MapName | 'hairpin';
+type MapName = 'services' | 'endpoints' | 'node-ports' | 'balancer-ports' | 'node-port-endpoints';
+/** Sets. Those of limits name what accepts certain clients only, and those of clients the ranges of these. */
+type SetName =
+  | 'hairpin'
+  | 'own-ports'
+  | 'limited-addresses'
+  | 'address-clients'
+  | 'limited-ports'
+  | 'port-clients';
+export type ElementName = MapName | SetName;
 
 /** The kernel's elements by name: each key with its value (empty in a set). */
 export type Elements = Readonly<Record<ElementName, ReadonlyMap<string, string>>>;
@@ -21,31 +30,37 @@ export const elementNames: readonly ElementName[] = [
   'services',
   'endpoints',
   'node-ports',
+  'balancer-ports',
   'node-port-endpoints',
   'hairpin',
+  'own-ports',
+  'limited-addresses',
+  'address-clients',
+  'limited-ports',
+  'port-clients',
 ];
 
-export const noElements = (): MutableElements => ({
-  services: new Map(),
-  endpoints: new Map(),
-  'node-ports': new Map(),
-  'node-port-endpoints': new Map(),
-  hairpin: new Map(),
-});
+export const noElements = (): MutableElements =>
+  Object.fromEntries(elementNames.map((name) => [name, new Map()])) as unknown as MutableElements;
 
 /**
  * Returns the elements of the table for these rules. The first of two rules for one address and port wins.
  */
 export function elementsOf(rules: Iterable<ServicePortRules>): Elements {
   const elements = noElements();
-  for (const rule of rules) {
-    for (const address of rule.addresses) addClusterPort(elements, rule, address);
-    addNodePort(elements, rule);
-    for (const endpoint of [...rule.endpoints, ...(rule.nodePort?.endpoints ?? [])]) {
-      if (endpoint.local) elements.hairpin.set(`${endpoint.ip} . ${endpoint.ip}`, '');
-    }
-  }
+  for (const rule of rules) addRule(elements, rule);
   return elements;
+}
+
+function addRule(elements: MutableElements, rule: ServicePortRules): void {
+  for (const address of rule.addresses) addClusterPort(elements, rule, address);
+  const { nodePort, balancerPort } = rule;
+  if (nodePort) addPort(elements, 'node-ports', rule, nodePort);
+  if (balancerPort) addPort(elements, 'balancer-ports', rule, balancerPort);
+  const outside = [...(nodePort?.endpoints ?? []), ...(balancerPort?.endpoints ?? [])];
+  for (const { ip, local } of [...rule.endpoints, ...outside]) {
+    if (local) elements.hairpin.set(`${ip} . ${ip}`, '');
+  }
 }
 
 function addClusterPort(elements: MutableElements, rule: ServicePortRules, address: string): void {
@@ -56,17 +71,39 @@ function addClusterPort(elements: MutableElements, rule: ServicePortRules, addre
   rule.endpoints.forEach(({ ip, port }, slot) => {
     elements.endpoints.set(`${key} . ${slotMark + slot}`, `${ip} . ${port}`);
   });
+  limit(elements, ['limited-addresses', 'address-clients'], key, rule.clients);
 }
 
-function addNodePort(elements: MutableElements, rule: ServicePortRules): void {
-  const { nodePort } = rule;
-  if (!nodePort || nodePort.endpoints.length === 0) return;
+type LimitNames =
+  | readonly ['limited-addresses', 'address-clients']
+  | readonly ['limited-ports', 'port-clients'];
+
+function limit(
+  elements: MutableElements,
+  [limited, accepted]: LimitNames,
+  key: string,
+  clients: readonly string[] | undefined,
+): void {
+  if (!clients) return;
+  elements[limited].set(key, '');
+  const blocks = clients.map((cidr) => ({ cidr, except: [] }));
+  for (const range of blockRanges(blocks, 4)) elements[accepted].set(`${key} . ${range}`, '');
+}
+
+function addPort(
+  elements: MutableElements,
+  name: 'node-ports' | 'balancer-ports',
+  rule: ServicePortRules,
+  nodePort: NodePortRules,
+): void {
+  if (nodePort.endpoints.length === 0) return;
   const key = `${rule.protocol} . ${nodePort.port}`;
-  if (elements['node-ports'].has(key)) return;
+  if (elements[name].has(key)) return;
   const chain = `node-port-${rule.affinity ? 'sticky' : 'random'}${nodePort.masquerade ? '' : '-local'}`;
-  elements['node-ports'].set(key, `goto ${chain}-${nodePort.endpoints.length}`);
+  elements[name].set(key, `goto ${chain}-${nodePort.endpoints.length}`);
   const mark = nodePort.masquerade ? masqueradeSlotMark : slotMark;
   nodePort.endpoints.forEach(({ ip, port }, slot) => {
     elements['node-port-endpoints'].set(`${key} . ${mark + slot}`, `${ip} . ${port}`);
   });
+  limit(elements, ['limited-ports', 'port-clients'], key, nodePort.clients);
 }

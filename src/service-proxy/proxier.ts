@@ -7,7 +7,8 @@
 
 import { nodeResource } from '../api/core/v1/node/node.ts';
 import { type ClusterPlaces, ExternalPorts } from '../api/core/v1/service/external-ports.ts';
-import { type Service, serviceResource } from '../api/core/v1/service/service.ts';
+import { isServedAt } from '../api/core/v1/service/node-load-balancer.ts';
+import { type Service, type ServicePort, serviceResource } from '../api/core/v1/service/service.ts';
 import { apiService } from '../api/core/v1/system-objects.ts';
 import {
   type EndpointSlice,
@@ -23,10 +24,12 @@ import { type Failure, keepDoing, Wake } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Family } from '../base/metrics/exposition.ts';
 import type { Informer, InformerFactory, Lister } from '../client/informer.ts';
+import type { EventRecorder } from '../controller-runtime/events.ts';
 import { deleteFlows } from '../os/conntrack.ts';
 import type { Exec } from '../os/exec.ts';
 import { ElementTable } from './element-table.ts';
-import { elementsOf } from './elements.ts';
+import { elementsOf, noElements } from './elements.ts';
+import { heldPorts, lookAgainMs, ownPortsOwner } from './own-ports.ts';
 import { ProxyCounts } from './proxy-counts.ts';
 import { chainsOf, renderDifference, renderTable, table } from './render.ts';
 import { serviceRules } from './service-map.ts';
@@ -41,6 +44,7 @@ export interface ProxierOptions extends Required<ClusterPlaces> {
    */
   readonly nodeInformers: InformerFactory;
   readonly exec: Exec;
+  readonly events: Pick<EventRecorder, 'event'>;
   readonly nodeName: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -65,6 +69,9 @@ function serviceKeysOf(slice: EndpointSlice): readonly ObjectKey[] {
   const name = slice.metadata.labels?.[serviceNameLabel];
   return name ? [`${slice.metadata.namespace}/${name}`] : [];
 }
+
+/** Returns the key of a Service's port in the map of the load balancers' ports. */
+const balancerKey = ({ protocol, port }: ServicePort): string => `${protocol.toLowerCase()} . ${port}`;
 
 const mastersIn = (slices: Lister<EndpointSlice>): readonly string[] =>
   slices
@@ -137,8 +144,10 @@ class ServiceProxier implements Proxier {
     const backoff = new Backoff(retry);
     await keepDoing({ clock, signal, wake: this.#wake, backoff, onError }, async () => {
       this.#readChanged();
+      const hasBalancers = await this.#readOwnPorts();
       await this.#counts.sync(() => this.#apply());
       this.#isStarted = true;
+      return hasBalancers ? lookAgainMs : undefined;
     });
   }
 
@@ -185,16 +194,45 @@ class ServiceProxier implements Proxier {
     for (const key of this.#changed) {
       const service = this.#services.lister.get(key);
       const rules = service
-        ? serviceRules(
-            service,
-            this.#slices.lister.byIndex(bySlice, key),
-            this.#options.nodeName,
-            (...port) => this.#external.isServed(key, ...port),
+        ? serviceRules(service, this.#slices.lister.byIndex(bySlice, key), this.#options, (...port) =>
+            this.#external.isServed(key, ...port),
           )
         : [];
       this.#elements.replace(key, elementsOf(rules));
     }
     this.#changed.clear();
+  }
+
+  /** Resolves to true if this node serves any port as a load balancer. */
+  async #readOwnPorts(): Promise<boolean> {
+    const wanted = this.#elements.keysOf('balancer-ports');
+    if (wanted.size > 0) {
+      const { exec, log } = this.#options;
+      try {
+        const { stdout } = await exec('ss', ['-Hlntu']);
+        this.#setOwnPorts(heldPorts(stdout, wanted));
+      } catch (error) {
+        log.error('the ports of this machine were not read', { error: errorMessage(error) });
+      }
+    } else this.#setOwnPorts(new Set());
+    return wanted.size > 0;
+  }
+
+  #setOwnPorts(held: ReadonlySet<string>): void {
+    const before = this.#elements.keysOf('own-ports');
+    for (const port of held) if (!before.has(port)) this.#reportOwnPort(port);
+    const elements = { ...noElements(), 'own-ports': new Map([...held].map((port) => [port, ''])) };
+    this.#elements.replace(ownPortsOwner, elements);
+  }
+
+  #reportOwnPort(key: string): void {
+    const { nodeIP, nodeName, events } = this.#options;
+    for (const service of this.#services.lister.list()) {
+      const port = service.spec.ports?.find((one) => balancerKey(one) === key);
+      if (!port || !isServedAt(service, nodeIP)) continue;
+      const message = `a process of node ${nodeName} listens on port ${port.port} (${port.protocol}) and keeps it: this node does not serve the Service there`;
+      events.event(service, 'Warning', 'PortHeldByProcess', message);
+    }
   }
 
   async #apply(): Promise<void> {

@@ -19,6 +19,7 @@ export function chainsOf(elements: Elements): ReadonlySet<string> {
   const chains = new Set<string>();
   for (const verdict of elements.services.values()) chains.add(verdict.slice('goto '.length));
   for (const verdict of elements['node-ports'].values()) chains.add(verdict.slice('goto '.length));
+  for (const verdict of elements['balancer-ports'].values()) chains.add(verdict.slice('goto '.length));
   return chains;
 }
 
@@ -48,6 +49,7 @@ function elementCommand(
 /** Renders the whole table, which replaces an existing one in one transaction. */
 export function renderTable(serviceCIDR: string, elements: Elements): string {
   const chains = [...chainsOf(elements)].sort(byCodeUnit);
+  const called = 'meta l4proto . th dport';
   const lines = [
     `add table ${table}`,
     `delete table ${table}`,
@@ -56,14 +58,30 @@ export function renderTable(serviceCIDR: string, elements: Elements): string {
     '  map endpoints { type ipv4_addr . inet_proto . inet_service . mark : ipv4_addr . inet_service; }',
     '  map node-ports { type inet_proto . inet_service : verdict; }',
     '  map node-port-endpoints { type inet_proto . inet_service . mark : ipv4_addr . inet_service; }',
+    '  map balancer-ports { type inet_proto . inet_service : verdict; }',
     '  set hairpin { type ipv4_addr . ipv4_addr; }',
+    '  set own-ports { type inet_proto . inet_service; }',
+    '  set limited-addresses { type ipv4_addr . inet_proto . inet_service; }',
+    '  set address-clients { type ipv4_addr . inet_proto . inet_service . ipv4_addr; flags interval; }',
+    '  set limited-ports { type inet_proto . inet_service; }',
+    '  set port-clients { type inet_proto . inet_service . ipv4_addr; flags interval; }',
     ...chains.map((chain) => `  chain ${chain} { ${chainBody(chain)}; }`),
     '  chain dispatch {',
+    `    ip daddr . ${called} @limited-addresses ip daddr . ${called} . ip saddr != @address-clients drop`,
     '    ip daddr . meta l4proto . th dport vmap @services',
     '    fib daddr type local meta l4proto . th dport vmap @node-ports',
     '  }',
     '  chain prerouting { type nat hook prerouting priority dstnat; goto dispatch; }',
     '  chain output { type nat hook output priority -100; goto dispatch; }',
+    // Host ports of pods, and what a process of the machine listens on, come before ports of load balancers.
+    '  chain balance {',
+    '    fib daddr type != local return',
+    `    ${called} @own-ports return`,
+    `    ${called} @limited-ports ${called} . ip saddr != @port-clients drop`,
+    `    ${called} vmap @balancer-ports`,
+    '  }',
+    '  chain balance-prerouting { type nat hook prerouting priority dstnat + 5; goto balance; }',
+    '  chain balance-output { type nat hook output priority -95; goto balance; }',
     '  chain postrouting {',
     '    type nat hook postrouting priority srcnat;',
     `    meta mark and ${markMask} == ${masqueradeSlotMark} meta mark set 0 masquerade fully-random`,

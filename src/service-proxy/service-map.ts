@@ -4,6 +4,7 @@
  */
 
 import { externalAddresses, externalPort, isDelivered } from '../api/core/v1/service/external-addresses.ts';
+import { acceptedClients, isServedAt } from '../api/core/v1/service/node-load-balancer.ts';
 import type { Service, ServicePort } from '../api/core/v1/service/service.ts';
 import type { Endpoint, EndpointSlice } from '../api/discovery/v1/endpoint-slice.ts';
 
@@ -24,6 +25,10 @@ export interface ServicePortRules {
   /** True if a client keeps its endpoint. */
   readonly affinity: boolean;
   readonly nodePort: NodePortRules | undefined;
+  /** The same port of this node, if it serves the Service as its load balancer. */
+  readonly balancerPort?: NodePortRules;
+  /** Ranges of the clients that may call `addresses`; undefined for all. */
+  readonly clients?: readonly string[];
 }
 
 export interface NodePortRules {
@@ -31,16 +36,23 @@ export interface NodePortRules {
   readonly endpoints: readonly EndpointAddress[];
   /** Masquerade the client's address, so that the answer returns through this node. */
   readonly masquerade: boolean;
+  /** Ranges of the clients that may call the port; undefined for all. */
+  readonly clients?: readonly string[];
+}
+
+export interface ThisNode {
+  readonly nodeName: string;
+  readonly nodeIP?: string;
 }
 
 /**
- * Returns the port rules of a service on the node `nodeName`; none for headless services, for ExternalName
+ * Returns the port rules of a service on a node; none for headless services, for ExternalName
  * and for a service whose cluster IP is not allocated yet.
  */
 export function serviceRules(
   service: Service,
   slices: readonly EndpointSlice[],
-  nodeName: string,
+  { nodeName, nodeIP }: ThisNode,
   /**
    * Returns whether the external address is served for this Service on the port; `port` has the form of
    * `externalPort`.
@@ -51,6 +63,8 @@ export function serviceRules(
   const { clusterIP } = spec;
   if (!clusterIP || !isDelivered(service)) return [];
   const all = externalAddresses(service);
+  const clients = acceptedClients(service);
+  const isBalanced = isServedAt(service, nodeIP);
   return (spec.ports ?? []).flatMap((port) => {
     const external = all.filter((address) => isServed(address, externalPort(address, port)));
     const targets = endpointsOf(port, slices, nodeName);
@@ -64,10 +78,14 @@ export function serviceRules(
       addresses: [clusterIP],
       endpoints: localOnly(targets, spec.internalTrafficPolicy === 'Local'),
       nodePort: nodePortRules(service, port, targets),
+      ...(isBalanced && {
+        balancerPort: { ...fromOutside(service, port.port, targets), ...(clients && { clients }) },
+      }),
     };
     if (external.length === 0) return [internal];
     const endpoints = localOnly(targets, spec.externalTrafficPolicy === 'Local');
-    return [internal, { ...every, addresses: external, endpoints, nodePort: undefined }];
+    const outer = { ...every, addresses: external, endpoints, nodePort: undefined };
+    return [internal, { ...outer, ...(clients && { clients }) }];
   });
 }
 
@@ -77,8 +95,12 @@ function nodePortRules(
   endpoints: readonly EndpointAddress[],
 ): NodePortRules | undefined {
   if (!port.nodePort || service.spec.type === 'ClusterIP') return undefined;
-  const local = service.spec.externalTrafficPolicy === 'Local';
-  return { port: port.nodePort, endpoints: localOnly(endpoints, local), masquerade: !local };
+  return fromOutside(service, port.nodePort, endpoints);
+}
+
+function fromOutside({ spec }: Service, port: number, endpoints: readonly EndpointAddress[]): NodePortRules {
+  const local = spec.externalTrafficPolicy === 'Local';
+  return { port, endpoints: localOnly(endpoints, local), masquerade: !local };
 }
 
 const protocolOf = (port: ServicePort) => port.protocol.toLowerCase() as 'tcp' | 'udp' | 'sctp';

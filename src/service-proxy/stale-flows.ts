@@ -9,7 +9,7 @@ import type { Difference } from './element-table.ts';
 export function staleFlows({ removed, added }: Difference): readonly (readonly string[])[] {
   const gone = [...removed.endpoints, ...removed['node-port-endpoints']];
   // A client that sent datagrams while there was no endpoint has a flow without a translation.
-  const answered = (['services', 'node-ports'] as const).flatMap((name) =>
+  const answered = (['services', 'node-ports', 'balancer-ports'] as const).flatMap((name) =>
     [...added[name].keys()].filter((key) => !removed[name].has(key)),
   );
   return [

@@ -113,6 +113,7 @@ async function measure(signal: AbortSignal): Promise<readonly Row[]> {
     informers,
     nodeInformers: informers,
     exec,
+    events: { event: () => undefined },
     nodeName: 'bench',
     nodeIP: '192.0.2.1',
     serviceCIDR: '10.96.0.0/16',

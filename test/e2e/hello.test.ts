@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { V1NodeList, V1Pod } from '@kubernetes/client-node';
+import type { V1NodeList, V1Pod, V1Service } from '@kubernetes/client-node';
 import { makeDeepTree } from '../fixtures/deep-tree.ts';
 import { lockMachine } from '../fixtures/machine-lock.ts';
 import { Cluster } from './harness/cluster.ts';
@@ -128,6 +128,17 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
         () => true,
       ),
     );
+  });
+
+  await context.test('a load balancer answers on its own port at the address of the node', async () => {
+    const expose = ['expose', 'deployment', 'hello', '--name=front', '--type=LoadBalancer'];
+    await kubectl(...expose, '--port=8088', '--target-port=8080');
+    const ip = await waitFor('the address', async () => {
+      const { status } = await kubectl.json<V1Service>('get', 'service', 'front');
+      return status?.loadBalancer?.ingress?.[0]?.ip ?? false;
+    });
+    await waitFor('an answer', async () => (await page(`${ip}:8088`)).startsWith('hello from '));
+    await kubectl('delete', 'service', 'front');
   });
 
   await context.test('a rollout replaces every pod, and is undone', async () => {

@@ -1,16 +1,8 @@
 /** Checks of the ports that minik8s listens on. Pure. */
 import { vxlanPort } from '../../network/overlay/render.ts';
+import type { Listener } from '../../os/listeners.ts';
 import { type Check, fault, note, type Observation, ok } from '../finding.ts';
 import type { Situation } from '../situation.ts';
-
-/** A socket that listens. */
-export interface Listener {
-  readonly protocol: 'tcp' | 'udp';
-  readonly address: string;
-  readonly port: number;
-  /** Absent for a socket of the kernel, and without root for one of another user. */
-  readonly process?: { readonly pid: number; readonly program: string; readonly unit?: string };
-}
 
 export interface PortFacts {
   readonly listeners: readonly Listener[];

@@ -1,8 +1,8 @@
 /** Reads which sockets of this machine listen. */
 import { existsSync, readFileSync } from 'node:fs';
 import { defaultNames } from '../../network/rules.ts';
+import { listenersIn, unitIn } from '../../os/listeners.ts';
 import type { PortFacts } from '../checks/ports.ts';
-import { listenersIn, unitIn } from '../listeners.ts';
 import type { Sources } from './sources.ts';
 
 export async function readPorts({ exec }: Sources): Promise<PortFacts> {

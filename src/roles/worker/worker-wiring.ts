@@ -93,11 +93,11 @@ function connect(options: WorkerOptions) {
 
 /** Makes the service proxy, the web server and the cluster DNS. */
 function wireServices(options: WorkerOptions, connection: Connection) {
-  const { proxyInformers, nodeInformers } = connection;
+  const { events, proxyInformers, nodeInformers } = connection;
   const { settings, clock, log, exec, nodeName, nodeIP } = options;
   const conditions = replaceable<ReportedConditions>({});
   const proxier = createProxier({
-    ...{ nodeInformers, exec, nodeName, nodeIP, clock },
+    ...{ nodeInformers, exec, nodeName, nodeIP, clock, events },
     informers: proxyInformers,
     serviceCIDR: settings['service-cidr'],
     clusterCIDR: settings['cluster-cidr'],

@@ -130,6 +130,7 @@ for (const [from, address, port] of [
       informers,
       nodeInformers: informers,
       exec: inside,
+      events: { event: () => undefined },
       nodeName: 'here',
       nodeIP: '192.0.2.1',
       serviceCIDR: '10.96.0.0/16',

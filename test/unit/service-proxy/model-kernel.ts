@@ -25,12 +25,15 @@ export class ModelKernel {
   readonly transactions: string[] = [];
   /** Arguments of each call of conntrack. */
   readonly deletions: string[] = [];
+  /** What `ss -Hlntu` prints. */
+  listening = '';
   /** Called before a program runs; an error that it throws is the program's result. */
   before: (file: string) => Promise<void> | void = () => {};
 
   readonly exec: Exec = async (file, args, { input = '' } = {}) => {
     await this.before(file);
     if (file === 'conntrack') this.deletions.push(args.join(' '));
+    else if (file === 'ss') return { stdout: this.listening, stderr: '' };
     else {
       assert.deepEqual([file, ...args], ['nft', '-f', '-']);
       this.table = changed(this.table, String(input));

@@ -39,6 +39,7 @@ async function start(): Promise<void> {
     informers,
     nodeInformers: informers,
     exec,
+    events: { event: () => undefined },
     nodeName: 'n',
     nodeIP: '192.0.2.1',
     serviceCIDR: '10.96.0.0/16',
@@ -315,7 +316,16 @@ test('no rule is made before the nodes are known, whose addresses no Service may
   const { exec } = kernel;
   const nodeInformers = new ScriptedInformers('unread');
   const places = { nodeIP: '192.0.2.1', serviceCIDR: '10.96.0.0/16', clusterCIDR: '10.244.0.0/16' };
-  proxier = createProxier({ informers, nodeInformers, exec, nodeName: 'n', ...places, clock, log });
+  proxier = createProxier({
+    informers,
+    nodeInformers,
+    exec,
+    events: { event: () => undefined },
+    nodeName: 'n',
+    ...places,
+    clock,
+    log,
+  });
   running = proxier.run(stop.signal);
   await clock.settle();
   assert.equal(kernel.table, undefined);
@@ -383,4 +393,22 @@ describe('the counters', () => {
     assert.equal(told().get(`${name}_count`), 1);
     assert.equal(told().get(`${name}_sum`), 3);
   });
+});
+
+test('a process that listens on the port of a load balancer keeps it, as the proxy sees when it looks again', async () => {
+  await start();
+  const balanced: Service = {
+    ...service('web', '10.96.0.1'),
+    spec: { ...service('web', '10.96.0.1').spec, type: 'LoadBalancer' },
+    status: { loadBalancer: { ingress: [{ ip: '192.0.2.1', ipMode: 'Proxy' }] } },
+  };
+  await put(balanced, slice('web-1', 'web', ['10.244.0.2']));
+  assert.deepEqual(kernel.elements['balancer-ports'], { 'tcp . 80': 'goto node-port-random-1' });
+  assert.equal(kernel.elements['own-ports'], undefined);
+  kernel.listening = 'tcp LISTEN 0 511 0.0.0.0:80 0.0.0.0:*';
+  await clock.advance(10_000);
+  assert.deepEqual(kernel.elements['own-ports'], { 'tcp . 80': '' });
+  kernel.listening = '';
+  await clock.advance(10_000);
+  assert.equal(kernel.elements['own-ports'], undefined);
 });

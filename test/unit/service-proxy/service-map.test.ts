@@ -40,12 +40,13 @@ const makeSlice = (endpoints: EndpointSlice['endpoints']): EndpointSlice => ({
   endpoints,
 });
 
+const here = { nodeName: 'a', nodeIP: '192.0.2.10' };
 const two = makeSlice([endpoint('10.244.0.3', 'b'), endpoint('10.244.0.2', 'a')]);
 const ips = (list: readonly { ip: string }[] | undefined) => list?.map(({ ip }) => ip);
 
 describe('the rules of a service', () => {
   test('endpoints are sorted, without repeats, and know whether they are local', () => {
-    const [rule] = serviceRules(makeService({}), [two, two], 'a');
+    const [rule] = serviceRules(makeService({}), [two, two], here);
     assert.deepEqual(rule, {
       addresses: ['10.96.0.7'],
       protocol: 'tcp',
@@ -64,12 +65,12 @@ describe('the rules of a service', () => {
     ['a service without an address', { clusterIP: undefined }],
     ['an external name', { type: 'ExternalName' as const, externalName: 'example.org' }],
   ] as const) {
-    test(`${what} has none`, () => assert.deepEqual(serviceRules(makeService(spec), [two], 'a'), []));
+    test(`${what} has none`, () => assert.deepEqual(serviceRules(makeService(spec), [two], here), []));
   }
 
   const addresses = (spec: Partial<Service['spec']>, ingress: readonly object[]) => {
     const service: Service = { ...makeService(spec), status: { loadBalancer: { ingress: [...ingress] } } };
-    return serviceRules(service, [two], 'a').map((rule) => [rule.addresses, ips(rule.endpoints)]);
+    return serviceRules(service, [two], here).map((rule) => [rule.addresses, ips(rule.endpoints)]);
   };
   const both = ['10.244.0.2', '10.244.0.3'];
   const given = [
@@ -105,54 +106,96 @@ describe('the rules of a service', () => {
     ]);
   });
 
+  const balanced = (spec: Partial<Service['spec']>, ingress: readonly object[]) => {
+    const status = { loadBalancer: { ingress: [...ingress] } };
+    const service: Service = { ...makeService({ type: 'LoadBalancer', ...spec }), status };
+    return serviceRules(service, [two], here)[0]?.balancerPort;
+  };
+  const proxied = { ip: '192.0.2.10', ipMode: 'Proxy' };
+  test('have the port of this node if the status names its address as that of a proxy', () => {
+    const endpoints = [
+      { ip: '10.244.0.2', port: 8080, local: true },
+      { ip: '10.244.0.3', port: 8080, local: false },
+    ];
+    assert.deepEqual(balanced({}, [proxied]), { port: 80, endpoints, masquerade: true });
+    assert.deepEqual(balanced({ externalTrafficPolicy: 'Local' }, [proxied]), {
+      ...{ port: 80, endpoints: endpoints.slice(0, 1), masquerade: false },
+    });
+    assert.equal(balanced({}, []), undefined);
+    assert.equal(balanced({}, [{ ...proxied, ip: '192.0.2.11' }]), undefined, 'another node');
+    assert.equal(balanced({}, [{ ip: '192.0.2.10' }]), undefined, 'an address of another controller');
+    assert.equal(balanced({}, [proxied, { ip: '203.0.113.4' }]), undefined, 'another controller takes part');
+    assert.equal(balanced({ loadBalancerClass: 'example.org/lb' }, [proxied]), undefined);
+    assert.equal(balanced({ type: 'NodePort' }, [proxied]), undefined);
+  });
+  test('name the clients that a load balancer accepts, at all of its addresses', () => {
+    const loadBalancerSourceRanges = [' 192.0.2.0/24', '10.0.0.0/8'];
+    const clients = ['192.0.2.0/24', '10.0.0.0/8'];
+    assert.deepEqual(balanced({ loadBalancerSourceRanges }, [proxied])?.clients, clients);
+    const service = makeService({ type: 'LoadBalancer', loadBalancerSourceRanges });
+    const status = { loadBalancer: { ingress: [{ ip: '203.0.113.4' }] } };
+    const [inner, outer] = serviceRules({ ...service, status }, [two], here);
+    assert.equal(inner?.clients, undefined, 'the cluster IP is for all');
+    assert.deepEqual(outer?.clients, clients);
+    const annotations = {
+      'service.beta.kubernetes.io/load-balancer-source-ranges': '10.0.0.0/8, 192.0.2.1/32',
+    };
+    const annotated = makeService({ type: 'LoadBalancer' });
+    const metadata = { ...annotated.metadata, annotations };
+    const [, other] = serviceRules({ ...annotated, metadata, status }, [two], here);
+    assert.deepEqual(other?.clients, ['10.0.0.0/8', '192.0.2.1/32']);
+  });
+
   test('an endpoint that is not ready is left out', () => {
     const slice = makeSlice([endpoint('10.244.0.2', 'a'), endpoint('10.244.0.3', 'a', { ready: false })]);
-    assert.deepEqual(ips(serviceRules(makeService({}), [slice], 'a')[0]?.endpoints), ['10.244.0.2']);
+    assert.deepEqual(ips(serviceRules(makeService({}), [slice], here)[0]?.endpoints), ['10.244.0.2']);
   });
 
   test('use terminating endpoints while they serve and none is ready', () => {
     const ending = endpoint('10.244.0.3', 'a', { ready: false, serving: true, terminating: true });
     const gone = endpoint('10.244.0.4', 'a', { ready: false, serving: false, terminating: true });
-    const rules = serviceRules(makeService({}), [makeSlice([ending, gone])], 'a');
+    const rules = serviceRules(makeService({}), [makeSlice([ending, gone])], here);
     assert.deepEqual(ips(rules[0]?.endpoints), ['10.244.0.3']);
   });
 
   test('a port is matched by name and protocol', () => {
     const service = makeService({ ports: [{ name: 'dns', protocol: 'UDP', port: 53, targetPort: 53 }] });
-    assert.deepEqual(serviceRules(service, [two], 'a')[0]?.endpoints, []);
+    assert.deepEqual(serviceRules(service, [two], here)[0]?.endpoints, []);
   });
 
   test('local policies keep to endpoints of this node, and only then is the client visible', () => {
     const base = { type: 'NodePort' as const };
     const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, nodePort: 30080, targetPort: 8080 }];
-    const cluster = serviceRules(makeService({ ...base, ports }), [two], 'a')[0];
+    const cluster = serviceRules(makeService({ ...base, ports }), [two], here)[0];
     assert.deepEqual(ips(cluster?.nodePort?.endpoints), ['10.244.0.2', '10.244.0.3']);
     assert.equal(cluster?.nodePort?.masquerade, true);
     const local = serviceRules(
       makeService({ ...base, ports, externalTrafficPolicy: 'Local' }),
       [two],
-      'a',
+      here,
     )[0];
     assert.deepEqual(ips(local?.nodePort?.endpoints), ['10.244.0.2']);
     assert.equal(local?.nodePort?.masquerade, false);
     assert.deepEqual(ips(local?.endpoints), ['10.244.0.2', '10.244.0.3']);
-    const internal = serviceRules(makeService({ internalTrafficPolicy: 'Local' }), [two], 'b')[0];
+    const internal = serviceRules(makeService({ internalTrafficPolicy: 'Local' }), [two], {
+      nodeName: 'b',
+    })[0];
     assert.deepEqual(ips(internal?.endpoints), ['10.244.0.3']);
   });
 
   test('treat external addresses like the cluster IP, except for the policy', () => {
     const spec = { sessionAffinity: 'ClientIP' as const, externalIPs: ['192.0.2.1'] };
-    const [internal, external] = serviceRules(makeService(spec), [two], 'a');
+    const [internal, external] = serviceRules(makeService(spec), [two], here);
     assert.equal(internal?.affinity, true);
     assert.deepEqual(external, { ...internal, addresses: ['192.0.2.1'] });
   });
 
   test('a load balancer that has said nothing yet adds no address', () => {
-    assert.equal(serviceRules(makeService({ type: 'LoadBalancer' }), [two], 'a').length, 1);
+    assert.equal(serviceRules(makeService({ type: 'LoadBalancer' }), [two], here).length, 1);
   });
 
   test('no ports, no rules', () => {
-    assert.deepEqual(serviceRules(makeService({ ports: undefined }), [two], 'a'), []);
+    assert.deepEqual(serviceRules(makeService({ ports: undefined }), [two], here), []);
   });
 
   for (const [type, nodePort, there] of [
@@ -164,7 +207,7 @@ describe('the rules of a service', () => {
   ] as const) {
     test(`${type} with ${nodePort ?? 'no'} node port ${there ? 'has' : 'has not'} one`, () => {
       const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, targetPort: 8080, nodePort }];
-      const [rule] = serviceRules(makeService({ type, ports }), [two], 'a');
+      const [rule] = serviceRules(makeService({ type, ports }), [two], here);
       assert.deepEqual(
         [rule?.nodePort !== undefined, rule?.nodePort?.port],
         [there, there ? nodePort : undefined],
@@ -176,7 +219,7 @@ describe('the rules of a service', () => {
 describe('the endpoints of a port', () => {
   const endpointsOf = (slices: readonly EndpointSlice[], port: object = {}) => {
     const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, targetPort: 8080, ...port }];
-    return serviceRules(makeService({ ports }), slices, 'a')[0]?.endpoints.map(
+    return serviceRules(makeService({ ports }), slices, here)[0]?.endpoints.map(
       (one) => `${one.ip}:${one.port}`,
     );
   };
@@ -222,6 +265,6 @@ describe('the endpoints of a port', () => {
 test('an external address that is not served leads nowhere, the others of the Service do', () => {
   const service = makeService({ externalIPs: ['10.96.0.1', '203.0.113.8'] });
   const isServed = (address: string) => address !== '10.96.0.1';
-  const addresses = serviceRules(service, [two], 'a', isServed).map((rule) => rule.addresses);
+  const addresses = serviceRules(service, [two], here, isServed).map((rule) => rule.addresses);
   assert.deepEqual(addresses, [['10.96.0.7'], ['203.0.113.8']]);
 });

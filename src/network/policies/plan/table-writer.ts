@@ -2,8 +2,9 @@
  * Writes combinations as chains and sets of one family. Equal contents keep their name from one call to the
  * next, and equal peers of several combinations share a set.
  */
+
+import { blockRanges, insideBlock } from '../../../base/address-ranges.ts';
 import { isIPv4 } from '../../../base/addresses.ts';
-import { blockRanges, insideBlock } from './block-ranges.ts';
 import { type Combination, everyPod, type NamedPeers, protocols } from './combination.ts';
 import { type Direction, maxPort, resolvePort } from './compiled-policy.ts';
 import type { PeerIndex } from './peer-index.ts';

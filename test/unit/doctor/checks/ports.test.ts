@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Listener, portChecks } from '../../../../src/doctor/checks/ports.ts';
+import { portChecks } from '../../../../src/doctor/checks/ports.ts';
 import type { Situation } from '../../../../src/doctor/situation.ts';
+import type { Listener } from '../../../../src/os/listeners.ts';
 import { linesOf, observe } from '../../../fixtures/situation.ts';
 
 const tcp = (port: number, pid: number, more: Partial<Listener> = {}): Listener => ({

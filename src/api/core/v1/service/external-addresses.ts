@@ -56,10 +56,16 @@ interface Rivals {
 const deliveredPortsOf = (service: Service | undefined): readonly string[] =>
   service && isDelivered(service) ? externalPortsOf(service) : [];
 
-/** Tracks the holders of external ports as Services are added, changed and removed. */
+/** Tracks the holders of ports as Services are added, changed and removed: the oldest that requests one. */
 export class ExternalHolders {
+  readonly #requested: (service: Service | undefined) => readonly string[];
   readonly #rivals = new Map<string, Rivals>();
   readonly #portsOf = new Map<ObjectKey, readonly string[]>();
+
+  /** `requested` returns the ports that a Service requests. */
+  constructor(requested = deliveredPortsOf) {
+    this.#requested = requested;
+  }
 
   /**
    * Sets the current Service, or undefined after its deletion. Returns the keys of the Services that lost or
@@ -67,7 +73,7 @@ export class ExternalHolders {
    */
   replace(key: ObjectKey, service: Service | undefined): ReadonlySet<ObjectKey> {
     const before = this.#portsOf.get(key) ?? [];
-    const now = deliveredPortsOf(service);
+    const now = this.#requested(service);
     const changed = new Set<ObjectKey>();
     for (const port of new Set([...before, ...now])) {
       for (const one of this.#replaceAt(port, key, now.includes(port) ? service : undefined))
@@ -87,7 +93,7 @@ export class ExternalHolders {
     return rivals && objectKey(rivals.holder);
   }
 
-  /** Returns the keys of the Services with any external address. */
+  /** Returns the keys of the Services that request any port. */
   services(): Iterable<ObjectKey> {
     return this.#portsOf.keys();
   }

@@ -1,5 +1,5 @@
-/** The addresses of ipBlocks without their exceptions, as ranges that do not overlap. Pure. */
-import { type AddressLimits, formatAddress, limitsOfCIDR } from '../../../base/addresses.ts';
+/** Addresses of ranges (CIDR) without their exceptions, as ranges that do not overlap. Pure. */
+import { type AddressLimits, formatAddress, limitsOfCIDR } from './addresses.ts';
 
 export interface Block {
   readonly cidr: string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { listenersIn, unitIn } from '../../../src/doctor/listeners.ts';
+import { listenersIn, unitIn } from '../../../src/os/listeners.ts';
 
 const output = `udp   UNCONN 0      0            0.0.0.0:8472       0.0.0.0:*
 udp   UNCONN 0      0      10.0.0.1%eth0:68         0.0.0.0:*    users:(("dhcp",pid=12,fd=3))

@@ -1,5 +1,13 @@
 /** Sockets that listen, in the output of `ss -Hlntup`. Pure. */
-import type { Listener } from './checks/ports.ts';
+
+/** A socket that listens. */
+export interface Listener {
+  readonly protocol: 'tcp' | 'udp';
+  readonly address: string;
+  readonly port: number;
+  /** Absent for a socket of the kernel, and without root for one of another user. */
+  readonly process?: { readonly pid: number; readonly program: string; readonly unit?: string };
+}
 
 /** Returns the sockets. `unitOf` returns the systemd unit of a process. */
 export function listenersIn(text: string, unitOf: (pid: number) => string | undefined): readonly Listener[] {

@@ -1,0 +1,118 @@
+/** Plans the addresses of a Service that nodes serve as its load balancer, and why it has none. Pure. */
+import type { Node } from '../../api/core/v1/node/node.ts';
+import { isNodeLoadBalancer, nodePortText } from '../../api/core/v1/service/node-load-balancer.ts';
+import type { Service } from '../../api/core/v1/service/service.ts';
+import { findCondition, timedCondition, withoutCondition } from '../../apimachinery/conditions.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import type { Condition } from '../../apimachinery/schema.ts';
+
+/** Condition type. False if nodes do not serve the Service at their addresses; absent otherwise. */
+export const loadBalancerServed = 'minik8s.io/LoadBalancerServed';
+
+/** Label of a node that load balancers leave out (upstream: the service controller). */
+const excludedLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
+
+export interface BalancerFacts {
+  readonly nodes: readonly Node[];
+  /** Returns the Service that holds a port of all nodes: the oldest that requests it. */
+  readonly holder: (port: string) => ObjectKey | undefined;
+  /** Returns what else has a port of the nodes, such as `the API server`; undefined if nothing has. */
+  readonly reservedFor: (port: number) => string | undefined;
+  /** Returns whether a node has a ready endpoint of the Service. */
+  readonly hasEndpoint: (node: string) => boolean;
+}
+
+export interface Problem {
+  readonly reason: 'AddressOfNoNode' | 'NoNode' | 'PortReserved' | 'PortTaken';
+  readonly message: string;
+}
+
+export interface BalancerStatusPlan {
+  readonly status: NonNullable<Service['status']>;
+  readonly changed: boolean;
+  /** New or changed problem to report as an event. */
+  readonly problem: Problem | undefined;
+}
+
+/** Plans the status. `now` is in RFC 3339. */
+export function planBalancerStatus(service: Service, facts: BalancerFacts, now: string): BalancerStatusPlan {
+  const status = service.status ?? { loadBalancer: {} };
+  const conditions: readonly Condition[] = status.conditions ?? [];
+  const isOwn = isNodeLoadBalancer(service);
+  const { addresses, problem } = isOwn ? assigned(service, facts) : { addresses: [], problem: undefined };
+  const condition = problem && { type: loadBalancerServed, status: 'False' as const, ...problem };
+  const others = withoutCondition(conditions, loadBalancerServed);
+  const nextConditions = condition ? [...others, timedCondition(conditions, condition, now)] : others;
+  const ingress = addresses.map((ip) => ({ ip, ipMode: 'Proxy' as const }));
+  const { conditions: _, ...rest } = status;
+  const next: Status = {
+    ...rest,
+    ...(isOwn && { loadBalancer: ingress.length === 0 ? {} : { ingress } }),
+    ...(nextConditions.length > 0 && { conditions: [...nextConditions] }),
+  };
+  const isNew = findCondition(conditions, loadBalancerServed)?.message !== problem?.message;
+  return { status: next, changed: !isSame(next, status), problem: isNew ? problem : undefined };
+}
+
+type Status = NonNullable<Service['status']>;
+
+/** Compares what the plan writes; the API server adds `conditions: []` and other defaults. */
+const isSame = (a: Status, b: Status): boolean =>
+  deepEqual(a.conditions ?? [], b.conditions ?? []) &&
+  deepEqual(
+    (a.loadBalancer.ingress ?? []).map(({ ip, ipMode }) => [ip, ipMode]),
+    (b.loadBalancer.ingress ?? []).map(({ ip, ipMode }) => [ip, ipMode]),
+  );
+
+interface Assigned {
+  readonly addresses: readonly string[];
+  readonly problem: Problem | undefined;
+}
+
+const none = (reason: Problem['reason'], message: string): Assigned => ({
+  addresses: [],
+  problem: { reason, message },
+});
+
+function assigned(service: Service, facts: BalancerFacts): Assigned {
+  const problem = portProblem(service, facts);
+  if (problem) return { addresses: [], problem };
+  const { externalTrafficPolicy, loadBalancerIP: wanted } = service.spec;
+  const serving = facts.nodes.filter(serves);
+  const addresses = serving
+    .filter(({ metadata }) => externalTrafficPolicy !== 'Local' || facts.hasEndpoint(metadata.name))
+    .flatMap(addressesOf);
+  if (wanted) {
+    if (addresses.includes(wanted)) return { addresses: [wanted], problem: undefined };
+    return none('AddressOfNoNode', `spec.loadBalancerIP ${wanted} is the address of no node that serves it`);
+  }
+  if (addresses.length > 0) return { addresses: [...new Set(addresses)].sort(), problem: undefined };
+  return serving.length === 0
+    ? none('NoNode', 'there is no ready node to serve it')
+    : none('NoNode', 'externalTrafficPolicy is Local, and no ready node has a ready pod of it');
+}
+
+function portProblem(service: Service, { holder, reservedFor }: BalancerFacts): Problem | undefined {
+  for (const port of service.spec.ports ?? []) {
+    const what = reservedFor(port.port);
+    const name = `port ${port.port} (${port.protocol}) of the nodes`;
+    if (what !== undefined) return { reason: 'PortReserved', message: `${name} belongs to ${what}` };
+    const other = holder(nodePortText(port));
+    if (other === undefined || other === objectKey(service)) continue;
+    const [namespace] = other.split('/');
+    const message = `${name} belongs to an older Service of the namespace ${namespace}`;
+    return { reason: 'PortTaken', message };
+  }
+  return undefined;
+}
+
+const serves = ({ metadata, status }: Node): boolean =>
+  metadata.labels?.[excludedLabel] === undefined &&
+  (status?.conditions ?? []).some(({ type, status: state }) => type === 'Ready' && state === 'True');
+
+/** Returns the IPv4 address by which a node knows itself: its proxy looks for it in the status. */
+const addressesOf = ({ status }: Node): readonly string[] =>
+  (status?.addresses ?? [])
+    .flatMap(({ type, address }) => (type === 'InternalIP' && !address.includes(':') ? [address] : []))
+    .slice(0, 1);

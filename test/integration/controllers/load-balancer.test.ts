@@ -1,0 +1,109 @@
+/** Services of type LoadBalancer get the addresses of nodes, and say why they have none. */
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { eventResource } from '../../../src/api/core/v1/event/event.ts';
+import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
+import type { Draft } from '../../../src/apimachinery/meta.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+
+let cluster: Cluster;
+before(async () => {
+  cluster = await startCluster();
+  await addNode('n1', '192.0.2.7');
+});
+after(() => cluster.stop());
+
+async function addNode(name: string, address: string): Promise<void> {
+  await cluster.addNode(name);
+  await setNode(name, address, 'True');
+}
+const setNode = (name: string, address: string, ready: string) =>
+  cluster.client.resource(nodeResource).patch(
+    name,
+    '',
+    'merge',
+    {
+      status: {
+        addresses: [{ type: 'InternalIP', address }],
+        conditions: [{ type: 'Ready', status: ready }],
+        daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+      },
+    },
+    'status',
+  );
+
+const make = (name: string, namespace: string, port: number, spec: object = {}) =>
+  cluster.client.resource(serviceResource).create({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace },
+    spec: { type: 'LoadBalancer', ports: [{ port }], ...spec },
+  } as unknown as Draft<Service>);
+
+const has = (name: string, namespace: string, expected: string) =>
+  cluster.eventually(`${namespace}/${name}: ${expected}`, async () => {
+    const { status } = (await cluster.get(serviceResource, name, namespace)) ?? {};
+    const ips = (status?.loadBalancer.ingress ?? []).map(({ ip }) => ip);
+    const said = status?.conditions?.find(({ type }) => type === 'minik8s.io/LoadBalancerServed');
+    return [...ips, ...(said ? [said.reason] : [])].join(' ') === expected;
+  });
+
+it('a Service has the addresses of the ready nodes, as they come and go', async () => {
+  await make('web', 'default', 80);
+  await has('web', 'default', '192.0.2.7');
+  await addNode('n2', '192.0.2.8');
+  await has('web', 'default', '192.0.2.7 192.0.2.8');
+  await setNode('n1', '192.0.2.7', 'False');
+  await has('web', 'default', '192.0.2.8');
+  await cluster.client.resource(nodeResource).delete('n2');
+  await has('web', 'default', 'NoNode');
+  await setNode('n1', '192.0.2.7', 'True');
+  await has('web', 'default', '192.0.2.7');
+});
+
+it('a younger Service with the same port waits with the reason, and gets it when the older one goes', async () => {
+  await cluster.client
+    .resource(namespaceResource)
+    .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' }, spec: {} });
+  await cluster.pass(2000);
+  await make('web', 'team', 80);
+  await has('web', 'team', 'PortTaken');
+  await has('web', 'default', '192.0.2.7');
+  await cluster.eventually('an event', async () =>
+    (await cluster.list(eventResource, 'team')).some(
+      ({ reason, message }) => reason === 'PortTaken' && /the namespace default$/.test(message ?? ''),
+    ),
+  );
+  await cluster.client.resource(serviceResource).delete('web', 'default');
+  await has('web', 'team', '192.0.2.7');
+});
+
+it('ports of the agents and of the range of node ports are refused in words', async () => {
+  await make('agent', 'default', 10250);
+  await has('agent', 'default', 'PortReserved');
+  await make('ranged', 'default', 30123);
+  await has('ranged', 'default', 'PortReserved');
+});
+
+it('a Service that is no load balancer any more has neither addresses nor the condition', async () => {
+  const services = cluster.client.resource(serviceResource);
+  await services.patch('agent', 'default', 'merge', { spec: { type: 'ClusterIP' } });
+  await services.patch('web', 'team', 'merge', { spec: { type: 'ClusterIP' } });
+  await has('agent', 'default', '');
+  await has('web', 'team', '');
+});
+
+it('the address of another controller stays', async () => {
+  await make('other', 'default', 8080);
+  await has('other', 'default', '192.0.2.7');
+  const status = { loadBalancer: { ingress: [{ ip: '203.0.113.9' }] } };
+  await cluster.client.resource(serviceResource).patch('other', 'default', 'merge', { status }, 'status');
+  await setNode('n1', '192.0.2.9', 'True');
+  await make('mine', 'default', 8081);
+  await has('mine', 'default', '192.0.2.9');
+  await has('other', 'default', '203.0.113.9');
+  assert.deepEqual(cluster.log.of('error'), []);
+  assert.deepEqual([...cluster.refused], []);
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Node } from '../../../../src/api/core/v1/node/node.ts';
+import type { Service } from '../../../../src/api/core/v1/service/service.ts';
+import {
+  type BalancerFacts,
+  planBalancerStatus,
+} from '../../../../src/controllers/services/load-balancer-plan.ts';
+import { meta } from '../objects.ts';
+
+const node = (name: string, ip: string, ready = 'True', labels: Record<string, string> = {}): Node =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { ...meta(name), labels },
+    spec: {},
+    status: {
+      addresses: [
+        { type: 'InternalIP', address: ip },
+        { type: 'Hostname', address: name },
+      ],
+      conditions: [{ type: 'Ready', status: ready }],
+    },
+  }) as unknown as Node;
+
+const nodes = [node('b', '192.0.2.2'), node('a', '192.0.2.1')];
+const facts: BalancerFacts = {
+  nodes,
+  holder: () => 'default/web',
+  reservedFor: () => undefined,
+  hasEndpoint: () => true,
+};
+
+const service = (spec: Partial<Service['spec']> = {}, status?: Service['status']): Service =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { ...meta('web'), namespace: 'default' },
+    spec: {
+      type: 'LoadBalancer',
+      clusterIP: '10.96.0.7',
+      ports: [{ protocol: 'TCP', port: 80 }],
+      ...spec,
+    },
+    status: status ?? { loadBalancer: {} },
+  }) as unknown as Service;
+
+const now = '2026-01-01T00:00:00Z';
+const plan = (one: Service, more: Partial<BalancerFacts> = {}) =>
+  planBalancerStatus(one, { ...facts, ...more }, now);
+const addresses = (one: Service, more: Partial<BalancerFacts> = {}) =>
+  (plan(one, more).status.loadBalancer.ingress ?? []).map(({ ip, ipMode }) => `${ip} ${ipMode}`);
+const both = ['192.0.2.1 Proxy', '192.0.2.2 Proxy'];
+
+describe('the addresses of a Service of type LoadBalancer', () => {
+  it('are those of all ready nodes, sorted, and written once', () => {
+    assert.deepEqual(addresses(service()), both);
+    const { status } = plan(service());
+    assert.equal(plan(service({}, status)).changed, false);
+    assert.equal(plan(service({}, { ...status, conditions: [] })).changed, false);
+  });
+
+  it('leave out nodes that are not ready, and those with the label of nodes to leave out', () => {
+    const label = { 'node.kubernetes.io/exclude-from-external-load-balancers': '' };
+    const some = [...nodes, node('c', '192.0.2.3', 'Unknown'), node('d', '192.0.2.4', 'True', label)];
+    assert.deepEqual(addresses(service(), { nodes: some }), both);
+  });
+
+  it('are those of the nodes with a ready pod if the traffic stays on the node', () => {
+    const local = service({ externalTrafficPolicy: 'Local' });
+    assert.deepEqual(addresses(local, { hasEndpoint: (name) => name === 'b' }), ['192.0.2.2 Proxy']);
+    const { problem } = plan(local, { hasEndpoint: () => false });
+    assert.match(problem?.message ?? '', /no ready node has a ready pod of it/);
+  });
+
+  it('is the wanted one alone, if it is one of a node', () => {
+    assert.deepEqual(addresses(service({ loadBalancerIP: '192.0.2.2' })), ['192.0.2.2 Proxy']);
+    const other = plan(service({ loadBalancerIP: '198.51.100.1' }));
+    assert.deepEqual(other.status.loadBalancer, {});
+    assert.equal(other.problem?.reason, 'AddressOfNoNode');
+  });
+
+  it('are taken away when another Service has the port, with a condition that goes with its cause', () => {
+    const { status } = plan(service());
+    const taken = plan(service({}, status), { holder: () => 'other/old' });
+    assert.deepEqual(taken.status.loadBalancer, {});
+    assert.deepEqual(taken.problem, {
+      reason: 'PortTaken',
+      message: 'port 80 (TCP) of the nodes belongs to an older Service of the namespace other',
+    });
+    assert.equal(taken.status.conditions?.[0]?.type, 'minik8s.io/LoadBalancerServed');
+    const again = plan(service({}, taken.status), { holder: () => 'other/old' });
+    assert.deepEqual([again.changed, again.problem], [false, undefined], 'said once');
+    const free = plan(service({}, taken.status));
+    assert.deepEqual([free.changed, free.status.conditions], [true, undefined]);
+  });
+
+  it('are none for a port of the machines themselves', () => {
+    const { status, problem } = plan(service(), { reservedFor: () => 'the API server' });
+    assert.deepEqual(status.loadBalancer, {});
+    assert.equal(problem?.message, 'port 80 (TCP) of the nodes belongs to the API server');
+  });
+
+  it('are none without a ready node', () => {
+    assert.equal(plan(service(), { nodes: [] }).problem?.reason, 'NoNode');
+  });
+
+  it('are not touched where another controller has assigned one, or the class is of another', () => {
+    const status = { loadBalancer: { ingress: [{ ip: '203.0.113.4', ipMode: 'VIP' as const }] } };
+    assert.equal(plan(service({}, status)).changed, false);
+    assert.equal(plan(service({ loadBalancerClass: 'example.org/lb' }, status)).changed, false);
+    assert.deepEqual(addresses(service({ loadBalancerClass: 'minik8s.io/nodes' })), both);
+    assert.equal(plan(service({ clusterIP: 'None' })).changed, false);
+    assert.equal(plan(service({ type: 'NodePort' })).changed, false);
+  });
+});
