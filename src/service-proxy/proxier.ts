@@ -29,6 +29,7 @@ import { deleteFlows } from '../os/conntrack.ts';
 import type { Exec } from '../os/exec.ts';
 import { ElementTable } from './element-table.ts';
 import { elementsOf, noElements } from './elements.ts';
+import { HealthPorts, localEndpoints } from './health-ports.ts';
 import { heldPorts, lookAgainMs, ownPortsOwner } from './own-ports.ts';
 import { ProxyCounts } from './proxy-counts.ts';
 import { chainsOf, renderDifference, renderTable, table } from './render.ts';
@@ -103,6 +104,7 @@ class ServiceProxier implements Proxier {
   readonly #nodes: Informer<KubeObject>;
   readonly #external: ExternalPorts;
   readonly #elements = new ElementTable();
+  readonly #health: HealthPorts;
   readonly #changed = new Set<ObjectKey>();
   readonly #wake = new Wake();
   /** Objects that exist before the first round do not count as changed. */
@@ -115,6 +117,13 @@ class ServiceProxier implements Proxier {
     this.#options = options;
     this.#counts = new ProxyCounts(clock);
     this.#external = new ExternalPorts(options);
+    this.#health = new HealthPorts({
+      address: options.nodeIP,
+      onError: (service, port, error) => {
+        const message = `node ${options.nodeName} cannot answer health checks on port ${port}: ${errorMessage(error)}`;
+        options.events.event(service, 'Warning', 'HealthPortNotServed', message);
+      },
+    });
     this.#services = informers.informerFor(serviceResource);
     this.#slices = informers.informerFor(endpointSliceResource);
     this.#slices.addIndex(bySlice, serviceKeysOf);
@@ -147,8 +156,9 @@ class ServiceProxier implements Proxier {
       const hasBalancers = await this.#readOwnPorts();
       await this.#counts.sync(() => this.#apply());
       this.#isStarted = true;
-      return hasBalancers ? lookAgainMs : undefined;
+      return hasBalancers || this.#health.isUsed ? lookAgainMs : undefined;
     });
+    this.#health.close();
   }
 
   #listen(): void {
@@ -191,16 +201,18 @@ class ServiceProxier implements Proxier {
   }
 
   #readChanged(): void {
-    for (const key of this.#changed) {
-      const service = this.#services.lister.get(key);
-      const rules = service
-        ? serviceRules(service, this.#slices.lister.byIndex(bySlice, key), this.#options, (...port) =>
-            this.#external.isServed(key, ...port),
-          )
-        : [];
-      this.#elements.replace(key, elementsOf(rules));
-    }
+    for (const key of new Set([...this.#changed, ...this.#health.failed])) this.#read(key);
     this.#changed.clear();
+  }
+
+  #read(key: ObjectKey): void {
+    const service = this.#services.lister.get(key);
+    const slices = this.#slices.lister.byIndex(bySlice, key);
+    const count = localEndpoints(slices, this.#options.nodeName);
+    this.#health.set(key, service && { service, localEndpoints: count });
+    const isServed = (address: string, port: string) => this.#external.isServed(key, address, port);
+    const rules = service ? serviceRules(service, slices, this.#options, isServed) : [];
+    this.#elements.replace(key, elementsOf(rules));
   }
 
   /** Resolves to true if this node serves any port as a load balancer. */
