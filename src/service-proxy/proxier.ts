@@ -5,6 +5,7 @@
  * the whole table is written again.
  */
 
+import { zoneLabel } from '../api/core/v1/node/labels.ts';
 import { nodeResource } from '../api/core/v1/node/node.ts';
 import { type ClusterPlaces, ExternalPorts } from '../api/core/v1/service/external-ports.ts';
 import { isServedAt } from '../api/core/v1/service/node-load-balancer.ts';
@@ -109,6 +110,8 @@ class ServiceProxier implements Proxier {
   readonly #wake = new Wake();
   /** Objects that exist before the first round do not count as changed. */
   #isStarted = false;
+  /** Zone of this node. */
+  #zone: string | undefined;
   /** The chains in the kernel; undefined if the whole table must be written. */
   #chains: ReadonlySet<string> | undefined;
 
@@ -173,9 +176,18 @@ class ServiceProxier implements Proxier {
       onUpdate: (slice, old) => this.#slicesChanged(slice, old),
       onDelete: (slice) => this.#slicesChanged(slice),
     });
-    const nodeChanged = ({ metadata: { name } }: KubeObject) =>
-      this.#mark(this.#external.setNode(name, this.#nodes.lister.get(name)));
+    const nodeChanged = ({ metadata: { name } }: KubeObject) => this.#nodeChanged(name);
     this.#nodes.addEventHandler({ onAdd: nodeChanged, onUpdate: nodeChanged, onDelete: nodeChanged });
+  }
+
+  #nodeChanged(name: string): void {
+    const node = this.#nodes.lister.get(name);
+    this.#mark(this.#external.setNode(name, node));
+    if (name !== this.#options.nodeName) return;
+    const zone = node?.metadata.labels?.[zoneLabel] || undefined;
+    if (zone === this.#zone) return;
+    this.#zone = zone;
+    this.#mark(this.#services.lister.list().map(objectKey));
   }
 
   #serviceChanged(service: Service): void {
@@ -211,7 +223,9 @@ class ServiceProxier implements Proxier {
     const count = localEndpoints(slices, this.#options.nodeName);
     this.#health.set(key, service && { service, localEndpoints: count });
     const isServed = (address: string, port: string) => this.#external.isServed(key, address, port);
-    const rules = service ? serviceRules(service, slices, this.#options, isServed) : [];
+    const { nodeName, nodeIP } = this.#options;
+    const here = { nodeName, ...(nodeIP !== undefined && { nodeIP }), zone: this.#zone };
+    const rules = service ? serviceRules(service, slices, here, isServed) : [];
     this.#elements.replace(key, elementsOf(rules));
   }
 

@@ -43,6 +43,8 @@ export interface NodePortRules {
 export interface ThisNode {
   readonly nodeName: string;
   readonly nodeIP?: string;
+  /** Zone of the node; undefined if it is in none. */
+  readonly zone?: string | undefined;
 }
 
 /**
@@ -52,7 +54,7 @@ export interface ThisNode {
 export function serviceRules(
   service: Service,
   slices: readonly EndpointSlice[],
-  { nodeName, nodeIP }: ThisNode,
+  { nodeName, nodeIP, zone }: ThisNode,
   /**
    * Returns whether the external address is served for this Service on the port; `port` has the form of
    * `externalPort`.
@@ -67,7 +69,7 @@ export function serviceRules(
   const isBalanced = isServedAt(service, nodeIP);
   return (spec.ports ?? []).flatMap((port) => {
     const external = all.filter((address) => isServed(address, externalPort(address, port)));
-    const targets = endpointsOf(port, slices, nodeName);
+    const targets = endpointsOf(port, slices, { nodeName, zone });
     const every = {
       protocol: protocolOf(port),
       port: port.port,
@@ -76,37 +78,39 @@ export function serviceRules(
     const internal = {
       ...every,
       addresses: [clusterIP],
-      endpoints: localOnly(targets, spec.internalTrafficPolicy === 'Local'),
+      endpoints: chosen(targets, spec.internalTrafficPolicy === 'Local'),
       nodePort: nodePortRules(service, port, targets),
       ...(isBalanced && {
         balancerPort: { ...fromOutside(service, port.port, targets), ...(clients && { clients }) },
       }),
     };
     if (external.length === 0) return [internal];
-    const endpoints = localOnly(targets, spec.externalTrafficPolicy === 'Local');
+    const endpoints = chosen(targets, spec.externalTrafficPolicy === 'Local');
     const outer = { ...every, addresses: external, endpoints, nodePort: undefined };
     return [internal, { ...outer, ...(clients && { clients }) }];
   });
 }
 
-function nodePortRules(
-  service: Service,
-  port: ServicePort,
-  endpoints: readonly EndpointAddress[],
-): NodePortRules | undefined {
+function nodePortRules(service: Service, port: ServicePort, targets: Targets): NodePortRules | undefined {
   if (!port.nodePort || service.spec.type === 'ClusterIP') return undefined;
-  return fromOutside(service, port.nodePort, endpoints);
+  return fromOutside(service, port.nodePort, targets);
 }
 
-function fromOutside({ spec }: Service, port: number, endpoints: readonly EndpointAddress[]): NodePortRules {
+function fromOutside({ spec }: Service, port: number, targets: Targets): NodePortRules {
   const local = spec.externalTrafficPolicy === 'Local';
-  return { port, endpoints: localOnly(endpoints, local), masquerade: !local };
+  return { port, endpoints: chosen(targets, local), masquerade: !local };
 }
 
 const protocolOf = (port: ServicePort) => port.protocol.toLowerCase() as 'tcp' | 'udp' | 'sctp';
 
-const localOnly = (endpoints: readonly EndpointAddress[], only: boolean) =>
-  only ? endpoints.filter((endpoint) => endpoint.local) : endpoints;
+interface Targets {
+  readonly all: readonly EndpointAddress[];
+  /** Endpoints for the zone of the node; all of them if the slices do not say for each. */
+  readonly near: readonly EndpointAddress[];
+}
+
+const chosen = ({ all, near }: Targets, localOnly: boolean) =>
+  localOnly ? all.filter((endpoint) => endpoint.local) : near;
 
 /**
  * Returns the usable endpoints of one service port: the ready ones or, if there are none, those that still
@@ -115,21 +119,45 @@ const localOnly = (endpoints: readonly EndpointAddress[], only: boolean) =>
 function endpointsOf(
   port: ServicePort,
   slices: readonly EndpointSlice[],
-  nodeName: string,
-): readonly EndpointAddress[] {
+  { nodeName, zone }: ThisNode,
+): Targets {
   const ready = new Map<string, EndpointAddress>();
+  const zones = new Map<string, readonly string[]>();
   const terminating = new Map<string, EndpointAddress>();
   for (const { endpoint, port: number } of candidates(port, slices)) {
     const ip = endpoint.addresses[0];
     if (ip === undefined) continue;
     const address = { ip, port: number, local: endpoint.nodeName === nodeName };
-    if (endpoint.conditions.ready !== false) ready.set(`${ip}:${number}`, address);
-    else if (endpoint.conditions.serving && endpoint.conditions.terminating) {
+    if (endpoint.conditions.ready !== false) {
+      ready.set(`${ip}:${number}`, address);
+      zones.set(`${ip}:${number}`, zonesOf(endpoint));
+    } else if (endpoint.conditions.serving && endpoint.conditions.terminating) {
       terminating.set(`${ip}:${number}`, address);
     }
   }
-  const usable = ready.size > 0 ? ready : terminating;
-  return [...usable].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
+  const usable = sorted(ready.size > 0 ? ready : terminating);
+  return { all: usable, near: ready.size > 0 ? nearOf(ready, zones, zone) : usable };
+}
+
+const zonesOf = ({ hints }: Endpoint) => (hints?.forZones ?? []).map(({ name }) => name);
+
+const sorted = (endpoints: ReadonlyMap<string, EndpointAddress>) =>
+  [...endpoints].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
+
+/**
+ * Returns the endpoints whose hints name the zone; all of them if one has no hint or none names the zone
+ * (upstream: CategorizeEndpoints of pkg/proxy/topology.go).
+ */
+function nearOf(
+  ready: ReadonlyMap<string, EndpointAddress>,
+  zones: ReadonlyMap<string, readonly string[]>,
+  zone: string | undefined,
+): readonly EndpointAddress[] {
+  const hints = [...zones.values()];
+  const isHinted = hints.every(({ length }) => length > 0);
+  const isServed = zone !== undefined && hints.some((names) => names.includes(zone));
+  if (!isHinted || !isServed) return sorted(ready);
+  return sorted(new Map([...ready].filter(([key]) => zones.get(key)?.includes(zone))));
 }
 
 function* candidates(

@@ -26,6 +26,10 @@ export const podSlices = slicesManagedBy('endpointslice-controller.k8s.io');
 const headlessLabel = 'service.kubernetes.io/headless';
 export const maxEndpointsPerSlice = 100;
 
+/** Returns the zone of a node; undefined for a node that is unknown or in none. */
+export type ZoneOf = (nodeName: string) => string | undefined;
+const noZones: ZoneOf = () => undefined;
+
 /**
  * Plans the slices. `pods` match the Service's selector; `existing` are the slices that this controller
  * created for the Service.
@@ -35,6 +39,7 @@ export function planSlices(
   owner: OwnerReference,
   pods: readonly Pod[],
   existing: readonly EndpointSlice[],
+  zoneOf: ZoneOf = noZones,
 ): SlicePlan {
   const labels = {
     ...inheritedLabels(service),
@@ -42,7 +47,7 @@ export function planSlices(
     [managedByLabel]: podSlices.manager,
   };
   const trigger = lastChange(service, pods, existing);
-  const desired = desiredGroups(service, pods);
+  const desired = desiredGroups(service, pods, zoneOf);
   const slices = existing.filter((slice) => slice.addressType === 'IPv4' && !isTerminating(slice));
   const wrongType = existing.filter((slice) => slice.addressType !== 'IPv4');
   const plan = {
@@ -152,10 +157,10 @@ interface Group {
 }
 
 /** Groups the endpoints by their ports, because a named targetPort may resolve to different numbers. */
-function desiredGroups(service: Service, pods: readonly Pod[]): Map<string, Group> {
+function desiredGroups(service: Service, pods: readonly Pod[], zoneOf: ZoneOf): Map<string, Group> {
   const groups = new Map<string, Group>();
   for (const pod of [...pods].sort(byName)) {
-    const endpoint = endpointOf(service, pod);
+    const endpoint = endpointOf(service, pod, zoneOf);
     if (!endpoint) continue;
     const ports = portsOf(service, pod);
     const key = portsKey(ports);
@@ -166,22 +171,32 @@ function desiredGroups(service: Service, pods: readonly Pod[]): Map<string, Grou
   return groups;
 }
 
+/**
+ * Returns true if clients should use the endpoints of their own zone (upstream: trafficDistribution's
+ * PreferClose, KEP-4444).
+ */
+const prefersZone = ({ spec }: Service): boolean => spec.trafficDistribution === 'PreferClose';
+
 /** Returns the endpoint for a pod, or undefined if the pod has no address or has ended. */
-export function endpointOf(service: Service, pod: Pod): Endpoint | undefined {
+export function endpointOf(service: Service, pod: Pod, zoneOf: ZoneOf = noZones): Endpoint | undefined {
   const addresses = [...(pod.status?.podIPs ?? []).map(({ ip }) => ip), pod.status?.podIP];
   const address = addresses.find((ip) => ip !== undefined && isIPv4(ip));
   if (isPodTerminal(pod) || address === undefined) return undefined;
   const terminating = isTerminating(pod);
   const serving = podReady(pod);
+  const ready = service.spec.publishNotReadyAddresses === true || (serving && !terminating);
+  const zone = pod.spec.nodeName === undefined ? undefined : zoneOf(pod.spec.nodeName);
   return {
     addresses: [address],
     conditions: {
-      ready: service.spec.publishNotReadyAddresses === true || (serving && !terminating),
+      ready,
       serving,
       terminating,
     },
     ...(pod.spec.hostname && pod.spec.subdomain === service.metadata.name && { hostname: pod.spec.hostname }),
     nodeName: pod.spec.nodeName,
+    ...(zone !== undefined && { zone }),
+    ...(zone !== undefined && ready && prefersZone(service) && { hints: { forZones: [{ name: zone }] } }),
     targetRef: {
       kind: 'Pod',
       namespace: pod.metadata.namespace,

@@ -2,6 +2,8 @@
  * Publishes the pods behind a Service as EndpointSlices. A Service without a selector is ignored, because its
  * slices are written by others. Slices are deleted with their Service, which owns them.
  */
+import { zoneLabel } from '../../api/core/v1/node/labels.ts';
+import { nodeResource } from '../../api/core/v1/node/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
@@ -33,6 +35,7 @@ export function endpointSliceController(context: ControllerContext): ControllerD
   const { informers } = context;
   const services = informers.informerFor(serviceResource).lister;
   const pods = informers.informerFor(podResource).lister;
+  const nodes = informers.informerFor(nodeResource).lister;
   const slicesOf = sliceReader(context, podSlices);
   const writer = new SliceWriter(context);
 
@@ -45,6 +48,17 @@ export function endpointSliceController(context: ControllerContext): ControllerD
       )
       .map(objectKey);
 
+  const zoneOf = (node: string) => nodes.get(node)?.metadata.labels?.[zoneLabel] || undefined;
+  /** Zones of the nodes as the services were last planned. */
+  const zones = new Map<string, string>();
+  const servicesAfter = (node: string): readonly ObjectKey[] => {
+    const zone = zoneOf(node) ?? '';
+    if ((zones.get(node) ?? '') === zone) return [];
+    if (zone === '') zones.delete(node);
+    else zones.set(node, zone);
+    return services.list().filter(hasSelector).map(objectKey);
+  };
+
   async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
     const service = services.get(key);
     if (!service || isTerminating(service) || !hasSelector(service)) return undefined;
@@ -55,7 +69,7 @@ export function endpointSliceController(context: ControllerContext): ControllerD
       .list(service.metadata.namespace)
       .filter((pod) => matches(selector, pod.metadata.labels));
     const owner = controllerReference(serviceResource, service);
-    await writer.carryOut(key, planSlices(service, owner, backing, slicesOf(key)));
+    await writer.carryOut(key, planSlices(service, owner, backing, slicesOf(key), zoneOf));
     return undefined;
   }
 
@@ -64,6 +78,7 @@ export function endpointSliceController(context: ControllerContext): ControllerD
     watches: [
       watched(serviceResource, (service) => [objectKey(service)]),
       watched(podResource, servicesOf),
+      watched(nodeResource, ({ metadata: { name } }) => servicesAfter(name)),
       watched(endpointSliceResource, podSlices.serviceOf),
     ],
     reconcile,

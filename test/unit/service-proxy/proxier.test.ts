@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, it, test } from 'node:test';
 import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { createProxier, type Proxier, removeServiceRules } from '../../../src/service-proxy/proxier.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
@@ -411,4 +413,26 @@ test('a process that listens on the port of a load balancer keeps it, as the pro
   kernel.listening = '';
   await clock.advance(10_000);
   assert.equal(kernel.elements['own-ports'], undefined);
+});
+
+test('a node that is labelled with another zone sends to the endpoints of that zone', async () => {
+  await start();
+  const hinted = slice('web-1', 'web', ['10.244.0.2', '10.244.0.3']);
+  const endpoints = hinted.endpoints.map((one, index) => ({
+    ...one,
+    hints: { forZones: [{ name: index === 0 ? 'x' : 'y' }] },
+  }));
+  await put(service('web', '10.96.0.1'), { ...hinted, endpoints });
+  assert.deepEqual(leads(), { '10.96.0.1': ['random-2', '10.244.0.2', '10.244.0.3'] });
+  const label = (zone: string) => {
+    const labels = { 'topology.kubernetes.io/zone': zone };
+    const metadata = { ...meta('n'), namespace: undefined, labels };
+    const node = { apiVersion: 'v1', kind: 'Node', metadata } as unknown as KubeObject;
+    informers.put({ ...nodeResource, part: 'metadata' } as ResourceRef<KubeObject>, node);
+    return clock.settle();
+  };
+  await label('y');
+  assert.deepEqual(leads(), { '10.96.0.1': ['random-1', '10.244.0.3'] });
+  await label('x');
+  assert.deepEqual(leads(), { '10.96.0.1': ['random-1', '10.244.0.2'] });
 });

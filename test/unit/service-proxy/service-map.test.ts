@@ -146,6 +146,25 @@ describe('the rules of a service', () => {
     assert.deepEqual(other?.clients, ['10.0.0.0/8', '192.0.2.1/32']);
   });
 
+  test('are the endpoints for the zone of the node, if the slices say for each one', () => {
+    const hinted = (...zones: readonly (string | undefined)[]) =>
+      makeSlice(
+        zones.map((name, index) => ({
+          ...endpoint(`10.244.0.${index + 2}`, index === 0 ? 'a' : 'b'),
+          ...(name !== undefined && { hints: { forZones: [{ name }] } }),
+        })),
+      );
+    const near = (slice: EndpointSlice, zone: string | undefined, spec: Partial<Service['spec']> = {}) =>
+      ips(serviceRules(makeService(spec), [slice], { nodeName: 'a', zone })[0]?.endpoints);
+    const all = ['10.244.0.2', '10.244.0.3', '10.244.0.4'];
+    assert.deepEqual(near(hinted('x', 'y', 'y'), 'y'), all.slice(1));
+    assert.deepEqual(near(hinted('x', 'y', 'y'), 'z'), all, 'no endpoint is for the zone');
+    assert.deepEqual(near(hinted('x', 'y', 'y'), undefined), all, 'the node is in no zone');
+    assert.deepEqual(near(hinted('x', 'y', undefined), 'y'), all, 'one endpoint has no hint');
+    const local = { internalTrafficPolicy: 'Local' } as const;
+    assert.deepEqual(near(hinted('x', 'y', 'y'), 'y', local), all.slice(0, 1), 'the policy comes first');
+  });
+
   test('an endpoint that is not ready is left out', () => {
     const slice = makeSlice([endpoint('10.244.0.2', 'a'), endpoint('10.244.0.3', 'a', { ready: false })]);
     assert.deepEqual(ips(serviceRules(makeService({}), [slice], here)[0]?.endpoints), ['10.244.0.2']);

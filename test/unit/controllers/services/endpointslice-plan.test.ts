@@ -34,6 +34,36 @@ function apply(target: Service, pods: readonly Pod[], slices: readonly EndpointS
 const podNames = (slices: readonly EndpointSlice[]) =>
   slices.flatMap((slice) => slice.endpoints.map((endpoint) => endpoint.targetRef?.name ?? '')).sort();
 
+describe('zones of endpoints', () => {
+  const zoneOf = (node: string) => (node === 'near' ? 'x' : undefined);
+  const on = (nodeName: string, over: Parameters<typeof pod>[1] = {}) => {
+    const one = ready(0, over);
+    return { ...one, spec: { ...one.spec, nodeName } };
+  };
+  const close = service({ trafficDistribution: 'PreferClose' });
+  const zoned = (target: Service, one: Pod) => {
+    const endpoint = endpointOf(target, one, zoneOf);
+    return [endpoint?.zone, endpoint?.hints];
+  };
+  const hints = { forZones: [{ name: 'x' }] };
+
+  it('are those of the nodes, and with PreferClose a hint for ready pods', () => {
+    assert.deepEqual(zoned(close, on('near')), ['x', hints]);
+    assert.deepEqual(zoned(service(), on('near')), ['x', undefined]);
+    assert.deepEqual(zoned(close, on('far')), [undefined, undefined]);
+    const unready = pod('a', { ip: '10.0.0.1' });
+    const placed = { ...unready, spec: { ...unready.spec, nodeName: 'near' } };
+    assert.deepEqual(zoned(close, placed), ['x', undefined]);
+  });
+
+  it('are written to the slices when a node is labelled', () => {
+    const { slices } = apply(close, [on('near')], []);
+    assert.equal(slices[0]?.endpoints[0]?.hints, undefined);
+    const plan = planSlices(close, owner, [on('near')], slices, zoneOf);
+    assert.deepEqual(plan.update[0]?.endpoints[0]?.hints, hints);
+  });
+});
+
 describe('endpointOf', () => {
   const conditions = (target: Service, one: Pod) => endpointOf(target, one)?.conditions;
   const terminating = { metadata: { deletionTimestamp: at(9) } };

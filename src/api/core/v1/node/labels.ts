@@ -8,6 +8,7 @@
  * Node's name.
  */
 export const hostnameLabel = 'kubernetes.io/hostname';
+export const zoneLabel = 'topology.kubernetes.io/zone';
 /** Allowed domains with their subdomains, such as `a.kubelet.kubernetes.io/b`. */
 const openDomains = /^([^/]+\.)?(kubelet|node)\.kubernetes\.io\//;
 const open: ReadonlySet<string> = new Set([
@@ -19,7 +20,7 @@ const open: ReadonlySet<string> = new Set([
   'beta.kubernetes.io/instance-type',
   'node.kubernetes.io/instance-type',
   'topology.kubernetes.io/region',
-  'topology.kubernetes.io/zone',
+  zoneLabel,
   'failure-domain.beta.kubernetes.io/region',
   'failure-domain.beta.kubernetes.io/zone',
 ]);

@@ -22,7 +22,7 @@ export const serviceResource: ResourceDefinition<Service> = {
   rules: {
     'core.v1.Service': { defaults: { spec: {} } },
     'core.v1.ServiceSpec': {
-      acts: 'type allocateLoadBalancerNodePorts loadBalancerClass loadBalancerIP loadBalancerSourceRanges healthCheckNodePort selector clusterIP clusterIPs ports externalName externalIPs sessionAffinity sessionAffinityConfig internalTrafficPolicy externalTrafficPolicy publishNotReadyAddresses ipFamilies ipFamilyPolicy',
+      acts: 'type allocateLoadBalancerNodePorts loadBalancerClass loadBalancerIP loadBalancerSourceRanges healthCheckNodePort selector clusterIP clusterIPs ports externalName externalIPs sessionAffinity sessionAffinityConfig internalTrafficPolicy externalTrafficPolicy trafficDistribution publishNotReadyAddresses ipFamilies ipFamilyPolicy',
       defaults: { type: 'ClusterIP', sessionAffinity: 'None' },
       choices: { ipFamilyPolicy: ['SingleStack', 'PreferDualStack', 'RequireDualStack'] },
     },
