@@ -8,8 +8,8 @@ const ticksPerSecond = 100;
 
 /**
  * Returns the processor time in seconds that this process has used so far, with that of its children that
- * ended and of theirs. Containers belong to the engine, and a child whose parent was killed belongs to process
- * 1: both are left out.
+ * ended and of theirs. Containers belong to the engine, and a child whose parent was killed belongs to
+ * process 1: both are left out.
  */
 export function usedSeconds(): number {
   const { user, system } = process.cpuUsage();

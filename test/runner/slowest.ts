@@ -11,8 +11,8 @@ const most = 10;
 const minSeconds = 5;
 
 /**
- * Returns both lists, the largest first. Files run in parallel, so the sum of the times exceeds the duration of
- * the run. `loadingSeconds` is the processor time of loading, which is not part of that of the files.
+ * Returns both lists, the largest first. Files run in parallel, so the sum of the times exceeds the duration
+ * of the run. `loadingSeconds` is the processor time of loading, which is not part of that of the files.
  */
 export function slowest(times: readonly FileTime[], loadingSeconds: number): string {
   const loading = ` of processor time, and ${loadingSeconds.toFixed(0)} s for loading them`;
