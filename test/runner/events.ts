@@ -1,9 +1,10 @@
 /**
- * Reporter of node:test in a test process: writes one JSON line for each test and suite that ended, and one
- * after the last. test/runner/report.ts reads the lines.
+ * Reporter of node:test in a test process: writes one JSON line before the first test of each depth, one for
+ * each test and suite that ended, and one after the last. test/runner/report.ts reads the lines.
  */
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
+import { usedSeconds } from './processor-seconds.ts';
 
 export interface EndedTest {
   /** Names of the suites around the test, outermost first, and its own. */
@@ -15,18 +16,32 @@ export interface EndedTest {
   readonly ms: number;
   /** Error with its stack; undefined when the test passed, or failed only because a test inside it did. */
   readonly error?: string | undefined;
+  /** Processor time of the process until then, in seconds; undefined for a test inside another one. */
+  readonly used?: number | undefined;
 }
 
-export type Line = EndedTest | { readonly end: true };
+/**
+ * Node passes the events on when the event loop is free, so the time of a first test that blocks it counts as
+ * loading.
+ */
+export type Line =
+  | EndedTest
+  | { readonly begin: number; readonly used: number }
+  | { readonly end: true; readonly used: number };
 
 export default async function* (events: AsyncIterable<TestEvent>): AsyncIterable<string> {
   const names: string[] = [];
+  let begun = 0;
   const lingering = new Lingering(Number(process.env.MINIK8S_TEST_LINGER_MS));
   for await (const event of events) {
     lingering.see(event);
+    if (event.type === 'test:dequeue' && event.data.nesting === begun) {
+      begun += 1;
+      yield lineOf({ begin: event.data.nesting, used: usedSeconds() });
+    }
     if (event.type === 'test:start') names[event.data.nesting] = event.data.name;
     else if (event.type === 'test:pass' || event.type === 'test:fail') yield lineOf(endedTest(event, names));
-    else if (event.type === 'test:summary') yield lineOf({ end: true });
+    else if (event.type === 'test:summary') yield lineOf({ end: true, used: usedSeconds() });
   }
 }
 
@@ -79,6 +94,7 @@ function endedTest(
     skipped: skip === undefined || skip === false ? undefined : skip === true ? '' : skip,
     ms: details.duration_ms,
     error: failed && 'error' in details ? textOf(details.error) : undefined,
+    used: data.nesting === 0 ? usedSeconds() : undefined,
   };
 }
 

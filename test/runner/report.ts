@@ -19,6 +19,8 @@ export interface FileResult {
   readonly skipped: number;
   /** Duration of its tests, without loading them and without waiting for the machine. */
   readonly seconds: number;
+  /** Processor time of its tests, without loading them (test/runner/processor-seconds.ts). */
+  readonly processorSeconds: number;
   /** Empty when the file passed. */
   readonly failures: readonly Failure[];
   readonly skips: readonly Skip[];
@@ -35,6 +37,8 @@ export interface ProcessEnd {
 
 export interface ProcessResult {
   readonly files: readonly FileResult[];
+  /** Processor time before the first test: starting the process and loading its files. */
+  readonly loadingSeconds: number;
   /**
    * True if the process did not end like its tests: without a report, or with an error after they had passed.
    */
@@ -48,25 +52,51 @@ export interface ProcessResult {
 export function readReport(files: readonly string[], lines: readonly Line[], end: ProcessEnd): ProcessResult {
   const tests = lines.filter((line) => 'path' in line);
   const complete = lines.some((line) => 'end' in line);
+  // Files that share a process are loaded when the suite around the first one begins.
+  const depth = files.length === 1 ? 0 : 1;
+  const loadingSeconds = lines.find((line) => 'begin' in line && line.begin === depth)?.used ?? 0;
   const results =
     files.length === 1
-      ? [fileResult(files[0] ?? '', tests, complete)]
+      ? [{ ...fileResult(files[0] ?? '', tests, complete), processorSeconds: usedBetween(lines) }]
       : files.map((file) => {
           const inside = tests.filter(({ path }) => path[0] === file);
-          return fileResult(file, inside, inside.at(-1)?.path.length === 1, 1);
+          const processorSeconds = usedBetween(linesOfFile(lines, file));
+          return { ...fileResult(file, inside, inside.at(-1)?.path.length === 1, 1), processorSeconds };
         });
   const failed = results.some(({ failures }) => failures.some(({ test }) => test !== ''));
   const died = !complete || (end.code !== 0 && !failed);
-  if (!died) return { files: results, died };
+  if (!died) return { files: results, loadingSeconds, died };
   const all = complete && results.every(({ failures }) => failures.length === 0);
-  return { files: results.map((result) => (all ? failedBy(end, result) : reported(result, end))), died };
+  const judged = results.map((result) => (all ? failedBy(end, result) : reported(result, end)));
+  return { files: judged, loadingSeconds, died };
+}
+
+/** Returns the processor time between the first and the last of these lines, in seconds. */
+function usedBetween(lines: readonly Line[]): number {
+  const used = lines.flatMap((line) => line.used ?? []);
+  return (used.at(-1) ?? 0) - (used[0] ?? 0);
+}
+
+/**
+ * Returns the lines of a file of a process that runs several, after the last line before them: the files run
+ * one after the other.
+ */
+function linesOfFile(lines: readonly Line[], file: string): readonly Line[] {
+  const isOf = (line: Line) => 'path' in line && line.path[0] === file;
+  const first = lines.findIndex(isOf);
+  return first === -1 ? [] : lines.slice(Math.max(first - 1, 0), lines.findLastIndex(isOf) + 1);
 }
 
 /**
  * Returns the result of a file. If its report is incomplete, it has a failure without text, which `reported`
  * fills in.
  */
-function fileResult(file: string, tests: readonly EndedTest[], complete: boolean, depth = 0): FileResult {
+function fileResult(
+  file: string,
+  tests: readonly EndedTest[],
+  complete: boolean,
+  depth = 0,
+): Omit<FileResult, 'processorSeconds'> {
   const leaves = tests.filter(({ suite }) => !suite);
   const failures = tests.flatMap(({ path, error }) =>
     error === undefined ? [] : [{ test: path.slice(depth).join(' > ') || file, text: error }],

@@ -10,10 +10,11 @@ import {
   type TestProcess,
 } from './plan.ts';
 import { runProcess } from './process.ts';
+import { machineSeconds } from './processor-seconds.ts';
 import { ProgressPrinter } from './progress.ts';
 import type { ProcessResult } from './report.ts';
 import { allowedSkips, judgeSkips } from './skips.ts';
-import { slowest } from './slowest.ts';
+import { type FileTime, slowest } from './slowest.ts';
 import type { Stage } from './stages.ts';
 import { expectedSeconds, kilobytesOf, readTimes, usualTimes, writeTimes } from './times.ts';
 import { failureText, filesToRunAgain, totalLines, type Verdict, verdictOf } from './verdict.ts';
@@ -46,7 +47,11 @@ export interface StageResult {
   readonly failed: number;
   readonly skipped: number;
   readonly flaky: readonly string[];
-  readonly files: readonly { readonly file: string; readonly seconds: number }[];
+  /** Processor time of the machine meanwhile, with that of containers and of whatever else it runs. */
+  readonly machineSeconds: number;
+  /** Processor time of starting the processes and loading the files. */
+  readonly loadingSeconds: number;
+  readonly files: readonly FileTime[];
 }
 
 /** Returns whether the stage passed; false if it was interrupted. */
@@ -55,6 +60,7 @@ export async function runStage(stage: Stage, options: StageOptions): Promise<boo
   for (const name of [`${stage.name}.json`, `${stage.name}.log`, `flaky-${stage.name}.txt`])
     rmSync(join(results, name), { force: true });
   mkdirSync(results, { recursive: true });
+  const machineBefore = machineSeconds();
   const known = [readTimes(times), readTimes(usualTimes)] as const;
   const tests = options.files.map((file) => ({
     file,
@@ -73,7 +79,11 @@ export async function runStage(stage: Stage, options: StageOptions): Promise<boo
     out.write(`\n${stage.name}: interrupted; ${done} of ${tests.length} files had ended\n`);
     return false;
   }
-  return conclude(stage, verdictOf(first, second), options);
+  const used = {
+    machineSeconds: rounded(machineSeconds() - machineBefore),
+    loadingSeconds: rounded([...first, ...second].reduce((sum, result) => sum + result.loadingSeconds, 0)),
+  };
+  return conclude(stage, verdictOf(first, second), used, options);
 }
 
 /** Returns the results of the processes that ended by themselves. */
@@ -149,16 +159,27 @@ async function runAll(
   return results;
 }
 
-function conclude(stage: Stage, verdict: Verdict, options: StageOptions): boolean {
+const rounded = (seconds: number) => Math.round(seconds * 100) / 100;
+
+function conclude(
+  stage: Stage,
+  verdict: Verdict,
+  used: Pick<StageResult, 'machineSeconds' | 'loadingSeconds'>,
+  options: StageOptions,
+): boolean {
   const { results, times, out } = options;
   const { files, flaky, failed, skips } = verdict;
   if (files.length !== options.files.length)
     throw new Error(`${options.files.length} test files were to run, ${files.length} have a result`);
-  const durations = files.map(({ file, seconds }) => ({ file, seconds }));
+  const durations = files.map(({ file, seconds, processorSeconds }) => ({
+    file,
+    seconds: rounded(seconds),
+    processorSeconds: rounded(processorSeconds),
+  }));
   const passed = files.filter(({ failures }) => failures.length === 0);
   writeTimes(times, {
     ...readTimes(times),
-    ...Object.fromEntries(passed.map(({ file, seconds }) => [file, Math.round(seconds * 100) / 100])),
+    ...Object.fromEntries(passed.map(({ file, seconds }) => [file, rounded(seconds)])),
   });
   const texts = flaky.map((file) => failureText(file, 'FLAKY'));
   if (texts.length > 0) writeFileSync(join(options.results, `flaky-${stage.name}.txt`), texts.join('\n'));
@@ -168,11 +189,12 @@ function conclude(stage: Stage, verdict: Verdict, options: StageOptions): boolea
     failed: verdict.failedTests,
     skipped: verdict.skippedTests,
     flaky: flaky.map(({ file }) => file),
+    ...used,
     files: durations,
   };
   writeFileSync(join(results, `${stage.name}.json`), `${JSON.stringify(result, undefined, 2)}\n`);
   const { text, refused } = judgeSkips(skips, allowedSkips(options.allowed));
-  out.write(slowest(durations));
+  out.write(slowest(durations, used.loadingSeconds));
   out.write(text);
   for (const flake of texts) out.write(`\n${flake}`);
   if (failed.length > 0) out.write(`\nfailed files:\n${failed.map(({ file }) => `  ${file}\n`).join('')}`);

@@ -44,11 +44,12 @@ export const stages: readonly Stage[] = [
   {
     name: 'integration',
     files: 'test/integration/**/*.test.ts',
-    concurrency: 3,
+    // On average a file keeps half a processor busy.
+    concurrency: 4,
     testTimeoutMs: 300_000,
     processTimeoutMs: 900_000,
     // Enough files to share the loading, and few enough to keep several processes busy until the end.
-    filesInProcess: 4,
+    filesInProcess: 10,
     secondsPerKilobyte: 0.8,
   },
   {

@@ -11,6 +11,7 @@ const scripts = [
   'quickstart',
   'setup',
   'test',
+  'check-types',
   'make-images',
   'get-client-go',
   'get-helm',

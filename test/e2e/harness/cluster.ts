@@ -3,11 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { systemExec } from '../../../src/os/exec.ts';
 import { freePort } from '../../fixtures/free-port.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { keep, makeDirectory, sweep } from './belongings.ts';
+import { readKubeConfig } from './client-node.ts';
 import { fullDiskFlags } from './full-disk.ts';
 import type { Host } from './host.ts';
 import { makeImages } from './images.ts';
@@ -190,9 +191,7 @@ export class Cluster {
 
   /** Returns the configuration of a @kubernetes/client-node client for this cluster's administrator. */
   kubeConfig(): KubeConfig {
-    const config = new KubeConfig();
-    config.loadFromFile(this.kubeconfig);
-    return config;
+    return readKubeConfig(this.kubeconfig);
   }
 
   /** Returns everything that the cluster has added to the machine since it started. */

@@ -1,6 +1,6 @@
 /** The real kubectl, as users run it. */
 import { ExecError, type ExecOptions, systemExec } from '../../../src/os/exec.ts';
-import { anyKubectl } from '../../fixtures/kubectls.ts';
+import { anyKubectl, withoutCollecting } from '../../fixtures/kubectls.ts';
 import { objectReader } from './objects.ts';
 
 export interface KubectlResult {
@@ -24,7 +24,11 @@ export interface Kubectl {
 export function kubectlFor(kubeconfig: string): Kubectl {
   const file = anyKubectl();
   const start = (args: readonly string[], options: ExecOptions = {}) =>
-    systemExec(file, ['--kubeconfig', kubeconfig, ...args], { timeoutMs: 60_000, ...options });
+    systemExec(file, ['--kubeconfig', kubeconfig, ...args], {
+      timeoutMs: 60_000,
+      ...options,
+      env: { ...(options.env ?? process.env), ...withoutCollecting },
+    });
   const read = objectReader(kubeconfig);
   const kubectl = async (...args: string[]) => (await start(args)).stdout;
   return Object.assign(kubectl, {

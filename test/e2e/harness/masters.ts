@@ -1,7 +1,8 @@
 /** Masters that share an etcd, with helpers for tests. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { CoordinationV1Api, KubeConfig, type V1EndpointSliceList } from '@kubernetes/client-node';
+import type { KubeConfig, V1EndpointSliceList } from '@kubernetes/client-node';
+import { clientNode, readKubeConfig } from './client-node.ts';
 import { EtcdCluster } from './etcd-cluster.ts';
 import { Host } from './host.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
@@ -28,9 +29,7 @@ export class Master {
   }
 
   config(): KubeConfig {
-    const config = new KubeConfig();
-    config.loadFromFile(this.#kubeconfig);
-    return config;
+    return readKubeConfig(this.#kubeconfig);
   }
 
   /** The endpoint in the form of the Service kubernetes. */
@@ -61,7 +60,7 @@ export async function prepareMasters(context: TestContext): Promise<Scene> {
 
 /** Returns the holder of the controllers' lease, read from this master. */
 export async function holderAt(master: Master): Promise<string | undefined> {
-  const api = master.config().makeApiClient(CoordinationV1Api);
+  const api = master.config().makeApiClient(clientNode().CoordinationV1Api);
   const lease = await api.readNamespacedLease({ name: 'minik8s-controllers', namespace: 'kube-system' });
   return lease.spec?.holderIdentity;
 }

@@ -4,7 +4,8 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { KubeConfig, type V1Node } from '@kubernetes/client-node';
+import type { KubeConfig, V1Node } from '@kubernetes/client-node';
+import { readKubeConfig } from './client-node.ts';
 import { type Cleanup, executable } from './cluster.ts';
 import { onAFullDisk } from './full-disk.ts';
 import type { Host } from './host.ts';
@@ -145,8 +146,6 @@ export class MultiCluster {
 
   /** Returns the configuration of a @kubernetes/client-node client for this cluster's administrator. */
   kubeConfig(): KubeConfig {
-    const config = new KubeConfig();
-    config.loadFromFile(this.kubeconfig);
-    return config;
+    return readKubeConfig(this.kubeconfig);
   }
 }

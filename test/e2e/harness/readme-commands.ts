@@ -31,7 +31,7 @@ export async function carryOut(place: ReadmePlace, commands: readonly SampleComm
       if (!says.test(said)) throw new Error(said);
       return true;
     };
-    await waitFor(`${command} says ${says}`, once, { timeoutMs: 200_000, intervalMs: 300 });
+    await waitFor(`${command} says ${says}`, once, { timeoutMs: 200_000 });
   }
 }
 

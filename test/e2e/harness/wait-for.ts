@@ -1,17 +1,32 @@
 /**
- * Waits for external events, with a deadline: end-to-end tests have no clock to advance. The pause after a
- * slow probe, such as one that starts a program, is longer, to leave the processors to the tested programs.
+ * Waits for external events, with a deadline: end-to-end tests have no clock to advance. To leave the
+ * processors to the tested programs, the pause is longer after a slow probe, such as one that starts a
+ * program, and grows with the time waited so far.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
   readonly timeoutMs?: number;
-  /** Minimum interval between two probes, in milliseconds. */
-  readonly intervalMs?: number;
+  /**
+   * Minimum pause between two probes, in milliseconds, for a test that measures a time or counts probes: the
+   * pause does not grow with the time waited so far.
+   */
+  readonly intervalMs?: number | undefined;
 }
 
+const defaultIntervalMs = 50;
 /** Factor of a pause to the duration of the probe before it, up to the maximum pause. */
 const restFactor = 2;
 const maxRestMs = 500;
+/** Share of a pause in the time waited so far, up to the maximum pause: a wait ends at most so much later. */
+const waitedShare = 0.1;
+const maxLateMs = 2_000;
+
+/** Returns the pause before the next probe, in milliseconds. */
+export function restMs(probeMs: number, waitedMs: number, intervalMs?: number): number {
+  const rest = Math.max(intervalMs ?? defaultIntervalMs, Math.min(maxRestMs, restFactor * probeMs));
+  return intervalMs === undefined ? Math.max(rest, Math.min(maxLateMs, waitedShare * waitedMs)) : rest;
+}
 
 /**
  * Calls `probe` until its result is not undefined or false, and returns the result. Errors of the probe count
@@ -20,8 +35,9 @@ const maxRestMs = 500;
 export async function waitFor<T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  { timeoutMs = 60_000, intervalMs = 50 }: WaitOptions = {},
+  { timeoutMs = 60_000, intervalMs }: WaitOptions = {},
 ): Promise<T> {
+  const start = performance.now();
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     let last: unknown = 'not yet';
@@ -35,7 +51,7 @@ export async function waitFor<T>(
     if (Date.now() >= deadline) {
       throw new Error(`${what}: not within ${timeoutMs / 1000} s (${String(last)})`, { cause: last });
     }
-    const restMs = Math.min(maxRestMs, restFactor * (performance.now() - begun));
-    await new Promise((resolve) => setTimeout(resolve, Math.max(intervalMs, restMs)));
+    const now = performance.now();
+    await sleep(restMs(now - begun, now - start, intervalMs));
   }
 }

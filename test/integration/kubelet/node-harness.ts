@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -25,6 +26,7 @@ import {
 } from '../../fixtures/api-server.ts';
 import { makeTestImages, type TestImages } from '../../fixtures/docker-images.ts';
 import { dockerSocket } from '../../fixtures/docker-socket.ts';
+import { pauseMs } from '../../fixtures/eventually.ts';
 import { plenty } from '../../fixtures/plenty.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
@@ -199,13 +201,15 @@ export async function startNodeHarness({
 
 /** Retries until `work` succeeds; rejects with the last error after `ms`. */
 export async function eventually<T>(work: () => Promise<T>, ms = 120_000): Promise<T> {
-  const end = Date.now() + ms;
+  const start = performance.now();
   for (;;) {
+    const begun = performance.now();
     try {
       return await work();
     } catch (error) {
-      if (Date.now() > end) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      const now = performance.now();
+      if (now - start > ms) throw error;
+      await pause(pauseMs(now - begun, now - start));
     }
   }
 }

@@ -98,6 +98,24 @@ describe('a stage of tests', () => {
     assert.deepEqual(order.sort(), ['a', 'b']);
   });
 
+  it('reports the processor time of each file, with that of the programs it started', async (context) => {
+    const spins = `import { spawn } from 'node:child_process';
+      import { once } from 'node:events';
+      test('spins', async () => {
+        const until = 'while (process.cpuUsage().user < 400_000);';
+        await once(spawn(process.execPath, ['-e', until]), 'exit');
+      });`;
+    for (const filesInProcess of [1, 2]) {
+      const { result } = await run(context, { spins, waits: passes }, { stage: { filesInProcess } });
+      const of = (name: string) => result.files.find(({ file }) => file.includes(name))?.processorSeconds;
+      const spun = of('spins') ?? 0;
+      assert.ok(spun >= 0.35, JSON.stringify(result));
+      assert.ok((of('waits') ?? spun) < spun, JSON.stringify(result));
+      assert.ok(result.loadingSeconds > 0, JSON.stringify(result));
+      assert.ok(result.machineSeconds >= 0.35, JSON.stringify(result));
+    }
+  });
+
   it('passes with a file that fails once, prints its first failure as FLAKY and keeps it', async (context) => {
     const { passed, printed, flaky, result, order } = await run(context, {
       a: `${once('a', 'assert.equal(1, 2);')}\n${passes}`,

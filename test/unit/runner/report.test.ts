@@ -5,7 +5,9 @@ import { type ProcessEnd, readReport } from '../../runner/report.ts';
 
 const ended: ProcessEnd = { code: 0, signal: null, lastOutput: '' };
 const failedEnd: ProcessEnd = { ...ended, code: 1 };
-const end: Line = { end: true };
+const begin: Line = { begin: 0, used: 1 };
+const beginInside: Line = { begin: 1, used: 2 };
+const end: Line = { end: true, used: 8 };
 const testAt = (path: readonly string[], more: Partial<EndedTest> = {}): EndedTest => ({
   path,
   suite: false,
@@ -23,10 +25,11 @@ describe('the report of a process with one file', () => {
 
   it('has its tests, not its suites, and the time of the outermost', () => {
     const lines = [
+      begin,
       testAt(['s', 'a']),
       testAt(['s', 'b'], { skipped: 'no x' }),
-      suite('s', { ms: 1_000 }),
-      testAt(['c']),
+      suite('s', { ms: 1_000, used: 4 }),
+      testAt(['c'], { used: 5 }),
       end,
     ];
     assert.deepEqual(read(lines), {
@@ -35,6 +38,7 @@ describe('the report of a process with one file', () => {
       failed: 0,
       skipped: 1,
       seconds: 1.5,
+      processorSeconds: 7,
       failures: [],
       skips: [{ file: 'x', name: 'b', reason: 'no x' }],
       died: false,
@@ -85,20 +89,23 @@ describe('the report of a process with several files', () => {
 
   it('is split by file', () => {
     const lines = [
+      begin,
+      beginInside,
       testAt(['x', 'a']),
-      suite('x'),
+      suite('x', { used: 3 }),
       testAt(['y', 'b'], { failed: true, error: 'E' }),
-      suite('y', { failed: true }),
+      suite('y', { failed: true, used: 7 }),
       end,
     ];
     const result = read(lines);
     assert.deepEqual(failing(result), [['y', 'b', 'E']]);
     assert.equal(result.died, false);
+    assert.equal(result.loadingSeconds, 2);
     assert.deepEqual(
-      result.files.map(({ passed, seconds }) => [passed, seconds]),
+      result.files.map(({ passed, seconds, processorSeconds }) => [passed, seconds, processorSeconds]),
       [
-        [1, 0.5],
-        [0, 0.5],
+        [1, 0.5, 1],
+        [0, 0.5, 4],
       ],
     );
   });

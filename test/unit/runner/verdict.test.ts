@@ -9,12 +9,13 @@ const result = (file: string, failed = 0, more: Partial<FileResult> = {}): FileR
   failed,
   skipped: 0,
   seconds: 1,
+  processorSeconds: 1,
   failures: failed > 0 ? [{ test: 'a', text: `E of ${file}` }] : [],
   skips: [],
   ...more,
 });
-const ran = (...files: readonly FileResult[]): ProcessResult => ({ files, died: false });
-const died = (...files: readonly FileResult[]): ProcessResult => ({ files, died: true });
+const ran = (...files: readonly FileResult[]): ProcessResult => ({ files, loadingSeconds: 0, died: false });
+const died = (...files: readonly FileResult[]): ProcessResult => ({ files, loadingSeconds: 0, died: true });
 
 describe('files that run again', () => {
   it('are those that failed, not those that shared their process', () => {
