@@ -51,10 +51,6 @@ const logs: Verb = {
   flags: flagTable,
   untilInterrupted: true,
   async run({ flags, io }) {
-    if (flags.words.length > 0)
-      throw new UsageError(
-        `minik8s logs prints minik8s' own log and takes no words; did you mean minik8s ctl logs ${flags.words.join(' ')}?`,
-      );
     const selection = selectionOf(flags, io.clock.now());
     const tail = tailOf(flags);
     const place = await findLog(targetOf(flags));
@@ -82,7 +78,14 @@ function tailOf(flags: Flags): number | undefined {
   return tail === -1 ? undefined : tail;
 }
 
-export const logsCommand = (io: CtlIo): AnyCommand => toCommand(logs, io, 'logs');
+/** A word is the name of a pod, whose log the client prints. */
+const elsewhere = (word: string): string | undefined =>
+  word.startsWith('-')
+    ? undefined
+    : `minik8s logs prints minik8s' own log; did you mean minik8s ctl logs ${word}?`;
+
+export const logsCommand = (io: CtlIo): AnyCommand =>
+  ({ ...toCommand(logs, io, 'logs'), elsewhere }) as AnyCommand;
 
 /** Returns the command for this process. Call it once. */
 export const processCommand = (): AnyCommand =>

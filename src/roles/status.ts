@@ -1,6 +1,5 @@
 /** `minik8s status`: whether minik8s runs on this machine, where it keeps what, and whether it is healthy. */
 import { existsSync } from 'node:fs';
-import { UsageError } from '../base/usage-error.ts';
 import { processIo } from '../cli/ctl.ts';
 import { noFeatures } from '../cli/ctl-features.ts';
 import type { FlagTable } from '../cli/flags/flags.ts';
@@ -24,8 +23,6 @@ const status: Verb = {
     'show whether minik8s runs here and is healthy; exits with 0, 1 if not healthy, 3 if it does not run',
   flags: flagTable,
   async run({ flags, io }) {
-    if (flags.words.length > 0)
-      throw new UsageError('minik8s status takes no words; --role and --data-dir pick one minik8s');
     const asJson = flags.oneOf('output', ['json', 'text'] as const) === 'json';
     const target = targetOf(flags);
     const found = selected(ownProcesses(), target);

@@ -1,7 +1,6 @@
 /** `minik8s stop`: stops the minik8s of this machine, whoever started it. Its pods keep running. */
 import { existsSync } from 'node:fs';
 import { answerWithin } from '../base/answer-within.ts';
-import { UsageError } from '../base/usage-error.ts';
 import { processIo } from '../cli/ctl.ts';
 import { noFeatures } from '../cli/ctl-features.ts';
 import type { FlagTable } from '../cli/flags/flags.ts';
@@ -41,8 +40,6 @@ const stop: Verb = {
   about: 'stop the minik8s of this machine; its pods keep running',
   flags: flagTable,
   async run({ flags, io }) {
-    if (flags.words.length > 0)
-      throw new UsageError('minik8s stop takes no words; --role and --data-dir pick one minik8s');
     const timeoutMs = flags.duration('timeout') ?? defaultMs;
     const target = targetOf(flags);
     const found = onlyOne(ownProcesses(), target, 'stop');

@@ -3,7 +3,13 @@ import { watch } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { Wake } from '../../base/keep-doing.ts';
-import { type Following, following, type LogFile, openOldest } from '../../kubelet/runtime/log-file-chain.ts';
+import {
+  type Following,
+  following,
+  type LogFile,
+  openNewest,
+  openOldest,
+} from '../../kubelet/runtime/log-file-chain.ts';
 import { openStart } from './file-start.ts';
 import { Lines } from './lines.ts';
 import type { Selection } from './selection.ts';
@@ -29,6 +35,8 @@ const chunkBytes = 256 * 1024;
 const lookAgainMs = 5_000;
 /** Milliseconds until the next look at files that are being renamed. */
 const renamingMs = 5;
+/** Maximum number of such looks: a rotation takes microseconds. */
+const maxLooks = 50;
 
 /** Yields the lines in their order, each once. Throws an Error of one line if there is no file. */
 export async function* readFiles(path: string, options: SourceOptions): AsyncGenerator<Batch> {
@@ -60,6 +68,8 @@ class FileReader {
   #file: LogFile | undefined;
   #offset: number;
   #isCaughtUp = false;
+  /** Number of looks in a row that found the files being renamed. */
+  #looks = 0;
 
   constructor(
     path: string,
@@ -93,8 +103,19 @@ class FileReader {
   }
 
   /** Finds the file after this one; undefined while there is none. */
-  #next(): Promise<Following | undefined> {
-    return this.#file === undefined ? openOldest(this.#path) : following(this.#path, this.#file);
+  async #next(): Promise<Following | undefined> {
+    if (this.#file === undefined) return openOldest(this.#path);
+    const next = await following(this.#path, this.#file);
+    this.#looks = next === 'changing' ? this.#looks + 1 : 0;
+    return this.#looks > maxLooks ? this.#replacement(this.#file) : next;
+  }
+
+  /** Finds the file with the log's name after somebody has moved this one to a name of their own. */
+  async #replacement(file: LogFile): Promise<Following> {
+    const newest = await openNewest(this.#path);
+    if (newest !== undefined && newest.inode !== file.inode) return newest;
+    await newest?.handle.close();
+    return 'newest';
   }
 
   /** Returns true at the end of a log that is not followed. */

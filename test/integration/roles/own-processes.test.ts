@@ -42,7 +42,7 @@ async function run(args: readonly string[], options: object = {}): Promise<Ended
 const textOf = async (stream: NodeJS.ReadableStream | null) =>
   stream === null ? '' : Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>)).toString();
 
-describe('the masters of a machine', { timeout: 240_000 }, () => {
+describe('the masters of a machine', { timeout: 480_000 }, () => {
   const parent = mkdtempSync(join(tmpdir(), 'minik8s-own-'));
   const masters: ChildProcess[] = [];
   const [first, second] = [join(parent, 'first'), join(parent, 'second')];
@@ -55,10 +55,11 @@ describe('the masters of a machine', { timeout: 240_000 }, () => {
       stdio: ['ignore', output, output],
     });
     masters.push(master);
-    await eventually(systemClock, `the master of ${dataDir}`, async () => {
+    const isReady = async () => {
       assert.equal(master.exitCode, null, 'the master has ended');
-      return (await run(['status', '--data-dir', dataDir])).code === 0;
-    });
+      return exists(join(dataDir, 'admin.conf')) && (await run(['status', '--data-dir', dataDir])).code === 0;
+    };
+    await eventually(systemClock, `the master of ${dataDir}`, isReady, 180_000);
     return master;
   }
 
