@@ -31,6 +31,18 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: 'join a cluster and run its pods',
     load: async () => (await import('./roles/node.ts')).command,
   },
+  status: {
+    about: 'show whether minik8s runs on this machine, and whether it is healthy',
+    load: async () => (await import('./roles/status.ts')).processCommand(),
+  },
+  stop: {
+    about: 'stop the minik8s of this machine; its pods keep running',
+    load: async () => (await import('./roles/stop.ts')).processCommand(),
+  },
+  logs: {
+    about: "print minik8s' own log, by component and level",
+    load: async () => (await import('./roles/logs.ts')).processCommand(),
+  },
   upgrade: {
     about: 'replace the installed minik8s by another version',
     load: async () => (await import('./roles/upgrade.ts')).command,
@@ -100,14 +112,9 @@ export const commands: Readonly<Record<string, Entry>> = {
 /** Advice for words that are commands of similar programs and not of this one. */
 export const otherWords: Readonly<Record<string, string>> = {
   ...alike(['start', 'init', 'cluster'], 'minik8s up starts a cluster on this machine'),
-  ...alike(
-    ['stop', 'down'],
-    "end the process of minik8s up: kill $(cut -d' ' -f1 /var/lib/minik8s/minik8s.pid)",
-  ),
-  ...alike(
-    ['status', 'ps', 'info'],
-    'minik8s ctl get nodes shows the state of the nodes, get pods -A that of the pods',
-  ),
+  ...alike(['down', 'halt', 'shutdown'], 'minik8s stop stops the minik8s of this machine'),
+  ...alike(['info'], 'minik8s status shows whether minik8s runs on this machine, and where it keeps what'),
+  ...alike(['ps'], 'minik8s status shows this machine, minik8s ctl get pods -A the pods'),
   ...alike(['server', 'controller'], 'minik8s master runs a control plane, minik8s up a whole cluster'),
   ...alike(
     ['agent', 'join'],

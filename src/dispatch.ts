@@ -23,6 +23,8 @@ export interface CommandHints {
   readonly elsewhere?: (name: string) => string | undefined;
   /** Returns advice for a word, with the words after it, that is no command of this group. */
   readonly adviceOnWord?: (word: string, rest: readonly string[]) => Promise<string | undefined>;
+  /** Returns the command line to type instead of one that was wrong, given without the group's name. */
+  readonly adviceOnLine?: (argv: readonly string[]) => string | undefined;
   /**
    * Runs a program that adds a command to this group, if one has the name of the first words; resolves to its
    * exit status, or to undefined if there is none.
@@ -88,7 +90,18 @@ async function runEntry(
     throw new UsageError(unknownCommand('minik8s', name, Object.keys(shownEntries(table)), elsewhere));
   }
   const { load, like } = entry;
-  return run({ path: `minik8s ${name}`, command: await load(), argv, like, depth: 1 }, output);
+  const command = await load();
+  try {
+    return await run({ path: `minik8s ${name}`, command, argv, like, depth: 1 }, output);
+  } catch (error) {
+    throw withOtherLine(error, (command as CommandHints).adviceOnLine?.(argv));
+  }
+}
+
+/** Returns the error; a wrong command line gets the line to type instead, if there is one. */
+function withOtherLine(error: unknown, line: string | undefined): unknown {
+  if (line === undefined || !isUsageError(error)) return error;
+  return new UsageError(`${errorMessage(error)}; type instead: ${line}`);
 }
 
 const helpWords: ReadonlySet<string> = new Set(['help', '--help', '-h']);

@@ -12,6 +12,7 @@ import { verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags/flags.ts';
 import type { Stdio } from './io.ts';
 import { readText } from './manifests/standard-input.ts';
+import { otherForm } from './other-forms.ts';
 import { findPlugin, runPlugin } from './plugins.ts';
 import type { CtlIo } from './verb.ts';
 import { type AnyCommand, toCommand, withRefusals } from './verb-command.ts';
@@ -26,7 +27,11 @@ export function ctlCommand(io: CtlIo): AnyCommand {
     args: toArgs(connectionFlags, undefined),
     subCommands: Object.fromEntries(subCommands),
   });
-  return { ...withRefusals(command, 'ctl'), runPlugin: pluginRunner(io) } as AnyCommand;
+  return {
+    ...withRefusals(command, 'ctl'),
+    adviceOnLine: otherForm,
+    runPlugin: pluginRunner(io),
+  } as AnyCommand;
 }
 
 /** Returns a function that runs a plugin on the PATH; undefined is its result if no plugin has the name. */

@@ -11,6 +11,7 @@ import type { Io } from './io.ts';
 import { refusalOf } from './kubectl-differences.ts';
 import { UnknownResourceError } from './objects/discovery.ts';
 import { otherNamespaceNotes } from './objects/other-namespaces.ts';
+import { otherForm } from './other-forms.ts';
 import { tracedCommand } from './tracing.ts';
 import type { CtlIo, Verb, VerbGroup } from './verb.ts';
 
@@ -34,7 +35,10 @@ export function toCommand(verb: Verb | VerbGroup, io: CtlIo, name: string): AnyC
     ...(verb.inner && { subCommands: commandsOf(verb.inner, io, name) }),
     run: ({ rawArgs }) =>
       tracedCommand(io, name, () =>
-        runVerb(verb, new Flags(table, [...(verb.firstWords ?? []), ...rawArgs]), io),
+        runVerb(verb, new Flags(table, [...(verb.firstWords ?? []), ...rawArgs]), io, [
+          ...name.split(' ').slice(1),
+          ...rawArgs,
+        ]),
       ),
   });
   return withRefusals(command, name);
@@ -54,7 +58,7 @@ export function withRefusals(command: AnyCommand, name: string): AnyCommand {
   return { ...command, elsewhere: (word: string) => refusalOf(name, word) } as AnyCommand;
 }
 
-async function runVerb(verb: Verb, flags: Flags, outside: CtlIo): Promise<void> {
+async function runVerb(verb: Verb, flags: Flags, outside: CtlIo, line: readonly string[]): Promise<void> {
   let cluster: Cluster | undefined;
   const whenInterrupted = verb.untilInterrupted ? 0 : interrupted;
   const color = flags.oneOf('color', colorModes) ?? 'auto';
@@ -88,6 +92,7 @@ async function runVerb(verb: Verb, flags: Flags, outside: CtlIo): Promise<void> 
     if (io.signal.aborted) io.exitWith(whenInterrupted);
     else endWith(error, io, report);
   } finally {
+    printOtherForm(io, reported, line);
     if (!flags.given('filename')) await printOtherNamespaces(cluster, io, reported);
     cluster?.close();
   }
@@ -117,6 +122,13 @@ async function printOtherNamespaces(
   if (errors.length === 0) return;
   const notes = await otherNamespaceNotes(cluster, errors).catch(() => []);
   for (const note of notes) io.err(`Note: ${note}\n`);
+}
+
+/** Prints the line to type instead of one of another system that named a kind which does not exist. */
+function printOtherForm(io: Io, reported: readonly unknown[], line: readonly string[]): void {
+  if (!reported.some((error) => error instanceof UnknownResourceError)) return;
+  const instead = otherForm(line);
+  if (instead !== undefined) io.err(`Note: type instead: ${instead}\n`);
 }
 
 /** Returns the same error; a 401 without a reason gets the client's explanation of its credentials. */

@@ -1,11 +1,13 @@
 /** `minik8s master`: the control plane alone. */
 import { defineCommand } from 'citty';
 import { isAbort, stopSignal } from '../base/abort.ts';
+import { type Logger, silentLogger } from '../base/log.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
 import { laterComponents, startControlPlane } from './master/control-plane.ts';
 import { clusterRanges, requireDisjointRanges, requireFreePort } from './preflight.ts';
 import { processContext } from './process-context.ts';
+import { beginRun, loggedEnd, logRunProblem } from './running/begin-run.ts';
 import { serviceManagerOf } from './service-notices.ts';
 import { type PartSettings, settingRows } from './settings/setting-table.ts';
 import { configPath, readSettings, settingArgs } from './settings/settings.ts';
@@ -30,10 +32,14 @@ export const command = defineCommand({
 async function master(settings: MasterSettings, file: string, signal: AbortSignal): Promise<void> {
   requireDisjointRanges(clusterRanges(settings));
   const directory = await openDataDirectory(settings['data-dir']);
+  let log: Logger = silentLogger;
   try {
+    const recordProblem = await beginRun({ role: 'master', settings, configFile: file });
     await requireFreePort(settings['bind-address'], settings.port, 'port');
     await using tracing = new AsyncDisposableStack();
     const base = processContext(settings);
+    log = base.log;
+    logRunProblem(log, recordProblem);
     base.loopMeter.watch(signal);
     const manager = serviceManagerOf(base.log, signal);
     const context = { ...base, ...(await openTracing(settings, base, tracing)) };
@@ -49,7 +55,7 @@ async function master(settings: MasterSettings, file: string, signal: AbortSigna
     await Promise.all([manager.ready(`control plane at ${server}`), plane.stopped]);
   } catch (error) {
     // A stop request before the master was ready is not a failure.
-    if (!signal.aborted || !isAbort(error)) throw error;
+    if (!signal.aborted || !isAbort(error)) throw loggedEnd(log, error);
   } finally {
     await directory.release();
   }

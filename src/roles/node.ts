@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { defineCommand } from 'citty';
 import { checkDns1123Subdomain } from '../apimachinery/names.ts';
 import { isAbort, stopSignal } from '../base/abort.ts';
+import { type Logger, silentLogger } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { contains } from '../network/overlay/ranges.ts';
 import { systemExec } from '../os/exec.ts';
@@ -20,9 +21,10 @@ import {
   requireRoot,
 } from './preflight.ts';
 import { nodeContext } from './process-context.ts';
+import { beginRun, loggedEnd, logRunProblem } from './running/begin-run.ts';
 import { serviceManagerOf } from './service-notices.ts';
 import { type NodeSettings, nodeConfigFile, nodeRows, readNodeConfig } from './settings/node-config.ts';
-import { settingArgs } from './settings/settings.ts';
+import { configPath, settingArgs } from './settings/settings.ts';
 import { openTracing } from './tracing.ts';
 import { runMember } from './worker/node-member.ts';
 import { claimNode } from './worker/one-node.ts';
@@ -35,13 +37,14 @@ export const command = defineCommand({
   async run({ args }) {
     const warn = (message: string) => process.stderr.write(`warning: ${message}\n`);
     const settings = readNodeConfig({ flags: args, environment: process.env, warn });
-    await node(settings, warn, stopSignal());
+    await node(settings, args, warn, stopSignal());
   },
 });
 
 /** Runs until the signal aborts; rejects when the machine cannot join or cannot work as a node. */
 async function node(
   settings: NodeSettings,
+  flags: Readonly<Record<string, unknown>>,
   warn: (message: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -62,12 +65,19 @@ async function node(
   await requireFreeRanges(systemExec, clusterRanges(settings));
   const directory = await openDataDirectory(settings['data-dir']);
   let release: (() => Promise<void>) | undefined;
+  let log: Logger = silentLogger;
   try {
+    const recordProblem = await beginRun({
+      ...{ role: 'node', settings, nodeName, servers: settings.server },
+      configFile: configPath({ flags, environment: process.env, configFile: nodeConfigFile }).path,
+    });
     release = await claimNode();
     await requireReserved(directory.path, settings['max-pods'], settings['system-reserved']);
     await requireFreePort(nodeIP, settings['kubelet-port'], 'kubelet-port');
     await using tracing = new AsyncDisposableStack();
     const base = nodeContext(settings);
+    log = base.log;
+    logRunProblem(log, recordProblem);
     base.loopMeter.watch(signal);
     const serviceManager = serviceManagerOf(base.log, signal);
     const context = { ...base, ...(await openTracing(settings, base, tracing)) };
@@ -83,7 +93,7 @@ async function node(
     await runMember(options, signal);
   } catch (error) {
     // A stop request before the node was ready is not a failure.
-    if (!signal.aborted || !isAbort(error)) throw error;
+    if (!signal.aborted || !isAbort(error)) throw loggedEnd(log, error);
   } finally {
     await release?.();
     await directory.release();

@@ -10,10 +10,12 @@ import type { Tracer } from '../base/tracing/span.ts';
 import type { Exec } from '../os/exec.ts';
 import { residentShell } from '../os/resident-shell.ts';
 import { createLogger, type ProcessLogger } from '../terminal/consola-logger.ts';
+import { type LogFileSettings, openLogFile } from './log-file.ts';
 import { keepMemorySmall } from './memory.ts';
 import type { Settings } from './settings/setting-table.ts';
 
-type LogSettings = Settings<'log-level' | 'log-format'>;
+/** A role that has no log file, such as the client of Slurm, writes to standard error. */
+type LogSettings = Settings<'log-level' | 'log-format'> & Partial<LogFileSettings>;
 
 export interface ProcessContext {
   readonly clock: Clock;
@@ -31,13 +33,18 @@ export interface NodeContext extends ProcessContext {
   readonly exec: Exec;
 }
 
-/** Creates the context. `write` receives the lines of the log; default is standard error. */
+/**
+ * Creates the context. `write` receives the lines of the log unless the settings name a log file; default is
+ * standard error.
+ */
 export function processContext(settings: LogSettings, write?: (line: string) => void): ProcessContext {
   keepMemorySmall();
+  const destination =
+    ('log-file' in settings ? openLogFile(settings as LogFileSettings) : undefined) ?? write;
   const log = createLogger({
     levels: settings['log-level'],
     format: settings['log-format'],
-    ...(write && { write }),
+    ...(destination && { write: destination }),
   });
   surviveHangup(() => log.warn('the terminal was closed (SIGHUP): going on; SIGTERM stops this process'));
   const loopMeter = new LoopMeter({ clock: systemClock, log });

@@ -1,7 +1,10 @@
 /** `minik8s support-bundle`: one archive of diagnostic data, without secrets. */
 import { join } from 'node:path';
+import { answerWithin } from '../base/answer-within.ts';
+import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
+import type { Cluster } from '../cli/connection/cluster.ts';
 import { processIo } from '../cli/ctl.ts';
 import { noFeatures } from '../cli/ctl-features.ts';
 import type { FlagTable } from '../cli/flags/flags.ts';
@@ -17,6 +20,16 @@ import { type BundlePart, makeBundle } from './support/bundle.ts';
 import { clusterParts, secretsOf } from './support/cluster-parts.ts';
 import { machineParts } from './support/machine-parts.ts';
 import { SecretFilter } from './support/without-secrets.ts';
+
+/** Timeout of the reading of all Secrets, in milliseconds. */
+const secretsMs = 30_000;
+
+/** Rejects if the Secrets cannot be read, or not in time. */
+async function secretsWithin(clock: Clock, cluster: Cluster): Promise<string[]> {
+  const secrets = await answerWithin(clock, secretsMs, secretsOf(cluster));
+  if (secrets !== undefined) return secrets;
+  throw new Error(`the API server gave no answer within ${secretsMs / 1000} s`);
+}
 
 const flagTable = {
   output: {
@@ -42,7 +55,7 @@ const supportBundle: Verb = {
     let secrets: string[] = [];
     let ofCluster: (filter: SecretFilter) => BundlePart[];
     try {
-      secrets = await secretsOf(cluster());
+      secrets = await secretsWithin(io.clock, cluster());
       ofCluster = (filter) => clusterParts(cluster(), filter, io.clock);
     } catch (error) {
       // Nothing of the cluster is included if its Secrets cannot be read, because their values could not be

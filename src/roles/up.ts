@@ -21,6 +21,7 @@ import {
   requireRoot,
 } from './preflight.ts';
 import { nodeContext } from './process-context.ts';
+import { beginRun, loggedEnd, logRunProblem } from './running/begin-run.ts';
 import { serviceManagerOf } from './service-notices.ts';
 import { type PartSettings, settingRows } from './settings/setting-table.ts';
 import { configPath, readSettings, settingArgs } from './settings/settings.ts';
@@ -55,13 +56,15 @@ async function up(settings: UpSettings, file: string, signal: AbortSignal): Prom
   const directory = await openDataDirectory(settings['data-dir']);
   let release: (() => Promise<void>) | undefined;
   try {
+    const nodeName = settings['node-name'] ?? hostname().toLowerCase();
+    const recordProblem = await beginRun({ role: 'up', settings, configFile: file, nodeName });
     release = await claimNode();
     await requireFreePort(settings['bind-address'], settings.port, 'port');
     const nodeIP = settings['node-ip'] ?? (await hostAddress());
     requireOwnAddress(nodeIP);
     for (const address of agentAddresses(nodeIP))
       await requireFreePort(address, settings['kubelet-port'], 'kubelet-port');
-    await runAll({ settings, configFile: file }, nodeIP, signal);
+    await runAll({ settings, configFile: file, recordProblem }, nodeIP, signal);
   } catch (error) {
     // A stop request before both were ready is not a failure.
     if (!signal.aborted || !isAbort(error)) throw error;
@@ -98,9 +101,14 @@ interface UpRun {
   readonly settings: UpSettings;
   /** Path of the configuration file. */
   readonly configFile: string;
+  readonly recordProblem: string | undefined;
 }
 
-async function runAll({ settings, configFile }: UpRun, nodeIP: string, signal: AbortSignal): Promise<void> {
+async function runAll(
+  { settings, configFile, recordProblem }: UpRun,
+  nodeIP: string,
+  signal: AbortSignal,
+): Promise<void> {
   await using tracing = new AsyncDisposableStack();
   const live = terminalLines(systemClock);
   const base = nodeContext(settings, (line) => {
@@ -108,6 +116,7 @@ async function runAll({ settings, configFile }: UpRun, nodeIP: string, signal: A
     process.stderr.write(line);
   });
   base.loopMeter.watch(signal);
+  logRunProblem(base.log, recordProblem);
   const manager = serviceManagerOf(base.log, signal);
   const context = { ...base, ...(await openTracing(settings, base, tracing)) };
   using work = beginWork(live, 'minik8s up');
@@ -162,7 +171,7 @@ async function runAll({ settings, configFile }: UpRun, nodeIP: string, signal: A
   try {
     await Promise.all([...parts, announce()]);
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) throw loggedEnd(context.log, error);
   } finally {
     stop.abort();
     await Promise.allSettled(parts);

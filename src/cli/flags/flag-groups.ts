@@ -204,7 +204,7 @@ export const flagSubjects = subjects('src/cli/flags/flag-groups.ts', {
     'bound-object-name',
     'bound-object-uid',
   ],
-  'This machine': ['data-dir', 'docker-socket', 'fix'],
+  'This machine': ['data-dir', 'docker-socket', 'fix', 'component', 'level'],
   Connection: [
     'kubeconfig',
     'context',

@@ -158,7 +158,9 @@ const directorySteps = ({ found }: Machine): readonly Step[] =>
 
 /** Returns true for a file that exists as the step makes it. */
 function isDone({ found, executableDigest }: Machine, step: Step, sourceDigest: string): boolean {
-  if (step.kind === 'copy-file') return executableDigest === sourceDigest;
+  // A link to a build would end with the build.
+  if (step.kind === 'copy-file')
+    return executableDigest === sourceDigest && found.get(step.path)?.kind !== 'link';
   if (step.kind !== 'write-file') return false;
   const file = found.get(step.path);
   return file?.kind === 'file' && file.text === step.content && file.mode === step.mode;

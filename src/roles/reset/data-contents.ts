@@ -15,14 +15,17 @@ const contents = [
   'node',
   'admin.conf',
   'minik8s.pid',
-  'up.log',
+  'run.json',
   restoringMark,
   'etcd',
 ];
 
+/** Returns true for the logs of the quick start: the one that is written, and rotated ones. */
+const isLog = (name: string) => name === 'up.out' || /^up\.log(\.\d+)?$/.test(name);
+
 /** Returns true for other entries of minik8s: drafts, scratch, and data that were moved aside. */
 const isTemporary = (name: string) =>
-  isDraft(name) || isScratch(name) || /^(pki|etcd)\.before-(restore|join)-\d+$/.test(name);
+  isLog(name) || isDraft(name) || isScratch(name) || /^(pki|etcd)\.before-(restore|join)-\d+$/.test(name);
 
 /** Resolves to the names of the entries; to none if there is no directory. */
 export async function entriesOf(path: string): Promise<readonly string[]> {
@@ -43,7 +46,7 @@ export const isMasterAlone = (entries: readonly string[]): boolean =>
 
 /** Returns true for the entries of a first start that failed before it made anything else. */
 export const hasOnlyStarted = (entries: readonly string[]): boolean =>
-  entries.length > 0 && entries.every((name) => name === 'minik8s.pid' || name === 'up.log');
+  entries.length > 0 && entries.every((name) => name === 'minik8s.pid' || name === 'run.json' || isLog(name));
 
 /**
  * Removes the contents, and the directory if nothing else is in it. Resolves to the entries that are left.

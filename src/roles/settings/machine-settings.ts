@@ -1,9 +1,11 @@
 /** Settings of a machine, of the cluster that it joins, and of its traces. */
+import { quantityValue, tryParseQuantity } from '../../apimachinery/quantity.ts';
 import { tracesUrl } from '../../base/tracing/endpoint.ts';
 import { share } from '../../base/tracing/share.ts';
 import { isMasterName } from '../../masters/member-names.ts';
 import { define } from '../../settings/definition.ts';
-import { address, directory, oneOf, text } from '../../settings/readers.ts';
+import { duration } from '../../settings/duration.ts';
+import { address, directory, oneOf, text, wholeNumber } from '../../settings/readers.ts';
 import { parseLogLevels } from '../../terminal/log-levels.ts';
 import { logFormats } from '../../terminal/log-line.ts';
 import { authorityHash, servers, token } from './node-values.ts';
@@ -96,6 +98,38 @@ export const machineSettings = define({
     subject: 'This machine',
     parts: ['control plane', 'node', 'slurm-client'],
   },
+  'log-file': {
+    about: 'file to write the log to; it is rotated by the bounds below',
+    hint: 'FILE',
+    usual: 'standard error, which is not rotated',
+    read: directory,
+    subject: 'This machine',
+    parts: ['control plane', 'node'],
+  },
+  'log-file-max-size': {
+    about: 'maximum size of the log file, such as 16Mi; then it is rotated',
+    hint: 'SIZE',
+    default: '16Mi',
+    read: fileSize,
+    subject: 'This machine',
+    parts: ['control plane', 'node'],
+  },
+  'log-file-max-age': {
+    about: 'age of its first line at which the log file is rotated; older rotated files are removed then',
+    hint: 'TIME',
+    default: '168h',
+    read: duration('1m', '87600h'),
+    subject: 'This machine',
+    parts: ['control plane', 'node'],
+  },
+  'log-file-max-backups': {
+    about: 'maximum number of rotated log files, named FILE.1, FILE.2, …',
+    hint: 'COUNT',
+    default: '5',
+    read: wholeNumber(0, 100),
+    subject: 'This machine',
+    parts: ['control plane', 'node'],
+  },
   'tracing-endpoint': {
     about: 'OpenTelemetry collector that receives traces (OTLP over HTTP)',
     hint: 'URL',
@@ -117,4 +151,14 @@ export const machineSettings = define({
 function masterName(value: string): string {
   if (isMasterName(value)) return value;
   throw new Error('expected a host name in small letters, such as master-1');
+}
+
+/** Reads a size in bytes from 64Ki to 16Gi. */
+function fileSize(value: string): number {
+  const problem = new Error('expected a size from 64Ki to 16Gi, such as 16Mi');
+  const quantity = tryParseQuantity(value);
+  if (quantity === undefined) throw problem;
+  const bytes = quantityValue(quantity);
+  if (bytes < 64 * 2 ** 10 || bytes > 16 * 2 ** 30) throw problem;
+  return bytes;
 }

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { version } from '../../base/version.ts';
 import { dockerClient } from '../../docker/client.ts';
 import type { Exec } from '../../os/exec.ts';
+import { ifThere } from '../../os/if-there.ts';
 import { holderOf } from '../data-directory.ts';
+import { readRunRecord, recordName } from '../running/run-record.ts';
 import type { BundlePart } from './bundle.ts';
 import { leftOut } from './without-secrets.ts';
 
@@ -48,8 +50,9 @@ export function machineParts({
         `minik8s ${version()}\nmade ${new Date(now).toISOString()}\nkernel ${release()}\nnode ${process.version}\n`,
     },
     { name: 'minik8s/command-line.txt', read: () => commandLine(dataDir) },
-    // bin/quickstart writes its log there.
-    { name: 'minik8s/up.log', read: () => endOf(join(dataDir, 'up.log')) },
+    { name: 'minik8s/run.json', read: () => readFile(join(dataDir, recordName), 'utf8') },
+    { name: 'minik8s/minik8s.log', read: () => ownLog(dataDir) },
+    { name: 'minik8s/etcd.log', read: () => endOf(join(dataDir, 'etcd/etcd.log')) },
     ...configFiles.map((file) => ({
       name: `minik8s/${file.split('/').at(-1)}`,
       read: () => readFile(file, 'utf8'),
@@ -86,6 +89,20 @@ async function commandLine(dataDir: string): Promise<string> {
   if (holder === undefined) throw new Error(`minik8s does not run in ${dataDir}`);
   const words = (await readFile(`/proc/${holder}/cmdline`, 'utf8')).split('\0');
   return `${words.join(' ').trim()}\n`;
+}
+
+/**
+ * Resolves to the end of the log of the last run, with that of the file before a rotation. A log in the
+ * journal is a part of its own.
+ */
+async function ownLog(dataDir: string): Promise<string> {
+  const record = await readRunRecord(dataDir);
+  // bin/quickstart writes its log there.
+  const log = record?.log ?? { kind: 'file', path: join(dataDir, 'up.log') };
+  if (log.kind === 'journal') return `the log is in the journal of ${log.unit}\n`;
+  if (log.kind === 'elsewhere') throw new Error(`the log goes to ${log.what}`);
+  const former = await ifThere(endOf(`${log.path}.1`));
+  return `${former ?? ''}${await endOf(log.path)}`;
 }
 
 async function endOf(file: string): Promise<string> {

@@ -205,7 +205,7 @@ describe('a support bundle', { timeout: 120_000 }, () => {
 
   it('has what helps', () => {
     assert.match(read('about.txt'), /^minik8s \d/);
-    assert.match(read('minik8s/up.log'), /the last line of the log/);
+    assert.match(read('minik8s/minik8s.log'), /the last line of the log/);
     assert.match(read('cluster/pods.yaml'), /name: GREETING\n +value: \(left out\)/);
     assert.match(read('cluster/pods.yaml'), /- serve\n/);
     assert.match(read('cluster/pods.yaml'), /secretKeyRef:\n +name: db\n +key: password\n/);
@@ -224,6 +224,34 @@ describe('a support bundle', { timeout: 120_000 }, () => {
     assert.match(missing, /^minik8s\/command-line\.txt: minik8s does not run in /m);
     assert.equal(ended.err, missing.replaceAll(/^(?=.)/gm, 'not in it: '));
     assert.match(read('metrics/nodes.txt'), /n1: \/metrics\n# .*(has not reported|not connected)/);
+  });
+
+  it('is made while the API server is down, with the log before and after its rotation, without secrets', async () => {
+    const dataDir = join(server.directory, 'down');
+    mkdirSync(join(dataDir, 'etcd'), { recursive: true });
+    const log = join(dataDir, 'own.log');
+    const run = {
+      ...{ process: '1 1', role: 'up', version: '0', startedAt: '2026-01-02T03:04:05Z', configFile: '/x' },
+      log: { kind: 'rotated', path: log },
+    };
+    writeFileSync(join(dataDir, 'run.json'), JSON.stringify(run));
+    writeFileSync(`${log}.1`, `before the rotation token=${planted.assigned}\n`);
+    writeFileSync(log, `after the rotation, authorization: Bearer ${jwt}\n`);
+    writeFileSync(join(dataDir, 'etcd/etcd.log'), `etcd password=${planted.slurm}\n`);
+    const config = join(server.directory, 'down.conf');
+    const text = readFileSync(kubeconfig, 'utf8').replace(/https:\/\/[\w.:]+/, 'https://127.0.0.1:1');
+    writeFileSync(config, text);
+    const file = join(directory, 'down.tar.gz');
+    const from = performance.now();
+    const args = ['-o', file, '--data-dir', dataDir];
+    const { status, err } = await runRoleCommand('support-bundle', supportBundleCommand, config, args);
+    assert.equal(status, 0, err);
+    assert.ok(performance.now() - from < 60_000);
+    assert.match(err, /not in it: cluster: .*cannot reach the API server/);
+    const content = execFileSync('tar', ['-xzOf', file], { encoding: 'utf8', maxBuffer: 2 ** 28 });
+    assert.match(content, /before the rotation[^\n]*\nafter the rotation/);
+    assert.match(content, /^etcd password=/m);
+    for (const secret of Object.values(planted)) assert.ok(!content.includes(secret), secret);
   });
 
   it('contains nothing of a cluster whose Secrets cannot be read, with a message', async () => {

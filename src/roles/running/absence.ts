@@ -1,0 +1,56 @@
+/** What is known of a minik8s that does not run here: its last run, its data, and how it is started. */
+import { errorMessage } from '../../base/log.ts';
+import { readInstalled } from '../../installation/machine-facts.ts';
+import { unitName } from '../../installation/plan/systemd-unit.ts';
+import { settingTable } from '../settings/setting-table.ts';
+import { type RunRecord, readRunRecord } from './run-record.ts';
+import type { Target } from './targets.ts';
+
+export interface Absence {
+  readonly target: Target;
+  readonly dataDir: string;
+  readonly hasData: boolean;
+  readonly isInstalled: boolean;
+  readonly lastRun?: RunRecord;
+  /** Reason why this user cannot see the data. */
+  readonly problem?: string;
+}
+
+/** Reads the data directory that the flags name, else that of the installation, else the usual one. */
+export async function readAbsence(target: Target, exists: (path: string) => boolean): Promise<Absence> {
+  const installed = await readInstalled().catch(() => undefined);
+  const dataDir =
+    target.dataDir ??
+    installed?.dataDir ??
+    (process.env.MINIK8S_DATA_DIR || settingTable['data-dir'].default);
+  const base = { target, dataDir, hasData: exists(dataDir), isInstalled: installed?.dataDir === dataDir };
+  try {
+    const lastRun = await readRunRecord(dataDir);
+    return { ...base, ...(lastRun && { lastRun }) };
+  } catch (error) {
+    return { ...base, problem: errorMessage(error) };
+  }
+}
+
+/** Returns the report about a minik8s that does not run, with the command that starts it. */
+export function noneText(absence: Absence): string {
+  const { target, dataDir, hasData, isInstalled, lastRun, problem } = absence;
+  const as = target.role === undefined ? 'minik8s' : `minik8s ${target.role}`;
+  const role = target.role ?? lastRun?.role ?? 'up';
+  const own = dataDir === settingTable['data-dir'].default ? '' : ` --data-dir ${dataDir}`;
+  const data = hasData
+    ? `${dataDir} holds a cluster's data`
+    : `${dataDir} does not exist: nothing was started yet`;
+  const lines = [
+    `${as}: not running`,
+    `  data       ${data}`,
+    ...(lastRun
+      ? [`  last run   ${lastRun.role}, version ${lastRun.version}, from ${lastRun.startedAt}`]
+      : []),
+    ...(problem !== undefined ? [`  unknown    its last run (${problem}): sudo minik8s status`] : []),
+    'next:',
+    isInstalled ? `  systemctl start ${unitName}` : `  minik8s ${role}${own}`,
+    ...(lastRun ? [`  minik8s logs${own} --tail 50`] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,50 @@
+/** The command that starts a minik8s again as it was started. */
+import { readFileSync } from 'node:fs';
+import { quoted } from '../../os/quoted.ts';
+import type { SettingRows } from '../../settings/definition.ts';
+import { settingTable } from '../settings/setting-table.ts';
+import type { OwnProcess } from './processes.ts';
+import type { LogPlace } from './run-record.ts';
+
+const secrets: ReadonlySet<string> = new Set(
+  Object.entries<SettingRows[string]>(settingTable).flatMap(([name, { secret }]) =>
+    secret ? [`MINIK8S_${name.toUpperCase().replaceAll('-', '_')}`] : [],
+  ),
+);
+
+/** Returns the settings in the text of /proc/PID/environ, without secret ones. */
+export const settingsIn = (environment: string): readonly string[] =>
+  environment
+    .split('\0')
+    .filter((one) => one.startsWith('MINIK8S_') && !secrets.has(one.slice(0, one.indexOf('='))));
+
+/** Returns the settings in the environment of a process; none without the rights to read them. */
+export function environmentOf(pid: number): readonly string[] {
+  try {
+    return settingsIn(readFileSync(`/proc/${pid}/environ`, 'utf8'));
+  } catch {
+    return [];
+  }
+}
+
+/** Quotes the value alone: a shell takes a quoted name for a program. */
+function assignment(variable: string): string {
+  const end = variable.indexOf('=') + 1;
+  return `${variable.slice(0, end)}${word(variable.slice(end))}`;
+}
+
+const word = (text: string) => (/^[\w./:=,@%+-]+$/.test(text) ? text : quoted(text));
+
+/** Returns the words of a shell that start the process again, in the background unless systemd does it. */
+export function startCommand(
+  { unit, words }: Pick<OwnProcess, 'unit' | 'words'>,
+  environment: readonly string[],
+  log: LogPlace | undefined,
+): string {
+  if (unit !== undefined) return `systemctl start ${unit}`;
+  const variables = environment.map((one) => `${assignment(one)} `).join('');
+  const command = words.map((one) => word(one.replace(/ \(deleted\)$/, ''))).join(' ');
+  if (log?.kind === 'elsewhere') return `${variables}${command}`;
+  const output = log?.kind === 'file' ? `>>${word(log.path)}` : '>/dev/null';
+  return `${variables}setsid ${command} ${output} 2>&1 </dev/null &`;
+}

@@ -1,0 +1,114 @@
+/** `minik8s stop`: stops the minik8s of this machine, whoever started it. Its pods keep running. */
+import { existsSync } from 'node:fs';
+import { answerWithin } from '../base/answer-within.ts';
+import { processIo } from '../cli/ctl.ts';
+import { noFeatures } from '../cli/ctl-features.ts';
+import type { FlagTable } from '../cli/flags/flags.ts';
+import type { CtlIo, Verb } from '../cli/verb.ts';
+import { type AnyCommand, toCommand } from '../cli/verb-command.ts';
+import { dockerClient } from '../docker/client.ts';
+import { serviceStateOf } from '../installation/machine-facts.ts';
+import { runsPods } from '../installation/plan/role.ts';
+import { unitName } from '../installation/plan/systemd-unit.ts';
+import { labels } from '../kubelet/runtime/docker-labels.ts';
+import { type Exec, systemExec } from '../os/exec.ts';
+import { kubernetesFields } from './kubernetes-fields.ts';
+import { noneText, readAbsence } from './running/absence.ts';
+import { type OwnProcess, ownProcesses } from './running/processes.ts';
+import { type RunRecord, readRunRecord } from './running/run-record.ts';
+import { environmentOf, startCommand } from './running/start-command.ts';
+import { onlyOne, type Target, targetFlags, targetOf } from './running/targets.ts';
+import { settingTable } from './settings/setting-table.ts';
+import { stopProcess } from './stop/stop-process.ts';
+import { ownerOf } from './worker/owner.ts';
+
+const flagTable = {
+  timeout: {
+    type: 'string',
+    hint: 'TIME',
+    about: 'time to wait for the end, such as 30s or 2m',
+    usual: '2m',
+  },
+  ...targetFlags,
+} as const satisfies FlagTable;
+
+const defaultMs = 120_000;
+/** Timeout in milliseconds of the question to Docker which pods run. */
+const engineMs = 3_000;
+
+const stop: Verb = {
+  about: 'stop the minik8s of this machine; its pods keep running',
+  flags: flagTable,
+  async run({ flags, io }) {
+    const timeoutMs = flags.duration('timeout') ?? defaultMs;
+    const target = targetOf(flags);
+    const found = onlyOne(ownProcesses(), target, 'stop');
+    if (found === undefined) return stopNone(io, target);
+    requireRights(found);
+    const { dataDir = '', pid } = found;
+    const record = await readRunRecord(dataDir).catch(() => undefined);
+    const own = record?.process === found.identity ? record : undefined;
+    const again = startCommand(found, environmentOf(pid), own?.log);
+    const isOfSystemd = found.unit !== undefined && (await isMainProcess(systemExec, found));
+    const options = { exec: systemExec, clock: io.clock, progress: io.progress, signal: io.signal };
+    if (!(await stopProcess(found, { ...options, timeoutMs, isOfSystemd })))
+      throw new Error(
+        `minik8s ${found.role} (process ${pid}) still runs ${timeoutMs / 1000} s after it was asked to stop; ` +
+          `minik8s logs --data-dir ${dataDir} shows what it does, and kill -9 ${pid} ends it at once`,
+      );
+    io.out(`minik8s ${found.role} (process ${pid}) has stopped\n`);
+    io.out(await leftText(io, found, own));
+    io.out(`start it again: ${again}\n`);
+  },
+};
+
+/** Stops a service of systemd that is between two starts, and has no process now. */
+async function stopNone(io: CtlIo, target: Target): Promise<void> {
+  const absence = await readAbsence(target, existsSync);
+  if (absence.isInstalled && (target.role ?? absence.lastRun?.role) === absence.lastRun?.role) {
+    const state = await serviceStateOf(systemExec).catch(() => 'inactive');
+    if (!['inactive', 'failed'].includes(state)) {
+      await systemExec('systemctl', ['stop', unitName], { timeoutMs: defaultMs });
+      io.out(`${unitName}, which was ${state}, has stopped\n`);
+      io.out(`start it again: systemctl start ${unitName}\n`);
+      return;
+    }
+  }
+  io.out(noneText(absence));
+}
+
+/** Throws if only another user may end the process. */
+function requireRights({ uid, pid }: OwnProcess): void {
+  const own = process.getuid?.();
+  if (own !== 0 && uid !== own) throw new Error(`process ${pid} belongs to root: run sudo minik8s stop`);
+}
+
+/** Resolves to true if systemd started the process itself, and would start it again after a signal. */
+async function isMainProcess(exec: Exec, { unit = '', pid }: OwnProcess): Promise<boolean> {
+  const shown = await exec('systemctl', ['show', '--property', 'MainPID', '--value', unit], {
+    timeoutMs: engineMs,
+  }).catch(() => undefined);
+  return shown?.stdout.trim() === String(pid);
+}
+
+/** Returns what goes on without minik8s on this machine. */
+async function leftText(io: CtlIo, { role, dataDir = '' }: OwnProcess, record?: RunRecord): Promise<string> {
+  if (!runsPods(role)) return 'the nodes go on with their pods; nothing can be changed until it runs again\n';
+  const docker = dockerClient(record?.dockerSocket ?? settingTable['docker-socket'].default);
+  const filters = { label: [`${labels.owner}=${ownerOf(dataDir)}`, `${labels.role}=sandbox`] };
+  const pods = await answerWithin(io.clock, engineMs, docker.listContainers({ filters })).catch(
+    () => undefined,
+  );
+  const count = pods === undefined ? 'its pods' : `${pods.length} pod${pods.length === 1 ? '' : 's'}`;
+  const keeps = pods?.length === 1 ? 'keeps' : 'keep';
+  const text = `${count} ${keeps} running in Docker; nobody restarts or changes them until minik8s runs again\n`;
+  return role === 'node'
+    ? `${text}the masters report the node as NotReady soon, and move its pods after minutes\n`
+    : text;
+}
+
+export const stopCommand = (io: CtlIo): AnyCommand => toCommand(stop, io, 'stop');
+
+/** Returns the command for this process. Call it once. */
+export const processCommand = (): AnyCommand =>
+  stopCommand(processIo({ kubernetesFields, features: noFeatures }));

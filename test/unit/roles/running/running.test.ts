@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noneText } from '../../../../src/roles/running/absence.ts';
+import { type OwnProcess, roleOf } from '../../../../src/roles/running/processes.ts';
+import { parseRunRecord, unitIn } from '../../../../src/roles/running/run-record.ts';
+import { settingsIn, startCommand } from '../../../../src/roles/running/start-command.ts';
+import { onlyOne } from '../../../../src/roles/running/targets.ts';
+
+const master: OwnProcess = {
+  ...{ pid: 7, identity: '7 1', role: 'master', uid: 0, dataDir: '/srv/a' },
+  words: ['/opt/minik8s', 'master', '--data-dir', '/srv/a'],
+};
+
+test('the role is the word after the program, never a value of a flag', () => {
+  assert.equal(roleOf(['/opt/minik8s', 'up', '--node-name', 'node']), 'up');
+  assert.equal(roleOf(['/opt/minik8s', 'ctl', 'delete', 'node', 'master']), undefined);
+  assert.equal(roleOf(['node', '/x/src/main.ts', 'master']), 'master');
+  assert.equal(roleOf(['vi', 'up']), 'up', 'the pid file decides then');
+  assert.equal(roleOf([]), undefined);
+});
+
+test('a service is found in control groups of both versions, and a session is none', () => {
+  assert.equal(unitIn('0::/system.slice/minik8s.service\n'), 'minik8s.service');
+  assert.equal(unitIn('3:cpu:/x.service\n1:name=systemd:/system.slice/minik8s.service\n'), 'minik8s.service');
+  assert.equal(unitIn('0::/user.slice/user-0.slice/session-1.scope\n'), undefined);
+});
+
+test('the start command repeats flags and settings of the environment, without secrets', () => {
+  const environment = settingsIn(
+    ['PATH=/bin', 'MINIK8S_DATA_DIR=/srv/a b', 'MINIK8S_TOKEN=abcdef.0123456789abcdef'].join('\0'),
+  );
+  assert.equal(
+    startCommand(master, environment, { kind: 'file', path: '/var/log/m.log' }),
+    "'MINIK8S_DATA_DIR=/srv/a b' setsid /opt/minik8s master --data-dir /srv/a >>/var/log/m.log 2>&1 </dev/null &".replace(
+      "'MINIK8S_DATA_DIR=/srv/a b'",
+      "MINIK8S_DATA_DIR='/srv/a b'",
+    ),
+  );
+  assert.equal(
+    startCommand(master, [], { kind: 'elsewhere', what: 'the terminal /dev/pts/1' }),
+    '/opt/minik8s master --data-dir /srv/a',
+  );
+  assert.equal(
+    startCommand({ ...master, unit: 'minik8s.service' }, environment, undefined),
+    'systemctl start minik8s.service',
+  );
+});
+
+test('several processes are an error with a command for each, and a flag picks one', () => {
+  const node: OwnProcess = { ...master, pid: 8, role: 'node', dataDir: '/srv/b' };
+  assert.throws(
+    () => onlyOne([master, node], {}, 'stop'),
+    /2 minik8s run on this machine; say which: minik8s stop --data-dir \/srv\/a, or minik8s stop --data-dir \/srv\/b/,
+  );
+  assert.equal(onlyOne([master, node], { role: 'node' }, 'stop')?.pid, 8);
+  assert.equal(onlyOne([master, node], { dataDir: '/srv/a' }, 'stop')?.pid, 7);
+  assert.equal(onlyOne([master], { dataDir: '/srv/c' }, 'stop'), undefined);
+});
+
+test('a record that is damaged or of another form is none', () => {
+  const record = {
+    ...{ process: '1 2', role: 'up', version: 'v', startedAt: 't', configFile: 'f' },
+    log: { kind: 'journal', unit: 'minik8s.service' },
+  };
+  assert.deepEqual(parseRunRecord(JSON.stringify(record)), record);
+  const damaged = ['', '{', 'null', '[]', JSON.stringify({ ...record, log: { kind: 'x' } })];
+  for (const text of [...damaged, JSON.stringify({ ...record, role: 'ctl' })])
+    assert.equal(parseRunRecord(text), undefined, text);
+});
+
+test('a minik8s that does not run is reported with the command that starts it', () => {
+  const absence = { target: {}, dataDir: '/srv/a', hasData: true, isInstalled: false };
+  assert.match(
+    noneText(absence),
+    /not running\n.*holds a cluster's data\nnext:\n {2}minik8s up --data-dir \/srv\/a\n$/,
+  );
+  assert.match(noneText({ ...absence, isInstalled: true }), /systemctl start minik8s\.service\n$/);
+});
