@@ -24,7 +24,7 @@ export function toCommand(verb: Verb | VerbGroup, io: CtlIo, name: string): AnyC
     // Connection flags may also precede the name of the inner command.
     const args = toArgs(connectionFlags, undefined);
     const group = defineCommand({ meta, args, subCommands: commandsOf(verb.verbs, io, name) });
-    return withRefusals(group, name);
+    return withHelp(withRefusals(group, name), verb, undefined);
   }
   // A verb's own flag may have the name of a connection flag: `create rolebinding --user`.
   const table: FlagTable = { ...connectionFlags, ...verb.flags };
@@ -37,17 +37,42 @@ export function toCommand(verb: Verb | VerbGroup, io: CtlIo, name: string): AnyC
         runVerb(verb, new Flags(table, [...(verb.firstWords ?? []), ...rawArgs]), io),
       ),
   });
-  return withRefusals(command, name);
+  return withHelp(withRefusals(command, name), verb, verb.words);
 }
 
-const commandsOf = (
+/** Returns the command with the parts of its help page that citty has no field for. */
+const withHelp = (
+  command: AnyCommand,
+  { examples, group = 'Other Commands' }: Pick<Verb, 'examples' | 'group'>,
+  words: Verb['words'],
+): AnyCommand => ({
+  ...command,
+  ...{ examples, group, note: 'minik8s ctl options lists the flags of every command, such as --namespace.' },
+  ...(words !== undefined && { forms: [words].flat() }),
+});
+
+/** Returns the commands of a group; a verb that is there under a second name is an alias of the first. */
+function commandsOf(
   verbs: Readonly<Record<string, Verb | VerbGroup>>,
   io: CtlIo,
   outer: string,
-): Record<string, AnyCommand> =>
-  Object.fromEntries(
-    Object.entries(verbs).map(([name, inner]) => [name, toCommand(inner, io, `${outer} ${name}`)]),
-  );
+): Record<string, AnyCommand> {
+  const entries = Object.entries(verbs);
+  const commands = entries.map(([name, inner]) => {
+    const names = entries.filter(([, other]) => other === inner).map(([other]) => other);
+    const [first] = names;
+    const aliases = names.filter((other) => other !== name);
+    return [
+      name,
+      {
+        ...toCommand(inner, io, `${outer} ${name}`),
+        ...{ group: 'Commands', aliases },
+        ...(first !== name && { aliasOf: first }),
+      } as AnyCommand,
+    ] as const;
+  });
+  return Object.fromEntries(commands);
+}
 
 /** Returns the command with the refusals of what only kubectl has (used by src/dispatch.ts). */
 export function withRefusals(command: AnyCommand, name: string): AnyCommand {

@@ -16,12 +16,30 @@ export interface VerbContext {
   report(error: unknown): void;
 }
 
+/** Headings of the commands of `ctl` in --help, in their order; all but one are those of kubectl. */
+export const commandGroups = [
+  'Basic Commands (Beginner)',
+  'Basic Commands (Intermediate)',
+  'Deploy Commands',
+  'Cluster Management Commands',
+  'Troubleshooting and Debugging Commands',
+  'Advanced Commands',
+  'Settings Commands',
+  'Functions, Workflows and Slurm',
+  'Other Commands',
+] as const;
+
+export type CommandGroup = (typeof commandGroups)[number];
+
 export interface Verb {
+  /** One sentence in the imperative, without a full stop. */
   readonly about: string;
-  /** Placeholder of its words, such as `POD`; absent if it takes none. */
-  readonly words?: string;
+  /** Heading under which the list of commands of `ctl` has it. */
+  readonly group?: CommandGroup;
+  /** Forms of its words, such as `POD` or `TYPE [NAME...]`; absent if it takes none. */
+  readonly words?: string | readonly string[];
   readonly flags?: FlagTable;
-  /** Command lines for the help, without the name of the program: `ctl get pods`. */
+  /** Command lines for the help, without `minik8s`, each with its purpose: `ctl get pods # list the pods`. */
   readonly examples?: readonly string[];
   /** Words in front of the typed words. */
   readonly firstWords?: readonly string[];
@@ -34,6 +52,8 @@ export interface Verb {
 
 export interface VerbGroup {
   readonly about: string;
+  readonly group?: CommandGroup;
+  readonly examples?: readonly string[];
   readonly verbs: Readonly<Record<string, Verb>>;
 }
 
