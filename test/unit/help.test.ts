@@ -126,7 +126,10 @@ for (const [path, text] of pages) {
 
 test('every default of a setting is the one that its help page shows', () => {
   const all = pages.get('up') ?? '';
-  const flat = all.slice(all.indexOf('\nUsage:')).replaceAll(/,\n\s+/g, ',').replaceAll(/\s+/g, ' ');
+  const flat = all
+    .slice(all.indexOf('\nUsage:'))
+    .replaceAll(/,\n\s+/g, ',')
+    .replaceAll(/\s+/g, ' ');
   for (const [name, definition] of Object.entries(settingTable)) {
     const fallback = 'default' in definition ? definition.default : undefined;
     if (fallback === undefined || !all.includes(`--${name} `)) continue;

@@ -35,8 +35,8 @@ function entriesVerb(field: Field, verb: string, done: string): Verb {
     flags: flagTable,
     examples: [
       `ctl ${verb} pod web tier=front # set one of the ${field} of an object`,
-      `ctl ${verb} pod web tier=back --overwrite # change it`,
-      `ctl ${verb} pods --all tier- # remove it from all pods of the namespace`,
+      `ctl ${verb} pod web app=shop --overwrite # change one`,
+      `ctl ${verb} pods --all tier- # remove one from all pods of the namespace`,
     ],
     async run(context) {
       const { flags, io } = context;

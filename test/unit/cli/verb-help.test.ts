@@ -39,7 +39,8 @@ function parse(words: readonly string[]): void {
   if (verb === undefined || 'verbs' in verb) throw new Error(`${words.join(' ')}: no verb`);
   const table = { ...connectionFlags, ...verb.flags };
   const flags = new Flags(table, plainFlags(toArgs(table, verb.words), rest));
-  if (flags.words.length > 0) assert.ok(takesPositionals(toArgs(table, verb.words)), `${words.join(' ')}: it takes no words`);
+  if (flags.words.length > 0)
+    assert.ok(takesPositionals(toArgs(table, verb.words)), `${words.join(' ')}: it takes no words`);
 }
 
 /** Hints of values that are amounts; such a flag has a default, or is required, or has no effect if not given. */
