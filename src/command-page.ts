@@ -21,6 +21,8 @@ export interface CommandHints {
    * exit status, or to undefined if there is none.
    */
   readonly runPlugin?: (words: readonly string[]) => Promise<number | undefined>;
+  /** Returns the names of commands that programs add to this group. */
+  readonly pluginNames?: () => readonly string[];
   /** Command lines without `minik8s`, each with its purpose: `ctl get pods # list the pods`. */
   readonly examples?: readonly string[];
   /** Forms of its arguments, for the line `Usage`; absent if the names of its arguments are enough. */

@@ -199,8 +199,13 @@ async function innerCommand(
     return more.length === 0 ? 'help' : { ...rest, path, command, depth, argv: [...more, '--help'] };
   if (await checksWords(command)) return undefined;
   const advice = await adviceOnUnknown({ path, command, argv }, subCommands);
-  throw new UsageError(unknownCommand(path, name, Object.keys(subCommands), advice));
+  throw new UsageError(unknownCommand(path, name, knownNames(command, subCommands), advice));
 }
+
+const knownNames = (command: Command, subCommands: SubCommands) => [
+  ...Object.keys(subCommands),
+  ...((command as CommandHints).pluginNames?.() ?? []),
+];
 
 /** Resolves to true for a command that can run without a sub-command, and so checks its words itself. */
 const checksWords = async ({ run, args }: Command): Promise<boolean> =>

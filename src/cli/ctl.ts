@@ -12,7 +12,7 @@ import { verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags/flags.ts';
 import type { Stdio } from './io.ts';
 import { readText } from './manifests/standard-input.ts';
-import { findPlugin, runPlugin } from './plugins.ts';
+import { findPlugin, pluginNames, runPlugin } from './plugins.ts';
 import { type CtlIo, commandGroups } from './verb.ts';
 import { type AnyCommand, toCommand, withRefusals } from './verb-command.ts';
 
@@ -28,7 +28,8 @@ export function ctlCommand(io: CtlIo): AnyCommand {
   });
   return {
     ...withRefusals(command, 'ctl'),
-    ...{ runPlugin: pluginRunner(io), groups: commandGroups, examples },
+    ...{ runPlugin: pluginRunner(io), pluginNames: () => pluginNames(io.env.PATH ?? '') },
+    ...{ groups: commandGroups, examples },
     note: 'minik8s ctl options lists the flags of every command, such as --namespace.',
   } as AnyCommand;
 }

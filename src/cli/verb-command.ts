@@ -10,7 +10,7 @@ import { connectionFlags, Flags, type FlagTable, toArgs } from './flags/flags.ts
 import type { Io } from './io.ts';
 import { refusalOf } from './kubectl-differences.ts';
 import { UnknownResourceError } from './objects/discovery.ts';
-import { otherNamespaceNotes } from './objects/other-namespaces.ts';
+import { otherNamespaceNotes, similarNameNotes } from './objects/other-namespaces.ts';
 import { tracedCommand } from './tracing.ts';
 import type { CtlIo, Verb, VerbGroup } from './verb.ts';
 
@@ -129,7 +129,7 @@ function endWith(error: unknown, io: Io, report: (error: unknown) => void): void
 }
 
 /**
- * Prints where the objects of NotFound errors exist, unless the user interrupted. The errors are printed
+ * Prints where the objects of NotFound errors exist, or which names resemble theirs, unless the user interrupted. The errors are printed
  * already, so none is added.
  */
 async function printOtherNamespaces(
@@ -140,7 +140,11 @@ async function printOtherNamespaces(
   if (!cluster || io.signal.aborted) return;
   const errors = reported.filter((error) => error instanceof StatusError);
   if (errors.length === 0) return;
-  const notes = await otherNamespaceNotes(cluster, errors).catch(() => []);
+  const elsewhere = await otherNamespaceNotes(cluster, errors).catch(() => []);
+  // Other names are a help for people; programs get the bytes of kubectl.
+  const isPerson = io.columns?.err !== undefined && elsewhere.length === 0;
+  const similar = isPerson ? await similarNameNotes(cluster, errors).catch(() => []) : [];
+  const notes = [...elsewhere, ...similar];
   for (const note of notes) io.err(`Note: ${note}\n`);
 }
 
