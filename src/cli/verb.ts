@@ -1,6 +1,7 @@
 /** Verbs of `ctl`: what each command is made of, and what it gets to run. */
 import type { Palette } from '../terminal/color.ts';
 import type { Cluster } from './connection/cluster.ts';
+import type { Describer } from './describe/describer.ts';
 import type { Flags, FlagTable } from './flags/flags.ts';
 import type { Io } from './io.ts';
 import type { ObjectTarget } from './objects/object-target.ts';
@@ -70,6 +71,8 @@ export type PrintLog = (
 export interface CtlFeatures {
   /** Verbs by name, loaded when they are called. */
   readonly verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>>;
+  /** Describers of kinds by `KIND.GROUP`, loaded when an object of the kind is described. */
+  readonly describers: Readonly<Record<string, () => Promise<Describer>>>;
   /** Logs of kinds by `PLURAL.GROUP`, loaded when they are printed. */
   readonly logs: Readonly<Record<string, () => Promise<PrintLog>>>;
 }

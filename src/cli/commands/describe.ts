@@ -60,6 +60,7 @@ function printer({ flags, io }: VerbContext, cluster: Cluster): (target: ObjectT
       showEvents: flags.on('show-events'),
       limit: chunkSizeOf(flags),
       now: io.clock.now(),
+      describers: io.features.describers,
     });
     io.out(`${first ? '' : '\n\n'}${text}`);
     await io.room?.();

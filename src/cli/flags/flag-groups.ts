@@ -2,7 +2,6 @@
  * The subjects under which --help of ctl lists flags: those of flags that several verbs have with one meaning.
  * A verb gives a flag another subject by `under` (flags.ts); any other flag is listed under "Flags".
  */
-import type { FlagDefinition } from './flags.ts';
 
 const subjects: Readonly<Record<string, readonly string[]>> = {
   'Which objects': [
@@ -157,12 +156,12 @@ const headings = new Map(
 const places = new Map([...headings.keys()].map((name, index) => [name, index]));
 
 /** Returns the heading of a flag of a verb. */
-export const headingOf = (name: string, { subject }: Pick<FlagDefinition, 'subject'>): string =>
+export const headingOf = (name: string, { subject }: { readonly subject?: string }): string =>
   subject ?? headings.get(name) ?? 'Flags';
 
 /** Returns the flags with their headings: the verb's own subjects first, then the shared ones in their order. */
 export function byHeading(
-  flags: Readonly<Record<string, FlagDefinition>>,
+  flags: Readonly<Record<string, { readonly subject?: string }>>,
 ): { readonly name: string; readonly heading: string }[] {
   const shared = Object.keys(subjects);
   const all = Object.entries(flags).map(([name, definition]) => ({
