@@ -3,40 +3,12 @@
  * usage (1 where a command behaves like kubectl, which has no 2). citty accepts any arguments, so they are
  * checked against the command's definition first: a misspelt flag is rejected, never ignored.
  */
-import { type ArgDef, type ArgsDef, type CommandDef, runCommand } from 'citty';
+import { type ArgsDef, runCommand } from 'citty';
 import { errorMessage } from './base/log.ts';
 import { UsageError } from './base/usage-error.ts';
-import { aliasesOf, checkArguments, nameFirst, plainFlags, takesPositionals } from './command-arguments.ts';
+import { checkArguments, nameFirst, plainFlags, takesPositionals } from './command-arguments.ts';
+import { type Command, type CommandHints, commandPage, overviewPage, resolve } from './command-page.ts';
 import { nearest } from './terminal/nearest.ts';
-import { type UsageCommand, type UsageFlag, usagePage } from './terminal/usage-page.ts';
-
-// citty's type for a command whose arguments are not known yet.
-// biome-ignore lint/suspicious/noExplicitAny: CommandDef is invariant in its arguments; citty uses any here too.
-export type Command = CommandDef<any>;
-
-/** Properties that a command may have beyond citty's, for its help and its errors. */
-export interface CommandHints {
-  /**
-   * Returns advice for a command, a word or a flag (with its dashes) that does not exist here but exists
-   * elsewhere.
-   */
-  readonly elsewhere?: (name: string) => string | undefined;
-  /** Returns advice for a word, with the words after it, that is no command of this group. */
-  readonly adviceOnWord?: (word: string, rest: readonly string[]) => Promise<string | undefined>;
-  /** Returns the command line to type instead of one that was wrong, given without the group's name. */
-  readonly adviceOnLine?: (argv: readonly string[]) => string | undefined;
-  /**
-   * Runs a program that adds a command to this group, if one has the name of the first words; resolves to its
-   * exit status, or to undefined if there is none.
-   */
-  readonly runPlugin?: (words: readonly string[]) => Promise<number | undefined>;
-}
-
-/** Properties that a flag may have beyond citty's, for the help. */
-export interface FlagHints {
-  readonly group?: string;
-  readonly usual?: string;
-}
 
 export interface Entry {
   readonly about: string;
@@ -65,7 +37,7 @@ export async function dispatch(
   const [name, ...rest] = argv;
   if (name === 'help' && rest.length > 0) return dispatch(table, [...rest, '--help'], output, otherWords);
   if (name === undefined || helpWords.has(name)) {
-    output.out(overview(table));
+    output.out(overviewPage(shownEntries(table)));
     return name === undefined ? 2 : 0;
   }
   try {
@@ -105,6 +77,9 @@ function withOtherLine(error: unknown, line: string | undefined): unknown {
 }
 
 const helpWords: ReadonlySet<string> = new Set(['help', '--help', '-h']);
+
+const shownEntries = (table: Readonly<Record<string, Entry>>): Readonly<Record<string, Entry>> =>
+  Object.fromEntries(Object.entries(table).filter(([, { hidden }]) => !hidden));
 
 const ownValue = <T>(values: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined;
@@ -176,7 +151,7 @@ interface Invocation {
 }
 
 async function run(invocation: Invocation, output: Output): Promise<number> {
-  const { path, command } = invocation;
+  const { command } = invocation;
   const args: ArgsDef = (await resolve(command.args)) ?? {};
   const subCommands = await resolve(command.subCommands);
   if (subCommands === undefined) return runItself(invocation, args, [], output);
@@ -189,7 +164,7 @@ async function run(invocation: Invocation, output: Output): Promise<number> {
     const asked = command.run === undefined ? invocation : ordered;
     return runItself(asked, args, Object.keys(subCommands), output);
   }
-  return inner === 'help' ? usage(path, command, output) : run(inner, output);
+  return inner === 'help' ? usage(invocation, output) : run(inner, output);
 }
 
 /** Runs the plugin that the words name, unless a command of the group has this name. */
@@ -213,7 +188,7 @@ async function runItself(
   if (command.run === undefined) return unnamed(invocation, { args, names }, output);
   const argv = plainFlags(args, invocation.argv);
   const { elsewhere } = command as CommandHints;
-  if (checkArguments(path, args, argv, elsewhere).help) return usage(path, command, output);
+  if (checkArguments(path, args, argv, elsewhere).help) return usage(invocation, output);
   await runCommand({ ...command, subCommands: undefined }, { rawArgs: [...argv] });
   return typeof process.exitCode === 'number' ? process.exitCode : 0;
 }
@@ -235,8 +210,13 @@ async function innerCommand(
     return more.length === 0 ? 'help' : { ...rest, path, command, depth, argv: [...more, '--help'] };
   if (await checksWords(command)) return undefined;
   const advice = await adviceOnUnknown({ path, command, argv }, subCommands);
-  throw new UsageError(unknownCommand(path, name, Object.keys(subCommands), advice));
+  throw new UsageError(unknownCommand(path, name, knownNames(command, subCommands), advice));
 }
+
+const knownNames = (command: Command, subCommands: SubCommands) => [
+  ...Object.keys(subCommands),
+  ...((command as CommandHints).pluginNames?.() ?? []),
+];
 
 /** Resolves to true for a command that can run without a sub-command, and so checks its words itself. */
 const checksWords = async ({ run, args }: Command): Promise<boolean> =>
@@ -269,51 +249,21 @@ async function longerCommands(
 
 /** Handles a group of commands that was called without a command. */
 async function unnamed(
-  { path, command, argv, like, depth }: Invocation,
+  invocation: Invocation,
   { args, names }: { readonly args: ArgsDef; readonly names: readonly string[] },
   output: Output,
 ): Promise<number> {
+  const { path, argv, like, depth } = invocation;
   checkArguments(path, args, argv);
   if (like === undefined) throw new UsageError(`${path}: say which: ${names.join(', ')}`);
-  await usage(path, command, output);
+  await usage(invocation, output);
   // kubectl exits with 0, kubectl rollout with 1.
   return depth === 1 ? 0 : 1;
 }
 
-async function usage(path: string, command: Command, output: Output): Promise<number> {
-  const args: ArgsDef = (await resolve(command.args)) ?? {};
-  const commands: UsageCommand[] = [];
-  for (const [name, load] of Object.entries((await resolve(command.subCommands)) ?? {})) {
-    const meta = await resolve((await resolve(load)).meta);
-    commands.push({ name, about: meta?.description ?? '' });
-  }
-  const words = Object.entries(args).flatMap(([name, { type }]) => (type === 'positional' ? [name] : []));
-  const flags = Object.entries(args).flatMap(([name, arg]) => usageFlag(name, arg) ?? []);
-  const about = (await resolve(command.meta))?.description ?? '';
-  output.out(usagePage({ path, about, words: words.join(' '), commands, flags }));
+async function usage({ path, command }: Invocation, output: Output): Promise<number> {
+  output.out(await commandPage(path, command));
   return 0;
-}
-
-function usageFlag(name: string, arg: ArgDef): UsageFlag | undefined {
-  if (arg.type === 'positional') return undefined;
-  const { description: about = '' } = arg;
-  const { group = 'Flags', usual } = arg as FlagHints;
-  const short = aliasesOf(arg).find(({ length }) => length === 1);
-  if (arg.type === 'boolean') return { name, short, about, group, usual: arg.default ? 'on' : usual };
-  return { name, short, about, group, usual, hint: arg.valueHint ?? 'VALUE' };
-}
-
-const shownEntries = (table: Readonly<Record<string, Entry>>): Readonly<Record<string, Entry>> =>
-  Object.fromEntries(Object.entries(table).filter(([, { hidden }]) => !hidden));
-
-function overview(table: Readonly<Record<string, Entry>>): string {
-  return usagePage({
-    path: 'minik8s',
-    about: 'Kubernetes in one file, on the Docker engine you already have.',
-    words: '',
-    commands: Object.entries(shownEntries(table)).map(([name, { about }]) => ({ name, about })),
-    flags: [],
-  });
 }
 
 /** Maximum number of commands that an error lists in one line. */
@@ -333,8 +283,4 @@ function unknownCommand(path: string, name: string, known: readonly string[], el
  */
 function isUsageError(error: unknown): boolean {
   return error instanceof Error && (error.name === 'UsageError' || error.name === 'CLIError');
-}
-
-function resolve<T>(value: T | Promise<T> | (() => T) | (() => Promise<T>)): Promise<T> {
-  return Promise.resolve(typeof value === 'function' ? (value as () => T | Promise<T>)() : value);
 }

@@ -13,8 +13,8 @@ import { connectionFlags, toArgs } from './flags/flags.ts';
 import type { Stdio } from './io.ts';
 import { readText } from './manifests/standard-input.ts';
 import { otherForm } from './other-forms.ts';
-import { findPlugin, runPlugin } from './plugins.ts';
-import type { CtlIo } from './verb.ts';
+import { findPlugin, pluginNames, runPlugin } from './plugins.ts';
+import { type CtlIo, commandGroups } from './verb.ts';
 import { type AnyCommand, toCommand, withRefusals } from './verb-command.ts';
 
 export function ctlCommand(io: CtlIo): AnyCommand {
@@ -23,16 +23,25 @@ export function ctlCommand(io: CtlIo): AnyCommand {
     async () => toCommand(await load(), io, `ctl ${name}`),
   ]);
   const command = defineCommand({
-    meta: { description: 'work with a cluster: get, apply, delete, logs, …' },
+    meta: { description: 'work with a cluster: a client with the commands and flags of kubectl' },
     args: toArgs(connectionFlags, undefined),
     subCommands: Object.fromEntries(subCommands),
   });
   return {
     ...withRefusals(command, 'ctl'),
     adviceOnLine: otherForm,
-    runPlugin: pluginRunner(io),
+    ...{ runPlugin: pluginRunner(io), pluginNames: () => pluginNames(io.env.PATH ?? '') },
+    ...{ groups: commandGroups, examples },
+    note: 'minik8s ctl options lists the flags of every command, such as --namespace.',
   } as AnyCommand;
 }
+
+const examples = [
+  'ctl create deployment web --image=nginx # run an image',
+  'ctl get pods # list the pods of the namespace',
+  'ctl describe deployment web # see why something does not run',
+  'ctl explain pods.spec.containers # read what a field means',
+];
 
 /** Returns a function that runs a plugin on the PATH; undefined is its result if no plugin has the name. */
 const pluginRunner = (io: CtlIo) => async (words: readonly string[]) => {

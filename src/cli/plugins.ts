@@ -29,6 +29,12 @@ export function listPlugins(path: string): readonly Plugin[] {
   });
 }
 
+/** Returns the first word of the name of each plugin that can be called. */
+export const pluginNames = (path: string): readonly string[] =>
+  listPlugins(path).flatMap(({ path: file, problem }) =>
+    problem === undefined ? [basename(file).split('-')[1]?.replaceAll('_', '-') ?? ''] : [],
+  );
+
 function problemOf(file: string, other: string | undefined): string | undefined {
   if (other !== undefined) return `is overshadowed by a plugin of the same name: ${other}`;
   return isProgram(file) ? undefined : 'identified as a plugin, but it is not executable';

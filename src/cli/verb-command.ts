@@ -10,7 +10,7 @@ import { connectionFlags, Flags, type FlagTable, toArgs } from './flags/flags.ts
 import type { Io } from './io.ts';
 import { refusalOf } from './kubectl-differences.ts';
 import { UnknownResourceError } from './objects/discovery.ts';
-import { otherNamespaceNotes } from './objects/other-namespaces.ts';
+import { otherNamespaceNotes, similarNameNotes } from './objects/other-namespaces.ts';
 import { otherForm } from './other-forms.ts';
 import { tracedCommand } from './tracing.ts';
 import type { CtlIo, Verb, VerbGroup } from './verb.ts';
@@ -25,7 +25,7 @@ export function toCommand(verb: Verb | VerbGroup, io: CtlIo, name: string): AnyC
     // Connection flags may also precede the name of the inner command.
     const args = toArgs(connectionFlags, undefined);
     const group = defineCommand({ meta, args, subCommands: commandsOf(verb.verbs, io, name) });
-    return withRefusals(group, name);
+    return withHelp(withRefusals(group, name), verb, undefined);
   }
   // A verb's own flag may have the name of a connection flag: `create rolebinding --user`.
   const table: FlagTable = { ...connectionFlags, ...verb.flags };
@@ -41,17 +41,42 @@ export function toCommand(verb: Verb | VerbGroup, io: CtlIo, name: string): AnyC
         ]),
       ),
   });
-  return withRefusals(command, name);
+  return withHelp(withRefusals(command, name), verb, verb.words);
 }
 
-const commandsOf = (
+/** Returns the command with the parts of its help page that citty has no field for. */
+const withHelp = (
+  command: AnyCommand,
+  { examples, group = 'Other Commands' }: Pick<Verb, 'examples' | 'group'>,
+  words: Verb['words'],
+): AnyCommand => ({
+  ...command,
+  ...{ examples, group, note: 'minik8s ctl options lists the flags of every command, such as --namespace.' },
+  ...(words !== undefined && { forms: [words].flat() }),
+});
+
+/** Returns the commands of a group; a verb that is there under a second name is an alias of the first. */
+function commandsOf(
   verbs: Readonly<Record<string, Verb | VerbGroup>>,
   io: CtlIo,
   outer: string,
-): Record<string, AnyCommand> =>
-  Object.fromEntries(
-    Object.entries(verbs).map(([name, inner]) => [name, toCommand(inner, io, `${outer} ${name}`)]),
-  );
+): Record<string, AnyCommand> {
+  const entries = Object.entries(verbs);
+  const commands = entries.map(([name, inner]) => {
+    const names = entries.filter(([, other]) => other === inner).map(([other]) => other);
+    const [first] = names;
+    const aliases = names.filter((other) => other !== name);
+    return [
+      name,
+      {
+        ...toCommand(inner, io, `${outer} ${name}`),
+        ...{ group: 'Commands', aliases },
+        ...(first !== name && { aliasOf: first }),
+      } as AnyCommand,
+    ] as const;
+  });
+  return Object.fromEntries(commands);
+}
 
 /** Returns the command with the refusals of what only kubectl has (used by src/dispatch.ts). */
 export function withRefusals(command: AnyCommand, name: string): AnyCommand {
@@ -109,7 +134,7 @@ function endWith(error: unknown, io: Io, report: (error: unknown) => void): void
 }
 
 /**
- * Prints where the objects of NotFound errors exist, unless the user interrupted. The errors are printed
+ * Prints where the objects of NotFound errors exist, or which names resemble theirs, unless the user interrupted. The errors are printed
  * already, so none is added.
  */
 async function printOtherNamespaces(
@@ -120,7 +145,11 @@ async function printOtherNamespaces(
   if (!cluster || io.signal.aborted) return;
   const errors = reported.filter((error) => error instanceof StatusError);
   if (errors.length === 0) return;
-  const notes = await otherNamespaceNotes(cluster, errors).catch(() => []);
+  const elsewhere = await otherNamespaceNotes(cluster, errors).catch(() => []);
+  // Other names are a help for people; programs get the bytes of kubectl.
+  const isPerson = io.columns?.err !== undefined && elsewhere.length === 0;
+  const similar = isPerson ? await similarNameNotes(cluster, errors).catch(() => []) : [];
+  const notes = [...elsewhere, ...similar];
   for (const note of notes) io.err(`Note: ${note}\n`);
 }
 

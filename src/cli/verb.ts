@@ -1,6 +1,7 @@
 /** Verbs of `ctl`: what each command is made of, and what it gets to run. */
 import type { Palette } from '../terminal/color.ts';
 import type { Cluster } from './connection/cluster.ts';
+import type { Describer } from './describe/describer.ts';
 import type { Flags, FlagTable } from './flags/flags.ts';
 import type { Io } from './io.ts';
 import type { ObjectTarget } from './objects/object-target.ts';
@@ -16,12 +17,30 @@ export interface VerbContext {
   report(error: unknown): void;
 }
 
+/** Headings of the commands of `ctl` in --help, in their order; all but one are those of kubectl. */
+export const commandGroups = [
+  'Basic Commands (Beginner)',
+  'Basic Commands (Intermediate)',
+  'Deploy Commands',
+  'Cluster Management Commands',
+  'Troubleshooting and Debugging Commands',
+  'Advanced Commands',
+  'Settings Commands',
+  'Functions, Workflows and Slurm',
+  'Other Commands',
+] as const;
+
+export type CommandGroup = (typeof commandGroups)[number];
+
 export interface Verb {
+  /** One sentence in the imperative, without a full stop. */
   readonly about: string;
-  /** Placeholder of its words, such as `POD`; absent if it takes none. */
-  readonly words?: string;
+  /** Heading under which the list of commands of `ctl` has it. */
+  readonly group?: CommandGroup;
+  /** Forms of its words, such as `POD` or `TYPE [NAME...]`; absent if it takes none. */
+  readonly words?: string | readonly string[];
   readonly flags?: FlagTable;
-  /** Command lines for the help, without the name of the program: `ctl get pods`. */
+  /** Command lines for the help, without `minik8s`, each with its purpose: `ctl get pods # list the pods`. */
   readonly examples?: readonly string[];
   /** Words in front of the typed words. */
   readonly firstWords?: readonly string[];
@@ -34,6 +53,8 @@ export interface Verb {
 
 export interface VerbGroup {
   readonly about: string;
+  readonly group?: CommandGroup;
+  readonly examples?: readonly string[];
   readonly verbs: Readonly<Record<string, Verb>>;
 }
 
@@ -50,6 +71,8 @@ export type PrintLog = (
 export interface CtlFeatures {
   /** Verbs by name, loaded when they are called. */
   readonly verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>>;
+  /** Describers of kinds by `KIND.GROUP`, loaded when an object of the kind is described. */
+  readonly describers: Readonly<Record<string, () => Promise<Describer>>>;
   /** Logs of kinds by `PLURAL.GROUP`, loaded when they are printed. */
   readonly logs: Readonly<Record<string, () => Promise<PrintLog>>>;
 }

@@ -10,6 +10,14 @@ export const ctlFeatures: CtlFeatures = {
     execute: async () => (await import('./functions/ctl/execute.ts')).execute,
     update: async () => (await import('./functions/ctl/update.ts')).update,
   },
+  describers: {
+    'Function.minik8s.io': async () => (await import('./functions/ctl/describe.ts')).functionDescriber,
+    'Trigger.minik8s.io': async () => (await import('./triggers/ctl/describe.ts')).triggerDescriber,
+    'Workflow.minik8s.io': async () => (await import('./workflows/ctl/describe.ts')).workflowDescriber,
+    'WorkflowRun.minik8s.io': async () => (await import('./workflows/ctl/describe-run.ts')).runDescriber,
+    'SlurmJob.minik8s.io': async () => (await import('./slurm/ctl/describe.ts')).slurmJobDescriber,
+    'Dns.minik8s.io': async () => (await import('./host-names/ctl/describe.ts')).dnsDescriber,
+  },
   logs: {
     'slurmjobs.minik8s.io': async () => (await import('./slurm/ctl/job-log.ts')).printJobLog,
   },

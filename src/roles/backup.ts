@@ -117,6 +117,12 @@ async function etcdIn(directory: string): Promise<string> {
 
 const create = defineCommand({
   meta: { description: 'create a backup of the cluster: its objects, authority, keys and configuration' },
+  ...{
+    examples: [
+      'backup create # write a backup into the usual directory',
+      'backup create --dir s3://backups/minik8s --passphrase-file ./passphrase # encrypt it, in a bucket',
+    ],
+  },
   args: {
     ...dataFlags,
     ...directoryFlag,
@@ -165,6 +171,7 @@ const sizeText = (bytes: number) =>
 
 const list = defineCommand({
   meta: { description: 'list the backups of a directory or bucket' },
+  ...{ examples: ['backup list # list the backups with their sizes'] },
   args: { ...dataFlags, ...directoryFlag },
   async run({ args }) {
     const store = await storeOf(args, settingsOf(args).settings);
@@ -198,6 +205,10 @@ const fileWord = {
 
 const verify = defineCommand({
   meta: { description: 'verify a backup: restore it into an etcd of its own, and read every object' },
+  ...{
+    examples: ['backup verify /var/backups/minik8s/FILE # check that a backup can be restored'],
+    forms: ['FILE'],
+  },
   args: { ...fileWord, ...dataFlags, ...passphraseFlag },
   async run({ args }) {
     const { settings } = settingsOf(args);
@@ -226,6 +237,10 @@ const verify = defineCommand({
 
 const restore = defineCommand({
   meta: { description: 'restore a backup into the data directory of this machine; minik8s must not run' },
+  ...{
+    examples: ['backup restore /var/backups/minik8s/FILE --replace # replace the cluster of this machine'],
+    forms: ['FILE'],
+  },
   args: {
     ...fileWord,
     ...dataFlags,
@@ -299,5 +314,8 @@ function oneWord({ file, _ }: { readonly file: string; readonly _: readonly stri
 
 export const command = defineCommand({
   meta: { description: 'create, list, verify and restore backups of a cluster' },
+  ...{
+    examples: ['backup create # write a backup into the usual directory', 'backup list # list the backups'],
+  },
   subCommands: { create, list, verify, restore },
 });

@@ -31,6 +31,12 @@ const checkFlags = {
 
 const check = defineCommand({
   meta: { description: 'list the certificates of this machine; exit with 1 if one needs attention' },
+  ...{
+    examples: [
+      'certs check # list the certificates with their ends',
+      'certs check --within 60 # warn 60 days before an end',
+    ],
+  },
   args: { ...settingArgs(rows, `${configFileOf.master} or ${configFileOf.node}`), ...checkFlags },
   async run({ args }) {
     const withinDays = daysOf(args.within);
@@ -67,6 +73,13 @@ const rotateFlags = {
 
 const rotateCa = defineCommand({
   meta: { description: "replace the cluster's authority while it works; run it on a master" },
+  ...{
+    examples: [
+      'certs rotate-ca # begin, and go on until all nodes trust both',
+      'certs rotate-ca --status # see how far it is',
+      'certs rotate-ca --finish # end the trust in the former authority',
+    ],
+  },
   args: { ...settingArgs(rows, configFileOf.master), ...rotateFlags },
   async run({ args }) {
     if (args.status && args.finish) throw new UsageError('give --status or --finish, not both');
@@ -104,5 +117,6 @@ function dataDirOf(flags: Readonly<Record<string, unknown>>): string {
 
 export const command = defineCommand({
   meta: { description: 'check the certificates of this machine, and rotate the authority' },
+  ...{ examples: ['certs check # list the certificates with their ends'] },
   subCommands: { check, 'rotate-ca': rotateCa },
 });

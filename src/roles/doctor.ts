@@ -39,6 +39,7 @@ const flagTable = {
 const doctor: Verb = {
   about: 'find what keeps the cluster from working, with the command that mends it',
   flags: flagTable,
+  examples: ['doctor # examine this machine and the cluster', 'doctor --json # print the findings as JSON'],
   async run({ flags, io, palette, cluster }) {
     if (flags.words.length > 0)
       throw new UsageError('minik8s doctor takes no words; --node NAME picks nodes');

@@ -27,6 +27,16 @@ const aboutOf: Readonly<Record<Role, string>> = {
   node: 'install a node that joins a cluster; the token is read from MINIK8S_TOKEN or from the file',
 };
 
+const examplesOf: Readonly<Record<Role, readonly string[]>> = {
+  up: [
+    'install up # install a cluster, and start it',
+    'install up --link-kubectl # also make a link with the name of kubectl',
+    'install up --dry-run # print what would be done',
+  ],
+  master: ['install master # install a control plane, and start it'],
+  node: ['install node --config ./node.yaml # join with the lines that minik8s token create prints'],
+};
+
 /** Returns the properties of a flag that citty does not know: where the help lists it, and its default. */
 const shown = (name: keyof typeof flagHeadings, description: string, usual: string) => ({
   description,
@@ -61,6 +71,7 @@ const joinFlag = {
 const commandOf = (role: Role): CommandDef<any> =>
   defineCommand({
     meta: { description: aboutOf[role] },
+    ...{ examples: examplesOf[role] },
     args: {
       ...settingArgs(rowsOf[role], configFileOf[role]),
       ...(role === 'node' && joinFlag),
@@ -89,6 +100,12 @@ const commandOf = (role: Role): CommandDef<any> =>
 
 export const command = defineCommand({
   meta: { description: 'install minik8s on this machine, as a service that starts at every boot' },
+  ...{
+    examples: [
+      'install up # install a whole cluster',
+      'install node --config ./node.yaml # install a node that joins a cluster',
+    ],
+  },
   subCommands: Object.fromEntries(roles.map((role) => [role, commandOf(role)])),
 });
 

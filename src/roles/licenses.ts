@@ -4,6 +4,7 @@ import { readAsset } from '../os/assets.ts';
 
 export const command = defineCommand({
   meta: { description: 'print the licences of everything in this executable' },
+  ...{ examples: ['licenses # print them all'] },
   run() {
     process.stdout.write(readAsset('licenses.txt'));
   },

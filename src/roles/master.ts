@@ -20,6 +20,12 @@ type MasterSettings = PartSettings<'control plane'>;
 
 export const command = defineCommand({
   meta: { description: 'run a control plane' },
+  ...{
+    examples: [
+      'master # run a control plane without a node, until Ctrl-C',
+      'master --bind-address 10.0.0.5 # listen on one address only',
+    ],
+  },
   args: settingArgs(masterRows, configFile),
   async run({ args }) {
     const sources = { flags: args, environment: process.env, configFile };

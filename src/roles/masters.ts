@@ -41,6 +41,7 @@ async function withMembers(
 
 const list = defineCommand({
   meta: { description: 'list the masters of the cluster, and whether their etcd answers' },
+  ...{ examples: ['masters list # see which masters there are and which answer'] },
   args: dataDirFlag,
   async run({ args }) {
     await withMembers(dataDirIn(args), async (members) => {
@@ -56,6 +57,7 @@ const list = defineCommand({
 
 const remove = defineCommand({
   meta: { description: 'remove a master that is lost, or will not come back, from the cluster' },
+  ...{ examples: ['masters remove m2 # remove a lost master'], forms: ['NAME'] },
   args: {
     ...dataDirFlag,
     name: { type: 'positional', required: false, description: 'name or id of the master' },
@@ -77,5 +79,6 @@ const remove = defineCommand({
 
 export const command = defineCommand({
   meta: { description: 'list and remove the masters of a cluster with the etcd inside' },
+  ...{ examples: ['masters list # see which masters there are and which answer'] },
   subCommands: { list, remove },
 });

@@ -33,6 +33,12 @@ export const command = defineCommand({
   meta: {
     description: 'join a cluster and run its pods; the token is read from the file or from MINIK8S_TOKEN',
   },
+  ...{
+    examples: [
+      'node --config ./node.yaml # join with the lines that minik8s token create prints',
+      'node --server https://10.0.0.5:6443 --ca-cert-hash sha256:HEX # read the token from $MINIK8S_TOKEN',
+    ],
+  },
   args: settingArgs(nodeRows, nodeConfigFile),
   async run({ args }) {
     const warn = (message: string) => process.stderr.write(`warning: ${message}\n`);

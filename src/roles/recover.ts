@@ -22,6 +22,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 
 export const command = defineCommand({
   meta: { description: 'make a cluster of this master alone, if the majority of the masters is lost' },
+  ...{ examples: ['recover --from-this-master # on the master whose data are the newest'] },
   args: {
     ...dataDirFlag,
     'from-this-master': {

@@ -23,6 +23,12 @@ const masterConfigFile = '/etc/minik8s/master.yaml';
 
 export const command = defineCommand({
   meta: { description: 'remove everything minik8s made on this machine' },
+  ...{
+    examples: [
+      'reset # ask, and remove the pods, the network and the data',
+      'reset --yes --keep-data # do not ask, and keep the data',
+    ],
+  },
   args: {
     ...settingArgs(rows, `${masterConfigFile} or ${nodeConfigFile}`),
     yes: {

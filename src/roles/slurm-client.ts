@@ -9,7 +9,7 @@ import { defineCommand } from 'citty';
 import { stopSignal } from '../base/abort.ts';
 import { isIPv6 } from '../base/addresses.ts';
 import { UsageError } from '../base/usage-error.ts';
-import { flagSubjects } from '../cli/flags/flag-groups.ts';
+import { headingOf } from '../cli/flags/flag-groups.ts';
 import { createHttpsTransport } from '../client/https-transport.ts';
 import { createClient } from '../client/rest-client.ts';
 import { createInformerFactory } from '../client/shared-informer.ts';
@@ -31,18 +31,19 @@ const configFile = '/etc/minik8s/slurm-client.yaml';
 
 export const command = defineCommand({
   meta: { description: 'run the SlurmJobs of one connection, in the pod that the cluster makes for it' },
+  ...{ examples: ['slurm-client --namespace jobs --secret hpc # what the pod of a connection runs'] },
   args: {
     namespace: {
       type: 'string',
       required: true,
       valueHint: 'NAME',
-      ...{ description: 'the namespace of the jobs', group: flagSubjects.headingOf('namespace') },
+      ...{ description: 'the namespace of the jobs', group: headingOf('namespace', {}) },
     },
     secret: {
       type: 'string',
       required: true,
       valueHint: 'NAME',
-      ...{ description: 'the Secret of their connection', group: flagSubjects.headingOf('namespace') },
+      ...{ description: 'the Secret of their connection', group: headingOf('namespace', {}) },
     },
   },
   run: ({ args: { namespace, secret } }) => client(namespace, secret, stopSignal()),

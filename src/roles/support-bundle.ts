@@ -45,6 +45,7 @@ const flagTable = {
 const supportBundle: Verb = {
   about: 'collect diagnostic data in one archive, without secrets',
   flags: flagTable,
+  examples: ['support-bundle # write an archive into this directory'],
   async run({ flags, io, cluster }) {
     if (flags.words.length > 0)
       throw new UsageError('minik8s support-bundle takes no words: -o FILE says where to');

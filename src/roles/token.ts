@@ -15,7 +15,7 @@ import { resolveConnection } from '../cli/connection/connection.ts';
 import { processIo } from '../cli/ctl.ts';
 import { noFeatures } from '../cli/ctl-features.ts';
 import { doing } from '../cli/errors.ts';
-import type { FlagTable } from '../cli/flags/flags.ts';
+import { under } from '../cli/flags/flags.ts';
 import type { Io } from '../cli/io.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from '../cli/objects/objects.ts';
 import { TableWriter } from '../cli/printers/table-writer.ts';
@@ -36,7 +36,7 @@ const minTtl = 60 * 1000;
 /** A token for masters gives its holder the keys of the cluster, so it does not last. */
 const [masterTtl, maxMasterTtl] = [3600 * 1000, 24 * 3600 * 1000];
 
-const createFlags = {
+const createFlags = under('The token', {
   ttl: {
     type: 'string',
     hint: 'TIME',
@@ -56,11 +56,16 @@ const createFlags = {
     type: 'boolean',
     about: 'print the command that installs minik8s on a machine and joins it',
   },
-} as const satisfies FlagTable;
+});
 
 const create: Verb = {
-  about: 'create a token; print it with the server and the hash of the cluster authority',
+  about: 'create a token with which machines join, and print the lines of a node file',
   flags: createFlags,
+  examples: [
+    'token create # print what a node file needs',
+    'token create --print-join-command # print the command that joins a machine',
+    'token create --master --ttl=30m # create a token for a further master',
+  ],
   async run({ flags, io, cluster }) {
     const isForMaster = flags.on('master');
     const ttl = ttlOf(flags.duration('ttl'), isForMaster);
@@ -107,6 +112,7 @@ const joinLine = (command: string, { token, server, hash }: Join) =>
 
 const list: Verb = {
   about: 'list the tokens, without their secrets',
+  examples: ['token list # list the tokens'],
   async run({ io, palette, cluster }) {
     const query = new URLSearchParams({ fieldSelector: `type=${tokenType}` });
     const found = recordsAt(await cluster().get(`${secrets}?${query}`), 'items').filter((secret) =>
@@ -123,7 +129,8 @@ const list: Verb = {
 
 const remove: Verb = {
   about: 'delete tokens; nodes that have already joined stay in the cluster',
-  words: 'TOKEN',
+  words: 'TOKEN...',
+  examples: ['token delete abc123 # delete a token by its id'],
   async run(context) {
     const { words } = context.flags;
     if (words.length === 0)
@@ -137,6 +144,7 @@ export const tokenCommand = (io: CtlIo): AnyCommand =>
   toCommand(
     {
       about: 'manage the bootstrap tokens with which machines join',
+      examples: ['token create # print what a machine needs to join', 'token list # list the tokens'],
       verbs: { create, list, delete: remove },
     },
     io,

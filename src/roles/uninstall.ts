@@ -16,6 +16,12 @@ import { requireRoot } from './preflight.ts';
 
 export const command = defineCommand({
   meta: { description: 'remove what minik8s install made on this machine, with its pods and data' },
+  ...{
+    examples: [
+      'uninstall # ask, and remove everything',
+      'uninstall --yes --keep-data # do not ask, and keep the data',
+    ],
+  },
   args: {
     yes: {
       type: 'boolean',

@@ -69,6 +69,13 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 
 export const command = defineCommand({
   meta: { description: 'install another version of minik8s, and restart the service with it' },
+  ...{
+    examples: [
+      'upgrade --file ./minik8s # install that file, and restart the service',
+      'upgrade --file ./minik8s --sha256 DIGEST # only if the file has this digest',
+      'upgrade --back # go back to the version before',
+    ],
+  },
   args,
   async run({ args: given }) {
     requireRoot();

@@ -13,7 +13,7 @@ import { UsageError } from '../base/usage-error.ts';
 import { resolveConnection } from '../cli/connection/connection.ts';
 import { processIo } from '../cli/ctl.ts';
 import { noFeatures } from '../cli/ctl-features.ts';
-import type { Flags, FlagTable } from '../cli/flags/flags.ts';
+import { type Flags, type FlagTable, under } from '../cli/flags/flags.ts';
 import { TableWriter } from '../cli/printers/table-writer.ts';
 import type { CtlIo, Verb, VerbContext } from '../cli/verb.ts';
 import { type AnyCommand, toCommand } from '../cli/verb-command.ts';
@@ -27,7 +27,7 @@ import { orderCertificate, type UserSubject } from './users/certificate.ts';
 /** Minimum lifetime that a signer grants, in milliseconds. */
 const minTtl = 600 * 1000;
 
-const createFlags = {
+const createFlags = under('The user', {
   group: { type: 'string', hint: 'GROUP', about: 'group of the user; may be repeated' },
   role: {
     type: 'string',
@@ -51,12 +51,16 @@ const createFlags = {
     type: 'boolean',
     about: 'allow names and groups that begin with `system:`, which Kubernetes reserves',
   },
-} as const satisfies FlagTable;
+});
 
 const create: Verb = {
-  about: 'create a key, a certificate and a kubeconfig for a user; grant a role',
+  about: 'create a key, a certificate and a kubeconfig for a user, and grant a role',
   words: 'NAME',
   flags: createFlags,
+  examples: [
+    'user create ann --role=edit -n shop # let a user change the objects of a namespace',
+    'user create ann --role=view --group=staff --ttl=720h # choose a group and a lifetime',
+  ],
   async run(context) {
     const { cluster, flags, io } = context;
     const subject = subjectOf(flags);
@@ -151,8 +155,9 @@ const grantFlags = {
 
 const give: Verb = {
   about: 'grant a role to a user',
-  words: 'NAME',
+  words: 'NAME --role ROLE',
   flags: grantFlags,
+  examples: ['user grant ann --role=view -n shop # grant a role in a namespace'],
   async run(context) {
     const name = nameOf(context.flags, 'grant');
     const granted = await grantRole(context, name);
@@ -164,6 +169,7 @@ const give: Verb = {
 
 const list: Verb = {
   about: 'list the users that have a role',
+  examples: ['user list # list the users with their roles'],
   async run({ cluster, io, palette }) {
     const found = await bindings(cluster());
     if (found.length === 0) {
@@ -178,8 +184,9 @@ const list: Verb = {
 };
 
 const remove: Verb = {
-  about: 'remove all roles of users; their certificates then grant nothing',
-  words: 'NAME',
+  about: 'remove all roles of users, so that their certificates grant nothing',
+  words: 'NAME...',
+  examples: ['user delete ann # remove the roles of a user'],
   async run({ cluster, flags, io, report }) {
     if (flags.words.length === 0) throw new UsageError('minik8s user delete: give the name of a user');
     const all = await bindings(cluster());
@@ -207,6 +214,7 @@ export const userCommand = (io: CtlIo): AnyCommand =>
   toCommand(
     {
       about: 'manage the users of the cluster',
+      examples: ['user create ann --role=edit -n shop # let a user change the objects of a namespace'],
       verbs: { create, grant: give, list, delete: remove },
     },
     io,

@@ -8,6 +8,7 @@ import { dataSteps } from '../storage/data-format.ts';
 
 export const versionCommand = defineCommand({
   meta: { description: 'print the version' },
+  ...{ examples: ['version # print the version'] },
   args: {
     'data-format': { type: 'boolean', description: 'print the newest format of stored data that it reads' },
   },

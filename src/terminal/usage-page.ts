@@ -1,20 +1,29 @@
 /**
- * The page that --help prints: the purpose of a command, its usage, its commands and its flags by subject.
+ * The page that --help prints: the purpose of a command, examples, its usage, its commands by group and its
+ * flags by subject.
  */
 
 export interface UsagePage {
   /** Full command, such as `minik8s ctl get`. */
   readonly path: string;
   readonly about: string;
-  /** Placeholders of its arguments, such as `TYPE NAME`; empty for none. */
-  readonly words: string;
+  /** Other names of the command. */
+  readonly aliases: readonly string[];
+  /** Command lines, each with the purpose behind ` # `. */
+  readonly examples: readonly string[];
+  /** Forms of its arguments, such as `TYPE [NAME...]`; empty for none. */
+  readonly forms: readonly string[];
   readonly commands: readonly UsageCommand[];
   readonly flags: readonly UsageFlag[];
+  /** Sentences at the end of the page, such as the command that lists further flags. */
+  readonly notes: readonly string[];
 }
 
 export interface UsageCommand {
   readonly name: string;
   readonly about: string;
+  /** Heading under which the command is listed. */
+  readonly group: string;
 }
 
 export interface UsageFlag {
@@ -34,28 +43,66 @@ const pageWidth = 100;
 /** Maximum width of a term; the description of a longer one is on the next line. */
 const maxTermLength = 34;
 
-export function usagePage({ path, about, words, commands, flags }: UsagePage): string {
-  const commandWord = commands.length > 0 ? ' COMMAND' : '';
-  const usage = `Usage: ${path}${commandWord}${words && ` ${words}`}${flags.length > 0 ? ' [FLAGS]' : ''}`;
+export function usagePage({ path, about, commands, flags, ...page }: UsagePage): string {
   const sections = [
     ...wrap(sentence(about), pageWidth),
+    ...exampleLines(page.examples),
     '',
-    usage,
-    ...section(
-      'Commands',
-      commands.map((command) => [command.name, command.about]),
-    ),
-    ...Map.groupBy(flags, ({ group }) => group)
-      .entries()
-      .flatMap(([group, members]) =>
-        section(
-          group,
-          members.map((flag) => [flagTerm(flag), flagAbout(flag)]),
-        ),
-      ),
-    ...(commands.length > 0 ? ['', `${path} COMMAND --help describes a command.`] : []),
+    ...usageLines(path, page.forms, commands.length > 0, flags.length > 0),
+    ...(page.aliases.length > 0 ? ['', `Aliases: ${page.aliases.join(', ')}`] : []),
+    ...sectionsOf(commands, (command) => [command.name, command.about]),
+    ...sectionsOf(flags, (flag) => [flagTerm(flag), flagAbout(flag)]),
+    ...(page.notes.length > 0 ? ['', ...page.notes.flatMap((note) => wrap(note, pageWidth))] : []),
   ];
   return `${sections.join('\n')}\n`;
+}
+
+/** Returns the examples: the purpose of each as a comment, and its command below. */
+function exampleLines(examples: readonly string[]): string[] {
+  if (examples.length === 0) return [];
+  const lines = examples.flatMap((example) => {
+    const { line, purpose } = exampleParts(example);
+    const comment = purpose === '' ? [] : wrap(capitalized(purpose), pageWidth - 4);
+    return [...comment.map((text) => `  # ${text}`), `  ${line}`];
+  });
+  return ['', 'Examples:', ...lines];
+}
+
+/** Splits an example into its command line and its purpose; the latter may be empty. */
+export function exampleParts(example: string): { readonly line: string; readonly purpose: string } {
+  const at = example.lastIndexOf(' # ');
+  return at < 0
+    ? { line: example, purpose: '' }
+    : { line: example.slice(0, at).trimEnd(), purpose: example.slice(at + 3) };
+}
+
+function usageLines(
+  path: string,
+  forms: readonly string[],
+  hasCommands: boolean,
+  hasFlags: boolean,
+): string[] {
+  const tail = hasFlags ? ' [FLAGS]' : '';
+  const all = [...(hasCommands ? ['COMMAND'] : []), ...forms];
+  const lines = (all.length > 0 ? all : ['']).map((form) => `${path}${form && ` ${form}`}`);
+  // Flags stand before the command of a container.
+  const whole = lines.map((line) => line.replace(/( \[?-- |$)/, `${tail}$1`));
+  const indent = ' '.repeat('Usage: '.length);
+  return whole.flatMap((line, index) => {
+    const [first = '', ...more] = wrap(line, pageWidth - 2 * indent.length);
+    return [`${index === 0 ? 'Usage: ' : indent}${first}`, ...more.map((text) => indent + indent + text)];
+  });
+}
+
+/** Returns a section for each group, in the order of the first member of each. */
+function sectionsOf<T extends { readonly group: string }>(
+  members: readonly T[],
+  entry: (member: T) => readonly [term: string, about: string],
+): string[] {
+  return Map.groupBy(members, ({ group }) => group)
+    .entries()
+    .flatMap(([group, some]) => section(group, some.map(entry)))
+    .toArray();
 }
 
 function section(title: string, entries: readonly (readonly [term: string, about: string])[]): string[] {
@@ -81,8 +128,9 @@ const flagTerm = ({ name, short, hint }: UsageFlag) =>
 const flagAbout = ({ about, usual }: UsageFlag) =>
   usual === undefined ? about : `${about} (default ${usual})`;
 
-const sentence = (text: string) =>
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? '' : '.'}`;
+const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+const sentence = (text: string) => `${capitalized(text)}${/[.!?…]$/.test(text) ? '' : '.'}`;
 
 /**
  * Returns lines of at most `width` characters, broken at spaces; a longer word has its own lines, broken at

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defineCommand } from 'citty';
 import { UsageError } from '../../src/base/usage-error.ts';
-import { type Command, dispatch, type Entry } from '../../src/dispatch.ts';
+import type { Command } from '../../src/command-page.ts';
+import { dispatch, type Entry } from '../../src/dispatch.ts';
 
 function program(ran: unknown[]) {
   const entry = (command: Command): Entry => ({ about: 'does it', load: async () => command });

@@ -10,11 +10,12 @@ import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 import { decide } from './certificate-decision.ts';
 
 const node: Verb = {
-  about:
-    'let in a machine that waits for approval or was deleted from the cluster; without a name: all that wait. ' +
-    'If no machine of that name waits, the Node is created (status 0) and a warning says how to delete it: ' +
-    'a deleted machine cannot be told from a mistyped name',
-  words: 'NODE',
+  about: 'approve machines that wait to join or were deleted: those named, or all that wait',
+  words: '[NODE...]',
+  examples: [
+    'ctl add node # approve all machines that wait',
+    'ctl add node n1 # approve one, or let a deleted one in again',
+  ],
   async run(context) {
     const { flags, io } = context;
     const cluster = context.cluster();
@@ -61,4 +62,9 @@ async function makeNode({ cluster }: VerbContext, name: string): Promise<boolean
   }
 }
 
-export const add: VerbGroup = { about: 'approve machines that join the cluster', verbs: { node } };
+export const add: VerbGroup = {
+  about: 'approve machines that join the cluster',
+  group: 'Cluster Management Commands',
+  examples: ['ctl add node n1 # approve a machine that waits'],
+  verbs: { node },
+};

@@ -11,6 +11,7 @@ const flagTable = {
     short: 'o',
     hint: 'wide|name',
     about: 'wide: add verbs and categories; name: names only',
+    usual: 'a table',
   },
   'api-group': { type: 'string', hint: 'GROUP', about: 'only kinds of this API group' },
   namespaced: {
@@ -21,8 +22,14 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const apiResources: Verb = {
-  about: 'list the API resources of the server',
+  about: 'list the types of objects that the server has',
+  group: 'Other Commands',
   flags: flagTable,
+  examples: [
+    'ctl api-resources # list all types',
+    'ctl api-resources --namespaced=false -o name # list the names of those without a namespace',
+    'ctl api-resources --api-group=apps # list the types of one group',
+  ],
   async run({ flags, io, palette, cluster }) {
     const group = flags.text('api-group');
     const shown = preferred(await cluster().resources({ fresh: true }))
@@ -55,7 +62,9 @@ const rowOf = (resource: ApiResource): string[] => [
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 export const apiVersions: Verb = {
-  about: 'list the API groups and versions of the server',
+  about: 'list the API groups and versions that the server has',
+  group: 'Other Commands',
+  examples: ['ctl api-versions # list what apiVersion can be'],
   async run({ io, cluster }) {
     const versions = new Set((await cluster().resources({ fresh: true })).map(apiVersionOf));
     io.out(

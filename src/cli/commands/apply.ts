@@ -25,7 +25,15 @@ import type { Verb, VerbContext } from '../verb.ts';
 const maxConflicts = 5;
 
 export const apply: Verb = {
-  about: 'create or update objects from manifests',
+  about: 'create or change objects so that they match manifests',
+  group: 'Advanced Commands',
+  words: '-f FILE',
+  examples: [
+    'ctl apply -f web.yaml # apply a file',
+    'ctl apply -f manifests/ -R # apply all files of a directory and of those in it',
+    'cat web.yaml | minik8s ctl apply -f - # apply what another program prints',
+    'ctl apply -f web.yaml --dry-run=server # check it on the server without storing it',
+  ],
   flags: {
     ...writeFlags,
     ...validateFlag,

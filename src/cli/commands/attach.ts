@@ -5,9 +5,14 @@ import { attachTo } from '../streaming/attach.ts';
 import type { Verb } from '../verb.ts';
 
 export const attach: Verb = {
-  about: 'attach to the program that runs in a container',
-  words: 'POD',
+  about: 'connect the terminal to the running program of a container',
+  group: 'Troubleshooting and Debugging Commands',
+  words: ['POD [-c CONTAINER]', 'TYPE/NAME [-c CONTAINER]'],
   flags: programFlags,
+  examples: [
+    'ctl attach web # print what the program writes from now on',
+    'ctl attach -it web -c shell # also send it what is typed',
+  ],
   async run(context) {
     const { flags } = context;
     const words = flags.words.length === 2 ? [flags.words.join('/')] : flags.words;

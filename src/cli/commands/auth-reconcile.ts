@@ -43,8 +43,10 @@ const plans: Readonly<Record<string, typeof planRole | typeof planBinding>> = {
 };
 
 export const reconcile: Verb = {
-  about: 'reconcile roles and bindings with manifests; other objects are ignored',
+  about: 'create and extend the roles and bindings of manifests; other objects are ignored',
+  words: '-f FILE',
   flags: flagTable,
+  examples: ['ctl auth reconcile -f roles.yaml # add missing rules and subjects'],
   async run(context) {
     const { flags, io } = context;
     const dryRun = checkedDryRun(flags);

@@ -22,8 +22,13 @@ const canIFlags = {
 
 const canI: Verb = {
   about: 'check whether an action is allowed; exit status 0: yes, 1: no',
-  words: 'VERB TYPE[/NAME] | VERB TYPE NAME | VERB /PATH',
+  words: ['VERB TYPE[/NAME]', 'VERB TYPE NAME', 'VERB /PATH', '--list'],
   flags: canIFlags,
+  examples: [
+    'ctl auth can-i create deployments # ask for yourself',
+    'ctl auth can-i list pods --as ann -n shop # ask for another user',
+    'ctl auth can-i --list # list everything that you may do',
+  ],
   run: (context) => (context.flags.on('list') ? list(context) : check(context)),
 };
 
@@ -155,8 +160,9 @@ async function list({ cluster, flags, io, palette }: VerbContext): Promise<void>
 }
 
 const whoami: Verb = {
-  about: 'print your user name and groups as the server authenticated them',
+  about: 'print the user name and groups with which the server authenticated you',
   flags: printFlags,
+  examples: ['ctl auth whoami # see as whom requests are made'],
   async run({ cluster, flags, io, palette }) {
     const format = printedFormat(flags);
     const review = await cluster().send('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {
@@ -184,6 +190,11 @@ function userRows(user: JsonObject): string[][] {
 }
 
 export const auth: VerbGroup = {
-  about: 'inspect authentication and authorization',
+  about: 'check permissions and reconcile roles',
+  group: 'Troubleshooting and Debugging Commands',
+  examples: [
+    'ctl auth can-i create deployments # check a permission',
+    'ctl auth whoami # see as whom requests are made',
+  ],
   verbs: { 'can-i': canI, whoami, reconcile },
 };

@@ -13,7 +13,7 @@ import type { Verb, VerbContext } from '../verb.ts';
 
 const flags = {
   min: { type: 'string', hint: 'PODS', about: 'the lowest number of pods', usual: '1' },
-  max: { type: 'string', hint: 'PODS', about: 'the highest number of pods' },
+  max: { type: 'string', hint: 'PODS', about: 'the highest number of pods; required' },
   'cpu-percent': {
     type: 'string',
     hint: 'PERCENT',
@@ -32,8 +32,10 @@ const flags = {
 
 export const autoscale: Verb = {
   about: 'create a HorizontalPodAutoscaler for a workload',
-  words: 'TYPE NAME',
+  group: 'Deploy Commands',
+  words: ['TYPE NAME --max=PODS', 'TYPE/NAME --max=PODS', '-f FILE --max=PODS'],
   flags,
+  examples: ['ctl autoscale deployment web --min=2 --max=10 --cpu-percent=80 # keep the CPU usage near 80%'],
   async run(context) {
     const { flags: given } = context;
     const limits = limitsOf(given);

@@ -18,8 +18,9 @@ const flagTable = {
 function decisionVerb(decision: CertificateDecision, about: string): Verb {
   return {
     about,
-    words: 'CSR',
+    words: ['CSR...', '-f FILE'],
     flags: flagTable,
+    examples: [`ctl certificate ${decision} csr-1 # ${decision} one request`],
     async run(context) {
       const { flags, io } = context;
       if (flags.words.length === 0 && !flags.given('filename'))
@@ -39,8 +40,13 @@ function decisionVerb(decision: CertificateDecision, about: string): Verb {
 
 export const certificate: VerbGroup = {
   about: 'approve or deny certificate signing requests',
+  group: 'Cluster Management Commands',
+  examples: [
+    'ctl get csr # list the requests',
+    'ctl certificate approve csr-1 # sign the certificate of a request',
+  ],
   verbs: {
-    approve: decisionVerb('approve', 'approve requests: their certificates are signed'),
-    deny: decisionVerb('deny', 'deny requests: no certificate is signed'),
+    approve: decisionVerb('approve', 'approve requests, so that their certificates are signed'),
+    deny: decisionVerb('deny', 'deny requests, so that no certificate is signed'),
   },
 };

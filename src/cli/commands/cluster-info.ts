@@ -5,7 +5,8 @@ import type { Verb } from '../verb.ts';
 
 export const clusterInfo: Verb = {
   about: 'print the addresses of the control plane and of cluster services',
-  examples: ['ctl cluster-info'],
+  group: 'Cluster Management Commands',
+  examples: ['ctl cluster-info # see where the API server is'],
   async run(context) {
     const { io } = context;
     const cluster = context.cluster();

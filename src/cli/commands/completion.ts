@@ -5,8 +5,12 @@ import type { Verb } from '../verb.ts';
 
 export const completion: Verb = {
   about: `print the completion script of a shell: ${shells.join(', ')}`,
+  group: 'Settings Commands',
   words: 'SHELL',
-  examples: ['source <(minik8s ctl completion bash)'],
+  examples: [
+    'source <(minik8s ctl completion bash) # complete words in this shell',
+    'ctl completion zsh > ~/.minik8s-completion # write a script for the start file of the shell',
+  ],
   async run({ io, flags }) {
     const [word, ...more] = flags.words;
     const shell = shells.find((name) => name === word);

@@ -17,7 +17,11 @@ import type { Verb, VerbGroup } from '../verb.ts';
 const load = (io: Io, flags: Flags) => findKubeconfig(io, flags.text('kubeconfig'));
 
 const view: Verb = {
-  about: 'print the kubeconfig, without secrets',
+  about: 'print the kubeconfig, without its secrets',
+  examples: [
+    'ctl config view # print the kubeconfig',
+    'ctl config view --minify # print what the current context uses',
+  ],
   flags: {
     raw: { type: 'boolean', about: 'include secrets' },
     minify: { type: 'boolean', about: 'print only the parts that the current context uses' },
@@ -74,6 +78,7 @@ function documentOf(config: Kubeconfig, raw: boolean): JsonObject {
 
 const currentContext: Verb = {
   about: 'print the name of the current context',
+  examples: ['ctl config current-context # see which cluster commands work with'],
   async run({ io, flags }) {
     const { currentContext: name } = load(io, flags);
     if (!name) throw new Error('current-context is not set');
@@ -82,7 +87,8 @@ const currentContext: Verb = {
 };
 
 const getContexts: Verb = {
-  about: 'list the contexts',
+  about: 'list the contexts of the kubeconfig',
+  examples: ['ctl config get-contexts # list the contexts'],
   flags: {
     output: { type: 'string', short: 'o', hint: 'name', about: 'names only' },
     'no-headers': { type: 'boolean', about: 'do not print the header line' },
@@ -106,6 +112,7 @@ const getContexts: Verb = {
 const useContext: Verb = {
   about: 'set the current context',
   words: 'NAME',
+  examples: ['ctl config use-context minik8s # work with the cluster of a context'],
   async run({ io, flags }) {
     const [name, ...more] = flags.words;
     if (name === undefined || more.length > 0) throw new UsageError('ctl config use-context: give one NAME');
@@ -122,9 +129,10 @@ const useContext: Verb = {
 };
 
 const setContext: Verb = {
-  about: 'set the namespace of a context: --current --namespace NAME',
-  words: 'NAME',
+  about: 'set the namespace, the cluster or the user of a context',
+  words: ['NAME', '--current'],
   flags: { current: { type: 'boolean', about: 'the current context' } },
+  examples: ['ctl config set-context --current --namespace=shop # make a namespace the usual one'],
   async run({ io, flags }) {
     const name = flags.on('current') ? load(io, flags).currentContext : flags.words[0];
     const namespace = flags.text('namespace');
@@ -166,6 +174,11 @@ async function edit(file: string, change: (document: JsonObject) => void): Promi
 
 export const config: VerbGroup = {
   about: 'show and change the kubeconfig file',
+  group: 'Other Commands',
+  examples: [
+    'ctl config get-contexts # list the contexts',
+    'ctl config set-context --current --namespace=shop # make a namespace the usual one',
+  ],
   verbs: {
     view,
     'current-context': currentContext,

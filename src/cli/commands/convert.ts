@@ -28,8 +28,14 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const convert: Verb = {
-  about: 'convert manifests of other Mini-K8s systems to Kubernetes; report omitted fields',
+  about: 'convert manifests of other Mini-K8s systems to Kubernetes; omitted fields are reported',
+  group: 'Advanced Commands',
+  words: '-f FILE',
   flags: flagTable,
+  examples: [
+    'ctl convert -f old.yaml # print the manifest in the words of Kubernetes',
+    'ctl convert -f old.yaml | minik8s ctl apply -f - # apply it',
+  ],
   async run(context) {
     const { io, flags, report } = context;
     if (!flags.given('filename')) throw new UsageError('ctl convert: -f FILE is required');

@@ -21,15 +21,21 @@ const flagTable = {
     type: 'string',
     hint: 'COUNT',
     about:
-      'how often a copy from a container is resumed after a lost connection (below 0: no limit); the container needs sh and tail',
+      'how often a copy from a container is resumed after a lost connection; below 0: no limit; the container needs sh and tail',
+    usual: '0',
   },
   'no-preserve': { type: 'boolean', about: 'do not keep the owners and permissions of the local files' },
 } as const satisfies FlagTable;
 
 export const cp: Verb = {
-  about: 'copy files to and from a container: cp FROM TO, one of them POD:PATH',
-  words: 'FROM',
+  about: 'copy files to and from a container, which needs tar',
+  group: 'Troubleshooting and Debugging Commands',
+  words: ['FILE [NAMESPACE/]POD:PATH', '[NAMESPACE/]POD:PATH FILE'],
   flags: flagTable,
+  examples: [
+    'ctl cp app.conf web:/etc/app.conf # copy a file into a container',
+    'ctl cp shop/web:/var/log/app ./log -c app # copy a directory out of one',
+  ],
   async run(context) {
     const plan = planCopy(context.flags.words);
     if (plan.direction === 'to pod' && !existsSync(plan.local))

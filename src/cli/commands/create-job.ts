@@ -16,10 +16,13 @@ const flags = {
 } as const satisfies FlagTable;
 
 export const createJob: Verb = {
-  about: 'create a Job that runs an image, or a Job from the template of a CronJob',
-  words: 'NAME',
+  about: 'create a Job from an image, or from the template of a CronJob',
+  words: ['NAME --image=IMAGE [-- COMMAND [ARG...]]', 'NAME --from=cronjob/NAME'],
   flags,
-  examples: ['ctl create job hello --image=busybox -- date', 'ctl create job now --from=cronjob/backup'],
+  examples: [
+    'ctl create job hello --image=busybox -- date # run a command once',
+    'ctl create job now --from=cronjob/backup # run a CronJob now',
+  ],
   async run(context) {
     const { flags: given } = context;
     const { name, command } = requested(given);

@@ -18,7 +18,7 @@ import type { Verb, VerbGroup } from '../verb.ts';
 
 const createVerb = (generator: Generator): Verb => ({
   about: generator.about,
-  words: 'NAME',
+  words: ['NAME', generator.usage].filter(Boolean).join(' '),
   flags: { ...makingFlags, ...generator.flags },
   ...(generator.examples && { examples: generator.examples.map((words) => `ctl create ${words}`) }),
   async run(context) {
@@ -38,11 +38,27 @@ const createVerb = (generator: Generator): Verb => ({
   },
 });
 
-const verbsOf = (generators: Readonly<Record<string, Generator>>): Readonly<Record<string, Verb>> =>
-  Object.fromEntries(Object.entries(generators).map(([kind, generator]) => [kind, createVerb(generator)]));
+/** Returns the verb of each kind; a generator under several names is one verb. */
+function verbsOf(generators: Readonly<Record<string, Generator>>): Readonly<Record<string, Verb>> {
+  const made = new Map(Object.values(generators).map((generator) => [generator, createVerb(generator)]));
+  return Object.fromEntries(
+    Object.entries(generators).map(([kind, generator]) => [
+      kind,
+      made.get(generator) ?? createVerb(generator),
+    ]),
+  );
+}
 
-const secret: VerbGroup = { about: 'create a Secret of a type', verbs: verbsOf(secretGenerators) };
-const service: VerbGroup = { about: 'create a Service of a type', verbs: verbsOf(serviceGenerators) };
+const secret: VerbGroup = {
+  about: 'create a Secret of a type',
+  examples: ['ctl create secret generic login --from-literal=user=ann # create one from values'],
+  verbs: verbsOf(secretGenerators),
+};
+const service: VerbGroup = {
+  about: 'create a Service of a type',
+  examples: ['ctl create service clusterip web --tcp=80:8080 # create one with an address in the cluster'],
+  verbs: verbsOf(serviceGenerators),
+};
 
 /** Verbs by the word after `create`. */
 export const createObject: Readonly<Record<string, Verb | VerbGroup>> = {

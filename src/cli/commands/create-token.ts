@@ -21,6 +21,7 @@ const flags = {
     type: 'string',
     hint: kinds.join('|'),
     about: 'kind of the object to bind the token to',
+    usual: 'none',
   },
   'bound-object-name': { type: 'string', hint: 'NAME', about: 'name of the object to bind the token to' },
   'bound-object-uid': {
@@ -32,9 +33,13 @@ const flags = {
 } as const satisfies FlagTable;
 
 export const createToken: Verb = {
-  about: 'request a service account token',
+  about: 'request a token of a service account, and print it',
   words: 'SERVICEACCOUNT',
   flags,
+  examples: [
+    'ctl create token robot # print a token that is valid for an hour',
+    'ctl create token robot --duration=24h --audience=shop # choose its lifetime and audience',
+  ],
   async run({ io, flags: given, cluster }) {
     const [name, ...more] = given.words;
     if (!name || more.length > 0)

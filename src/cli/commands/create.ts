@@ -24,8 +24,15 @@ import { createObject } from './create-object.ts';
 import { createToken } from './create-token.ts';
 
 export const create: Verb = {
-  about: 'create objects from manifests',
+  about: 'create objects from manifests or, by type, from flags',
+  group: 'Basic Commands (Beginner)',
+  words: '-f FILE',
   flags: { ...writeFlags, ...validateFlag, ...managerFlag },
+  examples: [
+    'ctl create -f web.yaml # create the objects of a manifest',
+    'ctl create deployment web --image=nginx # create a Deployment from flags',
+    'ctl create namespace shop -o yaml --dry-run=client # print the manifest of an object',
+  ],
   inner: { job: createJob, token: createToken, ...createObject },
   async run(context) {
     const { io, flags } = context;

@@ -14,6 +14,7 @@ import {
   fileFlags,
   outputFlag,
   selectorFlag,
+  under,
 } from '../flags/flags.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
@@ -27,32 +28,50 @@ import type { Verb, VerbContext } from '../verb.ts';
 const flagTable = {
   ...fileFlags,
   ...dryRunFlag,
-  output: { ...outputFlag.output, hint: 'name', about: 'print only the names', values: ['name'] },
+  output: {
+    ...outputFlag.output,
+    hint: 'name',
+    about: 'print only the names',
+    usual: 'a line for each object',
+    values: ['name'],
+  },
   ...selectorFlag,
   'field-selector': { type: 'string', hint: 'SELECTOR', about: 'only objects whose fields match' },
   all: { type: 'boolean', about: 'all objects of the type in the namespace' },
   'all-namespaces': { type: 'boolean', short: 'A', about: 'in all namespaces' },
-  'grace-period': {
-    type: 'string',
-    hint: 'SECONDS',
-    about: 'seconds given to a pod to terminate gracefully',
-  },
-  now: { type: 'boolean', about: 'the same as --grace-period=1' },
-  force: { type: 'boolean', about: 'remove at once, without waiting for the pod to stop' },
+  ...under('Deletion', {
+    'grace-period': {
+      type: 'string',
+      hint: 'SECONDS',
+      about: 'seconds given to a pod to terminate gracefully',
+      usual: 'the grace period of each pod',
+    },
+    now: { type: 'boolean', about: 'the same as --grace-period=1' },
+    force: { type: 'boolean', about: 'remove at once, without waiting for the pod to stop' },
+    cascade: {
+      type: 'string',
+      hint: 'background|foreground|orphan',
+      about: 'deletion of dependent objects: after the object, before it, or not at all',
+      usual: 'background',
+    },
+  }),
   wait: { type: 'boolean', on: true, about: 'wait until the objects are gone' },
   timeout: { type: 'string', hint: 'DURATION', about: 'time to wait', usual: 'no limit' },
-  cascade: {
-    type: 'string',
-    hint: 'background|foreground|orphan',
-    about: 'deletion of dependent objects',
-  },
   'ignore-not-found': { type: 'boolean', about: 'do not fail for an object that does not exist' },
 } as const satisfies FlagTable;
 
 export const remove: Verb = {
-  about: 'delete objects by name, by selector, or by manifest',
-  words: 'TYPE NAME',
+  about: 'delete objects by name, by label or by manifest, and wait until they are gone',
+  group: 'Basic Commands (Intermediate)',
+  words: ['TYPE NAME...', 'TYPE/NAME...', 'TYPE (-l SELECTOR | --all)', '-f FILE'],
   flags: flagTable,
+  examples: [
+    'ctl delete pod web # delete an object and wait until it is gone',
+    'ctl delete -f web.yaml # delete the objects of a manifest',
+    'ctl delete deployments,services -l app=web # delete objects by label',
+    'ctl delete pod web --now # leave the pod one second to end',
+    'ctl delete pods --all --wait=false # delete all pods of the namespace without waiting',
+  ],
   async run(context) {
     const { io, flags } = context;
     const cluster = context.cluster();

@@ -20,9 +20,15 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const describe: Verb = {
-  about: 'show details of objects, with their events',
-  words: 'TYPE [NAME | NAME-PREFIX]',
+  about: 'explain the state of objects: their settings, their conditions and their last events',
+  group: 'Troubleshooting and Debugging Commands',
+  words: ['TYPE [NAME | NAME-PREFIX]', 'TYPE/NAME...', '-f FILE'],
   flags: flagTable,
+  examples: [
+    'ctl describe pod web # see why a pod does not start',
+    'ctl describe deployments -l app=web # describe the objects that have a label',
+    'ctl describe nodes # see what the nodes have and what their pods request',
+  ],
   async run(context) {
     const { flags, io } = context;
     const cluster = context.cluster();
@@ -54,6 +60,7 @@ function printer({ flags, io }: VerbContext, cluster: Cluster): (target: ObjectT
       showEvents: flags.on('show-events'),
       limit: chunkSizeOf(flags),
       now: io.clock.now(),
+      describers: io.features.describers,
     });
     io.out(`${first ? '' : '\n\n'}${text}`);
     await io.room?.();

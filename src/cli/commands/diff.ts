@@ -30,9 +30,14 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const diff: Verb = {
-  about:
-    'show the changes that apply would make ($KUBECTL_EXTERNAL_DIFF, or diff -u -N); exit status 1 if there are any',
+  about: 'show what apply would change, by $KUBECTL_EXTERNAL_DIFF or diff -u -N; exit status 1 if anything',
+  group: 'Advanced Commands',
+  words: '-f FILE',
   flags: flagTable,
+  examples: [
+    'ctl diff -f web.yaml # show what apply would change',
+    'cat web.yaml | minik8s ctl diff -f - # compare what another program prints',
+  ],
   async run(context) {
     const { io, flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl diff: -f FILE is required');

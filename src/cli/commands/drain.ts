@@ -6,7 +6,7 @@ import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { objectPath } from '../../client/resource-path.ts';
 import { ReportedError } from '../errors.ts';
-import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
+import { dryRunOf, dryRunSuffix, type Flags, type FlagTable, under } from '../flags/flags.ts';
 import {
   controllerOf,
   type DrainPlan,
@@ -25,29 +25,31 @@ import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
   ...nodeFlags,
-  'pod-selector': { type: 'string', hint: 'SELECTOR', about: 'only pods whose labels match' },
-  'ignore-daemonsets': { type: 'boolean', about: 'ignore pods that a DaemonSet manages: they stay' },
-  'delete-emptydir-data': {
-    type: 'boolean',
-    about: 'also delete pods with emptyDir volumes, whose data is lost',
-  },
-  force: { type: 'boolean', about: 'also delete pods that no controller replaces' },
-  'disable-eviction': {
-    type: 'boolean',
-    about: 'delete pods rather than evict them: disruption budgets are ignored',
-  },
-  'grace-period': {
-    type: 'string',
-    hint: 'SECONDS',
-    about: 'seconds given to a pod to terminate gracefully',
-    usual: 'the grace period of each pod',
-  },
-  'skip-wait-for-delete-timeout': {
-    type: 'string',
-    hint: 'SECONDS',
-    about: 'do not wait for pods whose deletionTimestamp is older than this',
-    usual: 'wait for all',
-  },
+  ...under('Eviction', {
+    'pod-selector': { type: 'string', hint: 'SELECTOR', about: 'only pods whose labels match' },
+    'ignore-daemonsets': { type: 'boolean', about: 'ignore pods that a DaemonSet manages: they stay' },
+    'delete-emptydir-data': {
+      type: 'boolean',
+      about: 'also delete pods with emptyDir volumes, whose data is lost',
+    },
+    force: { type: 'boolean', about: 'also delete pods that no controller replaces' },
+    'disable-eviction': {
+      type: 'boolean',
+      about: 'delete pods rather than evict them: disruption budgets are ignored',
+    },
+    'grace-period': {
+      type: 'string',
+      hint: 'SECONDS',
+      about: 'seconds given to a pod to terminate gracefully',
+      usual: 'the grace period of each pod',
+    },
+    'skip-wait-for-delete-timeout': {
+      type: 'string',
+      hint: 'SECONDS',
+      about: 'do not wait for pods whose deletionTimestamp is older than this many seconds',
+      usual: 'wait for all',
+    },
+  }),
   ...chunkSizeFlag,
   timeout: { type: 'string', hint: 'DURATION', about: 'time to wait before giving up', usual: 'no limit' },
 } as const satisfies FlagTable;
@@ -61,9 +63,15 @@ const daemonSets = {
 };
 
 export const drain: Verb = {
-  about: 'cordon a node and evict its pods, before maintenance',
-  words: 'NODE',
+  about: 'cordon nodes and evict their pods before maintenance',
+  group: 'Cluster Management Commands',
+  words: ['NODE...', '-l SELECTOR'],
   flags: flagTable,
+  examples: [
+    'ctl drain n1 --ignore-daemonsets # move the pods away, but those of DaemonSets',
+    'ctl drain n1 --ignore-daemonsets --delete-emptydir-data # also pods that lose their emptyDir volumes',
+    'ctl drain n1 --ignore-daemonsets --dry-run=client # print what would be evicted',
+  ],
   async run(context) {
     const { io, flags } = context;
     const settings = readSettings(flags);

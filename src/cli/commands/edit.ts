@@ -34,9 +34,14 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const edit: Verb = {
-  about: 'edit objects in an editor ($KUBE_EDITOR, $EDITOR, vi)',
-  words: 'TYPE NAME',
+  about: 'edit objects in an editor: $KUBE_EDITOR, $EDITOR or vi',
+  group: 'Basic Commands (Intermediate)',
+  words: ['TYPE NAME...', 'TYPE/NAME...', '-f FILE'],
   flags: flagTable,
+  examples: [
+    'ctl edit deployment web # edit an object',
+    'KUBE_EDITOR=nano minik8s ctl edit service/web # edit it in another editor',
+  ],
   async run(context) {
     requireSelection(context.flags);
     const cluster = context.cluster();

@@ -26,8 +26,14 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const events: Verb = {
-  about: 'show events, the latest last',
+  about: 'list events, the latest last',
+  group: 'Troubleshooting and Debugging Commands',
   flags: flagTable,
+  examples: [
+    'ctl events # list the events of the namespace',
+    'ctl events -A --types=Warning # list the warnings of all namespaces',
+    'ctl events --for pod/web --watch # follow the events of one object',
+  ],
   async run(context) {
     const { flags, io } = context;
     if (flags.words.length > 0)

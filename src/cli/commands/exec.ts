@@ -12,9 +12,15 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const exec: Verb = {
-  about: 'run a program in a container: exec POD -- PROGRAM ARGUMENT…',
-  words: 'POD',
+  about: 'run a command in a container',
+  group: 'Troubleshooting and Debugging Commands',
+  words: ['POD [-c CONTAINER] -- COMMAND [ARG...]', 'TYPE/NAME [-c CONTAINER] -- COMMAND [ARG...]'],
   flags: flagTable,
+  examples: [
+    'ctl exec web -- date # run a command in the first container',
+    'ctl exec -it web -- sh # open a shell',
+    'ctl exec deployment/web -c nginx -- nginx -T # run it in a container of a pod of a Deployment',
+  ],
   async run(context) {
     const { flags, io } = context;
     const { pod: word, command } = checkedWords(flags);

@@ -14,9 +14,15 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const explain: Verb = {
-  about: 'describe a kind or a field, such as explain pods.spec.containers',
-  words: 'TYPE',
+  about: 'explain a type or a field: what it means, its type and the fields in it',
+  group: 'Basic Commands (Intermediate)',
+  words: 'TYPE[.FIELD[.FIELD...]]',
   flags: flagTable,
+  examples: [
+    'ctl explain pods # list the fields of a pod',
+    'ctl explain pods.spec.containers # list the fields of a container',
+    'ctl explain deployments.spec --recursive # list the fields of all levels',
+  ],
   async run({ io, flags, ...context }) {
     const [word, ...more] = flags.words;
     if (word === undefined || more.length > 0)

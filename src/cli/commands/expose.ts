@@ -31,7 +31,12 @@ const flagTable = {
     about: 'labels of the Service',
     usual: "the object's",
   },
-  'cluster-ip': { type: 'string', hint: 'IP|None', about: 'address of the Service; None: headless' },
+  'cluster-ip': {
+    type: 'string',
+    hint: 'IP|None',
+    about: 'address of the Service; None: headless',
+    usual: 'a free one',
+  },
   'external-ip': { type: 'string', hint: 'IP', about: 'additional address outside the cluster' },
   'load-balancer-ip': { type: 'string', hint: 'IP', about: 'address of the load balancer' },
   'session-affinity': {
@@ -46,9 +51,13 @@ const flagTable = {
 
 export const expose: Verb = {
   about: 'create a Service for the pods of an object',
-  words: 'TYPE NAME',
+  group: 'Basic Commands (Beginner)',
+  words: ['TYPE NAME', 'TYPE/NAME', '-f FILE'],
   flags: flagTable,
-  examples: ['ctl expose deployment web --port=80 --target-port=8080', 'ctl expose pod db --port=5432'],
+  examples: [
+    'ctl expose deployment web --port=80 --target-port=8080 # create a Service for a Deployment',
+    'ctl expose pod db --port=5432 # create one for a pod',
+  ],
   async run(context) {
     // The selector is the one of the new Service, and selects no objects to expose.
     const named = { ...context, flags: context.flags.without('selector') };

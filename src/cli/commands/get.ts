@@ -68,9 +68,18 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const get: Verb = {
-  about: 'show objects: a table, or -o json|yaml|name|jsonpath=…',
-  words: 'TYPE NAME',
+  about: 'display objects as a table, as JSON or YAML, or by a template',
+  group: 'Basic Commands (Intermediate)',
+  words: ['TYPE [NAME...]', 'TYPE/NAME...', 'TYPE,TYPE...', '-f FILE'],
   flags: flagTable,
+  examples: [
+    'ctl get pods # list the pods of the namespace',
+    'ctl get pods -A -o wide # list the pods of all namespaces, with their nodes',
+    'ctl get deployments,services -l app=web # list the objects of two types that have a label',
+    'ctl get pod web -o yaml # print all fields of a pod',
+    "ctl get pods -o jsonpath='{.items[*].metadata.name}' # print one field of each pod",
+    'ctl get pods -w # keep printing changes until Ctrl-C',
+  ],
   async run(context) {
     const raw = context.flags.text('raw');
     if (raw === undefined) await new Getter(context).get();

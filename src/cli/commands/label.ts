@@ -29,9 +29,15 @@ export const annotate = entriesVerb('annotations', 'annotate', 'annotated');
 
 function entriesVerb(field: Field, verb: string, done: string): Verb {
   return {
-    about: `set KEY=VALUE or remove KEY- in the ${field} of objects`,
-    words: 'TYPE NAME KEY=VALUE',
+    about: `set or remove ${field} of objects`,
+    group: 'Settings Commands',
+    words: ['TYPE NAME... KEY=VALUE... KEY-...', 'TYPE/NAME... KEY=VALUE... KEY-...', '-f FILE KEY=VALUE...'],
     flags: flagTable,
+    examples: [
+      `ctl ${verb} pod web tier=front # set one of the ${field} of an object`,
+      `ctl ${verb} pod web app=shop --overwrite # change one`,
+      `ctl ${verb} pods --all tier- # remove one from all pods of the namespace`,
+    ],
     async run(context) {
       const { flags, io } = context;
       const { words, changes } = splitChanges(flags.words);

@@ -18,14 +18,35 @@ import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
   follow: { type: 'boolean', short: 'f', about: 'keep printing new lines as the containers write them' },
-  container: { type: 'string', short: 'c', hint: 'NAME', about: 'the container whose log is printed' },
+  container: {
+    type: 'string',
+    short: 'c',
+    hint: 'NAME',
+    about: 'container whose log is printed',
+    usual: 'the first',
+  },
   'all-containers': { type: 'boolean', about: 'print the logs of all containers' },
   previous: { type: 'boolean', short: 'p', about: 'print the log of the run before the last restart' },
-  tail: { type: 'string', hint: 'LINES', about: 'print only this many of the last lines' },
-  since: { type: 'string', hint: 'DURATION', about: 'print only lines newer than a duration, such as 5m' },
-  'since-time': { type: 'string', hint: 'TIME', about: 'print only lines after a time (RFC 3339)' },
+  tail: {
+    type: 'string',
+    hint: 'LINES',
+    about: 'print only this many of the last lines',
+    usual: '-1, all lines; 10 with a selector',
+  },
+  since: {
+    type: 'string',
+    hint: 'DURATION',
+    about: 'print only lines newer than this, such as 5m',
+    usual: 'all',
+  },
+  'since-time': {
+    type: 'string',
+    hint: 'TIME',
+    about: 'print only lines after a time (RFC 3339)',
+    usual: 'all',
+  },
   timestamps: { type: 'boolean', about: 'print the time before each line' },
-  'limit-bytes': { type: 'string', hint: 'BYTES', about: 'print at most this many bytes' },
+  'limit-bytes': { type: 'string', hint: 'BYTES', about: 'print at most this many bytes', usual: 'no limit' },
   'all-pods': { type: 'boolean', about: 'print the logs of all pods of TYPE/NAME; sets --prefix' },
   'all-nodes': {
     type: 'boolean',
@@ -43,9 +64,17 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const logs: Verb = {
-  about: 'print the logs of the containers of a pod',
-  words: 'POD',
+  about: 'print the logs of the containers of pods',
+  group: 'Troubleshooting and Debugging Commands',
+  words: ['POD [-c CONTAINER]', 'TYPE/NAME', '-l SELECTOR'],
   flags: flagTable,
+  examples: [
+    'ctl logs web # print the log of a pod',
+    'ctl logs -f deployment/web # follow the log of a pod of a Deployment',
+    'ctl logs web -p # print the log of the run before the last restart',
+    'ctl logs -l app=web --all-containers --tail=20 # print the last lines of several pods',
+    'ctl logs web --since=10m # print the lines of the last ten minutes',
+  ],
   async run(context) {
     const cluster = context.cluster();
     const found = await podsOf(context, cluster);

@@ -3,7 +3,9 @@ import { connectionFlags } from '../flags/flags.ts';
 import type { Verb } from '../verb.ts';
 
 export const options: Verb = {
-  about: 'list the flags that every command takes',
+  about: 'list the flags that every command has',
+  group: 'Other Commands',
+  examples: ['ctl options # list them with their defaults'],
   async run({ io }) {
     const lines = Object.entries(connectionFlags).map(([name, flag]) => {
       const { about, short, hint, usual }: { about: string; short?: string; hint?: string; usual?: string } =

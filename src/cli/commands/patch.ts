@@ -32,9 +32,19 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const patch: Verb = {
-  about: 'change fields of an object with a patch',
-  words: 'TYPE NAME',
+  about: 'change fields of objects by a patch',
+  group: 'Advanced Commands',
+  words: [
+    'TYPE NAME (-p PATCH | --patch-file FILE)',
+    'TYPE/NAME (-p PATCH | --patch-file FILE)',
+    '-f FILE (-p PATCH | --patch-file FILE)',
+  ],
   flags: flagTable,
+  examples: [
+    `ctl patch deployment web -p '{"spec":{"replicas":2}}' # merge fields`,
+    `ctl patch deployment web --type=json -p '[{"op":"remove","path":"/metadata/labels/old"}]' # remove a field`,
+    `ctl patch deployment web --subresource=scale --type=merge -p '{"spec":{"replicas":2}}' # patch a subresource`,
+  ],
   async run(context) {
     const { flags, io } = context;
     requireSelection(flags);

@@ -6,6 +6,7 @@ import type { Verb, VerbGroup } from '../verb.ts';
 const list: Verb = {
   about: 'list the plugins on the PATH',
   flags: { 'name-only': { type: 'boolean', about: 'print the names without their directories' } },
+  examples: ['ctl plugin list # list the files of the plugins'],
   async run({ io, flags }) {
     const plugins = listPlugins(io.env.PATH ?? '');
     if (plugins.length === 0) throw new Error('unable to find any plugins in your PATH');
@@ -21,5 +22,7 @@ const list: Verb = {
 
 export const plugin: VerbGroup = {
   about: 'list the plugins: programs kubectl-NAME and minik8s-NAME on the PATH',
+  group: 'Other Commands',
+  examples: ['ctl plugin list # list the files of the plugins'],
   verbs: { list },
 };

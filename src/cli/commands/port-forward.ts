@@ -23,9 +23,15 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const portForward: Verb = {
-  about: 'forward ports of this machine to a pod: [LOCAL:]REMOTE…',
-  words: 'POD',
+  about: 'forward ports of this machine to a pod, until Ctrl-C',
+  group: 'Troubleshooting and Debugging Commands',
+  words: '(POD | TYPE/NAME) [LOCAL:]REMOTE...',
   flags: flagTable,
+  examples: [
+    'ctl port-forward web 8080:80 # connect port 8080 of this machine with port 80 of the pod',
+    'ctl port-forward service/web 8080:80 # choose a pod of a Service',
+    'ctl port-forward --address 0.0.0.0 deployment/web :80 # listen on all addresses, on a free port',
+  ],
   untilInterrupted: true,
   async run(context) {
     const { flags, io, cluster } = context;

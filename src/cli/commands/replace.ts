@@ -28,6 +28,7 @@ const flagTable = {
     type: 'string',
     hint: 'SECONDS',
     about: 'with --force: seconds given to a pod to terminate gracefully',
+    usual: 'the grace period of each pod',
   },
   timeout: { type: 'string', hint: 'DURATION', about: 'with --force: time to wait', usual: 'no limit' },
   ...writeFlags,
@@ -36,8 +37,14 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const replace: Verb = {
-  about: 'replace objects by manifests',
+  about: 'replace objects by those of manifests',
+  group: 'Advanced Commands',
+  words: '-f FILE',
   flags: flagTable,
+  examples: [
+    'ctl replace -f web.yaml # replace an object as a whole',
+    'ctl replace -f web.yaml --force # delete it, and create it again',
+  ],
   async run(context) {
     const { io, flags } = context;
     requireFittingFlags(flags);

@@ -51,8 +51,12 @@ async function targetsOf(context: VerbContext): Promise<ObjectTarget[]> {
 }
 
 const status: Verb = {
-  about: 'wait until a rollout is done',
-  words: 'TYPE NAME',
+  about: 'wait until a rollout is complete',
+  words: ['TYPE NAME', 'TYPE/NAME', '-f FILE'],
+  examples: [
+    'ctl rollout status deployment/web # wait until all pods have the new version',
+    'ctl rollout status deployment/web --timeout=2m # give up after two minutes',
+  ],
   flags: {
     ...common,
     watch: { type: 'boolean', short: 'w', on: true, about: 'wait until it is done' },
@@ -151,9 +155,13 @@ const restartable: readonly string[] = ['Deployment', 'DaemonSet', 'StatefulSet'
 const changing = { ...common, ...printFlags, ...managerFlag } as const satisfies FlagTable;
 
 const restart: Verb = {
-  about: 'restart a workload: replace all its pods',
-  words: 'TYPE NAME',
+  about: 'restart the pods of workloads, a few at a time',
+  words: ['TYPE NAME', 'TYPE/NAME', 'TYPE -l SELECTOR', '-f FILE'],
   flags: changing,
+  examples: [
+    'ctl rollout restart deployment/web # replace all pods of a Deployment',
+    'ctl rollout restart deployments -l app=web # restart those that have a label',
+  ],
   run: (context) =>
     changeEach(context, {
       patchOf(object, kind) {
@@ -167,9 +175,10 @@ const restart: Verb = {
 };
 
 const pause: Verb = {
-  about: 'pause the rollout of a Deployment',
-  words: 'TYPE NAME',
+  about: 'pause the rollouts of Deployments: changes have no effect until resume',
+  words: ['TYPE NAME', 'TYPE/NAME', '-f FILE'],
   flags: changing,
+  examples: ['ctl rollout pause deployment/web # collect several changes'],
   run: (context) =>
     changeEach(context, {
       patchOf(object, kind) {
@@ -181,9 +190,10 @@ const pause: Verb = {
 };
 
 const resume: Verb = {
-  about: 'resume the rollout of a paused Deployment',
-  words: 'TYPE NAME',
+  about: 'resume the rollouts of paused Deployments',
+  words: ['TYPE NAME', 'TYPE/NAME', '-f FILE'],
   flags: changing,
+  examples: ['ctl rollout resume deployment/web # roll out the changes'],
   run: (context) =>
     changeEach(context, {
       patchOf(object, kind) {
@@ -203,12 +213,21 @@ function revisionOf(flags: Flags, name: string): bigint {
 }
 
 const history: Verb = {
-  about: 'list the revisions of a workload',
-  words: 'TYPE NAME',
+  about: 'list the revisions of workloads, or show one',
+  words: ['TYPE NAME', 'TYPE/NAME', '-f FILE'],
+  examples: [
+    'ctl rollout history deployment/web # list the revisions',
+    'ctl rollout history deployment/web --revision=2 # show the pod template of one',
+  ],
   flags: {
     ...common,
     ...printFlags,
-    revision: { type: 'string', hint: 'NUMBER', about: 'show the pod template of this revision' },
+    revision: {
+      type: 'string',
+      hint: 'NUMBER',
+      about: 'show the pod template of this revision',
+      usual: '0, the list',
+    },
   },
   async run(context) {
     const { flags, io } = context;
@@ -245,8 +264,12 @@ function historyText({ palette }: VerbContext, all: readonly Revision[], one: Re
 const templateText = ({ template }: Revision) => `${alignTabs(podTemplateLines(template).join('\n'))}\n`;
 
 const undo: Verb = {
-  about: 'roll back to an earlier revision of a workload',
-  words: 'TYPE NAME',
+  about: 'roll workloads back to an earlier revision',
+  words: ['TYPE NAME', 'TYPE/NAME', '-f FILE'],
+  examples: [
+    'ctl rollout undo deployment/web # roll back to the revision before',
+    'ctl rollout undo deployment/web --to-revision=2 # choose the revision',
+  ],
   flags: {
     ...common,
     ...dryRunFlag,
@@ -296,6 +319,11 @@ async function rollBack(
 }
 
 export const rollout: VerbGroup = {
-  about: 'manage the rollout of a workload',
+  about: 'follow, pause, restart and undo the rollouts of Deployments, DaemonSets and StatefulSets',
+  group: 'Deploy Commands',
+  examples: [
+    'ctl rollout status deployment/web # wait until all pods have the new version',
+    'ctl rollout undo deployment/web # roll back to the revision before',
+  ],
   verbs: { status, history, undo, pause, resume, restart },
 };

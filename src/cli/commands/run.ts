@@ -28,7 +28,7 @@ import type { Verb, VerbContext } from '../verb.ts';
 import { failureOf, isRunning, podOf, type RestartPolicy } from './run-plan.ts';
 
 const flagTable = {
-  image: { type: 'string', hint: 'IMAGE', about: 'the image of the container' },
+  image: { type: 'string', hint: 'IMAGE', about: 'image of the container; required' },
   command: {
     type: 'boolean',
     about: 'use the words after -- as command of the container, not as its arguments',
@@ -36,14 +36,19 @@ const flagTable = {
   labels: { type: 'string', short: 'l', hint: 'KEY=VALUE,…', about: 'labels of the pod', usual: 'run=NAME' },
   annotations: { type: 'string', hint: 'KEY=VALUE', about: 'an annotation of the pod; may be repeated' },
   env: { type: 'string', hint: 'KEY=VALUE', about: 'an environment variable; may be repeated' },
-  port: { type: 'string', hint: 'PORT', about: 'the port that the container listens on' },
+  port: { type: 'string', hint: 'PORT', about: 'port that the container listens on' },
   restart: {
     type: 'string',
     hint: 'Always|OnFailure|Never',
     about: 'restart policy of the pod',
     usual: 'Always',
   },
-  'image-pull-policy': { type: 'string', hint: 'Always|IfNotPresent|Never', about: 'when to pull the image' },
+  'image-pull-policy': {
+    type: 'string',
+    hint: 'Always|IfNotPresent|Never',
+    about: 'when to pull the image',
+    usual: 'Always for the tag latest, else IfNotPresent',
+  },
   privileged: { type: 'boolean', about: 'run the container in privileged mode' },
   attach: { type: 'boolean', about: 'attach to the container once it is running; -i implies it' },
   'leave-stdin-open': {
@@ -57,9 +62,16 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const run: Verb = {
-  about: 'run an image in a new pod: run NAME --image=IMAGE -- ARGUMENT…',
-  words: 'NAME',
+  about: 'run an image in a new pod',
+  group: 'Basic Commands (Beginner)',
+  words: ['NAME --image=IMAGE [-- ARG...]', 'NAME --image=IMAGE --command -- COMMAND [ARG...]'],
   flags: flagTable,
+  examples: [
+    'ctl run web --image=nginx # start a pod',
+    'ctl run -it --rm shell --image=busybox --restart=Never -- sh # open a shell in a pod that is deleted at its end',
+    'ctl run web --image=nginx --env=COLOR=blue --labels=app=web # set variables and labels',
+    'ctl run web --image=nginx --dry-run=client -o yaml # print the manifest',
+  ],
   async run(context) {
     const { flags, io } = context;
     const joins = flags.given('attach') ? flags.on('attach') : flags.on('stdin');

@@ -13,19 +13,25 @@ import { printedFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
-  replicas: { type: 'string', hint: 'COUNT', about: 'number of replicas' },
+  replicas: { type: 'string', hint: 'COUNT', about: 'number of replicas; required' },
   'current-replicas': {
     type: 'string',
     hint: 'COUNT',
     about: 'scale only if the object has this many replicas now',
+    usual: 'any number',
   },
   ...changeFlags,
 } as const satisfies FlagTable;
 
 export const scale: Verb = {
-  about: 'set the number of replicas of a workload',
-  words: 'TYPE NAME',
+  about: 'set the number of replicas of workloads',
+  group: 'Deploy Commands',
+  words: ['TYPE NAME... --replicas=COUNT', 'TYPE/NAME... --replicas=COUNT', '-f FILE --replicas=COUNT'],
   flags: flagTable,
+  examples: [
+    'ctl scale deployment web --replicas=3 # set the number of pods',
+    'ctl scale deployment/web --current-replicas=2 --replicas=3 # only if it has two now',
+  ],
   async run(context) {
     const { flags, io } = context;
     const replicas = flags.whole('replicas');

@@ -31,9 +31,14 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const setEnv: Verb = {
-  about: 'set NAME=VALUE or remove NAME- in the variables of containers',
-  words: 'TYPE NAME NAME=VALUE',
+  about: 'set or remove environment variables of containers',
+  words: ['TYPE NAME KEY=VALUE... KEY-...', 'TYPE/NAME KEY=VALUE... KEY-...', '-f FILE KEY=VALUE...'],
   flags: flagTable,
+  examples: [
+    'ctl set env deployment/web COLOR=blue OLD- # set a variable, and remove another',
+    'ctl set env deployment/web --from=configmap/settings # take variables from a ConfigMap',
+    'ctl set env deployment/web --list # print the variables',
+  ],
   async run(context) {
     const { flags } = context;
     const { words, variables, remove } = splitWords(flags.words, flags.texts('env'));

@@ -16,9 +16,13 @@ import { setEnv } from './set-env.ts';
 const shared = { ...changeFlags, ...printFlags } as const satisfies FlagTable;
 
 const setImage: Verb = {
-  about: 'set the images of containers: set image TYPE NAME CONTAINER=IMAGE',
-  words: 'TYPE NAME CONTAINER=IMAGE',
+  about: 'set the images of containers',
+  words: ['TYPE NAME CONTAINER=IMAGE...', 'TYPE/NAME CONTAINER=IMAGE...', '-f FILE CONTAINER=IMAGE...'],
   flags: shared,
+  examples: [
+    'ctl set image deployment/web nginx=nginx:1.27 # set the image of one container',
+    "ctl set image deployments --all '*=nginx:1.27' # set it for all containers",
+  ],
   async run(context) {
     const all = context.flags.words;
     const words = all.filter((word) => !word.includes('='));
@@ -43,8 +47,12 @@ const setImage: Verb = {
 };
 
 const setResources: Verb = {
-  about: 'set requests and limits: set resources TYPE NAME --limits=cpu=1,memory=1Gi',
-  words: 'TYPE NAME',
+  about: 'set the resource requests and limits of containers',
+  words: ['TYPE NAME', 'TYPE/NAME', '-f FILE'],
+  examples: [
+    'ctl set resources deployment web --requests=cpu=100m,memory=64Mi --limits=memory=128Mi # set several amounts',
+    'ctl set resources deployment web -c nginx --limits=cpu=0 # remove a limit of one container',
+  ],
   flags: {
     limits: { type: 'string', hint: 'RESOURCE=AMOUNT', about: 'resource limits of the containers' },
     requests: { type: 'string', hint: 'RESOURCE=AMOUNT', about: 'resource requests of the containers' },
@@ -80,9 +88,10 @@ function splitLast(words: readonly string[], missing: string): [readonly string[
 }
 
 const setSelector: Verb = {
-  about: 'set the selector of a Service: set selector TYPE NAME LABELS',
-  words: 'TYPE NAME LABELS',
+  about: 'set the selector of Services',
+  words: ['TYPE NAME KEY=VALUE,...', 'TYPE/NAME KEY=VALUE,...'],
   flags: shared,
+  examples: ['ctl set selector service web app=web,tier=front # choose the pods of a Service'],
   async run(context) {
     const [words, text] = splitLast(context.flags.words, 'one selector is required');
     const { matchLabels = {}, matchExpressions } = labelSelectorOf(text);
@@ -95,9 +104,10 @@ const setSelector: Verb = {
 };
 
 const setServiceAccount: Verb = {
-  about: 'set the service account of pods: set serviceaccount TYPE NAME ACCOUNT',
-  words: 'TYPE NAME ACCOUNT',
+  about: 'set the service account of the pods of workloads',
+  words: ['TYPE NAME ACCOUNT', 'TYPE/NAME ACCOUNT'],
   flags: shared,
+  examples: ['ctl set serviceaccount deployment web robot # let the pods act as a service account'],
   async run(context) {
     const [words, account] = splitLast(context.flags.words, 'serviceaccount is required');
     await changeObjects(context, words, 'serviceaccount', (object) =>
@@ -107,9 +117,13 @@ const setServiceAccount: Verb = {
 };
 
 const setSubject: Verb = {
-  about: 'add users, groups and service accounts to a binding',
-  words: 'TYPE NAME',
+  about: 'add users, groups and service accounts to role bindings',
+  words: ['TYPE NAME', 'TYPE/NAME'],
   flags: { ...subjectFlags, ...shared },
+  examples: [
+    'ctl set subject rolebinding readers --user=ann --group=staff # add a user and a group',
+    'ctl set subject clusterrolebinding readers --serviceaccount=shop:robot # add a service account',
+  ],
   async run(context) {
     const { flags } = context;
     const added = subjectsOf(flags, context.cluster().namespace);
@@ -127,6 +141,11 @@ const setSubject: Verb = {
 
 export const set: VerbGroup = {
   about: 'set one field of objects: images, variables, resources and others',
+  group: 'Basic Commands (Beginner)',
+  examples: [
+    'ctl set image deployment/web nginx=nginx:1.27 # change the image of a container',
+    'ctl set env deployment/web COLOR=blue # change a variable',
+  ],
   verbs: {
     image: setImage,
     env: setEnv,

@@ -40,9 +40,14 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const taint: Verb = {
-  about: 'set KEY=VALUE:EFFECT or remove KEY- in the taints of nodes',
-  words: 'node NAME KEY=VALUE:EFFECT',
+  about: 'set or remove taints of nodes',
+  group: 'Cluster Management Commands',
+  words: ['node NAME... KEY=VALUE:EFFECT...', 'node NAME... KEY[:EFFECT]-...'],
   flags: flagTable,
+  examples: [
+    'ctl taint node n1 dedicated=gpu:NoSchedule # keep pods without a toleration away',
+    'ctl taint node n1 dedicated- # remove the taint',
+  ],
   async run(context) {
     const { flags, io } = context;
     const { words, ...changes } = parseTaintWords(flags.words);

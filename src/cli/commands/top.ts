@@ -20,7 +20,12 @@ import {
 
 const common = {
   selector: { type: 'string', short: 'l', hint: 'LABELS', about: 'only objects with these labels' },
-  'sort-by': { type: 'string', hint: 'cpu|memory', about: 'sort by usage, largest first; default: by name' },
+  'sort-by': {
+    type: 'string',
+    hint: 'cpu|memory',
+    about: 'sort by usage, the largest first',
+    usual: 'by name',
+  },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
 } as const satisfies FlagTable;
 
@@ -39,9 +44,13 @@ const podFlags = {
 const root = '/apis/metrics.k8s.io/v1beta1';
 
 const node: Verb = {
-  about: 'show CPU and memory usage of nodes, also in percent of their allocatable resources',
-  words: 'NODE',
+  about: 'show CPU and memory usage of nodes, and its share of their allocatable resources',
+  words: '[NODE]',
   flags: common,
+  examples: [
+    'ctl top node # show the usage of all nodes',
+    'ctl top node --sort-by=memory # show the node that uses the most memory first',
+  ],
   async run(context) {
     const { flags, io, palette } = context;
     const metrics = await read(context, `${root}/nodes`);
@@ -60,8 +69,13 @@ const node: Verb = {
 
 const pod: Verb = {
   about: 'show CPU and memory usage of pods',
-  words: 'POD',
+  words: '[POD]',
   flags: podFlags,
+  examples: [
+    'ctl top pod # show the usage of the pods of the namespace',
+    'ctl top pod -A --sort-by=cpu # show the pods of all namespaces, the busiest first',
+    'ctl top pod web --containers # show each container',
+  ],
   async run(context) {
     const { flags, io, palette } = context;
     const everywhere = flags.on('all-namespaces');
@@ -110,6 +124,8 @@ async function read({ flags, cluster }: VerbContext, path: string) {
 }
 
 export const top: VerbGroup = {
-  about: 'show resource usage of nodes or pods',
+  about: 'show CPU and memory usage of nodes or pods',
+  group: 'Cluster Management Commands',
+  examples: ['ctl top node # show the usage of all nodes', 'ctl top pod -A # show the usage of all pods'],
   verbs: { node, nodes: node, no: node, pod, pods: pod, po: pod },
 };

@@ -7,12 +7,17 @@ import type { Verb } from '../verb.ts';
 
 const flagTable = {
   client: { type: 'boolean', about: 'print only the version of the client' },
-  output: { ...outputFlag.output, hint: 'json|yaml', about: 'print as JSON or YAML' },
+  output: { ...outputFlag.output, hint: 'json|yaml', about: 'print as JSON or YAML', usual: 'text' },
 } as const satisfies FlagTable;
 
 export const version: Verb = {
   about: 'print the versions of the client and of the server',
+  group: 'Other Commands',
   flags: flagTable,
+  examples: [
+    'ctl version # print both versions',
+    'ctl version --client -o json # print that of the client, as JSON',
+  ],
   async run({ flags, io, cluster }) {
     const format = objectFormat(flags.oneOf('output', ['json', 'yaml'] as const));
     const clientVersion = { gitVersion: `v${ownVersion()}` };

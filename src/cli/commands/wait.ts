@@ -36,9 +36,21 @@ const flagTable = {
 const defaultTimeoutMs = 30_000;
 
 export const wait: Verb = {
-  about: 'wait until objects have a condition or are deleted',
-  words: 'TYPE NAME',
+  about: 'wait until objects have a condition or a value, exist, or are deleted',
+  group: 'Advanced Commands',
+  words: [
+    'TYPE NAME... --for=CONDITION',
+    'TYPE/NAME... --for=CONDITION',
+    'TYPE (-l SELECTOR | --all) --for=CONDITION',
+    '-f FILE --for=CONDITION',
+  ],
   flags: flagTable,
+  examples: [
+    'ctl wait pod/web --for=condition=Ready # wait until a pod is ready',
+    'ctl wait deployment/web --for=condition=Available --timeout=2m # give up after two minutes',
+    "ctl wait pod/web --for=jsonpath='{.status.phase}'=Running # wait for the value of a field",
+    'ctl wait pod/web --for=delete # wait until it is gone',
+  ],
   async run(context) {
     const { flags } = context;
     const condition = readCondition(flags);

@@ -9,11 +9,13 @@ import { completionScripts, type Shell, shells } from './scripts.ts';
 const scriptCommand = (shell: Shell) =>
   defineCommand({
     meta: { description: `print the completion script for ${shell}` },
+    ...{ examples: [`completion ${shell} # print it, for the start file of the shell`] },
     run: () => void process.stdout.write(completionScripts[shell]),
   });
 
 export const command = defineCommand({
   meta: { description: 'print the completion script of a shell' },
+  ...{ examples: ['source <(minik8s completion bash) # complete words in this shell'] },
   subCommands: Object.fromEntries(shells.map((shell) => [shell, scriptCommand(shell)])),
 });
 

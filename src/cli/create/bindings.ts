@@ -5,10 +5,10 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { rbacGroup } from '../access/read-policy.ts';
-import type { Flags, FlagTable } from '../flags/flags.ts';
+import { type Flags, type FlagTable, under } from '../flags/flags.ts';
 import { type Generator, newMetadata } from './generator.ts';
 
-export const subjectFlags = {
+export const subjectFlags = under('Who gets the role', {
   user: { type: 'string', hint: 'NAME', about: 'user to bind to the role; may be repeated' },
   group: { type: 'string', hint: 'NAME', about: 'group to bind to the role; may be repeated' },
   serviceaccount: {
@@ -16,7 +16,7 @@ export const subjectFlags = {
     hint: 'NS:NAME',
     about: 'service account to bind to the role; may be repeated',
   },
-} as const satisfies FlagTable;
+});
 
 /**
  * Returns the subjects in the flags. `usual` is the default namespace of a service account; without it, a
@@ -34,7 +34,7 @@ export const subjectsOf = (flags: Flags, usual = ''): JsonObject[] => [
 ];
 
 const clusterRoleFlag = {
-  clusterrole: { type: 'string', hint: 'NAME', about: 'ClusterRole to refer to' },
+  clusterrole: { type: 'string', hint: 'NAME', about: 'ClusterRole to grant' },
 } as const satisfies FlagTable;
 
 const binding = (kind: string, name: string, role: readonly [string, string], flags: Flags): JsonObject => {
@@ -49,10 +49,14 @@ const binding = (kind: string, name: string, role: readonly [string, string], fl
 };
 
 const roleBindingGenerator: Generator = {
-  about: 'create a RoleBinding: rolebinding NAME --role=NAME|--clusterrole=NAME --user=NAME',
+  about: 'create a RoleBinding, which grants a role in a namespace',
+  usage: '(--role=NAME | --clusterrole=NAME) [--user=NAME]',
+  examples: [
+    'rolebinding readers --clusterrole=view --user=ann --group=staff # grant a role to a user and a group',
+  ],
   resource: `rolebindings.${rbacGroup}`,
   flags: {
-    role: { type: 'string', hint: 'NAME', about: 'Role to refer to' },
+    role: { type: 'string', hint: 'NAME', about: 'Role to grant' },
     ...clusterRoleFlag,
     ...subjectFlags,
   },
@@ -65,7 +69,11 @@ const roleBindingGenerator: Generator = {
 };
 
 const clusterRoleBindingGenerator: Generator = {
-  about: 'create a ClusterRoleBinding: clusterrolebinding NAME --clusterrole=NAME --user=NAME',
+  about: 'create a ClusterRoleBinding, which grants a role in all namespaces',
+  usage: '--clusterrole=NAME [--user=NAME]',
+  examples: [
+    'clusterrolebinding readers --clusterrole=view --serviceaccount=shop:robot # grant a role to a service account',
+  ],
   resource: `clusterrolebindings.${rbacGroup}`,
   clusterWide: true,
   flags: { ...clusterRoleFlag, ...subjectFlags },

@@ -8,7 +8,10 @@ const configMapGenerator: Generator = {
   about: 'create a ConfigMap from files, directories or literal values',
   resource: 'configmaps',
   flags: { ...sourceFlags, ...hashFlag },
-  examples: ['configmap settings --from-literal=color=blue --from-file=app.conf'],
+  examples: [
+    'configmap settings --from-literal=color=blue --from-file=app.conf # take a value and a file',
+    'configmap settings --from-env-file=app.env # take the lines of a file',
+  ],
   make(given) {
     const { name, flags } = given;
     if (flags.given('from-env-file') && (flags.given('from-file') || flags.given('from-literal')))

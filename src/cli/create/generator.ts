@@ -14,7 +14,9 @@ export interface Generator {
   readonly needsResources?: true;
   /** True if words after the name, or behind `--`, are the command of a container. */
   readonly takesCommand?: true;
-  /** Flags in kubectl's order of fields, for the help: one or two examples of the words after `create`. */
+  /** Required flags and the command, for the usage line. */
+  readonly usage?: string;
+  /** Command lines for the help, as those of a Verb, without `ctl create`. */
   readonly examples?: readonly string[];
   /** Returns the object. Throws UsageError for missing or invalid flags. */
   make(given: Given): JsonObject;

@@ -76,7 +76,10 @@ const ingressGenerator: Generator = {
     },
     annotation: { type: 'string', hint: 'KEY=VALUE', about: 'an annotation; may be repeated' },
   },
-  examples: ['ingress shop --rule="shop.example/*=web:80,tls=shop-cert"'],
+  usage: '--rule=HOST/PATH=SERVICE:PORT',
+  examples: [
+    'ingress shop --rule="shop.example/*=web:80,tls=shop-cert" # lead all paths of a host to a Service',
+  ],
   make({ name, flags }) {
     const backend = flags.text('default-backend');
     const rules = flags.texts('rule').map(ruleOf);

@@ -4,7 +4,9 @@ import { labelSelectorOf } from '../objects/label-selector.ts';
 import { type Generator, newMetadata } from './generator.ts';
 
 const quotaGenerator: Generator = {
-  about: 'create a ResourceQuota: quota NAME --hard=pods=10,limits.memory=1Gi',
+  about: 'create a ResourceQuota, which limits what a namespace may have',
+  usage: '--hard=RESOURCE=AMOUNT',
+  examples: ['quota small --hard=pods=10,limits.memory=1Gi # limit the pods and their memory'],
   resource: 'resourcequotas',
   flags: {
     hard: { type: 'string', hint: 'RESOURCE=AMOUNT', about: 'hard limits, comma-separated' },
@@ -37,7 +39,9 @@ export function amountsOf(text: string | undefined): Record<string, string> {
 }
 
 const budgetGenerator: Generator = {
-  about: 'create a PodDisruptionBudget: poddisruptionbudget NAME --selector=LABELS --min-available=COUNT',
+  about: 'create a PodDisruptionBudget, which limits evictions of pods',
+  usage: '--selector=SELECTOR (--min-available=COUNT | --max-unavailable=COUNT)',
+  examples: ['pdb web --selector=app=web --min-available=2 # keep two pods while nodes are drained'],
   resource: 'poddisruptionbudgets.policy',
   flags: {
     selector: { type: 'string', hint: 'SELECTOR', about: 'label selector of the pods' },
@@ -77,7 +81,11 @@ const budgetGenerator: Generator = {
 };
 
 const priorityClassGenerator: Generator = {
-  about: 'create a PriorityClass: priorityclass NAME --value=NUMBER',
+  about: 'create a PriorityClass, which lets pods go before others',
+  usage: '--value=NUMBER',
+  examples: [
+    'priorityclass important --value=1000 --description="pods that customers need" # create a class',
+  ],
   resource: 'priorityclasses.scheduling.k8s.io',
   clusterWide: true,
   flags: {

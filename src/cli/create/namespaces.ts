@@ -6,7 +6,7 @@ const namespaceGenerator: Generator = {
   resource: 'namespaces',
   clusterWide: true,
   flags: {},
-  examples: ['namespace shop'],
+  examples: ['namespace shop # create a namespace'],
   make: ({ name }) => ({
     kind: 'Namespace',
     apiVersion: 'v1',

@@ -28,7 +28,11 @@ const role = (kind: string, name: string, rest: JsonObject): JsonObject => ({
 });
 
 const roleGenerator: Generator = {
-  about: 'create a Role: role NAME --verb=VERB --resource=RESOURCE',
+  about: 'create a Role with one rule for each API group',
+  usage: '--verb=VERB --resource=RESOURCE',
+  examples: [
+    'role reader --verb=get,list,watch --resource=pods,pods/log # allow reading pods and their logs',
+  ],
   resource: `roles.${rbacGroup}`,
   needsResources: true,
   flags: ruleFlags,
@@ -42,7 +46,12 @@ const roleGenerator: Generator = {
 };
 
 const clusterRoleGenerator: Generator = {
-  about: 'create a ClusterRole: clusterrole NAME --verb=VERB --resource=RESOURCE',
+  about: 'create a ClusterRole with rules for resources or URLs, or one that combines others',
+  usage: '--verb=VERB --resource=RESOURCE',
+  examples: [
+    'clusterrole reader --verb=get,list,watch --resource=nodes # allow reading nodes',
+    'clusterrole metrics --verb=get --non-resource-url=/metrics # allow reading a URL',
+  ],
   resource: `clusterroles.${rbacGroup}`,
   clusterWide: true,
   needsResources: true,

@@ -15,7 +15,9 @@ const genericGenerator: Generator = {
     ...hashFlag,
     type: { type: 'string', hint: 'TYPE', about: 'type of the Secret', usual: 'Opaque' },
   },
-  examples: ['secret generic login --from-literal=user=ann --from-file=password.txt'],
+  examples: [
+    'secret generic login --from-literal=user=ann --from-file=password.txt # take a value and a file',
+  ],
   make(given) {
     const { flags } = given;
     if (flags.given('from-env-file') && (flags.given('from-file') || flags.given('from-literal')))
@@ -41,8 +43,10 @@ const registryGenerator: Generator = {
     ...fileSourceFlag,
     ...hashFlag,
   },
+  usage: '(--docker-username=NAME --docker-password=PASSWORD | --from-file=FILE)',
   examples: [
-    'secret docker-registry mine --docker-server=registry.example --docker-username=ann --docker-password=…',
+    'secret docker-registry mine --docker-username=ann --docker-password=PASSWORD # log in by a password',
+    'secret docker-registry mine --from-file=.dockerconfigjson=config.json # take the file of docker login',
   ],
   make(given) {
     const { flags } = given;
@@ -75,7 +79,8 @@ const tlsGenerator: Generator = {
     key: { type: 'string', hint: 'FILE', about: 'private key in PEM' },
     ...hashFlag,
   },
-  examples: ['secret tls web --cert=web.crt --key=web.key'],
+  usage: '--cert=FILE --key=FILE',
+  examples: ['secret tls web --cert=web.crt --key=web.key # take a certificate and its key'],
   make(given) {
     const { flags, files } = given;
     const [cert, key] = [flags.text('cert'), flags.text('key')];

@@ -78,9 +78,18 @@ const clusterIpGenerator: Generator = {
   resource: 'services',
   flags: {
     ...tcpFlag,
-    clusterip: { type: 'string', hint: 'IP|None', about: 'address of the Service; None: headless' },
+    clusterip: {
+      type: 'string',
+      hint: 'IP|None',
+      about: 'address of the Service; None: headless',
+      usual: 'a free one',
+    },
   },
-  examples: ['service clusterip web --tcp=80:8080'],
+  usage: '--tcp=PORT[:TARGET]',
+  examples: [
+    'service clusterip web --tcp=80:8080 # lead port 80 to port 8080 of the pods',
+    'service clusterip web --clusterip=None # create a headless Service',
+  ],
   make: (given) => serviceOf(given, { type: 'ClusterIP', clusterIP: given.flags.text('clusterip') }),
 };
 
@@ -91,7 +100,8 @@ const nodePortGenerator: Generator = {
     ...tcpFlag,
     'node-port': { type: 'string', hint: 'PORT', about: 'port on each node', usual: 'a free one' },
   },
-  examples: ['service nodeport web --tcp=80:8080'],
+  usage: '--tcp=PORT[:TARGET]',
+  examples: ['service nodeport web --tcp=80:8080 --node-port=30080 # choose the port of the nodes'],
   make: (given) => serviceOf(given, { type: 'NodePort', nodePort: given.flags.whole('node-port') ?? 0 }),
 };
 
@@ -99,7 +109,8 @@ const loadBalancerGenerator: Generator = {
   about: 'create a Service with an external address',
   resource: 'services',
   flags: tcpFlag,
-  examples: ['service loadbalancer web --tcp=80:8080'],
+  usage: '--tcp=PORT[:TARGET]',
+  examples: ['service loadbalancer web --tcp=80:8080 # lead port 80 to port 8080 of the pods'],
   make: (given) => serviceOf(given, { type: 'LoadBalancer' }),
 };
 
@@ -110,7 +121,10 @@ const externalNameGenerator: Generator = {
     ...tcpFlag,
     'external-name': { type: 'string', hint: 'NAME', about: 'name outside the cluster' },
   },
-  examples: ['service externalname shop --external-name=shop.example.com'],
+  usage: '--external-name=NAME',
+  examples: [
+    'service externalname shop --external-name=shop.example.com # give a host a name in the cluster',
+  ],
   make(given) {
     const externalName = given.flags.text('external-name');
     if (externalName === undefined) throw new UsageError('required flag(s) "external-name" not set');

@@ -11,7 +11,11 @@ const deploymentGenerator: Generator = {
     replicas: { type: 'string', short: 'r', hint: 'COUNT', about: 'number of pods', usual: '1' },
     port: { type: 'string', hint: 'PORT', about: 'port that the first container listens on' },
   },
-  examples: ['deployment web --image=nginx --replicas=3 --port=80', 'deployment job --image=busybox -- date'],
+  usage: '--image=IMAGE [-- COMMAND [ARG...]]',
+  examples: [
+    'deployment web --image=nginx --replicas=3 --port=80 # run three pods',
+    'deployment clock --image=busybox -- sh -c "date; sleep 60" # run a command',
+  ],
   make(given) {
     const { name, flags, command } = given;
     const images = flags.texts('image').flatMap((text) => text.split(','));
@@ -62,7 +66,8 @@ const cronJobGenerator: Generator = {
       usual: 'OnFailure',
     },
   },
-  examples: ['cronjob backup --image=busybox --schedule="0 3 * * *" -- date'],
+  usage: '--image=IMAGE --schedule=CRON [-- COMMAND [ARG...]]',
+  examples: ['cronjob backup --image=busybox --schedule="0 3 * * *" -- date # run a command every night'],
   make({ name, flags, command }) {
     const [image, schedule] = [flags.text('image'), flags.text('schedule')];
     if (!image) throw new UsageError('--image must be specified');
@@ -87,7 +92,7 @@ const serviceAccountGenerator: Generator = {
   about: 'create a ServiceAccount',
   resource: 'serviceaccounts',
   flags: {},
-  examples: ['serviceaccount robot'],
+  examples: ['serviceaccount robot # create a service account'],
   make: ({ name }) => ({ kind: 'ServiceAccount', apiVersion: 'v1', metadata: newMetadata(name) }),
 };
 

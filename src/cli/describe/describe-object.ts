@@ -8,6 +8,7 @@ import { metadataOf } from '../objects/objects.ts';
 import { pages } from '../objects/pages.ts';
 import { tableAccept } from '../printers/server-table.ts';
 import { shown } from '../printers/table-writer.ts';
+import type { CtlFeatures } from '../verb.ts';
 import { alignTabs } from './align.ts';
 import type { Describer, Found, Need } from './describer.ts';
 import { describerOf } from './describers.ts';
@@ -19,11 +20,13 @@ interface Options {
   /** Objects per request of a large list. */
   readonly limit: number;
   readonly now: number;
+  /** Describers of the features, by `KIND.GROUP`. */
+  readonly describers: CtlFeatures['describers'];
 }
 
 /** Resolves to the description of an object; rejects with StatusError if the object itself cannot be read. */
 export async function describeTarget(target: ObjectTarget, options: Options): Promise<string> {
-  const describer = await describerOf(target.resource);
+  const describer = await describerOf(target.resource, options.describers);
   const object = await readObject(target, describer, options);
   const [related, events] = await Promise.all([
     readNeeds(describer.needs?.(object) ?? {}, options),

@@ -46,12 +46,13 @@ const describers: Readonly<Record<string, Load>> = {
     (await import('./others.ts')).certificateSigningRequest,
 };
 
-/** Resolves to the describer of a kind. */
-export async function describerOf(kind: {
-  readonly group: string;
-  readonly kind: string;
-}): Promise<Describer> {
+/** Resolves to the describer of a kind; `added` has those of the features. */
+export async function describerOf(
+  kind: { readonly group: string; readonly kind: string },
+  added: Readonly<Record<string, Load>> = {},
+): Promise<Describer> {
   const key = kind.group ? `${kind.kind}.${kind.group}` : kind.kind;
-  const load = Object.hasOwn(describers, key) ? describers[key] : undefined;
+  const all = { ...added, ...describers };
+  const load = Object.hasOwn(all, key) ? all[key] : undefined;
   return load ? load() : (await import('./generic.ts')).generic;
 }

@@ -188,5 +188,26 @@ export function conditionLines(
   ];
 }
 
+/** Returns the conditions of the kinds of minik8s as a table: each with its reason and message. */
+export const reasonLines = (object: JsonObject): string[] =>
+  conditionLines(object, [
+    ['Type', 'type'],
+    ['Status', 'status'],
+    ['Reason', 'reason'],
+    ['Message', 'message'],
+  ]);
+
+/** Returns a table with a title and rules below its headers; `Title: <none>` without rows. */
+export function tableLines(
+  title: string,
+  headers: readonly string[],
+  rows: readonly (readonly string[])[],
+): string[] {
+  if (rows.length === 0) return [`${title}:\t${none}`];
+  return [`${title}:`, headers, headers.map((header) => '-'.repeat(header.length)), ...rows].map((cells) =>
+    typeof cells === 'string' ? cells : `  ${cells.join('\t')}`,
+  );
+}
+
 /** Rules below titles that kubectl draws longer than the title. */
 const underlines: Readonly<Record<string, string>> = { LastProbeTime: '-'.repeat(17) };

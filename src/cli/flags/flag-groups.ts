@@ -1,8 +1,9 @@
-/** The subjects under which --help of ctl lists flags. A flag name has one subject, in all verbs. */
+/**
+ * The subjects under which --help of ctl lists flags: those of flags that several verbs have with one meaning.
+ * A verb gives a flag another subject by `under` (flags.ts); any other flag is listed under "Flags".
+ */
 
-import { subjects } from '../../terminal/subjects.ts';
-
-export const flagSubjects = subjects('src/cli/flags/flag-groups.ts', {
+const subjects: Readonly<Record<string, readonly string[]>> = {
   'Which objects': [
     'filename',
     'workflow-lines',
@@ -26,13 +27,9 @@ export const flagSubjects = subjects('src/cli/flags/flag-groups.ts', {
     'api-group',
     'api-version',
     'namespaced',
-    'current',
-    'minify',
-    'client',
   ],
   'The pod to run': [
     'image',
-    'from',
     'image-pull-policy',
     'env',
     'port',
@@ -42,55 +39,6 @@ export const flagSubjects = subjects('src/cli/flags/flag-groups.ts', {
     'privileged',
     'command',
     'rm',
-  ],
-  'The function': [
-    'runtime',
-    'handler',
-    'concurrency',
-    'min-scale',
-    'max-scale',
-    'idle-seconds',
-    'public',
-    'wait-timeout',
-    'build',
-  ],
-  'The trigger': [
-    'function',
-    'workflow',
-    'schedule',
-    'time-zone',
-    'path',
-    'method',
-    'object',
-    'change',
-    'result-of',
-    'outcome',
-    'file-claim',
-    'file-folder',
-    'node-selector',
-    'pattern',
-    'recursive',
-    'include-content',
-    'max-attempts',
-  ],
-  'The workflow': ['definition', 'input', 'run-name', 'answers', 'error', 'cause'],
-  'The job of Slurm': [
-    'connection',
-    'script-file',
-    'run-command',
-    'build-command',
-    'module',
-    'result',
-    'partition',
-    'nodes',
-    'tasks',
-    'tasks-per-node',
-    'cpus-per-task',
-    'gpus',
-    'memory',
-    'array',
-    'sbatch-option',
-    'time-limit',
   ],
   'What to create': [
     'verb',
@@ -150,26 +98,13 @@ export const flagSubjects = subjects('src/cli/flags/flag-groups.ts', {
     'overwrite',
     'remove-extra-permissions',
     'remove-extra-subjects',
-    'cascade',
-    'force',
-    'grace-period',
-    'now',
-    'delete-emptydir-data',
-    'disable-eviction',
-    'ignore-daemonsets',
-    'skip-wait-for-delete-timeout',
     'no-preserve',
     'retries',
-    'server-side',
-    'force-conflicts',
-    'save-config',
-    'field-manager',
-    'validate',
-    'dry-run',
   ],
+  Writing: ['server-side', 'force-conflicts', 'save-config', 'field-manager', 'validate', 'dry-run'],
   'Streams and connections': ['stdin', 'tty', 'attach', 'leave-stdin-open', 'address', 'pod-running-timeout'],
   'Which lines': ['previous', 'since', 'since-time', 'tail', 'limit-bytes', 'max-log-requests'],
-  Waiting: ['follow', 'for', 'timeout', 'wait', 'watch', 'watch-only'],
+  Waiting: ['follow', 'for', 'timeout', 'wait', 'wait-timeout', 'watch', 'watch-only'],
   Output: [
     'output',
     'template',
@@ -190,19 +125,6 @@ export const flagSubjects = subjects('src/cli/flags/flag-groups.ts', {
     'quiet',
     'json',
     'color',
-  ],
-  User: ['group', 'role', 'file', 'allow-system'],
-  Token: [
-    'ttl',
-    'master',
-    'description',
-    'print-join-command',
-    'print-install-command',
-    'audience',
-    'duration',
-    'bound-object-kind',
-    'bound-object-name',
-    'bound-object-uid',
   ],
   'This machine': ['data-dir', 'docker-socket', 'fix', 'component', 'level'],
   Connection: [
@@ -226,4 +148,30 @@ export const flagSubjects = subjects('src/cli/flags/flag-groups.ts', {
     'cache-dir',
     'v',
   ],
-});
+};
+
+const headings = new Map(
+  Object.entries(subjects).flatMap(([heading, names]) => names.map((name) => [name, heading] as const)),
+);
+const places = new Map([...headings.keys()].map((name, index) => [name, index]));
+
+/** Returns the heading of a flag of a verb. */
+export const headingOf = (name: string, { subject }: { readonly subject?: string }): string =>
+  subject ?? headings.get(name) ?? 'Flags';
+
+/** Returns the flags with their headings: the verb's own subjects first, then the shared ones in their order. */
+export function byHeading(
+  flags: Readonly<Record<string, { readonly subject?: string }>>,
+): { readonly name: string; readonly heading: string }[] {
+  const shared = Object.keys(subjects);
+  const all = Object.entries(flags).map(([name, definition]) => ({
+    name,
+    heading: headingOf(name, definition),
+  }));
+  // The position of an own subject is -1, so that it comes before the shared ones.
+  return all.toSorted(
+    (a, b) =>
+      shared.indexOf(a.heading) - shared.indexOf(b.heading) ||
+      (places.get(a.name) ?? 0) - (places.get(b.name) ?? 0),
+  );
+}

@@ -6,7 +6,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import type { ArgDef, ArgsDef } from 'citty';
 import { parseDuration } from '../../base/time.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { flagSubjects } from './flag-groups.ts';
+import { byHeading } from './flag-groups.ts';
 
 export interface FlagDefinition {
   readonly type: 'string' | 'boolean';
@@ -21,6 +21,8 @@ export interface FlagDefinition {
   readonly usual?: string;
   /** Values that completion offers; others are accepted too. */
   readonly values?: readonly string[];
+  /** Heading under which --help lists the flag, if flag-groups.ts has none for its name or another one. */
+  readonly subject?: string;
 }
 
 export type FlagTable = Readonly<Record<string, FlagDefinition>>;
@@ -134,6 +136,7 @@ export const dryRunFlag = {
     type: 'string',
     hint: 'none|client|server',
     about: 'client: print the object without sending it; server: send it without storing it',
+    usual: 'none',
   },
 } as const satisfies FlagTable;
 
@@ -149,6 +152,7 @@ export const outputFlag = {
     short: 'o',
     hint: 'FORMAT',
     about: 'name, json, yaml, jsonpath=…, go-template=…, or the -file forms of both',
+    usual: 'a line for each object',
     values: outputFormats,
   },
 } as const satisfies FlagTable;
@@ -157,6 +161,7 @@ export const outputFlag = {
 export const tableOutput = {
   ...outputFlag.output,
   about: 'wide, name, json, yaml, jsonpath=…, go-template=…, custom-columns=…, or their -file forms',
+  usual: 'a table',
   values: [
     'custom-columns',
     'custom-columns-file',
@@ -183,20 +188,43 @@ export const printFlags = {
   'show-managed-fields': { type: 'boolean', about: 'keep metadata.managedFields in JSON and YAML' },
 } as const satisfies FlagTable;
 
+/** Returns the flags with this heading in --help. */
+export const under = <const T extends FlagTable>(
+  subject: string,
+  flags: T,
+): { readonly [K in keyof T]: T[K] & { readonly subject: string } } =>
+  Object.fromEntries(
+    Object.entries(flags).map(([name, definition]) => [name, { ...definition, subject }]),
+  ) as { [K in keyof T]: T[K] & { subject: string } };
+
 /** Converts flags to the form in which the executable checks arguments and prints usage. */
-export function toArgs(flags: FlagTable, words: string | undefined): ArgsDef {
+export function toArgs(flags: FlagTable, words: string | readonly string[] | undefined): ArgsDef {
   const args: ArgsDef = {};
-  if (words) args[words] = { type: 'positional', required: false, description: '' };
-  for (const name of flagSubjects.sorted(Object.keys(flags))) {
-    const definition: FlagDefinition | undefined = flags[name];
-    if (definition === undefined) continue;
-    args[name] = toArg(definition, flagSubjects.headingOf(name));
+  // A form that begins with a flag, such as `-f FILE`, has no words.
+  const form = [words ?? []].flat().find((one) => !one.startsWith('-'));
+  if (form) args[form] = { type: 'positional', required: false, description: '' };
+  for (const { name, heading } of byHeading(flags)) {
+    const definition = flags[name];
+    if (definition !== undefined) args[name] = toArg(definition, heading, isCommon(name, definition));
   }
   return args;
 }
 
-function toArg({ type, about, short, hint, on, usual, values }: FlagDefinition, group: string): ArgDef {
-  const shared = { description: about, ...(short && { alias: short }), ...(usual && { usual }), group };
+const isCommon = (name: string, definition: FlagDefinition) =>
+  Object.hasOwn(connectionFlags, name) &&
+  connectionFlags[name as keyof typeof connectionFlags] === definition;
+
+function toArg(
+  { type, about, short, hint, on, usual, values }: FlagDefinition,
+  group: string,
+  common: boolean,
+): ArgDef {
+  const shared = {
+    ...{ description: about, group },
+    ...(short && { alias: short }),
+    ...(usual && { usual }),
+    ...(common && { common }),
+  };
   return type === 'string'
     ? { type, ...shared, ...(hint && { valueHint: hint }), ...(values && { values }) }
     : { type, ...shared, ...(on && { default: true }) };

@@ -11,7 +11,7 @@ import { type DryRun, dryRunSuffix } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
 import { followAll } from '../objects/follow.ts';
 import type { CollectionTarget } from '../objects/object-target.ts';
-import { type Metadata, metadataOf } from '../objects/objects.ts';
+import { type Metadata, metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 import { overdueAt } from './drain-plan.ts';
 
 export interface RemovalSettings {
@@ -90,12 +90,22 @@ async function evict(removal: Removal, pod: Metadata): Promise<string | undefine
     if (isGone(error)) return undefined;
     const failed = `error when evicting ${who}`;
     if (!isTooManyRequests(error)) return `${failed}: ${errorMessage(error)}`;
-    work.say('its eviction is refused for now');
+    work.say(evictionRefusal(error));
     io.err(`${failed} (will retry after 5s): ${errorMessage(error)}\n`);
     await sleep(io.clock, retryMs, io.signal);
   }
   if (settings.dryRun === 'server') return undefined;
   return await untilEvicted(removal, pod, work);
+}
+
+/**
+ * Returns why an eviction is refused, such as `waits: The disruption budget web needs 2 healthy pods and has 2
+ * currently`: the cause of the answer, which names the budget, or else its message.
+ */
+export function evictionRefusal(error: unknown): string {
+  const details = error instanceof StatusError ? error.status.details : undefined;
+  const [cause] = recordsAt(details, 'causes').map((one) => textAt(one, 'message'));
+  return `waits: ${cause || errorMessage(error)}`;
 }
 
 /** Resolves to the server's error if the eviction is not accepted. Rejects if the user interrupted. */

@@ -1,7 +1,9 @@
-/** Note for an object that was not found in one namespace and exists in another. */
+/** Notes for objects that were not found: where they exist, or which names resemble theirs. */
 import { isNotFound, type StatusError } from '../../apimachinery/status-error.ts';
 import { collectionPath, query } from '../../client/resource-path.ts';
+import { nearest } from '../../terminal/nearest.ts';
 import type { Cluster } from '../connection/cluster.ts';
+import { namesIn, noNamespaceNote } from './nothing-found.ts';
 import { metadataOf, recordsAt, textAt } from './objects.ts';
 
 /** Maximum number of objects that are searched for, each with one request. */
@@ -18,18 +20,56 @@ export async function otherNamespaceNotes(
   cluster: Pick<Cluster, 'get' | 'resources'>,
   errors: readonly StatusError[],
 ): Promise<readonly string[]> {
+  const notes = await Promise.all(
+    missingIn(errors).map(async (one) => noteOf(one, await namespacesOf(cluster, one))),
+  );
+  return notes.filter((note) => note !== undefined);
+}
+
+/**
+ * Returns a note for each object of the errors whose name resembles others of its kind in the namespace, or a
+ * single note if the namespace does not exist. It costs a list of the names, so it is for people only.
+ */
+export async function similarNameNotes(
+  cluster: Pick<Cluster, 'get' | 'resources' | 'namespace'>,
+  errors: readonly StatusError[],
+): Promise<readonly string[]> {
+  const resources = await cluster.resources();
+  const notes: string[] = [];
+  for (const { group, plural, name } of missingIn(errors)) {
+    const resource = resources.find((one) => one.group === group && one.plural === plural);
+    if (!resource) continue;
+    const { namespaced } = resource;
+    if (namespaced && !(await isThere(cluster))) return [await noNamespaceNote(cluster)];
+    const names = await namesIn(
+      cluster,
+      collectionPath(resource, namespaced ? cluster.namespace : undefined),
+    );
+    const meant = nearest(name, names);
+    if (meant.length > 0)
+      notes.push(`did you mean ${meant.map((one) => `${plural} ${JSON.stringify(one)}`).join(' or ')}?`);
+  }
+  return notes;
+}
+
+/** Resolves to false if the namespace does not exist; a user who may not read it gets true. */
+async function isThere({ get, namespace }: Pick<Cluster, 'get' | 'namespace'>): Promise<boolean> {
+  try {
+    await get(`/api/v1/namespaces/${encodeURIComponent(namespace)}`);
+    return true;
+  } catch (error) {
+    return !isNotFound(error);
+  }
+}
+
+function missingIn(errors: readonly StatusError[]): readonly Missing[] {
   const missing = new Map<string, Missing>();
   for (const error of errors.filter(isNotFound)) {
     const { details } = error.status;
     const [group, kind, name] = ['group', 'kind', 'name'].map((field) => textAt(details, field));
     if (kind && name) missing.set(`${group}/${kind}/${name}`, { group: group ?? '', plural: kind, name });
   }
-  const notes = await Promise.all(
-    [...missing.values()]
-      .slice(0, maxSearched)
-      .map(async (one) => noteOf(one, await namespacesOf(cluster, one))),
-  );
-  return notes.filter((note) => note !== undefined);
+  return [...missing.values()].slice(0, maxSearched);
 }
 
 interface Missing {

@@ -71,7 +71,26 @@ export function podsText(pods: readonly JsonObject[], pulls: readonly Pull[]): s
   const reasons = new Set([...unready.flatMap(waitingReasons), ...unready.flatMap(unscheduledReason)]);
   const pulled = pullTexts(pods, pulls);
   if (pulled.length > 0) for (const reason of duringPulls) reasons.delete(reason);
-  return [...pulled, `${pods.filter(isReady).length} of ${pods.length} pods ready`, ...reasons].join(', ');
+  const old = oldPods(pods);
+  const current = pods.filter((pod) => !old.includes(pod));
+  return [
+    ...pulled,
+    `${current.filter(isReady).length} of ${current.length} pods ready`,
+    ...(old.length > 0 ? [`${old.length} of the old version left`] : []),
+    ...reasons,
+  ].join(', ');
+}
+
+/** Labels with the version of a workload that a pod was made from. */
+const versionLabels = ['pod-template-hash', 'controller-revision-hash'];
+
+/** Returns the pods of other versions than that of the newest pod. */
+function oldPods(pods: readonly JsonObject[]): readonly JsonObject[] {
+  const versionOf = (pod: JsonObject) =>
+    versionLabels.map((label) => metadataOf(pod).labels[label] ?? '').join('/');
+  const created = (pod: JsonObject) => metadataOf(pod).creationTimestamp ?? '';
+  const [newest] = pods.toSorted((a, b) => (created(a) < created(b) ? 1 : created(a) > created(b) ? -1 : 0));
+  return newest ? pods.filter((pod) => versionOf(pod) !== versionOf(newest)) : [];
 }
 
 /** Returns the pulls of images of one pod; the state of the pod if there are none. */

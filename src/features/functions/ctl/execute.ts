@@ -6,7 +6,9 @@ import { functionTarget, printCall } from './call.ts';
 
 export const execute: Verb = {
   about: 'call a function and print its response',
-  words: '[NAMESPACE/]NAME [JSON|@FILE]',
+  group: 'Functions, Workflows and Slurm',
+  words: '[NAMESPACE/]NAME [JSON | @FILE]',
+  examples: [`ctl execute default/hello '{"name":"Ann"}' # call a function with an argument`],
   async run(context) {
     const [word, text, ...more] = context.flags.words;
     if (word === undefined || more.length > 0)

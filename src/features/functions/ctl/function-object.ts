@@ -1,15 +1,15 @@
 /** The Function that flags describe, and its changes in an update. */
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import { UsageError } from '../../../base/usage-error.ts';
-import type { Flags, FlagTable } from '../../../cli/flags/flags.ts';
+import { type Flags, under } from '../../../cli/flags/flags.ts';
 import { readSource, type Source } from '../../../cli/manifests/source-files.ts';
 
-export const functionFlags = {
-  from: { type: 'string', hint: 'FOLDER|FILE.zip', about: 'program: a directory or a zip archive' },
+export const functionFlags = under('The function', {
+  from: { type: 'string', hint: 'PATH', about: 'program: a directory or a zip archive' },
   runtime: {
     type: 'string',
     hint: 'python|nodejs',
-    about: 'the language of the program',
+    about: 'language of the program',
     usual: 'detected from its files',
   },
   handler: {
@@ -47,11 +47,11 @@ export const functionFlags = {
   'idle-seconds': {
     type: 'string',
     hint: 'SECONDS',
-    about: 'time without calls after which the last instance is removed',
+    about: 'seconds without calls after which the last instance is removed',
     usual: '60',
   },
   public: { type: 'boolean', about: 'allow calls without authentication' },
-} as const satisfies FlagTable;
+});
 
 const numbers = {
   timeout: 'timeoutSeconds',

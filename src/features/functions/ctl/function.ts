@@ -40,8 +40,12 @@ const writing = {
 
 const create: Verb = {
   about: 'create a function from a directory, a zip archive or an image',
-  words: 'NAME',
+  words: ['NAME --from (DIRECTORY | FILE.zip)', 'NAME --image IMAGE'],
   flags: writing,
+  examples: [
+    'ctl function create hello --from ./hello --wait # build a directory, and wait until it can be called',
+    'ctl function create hello --from ./hello --env COLOR=blue --max-scale 3 # set variables and limits',
+  ],
   async run(context) {
     const target = await functionTarget(context, oneWord(context, 'create'));
     const spec = await specOf(context.flags);
@@ -55,9 +59,13 @@ const create: Verb = {
 };
 
 const update: Verb = {
-  about: 'update the program or settings of a function without interrupting calls',
+  about: 'replace the program or settings of a function while calls go on',
   words: 'NAME',
   flags: writing,
+  examples: [
+    'ctl function update hello --from ./hello --wait # replace its program',
+    'ctl function update hello --min-scale 1 # keep one instance always',
+  ],
   run: (context) => updateFunction(context, oneWord(context, 'update')),
 };
 
@@ -122,7 +130,11 @@ function isCallable(ready: JsonObject | undefined): boolean {
 
 const invoke: Verb = {
   about: 'call a function and print its response',
-  words: 'NAME [JSON|@FILE]',
+  words: 'NAME [JSON | @FILE]',
+  examples: [
+    `ctl function invoke hello '{"name":"Ann"}' # call it with an argument`,
+    'ctl function invoke hello @request.json # take the argument from a file',
+  ],
   async run(context) {
     const [word, text, ...more] = context.flags.words;
     if (word === undefined || more.length > 0)
@@ -134,14 +146,23 @@ const invoke: Verb = {
 const logFlags = {
   follow: { type: 'boolean', short: 'f', about: 'keep printing new lines as the instances write them' },
   previous: { type: 'boolean', short: 'p', about: 'print the log of the run before the last restart' },
-  tail: { type: 'string', hint: 'LINES', about: 'print only this many of the last lines' },
+  tail: {
+    type: 'string',
+    hint: 'LINES',
+    about: 'print only this many of the last lines',
+    usual: '-1, all lines',
+  },
   build: { type: 'boolean', about: 'print the last lines of the log of its newest build' },
 } as const satisfies FlagTable;
 
 const logs: Verb = {
-  about: 'print the logs of the instances of a function, or its build log',
+  about: 'print the logs of the instances of a function, or of its build',
   words: 'NAME',
   flags: logFlags,
+  examples: [
+    'ctl function logs hello -f # follow the logs of all instances',
+    'ctl function logs hello --build # see why it was not built',
+  ],
   async run(context) {
     const { flags } = context;
     const name = oneWord(context, 'logs');
@@ -177,17 +198,41 @@ function oneWord({ flags }: VerbContext, verb: string): string {
   return word;
 }
 
-const ofFunctions = (verb: Verb): Verb => ({ ...verb, words: 'NAME', firstWords: ['functions.minik8s.io'] });
+const ofFunctions = (verb: Verb, own: Pick<Verb, 'about' | 'words' | 'examples'>): Verb => ({
+  ...verb,
+  ...own,
+  firstWords: ['functions.minik8s.io'],
+});
 
 export const functions: VerbGroup = {
-  about: 'manage functions (HTTP-invoked, scaled on demand)',
+  about: 'create, call and watch functions: programs called over HTTP, scaled on demand',
+  group: 'Functions, Workflows and Slurm',
+  examples: [
+    'ctl function create hello --from ./hello --wait # build a directory',
+    `ctl function invoke hello '{"name":"Ann"}' # call it`,
+  ],
   verbs: {
     create,
     update,
-    get: ofFunctions(get),
-    describe: ofFunctions(describe),
+    get: ofFunctions(get, {
+      about: 'list functions, or print one',
+      words: '[NAME...]',
+      examples: [
+        'ctl function get # list the functions',
+        'ctl function get hello -o yaml # print one in full',
+      ],
+    }),
+    describe: ofFunctions(describe, {
+      about: 'explain the state of functions: image, instances, calls, build and last events',
+      words: '[NAME]',
+      examples: ['ctl function describe hello # see why a function cannot be called'],
+    }),
     logs,
     invoke,
-    delete: ofFunctions(remove),
+    delete: ofFunctions(remove, {
+      about: 'delete functions with their versions and instances',
+      words: ['NAME...', '--all'],
+      examples: ['ctl function delete hello # delete a function'],
+    }),
   },
 };

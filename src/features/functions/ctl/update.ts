@@ -4,9 +4,11 @@ import type { Verb } from '../../../cli/verb.ts';
 import { updateFlags, updateFunction } from './function.ts';
 
 export const update: Verb = {
-  about: 'update the program or settings of a function without interrupting calls',
+  about: 'replace the program or settings of a function while calls go on',
+  group: 'Functions, Workflows and Slurm',
   words: 'function NAME',
   flags: updateFlags,
+  examples: ['ctl update function hello --from ./hello # replace its program'],
   async run(context) {
     const [kind, name, ...more] = context.flags.words;
     if (kind === undefined || !/^functions?$/i.test(kind) || name === undefined || more.length > 0)

@@ -1,45 +1,50 @@
 /** The SlurmJob that flags describe. */
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import { UsageError } from '../../../base/usage-error.ts';
-import type { Flags, FlagTable } from '../../../cli/flags/flags.ts';
+import { type Flags, under } from '../../../cli/flags/flags.ts';
 import { readSource } from '../../../cli/manifests/source-files.ts';
 
-export const slurmFlags = {
+export const slurmFlags = under('The job', {
   connection: {
     type: 'string',
     hint: 'SECRET',
     about: 'Secret with the address and credentials of the login host; required',
   },
   from: { type: 'string', hint: 'DIR', about: 'directory with the files of the job; at most 1 MB in total' },
-  'script-file': { type: 'string', hint: 'PATH', about: 'the batch script in --from that is submitted' },
-  'run-command': { type: 'string', hint: 'COMMAND', about: 'a command of the job; may be repeated' },
+  'script-file': { type: 'string', hint: 'PATH', about: 'batch script in --from that is submitted' },
+  'run-command': { type: 'string', hint: 'COMMAND', about: 'command of the job; may be repeated' },
   'build-command': {
     type: 'string',
     hint: 'COMMAND',
-    about: 'a command on the login host before the job is submitted; may be repeated',
+    about: 'command on the login host before the job is submitted; may be repeated',
   },
-  module: { type: 'string', hint: 'MODULE', about: 'an environment module to load; may be repeated' },
+  module: { type: 'string', hint: 'MODULE', about: 'environment module to load; may be repeated' },
   result: {
     type: 'string',
     hint: 'PATTERN',
     about: 'files to fetch at the end, such as "out/*.csv"; may be repeated',
   },
-  partition: { type: 'string', hint: 'NAME', about: 'the partition' },
-  nodes: { type: 'string', hint: 'NUMBER', about: 'number of nodes' },
-  tasks: { type: 'string', hint: 'NUMBER', about: 'total number of tasks' },
-  'tasks-per-node': { type: 'string', hint: 'NUMBER', about: 'number of tasks on each node' },
-  'cpus-per-task': { type: 'string', hint: 'NUMBER', about: 'CPUs for each task' },
-  gpus: { type: 'string', hint: 'NUMBER', about: 'GPUs on each node' },
+  partition: { type: 'string', hint: 'NAME', about: 'partition of the Slurm cluster' },
+  nodes: { type: 'string', hint: 'NUMBER', about: 'number of nodes', usual: '1' },
+  tasks: { type: 'string', hint: 'NUMBER', about: 'total number of tasks', usual: 'one on each node' },
+  'tasks-per-node': { type: 'string', hint: 'NUMBER', about: 'number of tasks on each node', usual: '1' },
+  'cpus-per-task': { type: 'string', hint: 'NUMBER', about: 'CPUs for each task', usual: '1' },
+  gpus: { type: 'string', hint: 'NUMBER', about: 'GPUs on each node', usual: '0' },
   memory: { type: 'string', hint: 'QUANTITY', about: 'memory on each node, such as 4Gi' },
-  array: { type: 'string', hint: 'NUMBERS', about: 'the tasks of an array, such as 0-9%2' },
+  array: { type: 'string', hint: 'NUMBERS', about: 'tasks of an array, such as 0-9%2' },
   'sbatch-option': {
     type: 'string',
     hint: 'OPTION',
     about: 'another option of sbatch, such as --sbatch-option=--constraint=a100; may be repeated',
   },
   env: { type: 'string', hint: 'NAME=VALUE', about: 'environment variable of the job; may be repeated' },
-  'time-limit': { type: 'string', hint: 'TIME', about: 'time limit of the job, such as 1:30:00' },
-} as const satisfies FlagTable;
+  'time-limit': {
+    type: 'string',
+    hint: 'TIME',
+    about: 'time limit of the job, such as 1:30:00',
+    usual: 'that of the partition',
+  },
+});
 
 /** Throws UsageError for missing or conflicting flags; the server checks the rest. */
 export async function slurmSpec(flags: Flags): Promise<JsonObject> {

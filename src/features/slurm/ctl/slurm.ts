@@ -24,8 +24,12 @@ async function targetOf(context: VerbContext, verb: string): Promise<ObjectTarge
 
 const create: Verb = {
   about: 'submit a job to a Slurm cluster',
-  words: 'NAME',
+  words: 'NAME --connection SECRET',
   flags: { ...slurmFlags, ...dryRunFlag, ...outputFlag },
+  examples: [
+    'ctl slurm create fit --connection hpc --from ./fit --script-file run.sbatch # submit a batch script',
+    "ctl slurm create fit --connection hpc --run-command 'python3 fit.py' --gpus 1 # submit a command",
+  ],
   async run(context) {
     const { flags, io } = context;
     const { resource, namespace, name } = await targetOf(context, 'create');
@@ -50,6 +54,7 @@ const results: Verb = {
   about: 'write the results of a finished job to a directory',
   words: 'NAME',
   flags: resultFlags,
+  examples: ['ctl slurm results fit -o ./results # fetch the files of a job'],
   async run(context) {
     const { flags, io, report } = context;
     const folder = flags.text('output');
@@ -67,6 +72,7 @@ const results: Verb = {
 const cancel: Verb = {
   about: 'cancel a job; its object and its output stay',
   words: 'NAME',
+  examples: ['ctl slurm cancel fit # cancel a job'],
   async run(context) {
     const target = await targetOf(context, 'cancel');
     const cluster = context.cluster();
@@ -79,6 +85,11 @@ const cancel: Verb = {
 };
 
 export const slurm: VerbGroup = {
-  about: 'manage jobs of Slurm clusters',
+  about: 'submit jobs to Slurm clusters and fetch their results',
+  group: 'Functions, Workflows and Slurm',
+  examples: [
+    'ctl slurm create fit --connection hpc --from ./fit --script-file run.sbatch # submit a batch script',
+    'ctl get slurmjobs # list the jobs with their states',
+  ],
   verbs: { create, results, cancel },
 };

@@ -1,9 +1,9 @@
 /** The Trigger that flags describe. */
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import { UsageError } from '../../../base/usage-error.ts';
-import type { Flags, FlagTable } from '../../../cli/flags/flags.ts';
+import { type Flags, under } from '../../../cli/flags/flags.ts';
 
-export const triggerFlags = {
+export const triggerFlags = under('The trigger', {
   function: { type: 'string', hint: 'NAME', about: 'function to call' },
   workflow: { type: 'string', hint: 'NAME', about: 'workflow to run, instead of a function' },
   schedule: { type: 'string', hint: 'SCHEDULE', about: 'schedule, such as "*/5 * * * *" or @hourly' },
@@ -72,7 +72,7 @@ export const triggerFlags = {
     about: 'maximum number of delivery attempts per event',
     usual: '5',
   },
-} as const satisfies FlagTable;
+});
 
 const sources = ['schedule', 'path', 'object', 'result-of', 'file-claim', 'file-folder'] as const;
 type Source = (typeof sources)[number];

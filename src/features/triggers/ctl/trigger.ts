@@ -50,8 +50,16 @@ function watchedWhere(flags: Flags, name: string): string {
 
 const create: Verb = {
   about: 'call a function or run a workflow on events',
-  words: 'NAME',
+  words: [
+    'NAME --function NAME (--schedule | --path | --object | --result-of | --file-claim | --file-folder)',
+    'NAME --workflow NAME (--schedule | --path | --object | --result-of | --file-claim | --file-folder)',
+  ],
   flags: { ...triggerFlags, ...dryRunFlag, ...outputFlag },
+  examples: [
+    "ctl trigger create nightly --function report --schedule '0 3 * * *' # call it every night",
+    'ctl trigger create hook --workflow order --path /order # run it for each HTTP request',
+    'ctl trigger create watch --function audit --object v1/Pod --change created # call it for each new pod',
+  ],
   async run(context) {
     const { flags, io } = context;
     const { resource, namespace, name } = await targetOf(context, 'triggers', oneWord(context, 'create'));
@@ -77,9 +85,10 @@ const eventFlags = {
 } as const satisfies FlagTable;
 
 const events: Verb = {
-  about: 'list undelivered events and dead letters',
+  about: 'list events that are not delivered, and dead letters',
   words: '[NAME]',
   flags: eventFlags,
+  examples: ['ctl trigger events nightly # list those of one trigger'],
   async run(context) {
     const { flags } = context;
     const [name, ...more] = flags.words;
@@ -96,8 +105,9 @@ const events: Verb = {
 };
 
 const fire: Verb = {
-  about: 'send a test event, or one as if received by HTTP; print its id once it is stored',
-  words: 'NAME [JSON|@FILE]',
+  about: 'send a test event, and print its id once it is stored',
+  words: 'NAME [JSON | @FILE]',
+  examples: [`ctl trigger fire nightly '{"test":true}' # send an event with data`],
   async run(context) {
     const { flags, io, cluster } = context;
     const [name, text, ...more] = flags.words;
@@ -155,9 +165,10 @@ async function replayOne(context: VerbContext, event: JsonObject): Promise<void>
 }
 
 const replay: Verb = {
-  about: 'deliver dead letters again: the named ones, or all of a trigger',
-  words: 'TRIGGER [EVENT...]',
+  about: 'deliver dead letters again',
+  words: 'TRIGGER (EVENT... | --all)',
   flags: replayFlags,
+  examples: ['ctl trigger replay nightly --all # deliver all of a trigger'],
   async run(context) {
     const { flags, io, report } = context;
     const [trigger, ...names] = flags.words;
@@ -194,17 +205,38 @@ async function setGoing(context: VerbContext, event: JsonObject): Promise<void> 
   await context.cluster().send('PATCH', targetPath(target), { spec: { replays } }, patchTypes.merge);
 }
 
-const ofTriggers = (verb: Verb): Verb => ({ ...verb, words: 'NAME', firstWords: ['triggers.minik8s.io'] });
+const ofTriggers = (verb: Verb, own: Pick<Verb, 'about' | 'words' | 'examples'>): Verb => ({
+  ...verb,
+  ...own,
+  firstWords: ['triggers.minik8s.io'],
+});
 
 export const triggers: VerbGroup = {
   about: 'manage triggers, which call functions or run workflows on events',
+  group: 'Functions, Workflows and Slurm',
+  examples: [
+    "ctl trigger create nightly --function report --schedule '0 3 * * *' # call a function every night",
+    'ctl trigger events nightly # see what was not delivered',
+  ],
   verbs: {
     create,
-    get: ofTriggers(get),
-    describe: ofTriggers(describe),
+    get: ofTriggers(get, {
+      about: 'list triggers, or print one',
+      words: '[NAME...]',
+      examples: ['ctl trigger get # list the triggers with their sources'],
+    }),
+    describe: ofTriggers(describe, {
+      about: 'explain the state of triggers: source, deliveries, dead letters and last events',
+      words: '[NAME]',
+      examples: ['ctl trigger describe nightly # see why a trigger does not fire'],
+    }),
     events,
     fire,
     replay,
-    delete: ofTriggers(remove),
+    delete: ofTriggers(remove, {
+      about: 'delete triggers with their events',
+      words: ['NAME...', '--all'],
+      examples: ['ctl trigger delete nightly # delete a trigger'],
+    }),
   },
 };

@@ -6,7 +6,14 @@ import { callBody } from '../../../cli/call-body.ts';
 import { remove } from '../../../cli/commands/delete.ts';
 import { describe } from '../../../cli/commands/describe.ts';
 import { get } from '../../../cli/commands/get.ts';
-import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, outputFlag } from '../../../cli/flags/flags.ts';
+import {
+  dryRunFlag,
+  dryRunOf,
+  dryRunSuffix,
+  type FlagTable,
+  outputFlag,
+  under,
+} from '../../../cli/flags/flags.ts';
 import { writeQuery } from '../../../cli/flags/write-options.ts';
 import { findResource } from '../../../cli/objects/discovery.ts';
 import { follow } from '../../../cli/objects/follow.ts';
@@ -23,30 +30,31 @@ import { checkedDefinition, readDefinition, readValue } from './definition-file.
 import { type Entry, historyHeaders, historyRows } from './history-rows.ts';
 import { readAnswers, runLocally } from './local-run.ts';
 
-const definitionFlag = {
+const definitionFlag = under('The workflow', {
   definition: {
     type: 'string',
     hint: 'FILE',
     about:
       'the definition: States Language as JSON or YAML, or the manifest of a Workflow; - for standard input',
   },
-} as const satisfies FlagTable;
+});
 
-const inputFlag = {
+const inputFlag = under('The run', {
   input: { type: 'string', hint: 'JSON|@FILE|@-', about: 'input of the run', usual: '{}' },
-} as const satisfies FlagTable;
+});
 
 const writing = {
   ...definitionFlag,
-  public: { type: 'boolean', about: 'allow calls without authentication' },
+  ...under('The workflow', { public: { type: 'boolean', about: 'allow calls without authentication' } }),
   ...dryRunFlag,
   ...outputFlag,
 } as const satisfies FlagTable;
 
 const create: Verb = {
-  about: 'create a workflow from a definition',
-  words: 'NAME',
+  about: 'create a workflow from a definition in Amazon States Language',
+  words: 'NAME --definition FILE',
   flags: writing,
+  examples: ['ctl workflow create order --definition order.yaml # create it'],
   async run(context) {
     const { io, flags } = context;
     const { name, namespace, resource } = await targetOf(context, 'workflows', oneWord(context, 'create'));
@@ -62,8 +70,9 @@ const create: Verb = {
 
 const update: Verb = {
   about: 'replace the definition of a workflow; active runs keep theirs',
-  words: 'NAME',
+  words: 'NAME --definition FILE',
   flags: writing,
+  examples: ['ctl workflow update order --definition order.yaml # replace it'],
   async run(context) {
     const { io, flags } = context;
     const target = await targetOf(context, 'workflows', oneWord(context, 'update'));
@@ -99,20 +108,26 @@ async function specOf({ io, flags }: VerbContext, before?: JsonObject): Promise<
 
 const runFlags = {
   ...inputFlag,
-  'run-name': {
-    type: 'string',
-    hint: 'NAME',
-    about: 'the name of the run',
-    usual: 'the workflow’s, and a few letters',
-  },
+  ...under('The run', {
+    'run-name': {
+      type: 'string',
+      hint: 'NAME',
+      about: 'name of the run',
+      usual: 'the name of the workflow with a few letters',
+    },
+  }),
   wait: { type: 'boolean', on: true, about: 'wait for the end of the run, and print its output' },
   'wait-timeout': { type: 'string', hint: 'DURATION', about: 'time to wait', usual: 'no limit' },
 } as const satisfies FlagTable;
 
 const run: Verb = {
-  about: 'run a workflow, and print its output',
+  about: 'run a workflow, wait for its end and print its output',
   words: 'NAME',
   flags: runFlags,
+  examples: [
+    `ctl workflow run order --input '{"item":7}' # run it with an input`,
+    'ctl workflow run order --input @order.json --wait=false # print the name of the run, and do not wait',
+  ],
   async run(context) {
     const { flags, io, cluster } = context;
     const { name, namespace } = await targetOf(context, 'workflows', oneWord(context, 'run'));
@@ -141,6 +156,7 @@ const wait: Verb = {
   about: 'wait for the end of a run, and print its output',
   words: 'RUN',
   flags: { 'wait-timeout': runFlags['wait-timeout'] },
+  examples: ['ctl workflow wait order-x7k2p --wait-timeout=5m # give up after five minutes'],
   run: async (context) =>
     printEnd(context, await targetOf(context, 'workflowruns', oneWord(context, 'wait', 'run'))),
 };
@@ -176,10 +192,11 @@ const printJson = (io: VerbContext['io'], value: unknown) => io.out(`${JSON.stri
 const stop: Verb = {
   about: 'stop a run and cancel its tasks',
   words: 'RUN',
-  flags: {
+  examples: ["ctl workflow stop order-x7k2p --cause 'the customer cancelled' # stop it with a reason"],
+  flags: under('The run', {
     error: { type: 'string', hint: 'NAME', about: 'error name of the stopped run' },
-    cause: { type: 'string', hint: 'TEXT', about: 'human-readable cause' },
-  },
+    cause: { type: 'string', hint: 'TEXT', about: 'reason for people to read' },
+  }),
   async run(context) {
     const { flags, io, cluster } = context;
     const target = await targetOf(context, 'workflowruns', oneWord(context, 'stop', 'run'));
@@ -193,10 +210,14 @@ const stop: Verb = {
 };
 
 const history: Verb = {
-  about: 'print the history of a run',
+  about: 'print the history of a run: each state with its input, output or error',
   words: 'RUN',
+  examples: [
+    'ctl workflow history order-x7k2p # see what happened in which state',
+    'ctl workflow history order-x7k2p -o yaml # print all entries in full',
+  ],
   flags: {
-    output: { ...outputFlag.output, hint: 'json|yaml', about: 'all entries in full' },
+    output: { ...outputFlag.output, hint: 'json|yaml', about: 'print all entries in full', usual: 'a table' },
   },
   async run(context) {
     const { flags, io, palette, cluster } = context;
@@ -238,7 +259,11 @@ const entryOf = (entry: JsonObject): Entry => ({
 
 const graph: Verb = {
   about: 'draw the states of a workflow, or of a definition in a file',
-  words: '[NAME]',
+  words: ['NAME', '--definition FILE'],
+  examples: [
+    'ctl workflow graph order # draw it as text',
+    'ctl workflow graph --definition order.yaml -o mermaid # draw a file for a web page',
+  ],
   flags: {
     ...definitionFlag,
     output: {
@@ -255,8 +280,11 @@ const graph: Verb = {
 };
 
 const test: Verb = {
-  about: 'run a definition locally, with task results from a file; waits end at once',
-  words: '[NAME]',
+  about: 'run a definition on this machine, with the results of tasks from a file',
+  words: ['NAME --answers FILE', '--definition FILE --answers FILE'],
+  examples: [
+    'ctl workflow test --definition order.yaml --answers answers.yaml # try a definition before it is stored',
+  ],
   flags: {
     ...definitionFlag,
     ...inputFlag,
@@ -324,27 +352,48 @@ function oneWord({ flags }: VerbContext, verb: string, what = 'workflow'): strin
   return word;
 }
 
-const of = (verb: Verb, plural: string, words: string, about = verb.about): Verb => ({
+const of = (verb: Verb, plural: string, own: Pick<Verb, 'about' | 'words' | 'examples'>): Verb => ({
   ...verb,
-  about,
-  words,
+  ...own,
   firstWords: [`${plural}.minik8s.io`],
 });
 
 export const workflows: VerbGroup = {
   about: 'manage workflows in Amazon States Language, and their runs',
+  group: 'Functions, Workflows and Slurm',
+  examples: [
+    'ctl workflow create order --definition order.yaml # create it',
+    `ctl workflow run order --input '{"item":7}' # run it`,
+    'ctl workflow runs # list the runs',
+  ],
   verbs: {
     create,
     update,
-    get: of(get, 'workflows', '[NAME]'),
-    runs: of(get, 'workflowruns', '[RUN]', 'print runs of workflows'),
-    describe: of(describe, 'workflows', 'NAME'),
+    get: of(get, 'workflows', {
+      about: 'list workflows, or print one',
+      words: '[NAME...]',
+      examples: ['ctl workflow get order -o yaml # print a workflow with its definition'],
+    }),
+    runs: of(get, 'workflowruns', {
+      about: 'list the runs of workflows, or print one',
+      words: '[RUN...]',
+      examples: ['ctl workflow runs # list the runs', 'ctl workflow runs -w # follow their states'],
+    }),
+    describe: of(describe, 'workflows', {
+      about: 'explain the state of workflows: steps, last runs and last events',
+      words: '[NAME]',
+      examples: ['ctl workflow describe order # see the states and the last runs'],
+    }),
     run,
     wait,
     history,
     stop,
     graph,
     test,
-    delete: of(remove, 'workflows', 'NAME'),
+    delete: of(remove, 'workflows', {
+      about: 'delete workflows with their runs',
+      words: ['NAME...', '--all'],
+      examples: ['ctl workflow delete order # delete a workflow'],
+    }),
   },
 };

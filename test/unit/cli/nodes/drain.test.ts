@@ -6,7 +6,7 @@ import { newNotFound, newStatusError } from '../../../../src/apimachinery/status
 import type { Cluster } from '../../../../src/cli/connection/cluster.ts';
 import type { Io } from '../../../../src/cli/io.ts';
 import { overdueAt, planDrain } from '../../../../src/cli/nodes/drain-plan.ts';
-import { removePods } from '../../../../src/cli/nodes/pod-removal.ts';
+import { evictionRefusal, removePods } from '../../../../src/cli/nodes/pod-removal.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 
 const pod = (name: string, more: JsonObject = {}, metadata: JsonObject = {}): JsonObject => ({
@@ -230,5 +230,15 @@ describe('evictions', () => {
     assert.deepEqual(await scene([newNotFound({ group: '', plural: 'pods' }, 'a')]).done, []);
     const { done } = scene([newStatusError('Forbidden', 'no')]);
     assert.deepEqual(await done, ['error when evicting pods/"a" -n "default": no']);
+  });
+});
+
+describe('the text about an eviction that is refused', () => {
+  it('names the disruption budget that refuses it, from the cause of the answer', () => {
+    const error = newStatusError('TooManyRequests', 'Cannot evict pod', {
+      causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget web needs 2 healthy pods' }],
+    });
+    assert.equal(evictionRefusal(error), 'waits: The disruption budget web needs 2 healthy pods');
+    assert.equal(evictionRefusal(new Error('no answer')), 'waits: no answer');
   });
 });

@@ -67,4 +67,15 @@ describe('the progress text of an object', () => {
     assert.equal(podText(pod('b', 'ContainerCreating'), []), 'ContainerCreating');
     assert.deepEqual(waitingNodes(pods), ['node-of-b', 'node-of-c']);
   });
+
+  it('counts the pods of the newest version, and those of others that are left', () => {
+    const of = (name: string, version: string, second: number, isReady: boolean) => {
+      const one = pod(name, isReady ? '' : 'CrashLoopBackOff', isReady);
+      const creationTimestamp = `2026-01-01T00:00:0${second}Z`;
+      return { ...one, metadata: { name, labels: { 'pod-template-hash': version }, creationTimestamp } };
+    };
+    const pods = [of('a', 'v1', 1, true), of('b', 'v1', 1, true), of('c', 'v2', 5, false)];
+    assert.equal(podsText(pods, []), '0 of 1 pods ready, 2 of the old version left, CrashLoopBackOff');
+    assert.equal(podsText(pods.slice(2), []), '0 of 1 pods ready, CrashLoopBackOff');
+  });
 });
