@@ -60,15 +60,6 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cluster-info': {
     ...allNotYet('dump'),
   },
-  config: {
-    ...allNotYet(
-      'delete-cluster delete-context delete-user get-clusters get-users rename-context ' +
-        'set set-cluster set-credentials unset',
-    ),
-  },
-  'config view': {
-    ...allNotYet('--allow-missing-template-keys --flatten --merge --show-managed-fields --template'),
-  },
   create: {
     ...allNotYet('--edit --raw --save-config --selector -l'),
   },
