@@ -3,9 +3,9 @@
  * the objects that were applied together, and a label on each member names its set. The names are those of
  * kubectl 1.32: both tools can apply the same set alternately. Pure.
  */
-import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { type ApiResource, type ApiResources, findResource, preferred } from '../objects/discovery.ts';
 import { metadataOf, recordAt } from '../objects/objects.ts';
@@ -49,10 +49,8 @@ export const isUsualParent = ({ group, plural }: ApiResource): boolean =>
 
 /** Returns the identity of a set: the digest of the name, namespace, kind and group of its parent. */
 export function applySetId({ name, namespace, resource }: ApplySetParent): string {
-  const digest = createHash('sha256')
-    .update([name, namespace, resource.kind, resource.group].join('.'))
-    .digest('base64url');
-  return `applyset-${digest}-v1`;
+  const digest = sha256([name, namespace, resource.kind, resource.group].join('.'));
+  return `applyset-${Buffer.from(digest, 'hex').toString('base64url')}-v1`;
 }
 
 export const memberSelector = (parent: ApplySetParent): string => `${memberLabel}=${applySetId(parent)}`;

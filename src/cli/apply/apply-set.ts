@@ -72,7 +72,7 @@ export class ApplySet {
     await this.#write(superset(this.#before, this.#now));
   }
 
-  /** Returns the collections that may have members that were not applied now, and kinds that are not served. */
+  /** Returns the collections that may have members to prune, and kinds that are not served. */
   collections() {
     const { served, gone } = servedKinds(this.#before, this.#all);
     return { collections: collectionsToPrune(served, this.#before.namespaces, this.selector), gone };
@@ -104,7 +104,7 @@ export class ApplySet {
     }
   }
 
-  /** Applies the parent on the server; the annotations are taken over from whoever changed them. */
+  /** Applies the parent on the server; fields of other managers are taken over. */
   async #write(contents: Contents): Promise<void> {
     if (this.#dryRun === 'client') return;
     const manifest = parentManifest(this.#parent, contents);

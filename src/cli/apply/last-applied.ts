@@ -18,9 +18,9 @@ export function withLastApplied(manifest: JsonObject): JsonObject {
   };
 }
 
-/** Returns the merge patch that sets the annotation to the manifest, in the bytes of kubectl's set-last-applied. */
+/** Returns the merge patch that sets the annotation to the manifest, in kubectl's bytes. */
 export function annotationPatch(manifest: JsonObject): JsonObject {
-  const text = goJson(sortKeys(manifest));
+  const text = `${goJson(sortKeys(manifest))}\n`;
   return { metadata: { annotations: { [lastAppliedAnnotation]: text } } };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Which objects `apply --prune` deletes. An object is deleted only if it is of a kind that is pruned, in a
- * namespace of the manifests or of --namespace, of the selector or the apply set, was applied before, and is
- * none of the objects that were applied now. Pure.
+ * Choice of the objects that `apply --prune` deletes. An object is deleted only if it is of a kind that is
+ * pruned, in a namespace of the manifests or of --namespace, of the selector or the apply set, was applied
+ * before, and is none of the objects that were applied now. Pure.
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { matches, parseLabelSelector } from '../../apimachinery/labels.ts';

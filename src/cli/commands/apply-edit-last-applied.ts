@@ -59,7 +59,7 @@ export const editLastApplied: Verb = {
   },
 };
 
-/** Returns what the manifest was before it was edited. Throws AnotherObjectError if it has another identity. */
+/** Returns the manifest before the edit. Throws AnotherObjectError if it has another identity. */
 function originalOf(originals: readonly Original[], edited: JsonObject): Original {
   const namespace = (object: JsonObject) => textAt(object, 'metadata', 'namespace');
   const original = originals.find(

@@ -1,4 +1,4 @@
-/** `ctl config`: the kubeconfig file. No server is needed. The verbs that change it are in config-change.ts. */
+/** `ctl config`: the kubeconfig file. The verbs that change it are in config-change.ts. */
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../../base/usage-error.ts';
 import { readBytesSync } from '../../os/bounded-file.ts';

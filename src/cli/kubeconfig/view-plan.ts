@@ -1,4 +1,4 @@
-/** What `config view` prints: the files merged, cut down to one context, with or without secrets. Pure. */
+/** The document that `config view` prints: the files merged, perhaps cut down to one context. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { recordAt, recordsAt, textAt } from '../objects/objects.ts';

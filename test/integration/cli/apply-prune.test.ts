@@ -1,6 +1,6 @@
 /**
- * `ctl apply --prune` beside kubectl 1.32, by allowlist and by apply sets: the same objects are left, and both
- * print the same. What must not be pruned stays.
+ * `ctl apply --prune` beside kubectl 1.32, by allowlist and by apply sets: the same objects are left, and
+ * both print the same. What must not be pruned stays.
  */
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -62,7 +62,10 @@ describe('ctl apply --prune beside kubectl 1.32', { timeout: 600_000, skip: unle
         applyWith(kubectl, objects, `-n them ${args}`),
       ]);
       const plain = (text: string) =>
-        text.replaceAll('them', 'ours').replaceAll('unchanged (dry run)', 'configured (dry run)').replaceAll(/ {2}(uid|resourceVersion|creationTimestamp): .*\n/g, '');
+        text
+          .replaceAll('them', 'ours')
+          .replaceAll('unchanged (dry run)', 'configured (dry run)')
+          .replaceAll(/ {2}(uid|resourceVersion|creationTimestamp): .*\n/g, '');
       assert.deepEqual(
         [mine.status, plain(mine.out)],
         [other.status, plain(other.out)],

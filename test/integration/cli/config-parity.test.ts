@@ -1,6 +1,6 @@
 /**
- * `ctl config` beside kubectl 1.32: after the same command lines the kubeconfig files have the same bytes, and
- * both print the same.
+ * `ctl config` beside kubectl 1.32: after the same command lines the kubeconfig files have the same bytes,
+ * and both print the same.
  */
 import assert from 'node:assert/strict';
 import { lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -134,7 +134,7 @@ describe('ctl config beside kubectl 1.32', { timeout: 300_000, skip: unlessKubec
     text(name?: string): Promise<string>;
   }
 
-  /** Returns both tools with a directory of the same length each, so that their output has the same widths. */
+  /** Returns both tools, each with a directory; the paths have the same length. */
   async function sides(name: string, kubeconfig: string): Promise<readonly [Side, Side]> {
     const side = async (tool: (kubeconfig: string) => Ctl, own: string): Promise<Side> => {
       const directory = join(root, `${name}-${own}`);

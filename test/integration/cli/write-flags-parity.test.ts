@@ -38,7 +38,7 @@ const moved: JsonObject = {
   },
 };
 
-/** Command lines, run one after the other; objects are the standard input. `NS` is the namespace of the tool. */
+/** Command lines, run one after the other; the objects are the standard input, the text is a sed script. */
 const steps: readonly (readonly [string, (readonly JsonObject[])?, string?])[] = [
   ['create -f - -l app=shop', [map('a'), map('b', {}, { app: 'other' })]],
   ['create -f - -l app=none', [map('a')]],
@@ -60,11 +60,11 @@ const steps: readonly (readonly [string, (readonly JsonObject[])?, string?])[] =
   ['get cm a -o jsonpath={.metadata.annotations}{.data}'],
   ['edit cm a --output-patch', undefined, 's/k: "4"/k: "5"/'],
   ['edit cm a --save-config', undefined, 's/k: "5"/k: "6"/'],
-  ['get cm a -o jsonpath={.metadata.annotations}{.data}'],
+  ['get cm a -o jsonpath={.data}'],
   ['edit cm a --template={{.kind}}', undefined, 's/k: "6"/k: "7"/'],
   ['create -f - --edit', [map('edited', { k: '1' })], 's/k: "1"/k: "2"/'],
   ['create -f - --edit', [map('unedited', { k: '1' })], 's/nothing/x/'],
-  ['get cm -o jsonpath={range~.items[*]}{.metadata.name}{.data}{"\\n"}{end}'],
+  ['get cm -o jsonpath={range~.items[*]}{.metadata.name}{.data.k}{"\\n"}{end}'],
   ['apply -f -', [web]],
   ['apply -f - --force --timeout=60s', [moved]],
   ['get deploy web -o jsonpath={.spec.selector}'],
@@ -77,7 +77,10 @@ const steps: readonly (readonly [string, (readonly JsonObject[])?, string?])[] =
   ['delete deploy web --cascade=nosuch'],
 ];
 
-describe('flags of ctl that write beside kubectl 1.32', { timeout: 600_000, skip: unlessKubectl('1.32') }, () => {
+describe('flags of ctl that write beside kubectl 1.32', {
+  timeout: 600_000,
+  skip: unlessKubectl('1.32'),
+}, () => {
   let server: HttpsTestServer;
   let ctl: Ctl;
   let kubectl: Ctl;
@@ -99,7 +102,9 @@ describe('flags of ctl that write beside kubectl 1.32', { timeout: 600_000, skip
     for (const [line, objects, script] of steps) {
       const options: CtlOptions = {
         stdin: objects
-          ? JSON.stringify(objects.length === 1 ? objects[0] : { apiVersion: 'v1', kind: 'List', items: objects })
+          ? JSON.stringify(
+              objects.length === 1 ? objects[0] : { apiVersion: 'v1', kind: 'List', items: objects },
+            )
           : line.includes('--interactive')
             ? 'Y\n'
             : 'n\n',
@@ -125,7 +130,8 @@ describe('flags of ctl that write beside kubectl 1.32', { timeout: 600_000, skip
   it('sends raw bodies to a path and prints the answers unchanged', async () => {
     const file = join(server.directory, 'raw.json');
     const at = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`;
-    const withoutTimes = (text: string) => plain(text).replaceAll(/"(uid|resourceVersion|\w+imestamp|time|manager)":"[^"]*"/g, '');
+    const withoutTimes = (text: string) =>
+      plain(text).replaceAll(/"(uid|resourceVersion|\w+imestamp|time|manager)":"[^"]*"/g, '');
     for (const [verb, body, suffix] of [
       ['create', map('raw', { a: '1' }), ''],
       ['replace', map('raw', { a: '2' }), '/raw'],
@@ -138,7 +144,11 @@ describe('flags of ctl that write beside kubectl 1.32', { timeout: 600_000, skip
         ctl([verb, '--raw', at('ours') + suffix, ...from]),
         kubectl([verb, '--raw', at('them') + suffix, ...from]),
       ]);
-      assert.deepEqual([mine.status, withoutTimes(mine.out)], [other.status, withoutTimes(other.out)], mine.err);
+      assert.deepEqual(
+        [mine.status, withoutTimes(mine.out)],
+        [other.status, withoutTimes(other.out)],
+        mine.err,
+      );
     }
   });
 
