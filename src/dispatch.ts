@@ -161,8 +161,7 @@ async function run(invocation: Invocation, output: Output): Promise<number> {
   const inner = await innerCommand(ordered, subCommands);
   if (inner === undefined) {
     // The order of the words as typed decides which one is reported.
-    const asked = command.run === undefined ? invocation : ordered;
-    return runItself(asked, args, Object.keys(subCommands), output);
+    return runItself(invocation, args, Object.keys(subCommands), output);
   }
   return inner === 'help' ? usage(invocation, output) : run(inner, output);
 }

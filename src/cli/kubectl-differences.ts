@@ -43,49 +43,11 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '--warnings-as-errors': notYet,
   },
   apply: {
-    ...allNotYet(
-      'edit-last-applied set-last-applied view-last-applied --all --cascade --force ' +
-        '--grace-period --prune --prune-allowlist --selector -l --subresource --timeout ' +
-        '--wait',
-    ),
     '--openapi-patch': 'ctl always merges by the schemas that the server publishes',
     '--overwrite': 'ctl always resolves differences in favor of the manifest',
   },
-  'api-resources': {
-    ...allNotYet('--categories --sort-by --verbs'),
-  },
-  autoscale: {
-    ...allNotYet('--save-config'),
-  },
   'cluster-info': {
     ...allNotYet('dump'),
-  },
-  config: {
-    ...allNotYet(
-      'delete-cluster delete-context delete-user get-clusters get-users rename-context ' +
-        'set set-cluster set-credentials unset',
-    ),
-  },
-  'config view': {
-    ...allNotYet('--allow-missing-template-keys --flatten --merge --show-managed-fields --template'),
-  },
-  create: {
-    ...allNotYet('--edit --raw --save-config --selector -l'),
-  },
-  delete: {
-    ...allNotYet('--interactive -i --raw'),
-  },
-  diff: {
-    ...allNotYet(
-      '--concurrency --field-manager --force-conflicts --prune --prune-allowlist ' +
-        '--selector -l --server-side',
-    ),
-  },
-  edit: {
-    ...allNotYet(
-      '--allow-missing-template-keys --output-patch --save-config --show-managed-fields ' +
-        '--subresource --template',
-    ),
   },
   explain: {
     ...allNotYet('--output'),
@@ -98,9 +60,6 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   logs: {
     ...allNotYet('--ignore-errors --insecure-skip-tls-verify-backend --pod-running-timeout'),
-  },
-  replace: {
-    ...allNotYet('--cascade --raw --save-config --subresource --wait'),
   },
   run: {
     ...allNotYet(

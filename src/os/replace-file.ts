@@ -11,6 +11,8 @@ export interface ReplaceOptions {
   readonly mode: number;
   /** Modification time of the new file, in seconds since the Unix epoch; default: now. */
   readonly modified?: number;
+  /** Owner of the new file; default: the user of this process. Only root can give a file to another user. */
+  readonly owner?: { readonly uid: number; readonly gid: number };
 }
 
 let drafts = 0;
@@ -49,7 +51,7 @@ export function isRunning(pid: number): boolean {
 export async function replaceFile(
   path: string,
   content: string | Uint8Array,
-  { mode, modified }: ReplaceOptions,
+  { mode, modified, owner }: ReplaceOptions,
 ): Promise<void> {
   const draft = draftOf(path);
   try {
@@ -59,6 +61,7 @@ export async function replaceFile(
       await using file = await open(draft, 'wx', mode);
       // Restore the bits that the umask removed.
       await file.chmod(mode);
+      if (owner && process.getuid?.() === 0) await file.chown(owner.uid, owner.gid);
       await file.writeFile(content);
       if (modified !== undefined) await file.utimes(modified, modified);
       await file.sync();

@@ -2,7 +2,8 @@
  * The annotation in which `apply` keeps the manifest, byte for byte as kubectl writes it: kubectl and minik8s
  * can apply the same objects alternately.
  */
-import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { isRecord, type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
+import { goJson } from '../../apimachinery/go-json.ts';
 import { lastAppliedAnnotation, lastAppliedText } from '../../apimachinery/last-applied.ts';
 import { metadataOf, recordAt } from '../objects/objects.ts';
 
@@ -15,6 +16,12 @@ export function withLastApplied(manifest: JsonObject): JsonObject {
     ...manifest,
     metadata: { ...metadata, annotations: { ...annotations, [lastAppliedAnnotation]: text } },
   };
+}
+
+/** Returns the merge patch that sets the annotation to the manifest, in kubectl's bytes. */
+export function annotationPatch(manifest: JsonObject): JsonObject {
+  const text = `${goJson(sortKeys(manifest))}\n`;
+  return { metadata: { annotations: { [lastAppliedAnnotation]: text } } };
 }
 
 /** Returns the last applied manifest; undefined if the annotation is missing or does not hold an object. */

@@ -24,6 +24,8 @@ const maxConflicts = 5;
 
 export interface ServerSideOptions {
   readonly manager: string;
+  /** Subresource of the object that is applied, such as status; the object itself by default. */
+  readonly subresource?: string | undefined;
   /** Takes over fields that other managers own with different values. */
   readonly force: boolean;
   /** Returns the query of a request with the given manager. */
@@ -43,7 +45,7 @@ export async function applyOnServer(
   const send = (body: JsonObject, manager = options.manager, force = options.force) =>
     cluster.send(
       'PATCH',
-      `${targetPath(target)}${options.query(manager)}&force=${force}`,
+      `${targetPath(target, options.subresource)}${options.query(manager)}&force=${force}`,
       body,
       patchTypes.apply,
     );
@@ -53,6 +55,8 @@ export async function applyOnServer(
   } catch (error) {
     throw isConflict(error) ? withAdvice(error) : error;
   }
+  // The fields of a subresource were never applied by a client.
+  if (options.subresource) return object;
   try {
     object = await keepAnnotation(object, target, options, send);
     const upgraded = await upgrade(cluster, object, target, options);

@@ -1,5 +1,6 @@
 /** `ctl api-resources` and `ctl api-versions`: list the resources and versions that the server serves. */
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { wordsOf } from '../create/generator.ts';
 import type { FlagTable } from '../flags/flags.ts';
 import { type ApiResource, preferred } from '../objects/discovery.ts';
 import { TableWriter } from '../printers/table-writer.ts';
@@ -18,6 +19,9 @@ const flagTable = {
     type: 'boolean',
     about: 'only namespaced kinds; --namespaced=false: only cluster-scoped kinds',
   },
+  verbs: { type: 'string', hint: 'VERB,…', about: 'only resources that support all of these verbs' },
+  categories: { type: 'string', hint: 'CATEGORY,…', about: 'only resources of all of these categories' },
+  'sort-by': { type: 'string', hint: 'name|kind', about: 'order of the list', usual: 'by API group' },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
 } as const satisfies FlagTable;
 
@@ -29,13 +33,18 @@ export const apiResources: Verb = {
     'ctl api-resources # list all types',
     'ctl api-resources --namespaced=false -o name # list the names of those without a namespace',
     'ctl api-resources --api-group=apps # list the types of one group',
+    'ctl api-resources --verbs=list,watch -o name # list the names of those that can be watched',
   ],
   async run({ flags, io, palette, cluster }) {
     const group = flags.text('api-group');
+    const order = orderOf(flags.oneOf('sort-by', ['', 'name', 'kind'] as const));
+    const [verbs, categories] = [wordsOf(flags, 'verbs'), wordsOf(flags, 'categories')];
     const shown = preferred(await cluster().resources({ fresh: true }))
       .filter((resource) => group === undefined || resource.group === group)
       .filter(({ namespaced }) => !flags.given('namespaced') || namespaced === flags.on('namespaced'))
-      .sort((a, b) => compare(a.group, b.group) || compare(a.plural, b.plural));
+      .filter((resource) => resource.verbs.length > 0 && hasAll(resource.verbs, verbs))
+      .filter((resource) => hasAll(resource.categories, categories))
+      .sort((a, b) => compare(order(a), order(b)) || compare(a.plural, b.plural));
     const output = flags.oneOf('output', ['wide', 'name'] as const);
     if (output === 'name') {
       io.out(shown.map(({ plural, group }) => `${plural}${group && `.${group}`}\n`).join(''));
@@ -48,6 +57,16 @@ export const apiResources: Verb = {
     io.out(new TableWriter(palette).format(rows, headers));
   },
 };
+
+/** Returns the text by which a resource is ordered. */
+function orderOf(field: '' | 'name' | 'kind' | undefined): (resource: ApiResource) => string {
+  if (field === 'name') return ({ plural }) => plural;
+  if (field === 'kind') return ({ kind }) => kind;
+  return ({ group }) => group;
+}
+
+const hasAll = (all: readonly string[], wanted: readonly string[]) =>
+  wanted.every((one) => all.includes(one));
 
 const rowOf = (resource: ApiResource): string[] => [
   resource.plural,

@@ -1,189 +1,209 @@
 /** `ctl apply`: creates or updates objects from manifests; fields that the manifests do not have are kept. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
-import { patchTypes } from '../../apimachinery/patch.ts';
-import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
-import { UsageError } from '../../base/usage-error.ts';
-import { collectionPath } from '../../client/resource-path.ts';
-import { readLastApplied, withLastApplied } from '../apply/last-applied.ts';
-import { type MergeSchema, mergeSchemaOf, openApiPath, plainSchema } from '../apply/merge-schema.ts';
-import { applyOnServer, type ServerSideOptions, serverSideManager } from '../apply/server-side.ts';
-import { threeWayPatch } from '../apply/three-way.ts';
+import { applyFlags, requireFittingFlags } from '../apply/apply-options.ts';
+import { ApplySet } from '../apply/apply-set.ts';
+import { type Applied, ClientSideApply } from '../apply/client-side.ts';
+import { collectionsToPrune, prunedKinds } from '../apply/prune-plan.ts';
+import { prune } from '../apply/pruner.ts';
+import { applyOnServer, serverSideManager } from '../apply/server-side.ts';
 import type { Cluster } from '../connection/cluster.ts';
-import { doing, inContext } from '../errors.ts';
-import { type DryRun, dryRunOf, dryRunSuffix } from '../flags/flags.ts';
-import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
+import { dryRunOf, dryRunSuffix, type Flags } from '../flags/flags.ts';
+import { fieldValidationOf, writeQuery } from '../flags/write-options.ts';
 import { reportInFile } from '../manifests/faults-in-file.ts';
-import { kindName } from '../objects/discovery.ts';
-import { targetPath } from '../objects/object-target.ts';
+import { type ApiResources, kindName } from '../objects/discovery.ts';
+import type { ObjectTarget } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
+import { propagationOf } from '../objects/removal.ts';
 import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
-import { type ObjectFormat, printedFormat } from '../printers/object-format.ts';
+import { listOf, type ObjectFormat, printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-
-/** Maximum number of times that an object is read again after a conflict with another writer. */
-const maxConflicts = 5;
+import { editLastApplied } from './apply-edit-last-applied.ts';
+import { setLastApplied, viewLastApplied } from './apply-last-applied.ts';
 
 export const apply: Verb = {
   about: 'create or change objects so that they match manifests',
   group: 'Advanced Commands',
   words: '-f FILE',
+  flags: applyFlags,
+  inner: {
+    'view-last-applied': viewLastApplied,
+    'set-last-applied': setLastApplied,
+    'edit-last-applied': editLastApplied,
+  },
   examples: [
     'ctl apply -f web.yaml # apply a file',
     'ctl apply -f manifests/ -R # apply all files of a directory and of those in it',
     'cat web.yaml | minik8s ctl apply -f - # apply what another program prints',
     'ctl apply -f web.yaml --dry-run=server # check it on the server without storing it',
+    'ctl apply -f shop/ -R --prune -l app=shop # delete also what the manifests have no more',
+    'ctl apply -f shop/ --prune --all --prune-allowlist=core/v1/ConfigMap # the same for one type',
   ],
-  flags: {
-    ...writeFlags,
-    ...validateFlag,
-    'server-side': { type: 'boolean', about: 'apply on the server instead of the client' },
-    'force-conflicts': {
-      type: 'boolean',
-      about: 'with --server-side: take over fields of other field managers',
-    },
-    'field-manager': { type: 'string', hint: 'NAME', about: 'field manager that owns the fields' },
-  },
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl apply: -f FILE is required');
-    const cluster = context.cluster();
-    const applier = new Applier(context, cluster);
-    for await (const target of manifestTargets(context, cluster, 'apply')) {
-      try {
-        io.out(await applier.apply(target));
-      } catch (error) {
-        await reportInFile(context, target, error);
-      }
-    }
+    requireFittingFlags(flags, io.env);
+    await new ApplyCommand(context).run();
   },
 };
 
-type Outcome = 'created' | 'configured' | 'unchanged';
-
-class Applier {
-  readonly #cluster: Cluster;
+class ApplyCommand {
   readonly #context: VerbContext;
-  readonly #dryRun: DryRun;
+  readonly #cluster: Cluster;
+  readonly #dryRun;
   readonly #format: ObjectFormat | undefined;
-  readonly #query: string;
-  readonly #serverSide: ServerSideOptions | undefined;
-  readonly #documents = new Map<string, Promise<JsonObject | undefined>>();
+  readonly #applyOne: (target: ManifestTarget) => Promise<Applied>;
+  /** Options of deletions. */
+  readonly #deletion: JsonObject;
+  readonly #timeoutMs: number | undefined;
+  readonly #uids = new Set<string>();
+  readonly #namespaces = new Set<string>();
+  readonly #printed: JsonObject[] = [];
+  #failed = false;
 
-  constructor(context: VerbContext, cluster: Cluster) {
-    this.#context = context;
-    this.#cluster = cluster;
-    this.#dryRun = dryRunOf(context.flags);
-    this.#format = printedFormat(context.flags);
-    const { flags, io } = context;
-    const validation = fieldValidationOf(flags);
-    const manager = flags.text('field-manager') || undefined;
-    this.#query = writeQuery(this.#dryRun, validation, manager);
-    const force = flags.on('force-conflicts');
-    if (!flags.on('server-side')) {
-      if (force) throw new UsageError('--force-conflicts only works with --server-side');
-      return;
-    }
-    if (this.#dryRun === 'client')
-      throw new UsageError(
-        "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)",
-      );
-    this.#serverSide = {
-      manager: manager ?? serverSideManager,
-      force,
-      query: (name) => writeQuery(this.#dryRun, validation, name),
-      warn: (text) => io.err(text),
+  constructor(context: VerbContext) {
+    const { flags } = context;
+    const report = (error: unknown) => {
+      this.#failed = true;
+      context.report(error);
     };
+    this.#context = { ...context, report };
+    this.#dryRun = dryRunOf(flags);
+    this.#format = printedFormat(flags);
+    this.#deletion = { ...propagationOf(flags), ...graceOf(flags) };
+    this.#timeoutMs = flags.duration('timeout') || undefined;
+    this.#cluster = context.cluster();
+    this.#applyOne = flags.on('server-side') ? this.#onServer() : this.#onClient();
   }
 
-  /** Applies one manifest and resolves to the text to print. */
-  async apply(target: ManifestTarget): Promise<string> {
-    const { resource, name, manifest } = target;
+  async run(): Promise<void> {
+    const { flags } = this.#context;
+    const prunes = flags.on('prune');
+    // Kinds that are missing from an older list would be left out of a set without a word.
+    const all = prunes ? await this.#cluster.resources({ fresh: true }) : [];
+    const reference = flags.text('applyset');
+    const set = reference ? await ApplySet.open(this.#cluster, all, reference, this.#dryRun) : undefined;
+    // A wrong allowlist is an error before anything is applied.
+    const kinds = prunes && !set ? prunedKinds(all, flags.texts('prune-allowlist')) : [];
+    if (this.#cluster.namespaceGiven) this.#namespaces.add(this.#cluster.namespace);
+    await (set ? this.#applySet(set) : this.#applyEach());
+    if (this.#failed) return;
+    this.#printAll();
+    if (set) await this.#pruneSet(set);
+    else if (prunes) await this.#pruneKinds(kinds);
+  }
+
+  /** Applies the manifests one by one, as they are read. */
+  async #applyEach(): Promise<void> {
+    for await (const target of manifestTargets(this.#context, this.#cluster, 'apply'))
+      await this.#applyReported(target);
+  }
+
+  /** Applies the manifests of a set, whose parent names all of their kinds and namespaces before. */
+  async #applySet(set: ApplySet): Promise<void> {
+    const targets: ManifestTarget[] = [];
+    for await (const target of manifestTargets(this.#context, this.#cluster, 'apply'))
+      targets.push(set.member(target));
+    await set.begin(targets);
+    for (const target of targets) await this.#applyReported(target);
+  }
+
+  async #applyReported(target: ManifestTarget): Promise<void> {
+    try {
+      await this.#applyAndPrint(target);
+    } catch (error) {
+      await reportInFile(this.#context, target, error);
+    }
+  }
+
+  async #applyAndPrint(target: ManifestTarget): Promise<void> {
+    const { resource, namespace, name, manifest } = target;
     if (!name)
       throw new Error(
         `${manifest.file}:${manifest.line}: apply needs metadata.name; use ctl create for generateName`,
       );
-    const [outcome, object] = this.#serverSide
-      ? (['serverside-applied', await applyOnServer(this.#cluster, target, this.#serverSide)] as const)
-      : await this.#applyHere(target);
-    if (this.#format) return this.#format(object);
-    return `${kindName(resource)}/${name} ${outcome}${dryRunSuffix[this.#dryRun]}\n`;
+    if (namespace) this.#namespaces.add(namespace);
+    const { outcome, object, uid } = await this.#applyOne(target);
+    if (uid) this.#uids.add(uid);
+    if (this.#collects()) this.#printed.push(object);
+    else this.#print({ resource, namespace, name }, object, outcome);
   }
 
-  async #applyHere(target: ManifestTarget): Promise<[Outcome, JsonObject]> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await this.#applyOnce(target);
-      } catch (error) {
-        if (!isConflict(error) || attempt === maxConflicts) throw error;
-      }
-    }
+  #print({ resource, name }: ObjectTarget, object: JsonObject, outcome: string): void {
+    const line = `${kindName(resource)}/${name} ${outcome}${dryRunSuffix[this.#dryRun]}\n`;
+    this.#context.io.out(this.#format?.(object) ?? line);
   }
 
-  async #applyOnce(target: ManifestTarget): Promise<[Outcome, JsonObject]> {
-    const modified = withLastApplied(target.object);
-    const current = await this.#read(target);
-    if (!current) return ['created', await this.#create(target, modified)];
-    this.#warn(target, current);
-    const original = readLastApplied(current) ?? {};
-    const strategic = await this.#schemaOf(target);
-    const patch = threeWayPatch({ original, modified, current }, strategic ?? plainSchema);
-    if (!patch) return ['unchanged', current];
-    if (this.#dryRun === 'client') return ['configured', modified];
-    const type = strategic ? patchTypes.strategic : patchTypes.merge;
-    const path = targetPath(target) + this.#query;
-    const result = await doing(`error when applying patch to ${where(target)}`, () =>
-      this.#cluster.send('PATCH', path, patch, type),
-    );
-    const same = metadataOf(result).resourceVersion === metadataOf(current).resourceVersion;
-    return [same && this.#dryRun === 'none' ? 'unchanged' : 'configured', result];
+  /** Returns true for a format that prints all objects together, as one List. */
+  #collects(): boolean {
+    return this.#format !== undefined && this.#context.flags.text('output') !== 'name';
   }
 
-  async #read(target: ManifestTarget): Promise<JsonObject | undefined> {
-    try {
-      return await this.#cluster.get(targetPath(target));
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw inContext(error, `error when reading ${where(target)}`);
-    }
+  #printAll(): void {
+    const [only, ...more] = this.#printed;
+    if (only) this.#context.io.out(this.#format?.(more.length > 0 ? listOf(this.#printed) : only) ?? '');
   }
 
-  async #create({ resource, namespace, ...target }: ManifestTarget, object: JsonObject): Promise<JsonObject> {
-    if (this.#dryRun === 'client') return object;
-    const path = collectionPath(resource, namespace) + this.#query;
-    return doing(`error when creating ${where(target)}`, () => this.#cluster.send('POST', path, object));
+  async #pruneKinds(kinds: ApiResources): Promise<void> {
+    const labelSelector = this.#context.flags.text('selector') || undefined;
+    const collections = collectionsToPrune(kinds, this.#namespaces, labelSelector);
+    const rule = { labelSelector, applied: this.#uids, needsAnnotation: true };
+    await prune(this.#context, collections, rule, this.#pruning());
   }
 
-  #warn({ resource, name }: ManifestTarget, current: JsonObject): void {
-    const { io } = this.#context;
-    const { annotations, deletionTimestamp } = metadataOf(current);
-    if (deletionTimestamp)
-      io.err(`Warning: Detected changes to resource ${name} which is currently being deleted.\n`);
-    if (annotations[lastAppliedAnnotation] === undefined)
-      io.err(
-        `Warning: resource ${resource.plural}/${name} is missing the ${lastAppliedAnnotation} annotation which is ` +
-          'required by ctl apply: fields that the manifest no longer has stay. The missing annotation will be ' +
-          'patched automatically.\n',
+  async #pruneSet(set: ApplySet): Promise<void> {
+    const { collections, gone } = set.collections();
+    for (const kind of gone)
+      this.#context.io.err(
+        `Warning: the server has no kind ${kind} of the set: its objects are not pruned\n`,
       );
+    const rule = { labelSelector: set.selector, applied: this.#uids, needsAnnotation: false };
+    // After a failure the parent still names all kinds, so that the next run prunes what is left.
+    if (await prune(this.#context, collections, rule, this.#pruning())) await set.end();
   }
 
-  /** Resolves to undefined for a kind without strategic merge patches. */
-  async #schemaOf({ resource }: ManifestTarget): Promise<MergeSchema | undefined> {
-    const path = openApiPath(resource);
-    const document = this.#documents.get(path) ?? this.#document(path);
-    this.#documents.set(path, document);
-    const found = await document;
-    return found && mergeSchemaOf(found, resource);
+  #pruning() {
+    return {
+      dryRun: this.#dryRun,
+      body: this.#deletion,
+      wait: this.#context.flags.on('wait'),
+      timeoutMs: this.#timeoutMs,
+      print: (target: ObjectTarget, object: JsonObject) => this.#print(target, object, 'pruned'),
+    };
   }
 
-  async #document(path: string): Promise<JsonObject | undefined> {
-    try {
-      return await this.#cluster.get(path);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+  #onClient() {
+    const { flags, io } = this.#context;
+    const query = writeQuery(
+      this.#dryRun,
+      fieldValidationOf(flags),
+      flags.text('field-manager') || undefined,
+    );
+    const client = new ClientSideApply(io, this.#cluster, {
+      dryRun: this.#dryRun,
+      query,
+      forced: flags.on('force') ? this.#deletion : undefined,
+      timeoutMs: this.#timeoutMs,
+    });
+    return (target: ManifestTarget) => client.apply(target);
+  }
+
+  #onServer() {
+    const { flags, io } = this.#context;
+    const validation = fieldValidationOf(flags);
+    const options = {
+      manager: flags.text('field-manager') || serverSideManager,
+      force: flags.on('force-conflicts'),
+      subresource: flags.text('subresource'),
+      query: (name: string) => writeQuery(this.#dryRun, validation, name),
+      warn: (text: string) => io.err(text),
+    };
+    return async (target: ManifestTarget): Promise<Applied> => {
+      const object = await applyOnServer(this.#cluster, target, options);
+      return { outcome: 'serverside-applied', object, uid: metadataOf(object).uid };
+    };
   }
 }
 
-const where = ({ manifest }: Pick<ManifestTarget, 'manifest'>) => `"${manifest.file}:${manifest.line}"`;
+function graceOf(flags: Flags): JsonObject {
+  const seconds = flags.whole('grace-period');
+  return seconds === undefined || seconds < 0 ? {} : { gracePeriodSeconds: seconds };
+}

@@ -1,12 +1,21 @@
 /** `ctl autoscale`: creates a HorizontalPodAutoscaler for a resource with a scale. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { goJson } from '../../apimachinery/go-json.ts';
+import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
-import { fieldManagerOf, managerFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
+import {
+  fieldManagerOf,
+  managerFlag,
+  saveConfigFlag,
+  writeFlags,
+  writeQuery,
+} from '../flags/write-options.ts';
 import { type ApiResource, findResource, kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
+import { metadataOf, recordAt } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { type objectFormat, printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
@@ -28,6 +37,7 @@ const flags = {
   },
   ...writeFlags,
   ...managerFlag,
+  ...saveConfigFlag,
 } as const satisfies FlagTable;
 
 export const autoscale: Verb = {
@@ -73,13 +83,33 @@ async function autoscaleOne(
   // An autoscaler for an object that does not exist is most likely a typing error.
   if (!target.manifest) await cluster.get(targetPath(target));
   const name = flags.text('name') || target.name;
-  const object = autoscalerOf(target, name, limits);
+  const plain = autoscalerOf(target, name, limits);
+  const object = flags.on('save-config') ? withConfig(plain) : plain;
   const path =
     collectionPath(autoscalers, target.namespace) + writeQuery(dryRun, undefined, fieldManagerOf(flags));
   const made = dryRun === 'client' ? object : await cluster.send('POST', path, object);
   const done = dryRun === 'client' ? 'created' : 'autoscaled';
   const message = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;
   io.out(format?.(made) ?? message);
+}
+
+/** Returns the object with its configuration in kubectl's annotation: in Go's order, with an empty status. */
+function withConfig(object: JsonObject): JsonObject {
+  const { apiVersion, kind, spec } = object;
+  const { name } = metadataOf(object);
+  const { kind: targetKind, name: targetName, apiVersion: targetVersion } = recordAt(spec, 'scaleTargetRef');
+  const text = goJson({
+    kind,
+    apiVersion,
+    metadata: { name, creationTimestamp: null },
+    spec: {
+      ...recordAt({ spec }, 'spec'),
+      scaleTargetRef: { kind: targetKind, name: targetName, apiVersion: targetVersion },
+    },
+    status: { currentReplicas: 0, desiredReplicas: 0 },
+  });
+  const annotations = { [lastAppliedAnnotation]: `${text}\n` };
+  return { ...object, metadata: { ...recordAt(object, 'metadata'), annotations } };
 }
 
 interface Limits {

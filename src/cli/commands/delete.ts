@@ -2,7 +2,6 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { type Activity, beginWork } from '../../terminal/live-lines.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { inContext } from '../errors.ts';
 import {
@@ -18,11 +17,11 @@ import {
 } from '../flags/flags.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
-import { follow } from '../objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf, textAt } from '../objects/objects.ts';
+import { cascadeFlag, type Deleted, propagationOf, waitUntilGone } from '../objects/removal.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { deletionText } from '../progress/object-progress.ts';
+import { callRaw, rawPath } from '../raw-call.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
@@ -48,15 +47,16 @@ const flagTable = {
     },
     now: { type: 'boolean', about: 'the same as --grace-period=1' },
     force: { type: 'boolean', about: 'remove at once, without waiting for the pod to stop' },
-    cascade: {
-      type: 'string',
-      hint: 'background|foreground|orphan',
-      about: 'deletion of dependent objects: after the object, before it, or not at all',
-      usual: 'background',
-    },
+    ...cascadeFlag,
   }),
   wait: { type: 'boolean', on: true, about: 'wait until the objects are gone' },
   timeout: { type: 'string', hint: 'DURATION', about: 'time to wait', usual: 'no limit' },
+  interactive: { type: 'boolean', short: 'i', about: 'ask before the objects are deleted' },
+  raw: {
+    type: 'string',
+    hint: 'PATH',
+    about: 'delete at this path of the API, and print the answer unchanged',
+  },
   'ignore-not-found': { type: 'boolean', about: 'do not fail for an object that does not exist' },
 } as const satisfies FlagTable;
 
@@ -71,9 +71,14 @@ export const remove: Verb = {
     'ctl delete deployments,services -l app=web # delete objects by label',
     'ctl delete pod web --now # leave the pod one second to end',
     'ctl delete pods --all --wait=false # delete all pods of the namespace without waiting',
+    'ctl delete -f web.yaml --interactive # see what will be deleted, and agree or not',
   ],
   async run(context) {
     const { io, flags } = context;
+    if (flags.given('raw')) {
+      await callRaw(context, 'DELETE', rawPath(flags, ['interactive', 'selector', 'field-selector', 'all']));
+      return;
+    }
     const cluster = context.cluster();
     const options = readOptions(flags);
     requireSelection(flags);
@@ -84,6 +89,10 @@ export const remove: Verb = {
     };
     const objects = await resolveObjects({ ...context, report });
     if (objects.length === 0 && !failed) io.out('No resources found\n');
+    if (flags.on('interactive') && objects.length > 0 && !(await isConfirmed(context, objects))) {
+      io.out('deletion is cancelled\n');
+      return;
+    }
     const deleted: Deleted[] = [];
     await forEachReported(
       context,
@@ -95,9 +104,22 @@ export const remove: Verb = {
       },
       (error, target) => ofFile(error, target.manifest?.file),
     );
-    if (options.wait) await waitUntilGone(context, cluster, deleted);
+    if (options.wait) await waitUntilGone(context, cluster, deleted, flags.duration('timeout'));
   },
 };
+
+/** Lists the objects and asks; resolves to true for the answer y, and to false if the input ends. */
+async function isConfirmed({ io }: VerbContext, objects: readonly ObjectTarget[]): Promise<boolean> {
+  const names = objects.map(({ resource, name }) => `${kindName(resource)}/${name}\n`).join('');
+  io.out(`You are about to delete the following ${objects.length} resource(s):\n${names}`);
+  io.out('Do you want to continue? (y/n): ');
+  let text = '';
+  for await (const chunk of io.stdio().stdin) {
+    text += String(chunk);
+    if (/\S+\s/.test(text)) break;
+  }
+  return text.trim().split(/\s/)[0]?.toLowerCase() === 'y';
+}
 
 /** Returns the error with the file of the object, if it has one. */
 const ofFile = (error: unknown, file: string | undefined) =>
@@ -127,11 +149,10 @@ function graceOf(flags: Flags): number | undefined {
 function readOptions(flags: Flags): DeleteSettings {
   const seconds = graceOf(flags);
   const forced = flags.on('force');
-  const policy = flags.oneOf('cascade', ['background', 'foreground', 'orphan'] as const) ?? 'background';
   const dryRun = dryRunOf(flags) === 'server';
   return {
     body: {
-      propagationPolicy: policy.charAt(0).toUpperCase() + policy.slice(1),
+      ...propagationOf(flags),
       ...(seconds !== undefined && { gracePeriodSeconds: seconds }),
       ...(dryRun && { dryRun: ['All'] }),
     },
@@ -173,39 +194,4 @@ async function deleteOne(
     if (isNotFound(error) && flags.on('ignore-not-found')) return undefined;
     throw error;
   }
-}
-
-interface Deleted {
-  readonly target: ObjectTarget;
-  readonly uid: string;
-}
-
-/** Waits until the deleted objects are gone; new objects with the same names count as gone. */
-async function waitUntilGone(
-  context: VerbContext,
-  cluster: Cluster,
-  deleted: readonly Deleted[],
-): Promise<void> {
-  const { clock, progress } = context.io;
-  const timeoutMs = context.flags.duration('timeout');
-  const deadline = timeoutMs ? clock.now() + timeoutMs : undefined;
-  await forEachReported(context, deleted, async ({ target, uid }) => {
-    using work = beginWork(progress, `${kindName(target.resource)}/${target.name}`);
-    const leftMs = deadline === undefined ? undefined : Math.max(1, deadline - clock.now());
-    if (!(await isGone(follow(cluster, target, { clock, timeoutMs: leftMs }), uid, work)))
-      throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
-  });
-}
-
-/** Resolves to false if the states end before the object is gone. */
-async function isGone(
-  states: AsyncIterable<JsonObject | undefined>,
-  uid: string,
-  work: Activity,
-): Promise<boolean> {
-  for await (const object of states) {
-    if (!object || metadataOf(object).uid !== uid) return true;
-    work.say(deletionText(object));
-  }
-  return false;
 }

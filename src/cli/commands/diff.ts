@@ -8,25 +8,35 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { patchTypes } from '../../apimachinery/patch.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
+import { pruneFlags, serverSideFlags, serverSideRefusals } from '../apply/apply-options.ts';
 import { fileNameOf, textsOf } from '../apply/diff-files.ts';
 import { readLastApplied } from '../apply/last-applied.ts';
+import { collectionsToPrune, prunedKinds } from '../apply/prune-plan.ts';
+import { membersOf } from '../apply/pruner.ts';
 import { sendPatch } from '../apply/send-patch.ts';
+import { serverSideManager } from '../apply/server-side.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { ExitError } from '../errors.ts';
-import { type FlagTable, fileFlags } from '../flags/flags.ts';
+import { type Flags, type FlagTable, fileFlags, selectorFlag } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
 import type { Io } from '../io.ts';
 import { targetPath } from '../objects/object-target.ts';
-import { recordAt } from '../objects/objects.ts';
+import { metadataOf, recordAt } from '../objects/objects.ts';
 import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
-import type { Verb } from '../verb.ts';
+import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
   'show-managed-fields': { type: 'boolean', about: 'show metadata.managedFields' },
   ...fileFlags,
+  ...selectorFlag,
+  ...serverSideFlags,
+  prune: { type: 'boolean', about: 'also show the objects that apply --prune would delete' },
+  'prune-allowlist': pruneFlags['prune-allowlist'],
+  concurrency: { type: 'string', hint: 'COUNT', about: 'objects that are compared at a time', usual: '1' },
 } as const satisfies FlagTable;
 
 export const diff: Verb = {
@@ -37,27 +47,26 @@ export const diff: Verb = {
   examples: [
     'ctl diff -f web.yaml # show what apply would change',
     'cat web.yaml | minik8s ctl diff -f - # compare what another program prints',
+    'ctl diff -f shop/ -R --prune -l app=shop # show also what apply --prune would delete',
+    'ctl diff -f web.yaml --server-side # compare with the result of apply --server-side',
   ],
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl diff: -f FILE is required');
-    const cluster = context.cluster();
-    const managedFields = flags.on('show-managed-fields');
+    // Exit status 1 means that something differs, so failures must not use it.
+    let failed = false;
+    const report = (error: unknown) => {
+      failed = true;
+      context.report(error);
+    };
     // The directories are readable by the user only.
     const directory = await mkdtemp(join(io.env.TMPDIR || tmpdir(), 'ctl-diff-'));
     try {
-      const [live, merged] = [join(directory, 'LIVE'), join(directory, 'MERGED')];
-      await mkdir(live);
-      await mkdir(merged);
-      // Exit status 1 means that something differs, so failures must not use it.
-      let failed = false;
-      const report = (error: unknown) => {
-        failed = true;
-        context.report(error);
-      };
-      for await (const target of manifestTargets({ ...context, report }, cluster, 'apply'))
-        await writeStates(cluster, target, { live, merged }, managedFields);
-      const status = await compare(io, live, merged);
+      requireFittingFlags(flags);
+      const folders = { live: join(directory, 'LIVE'), merged: join(directory, 'MERGED') };
+      await mkdir(folders.live);
+      await mkdir(folders.merged);
+      await writeAll({ ...context, report }, folders);
+      const status = await compare(io, folders.live, folders.merged);
       if (failed) io.exitWith(2);
       else if (status > 0) io.exitWith(status);
     } catch (error) {
@@ -70,21 +79,68 @@ export const diff: Verb = {
   },
 };
 
-/** Writes the files of an object: as it is stored, if it exists, and as it would be after the change. */
+function requireFittingFlags(flags: Flags): void {
+  if (!flags.given('filename')) throw new UsageError('ctl diff: -f FILE is required');
+  const refused = serverSideRefusals(flags).find(([applies]) => applies);
+  if (refused) throw new UsageError(refused[1]);
+}
+
+interface Folders {
+  readonly live: string;
+  readonly merged: string;
+}
+
+/** Writes the files of all objects, and of those that would be pruned. Rejects with the first error. */
+async function writeAll(context: VerbContext, folders: Folders): Promise<void> {
+  const { flags } = context;
+  const cluster = context.cluster();
+  const all = flags.on('prune') ? await cluster.resources({ fresh: true }) : [];
+  const kinds = flags.on('prune') ? prunedKinds(all, flags.texts('prune-allowlist')) : [];
+  const workers = Math.max(1, flags.whole('concurrency') ?? 1);
+  const uids = new Set<string>();
+  const namespaces = new Set<string>();
+  const targets = manifestTargets(context, cluster, 'apply');
+  const work = async () => {
+    for (let next = await targets.next(); !next.done; next = await targets.next()) {
+      namespaces.add(next.value.namespace);
+      const live = await writeStates(context, next.value, folders);
+      if (live) uids.add(metadataOf(live).uid);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(workers, maxWorkers) }, work));
+  const labelSelector = flags.text('selector') || undefined;
+  const rule = { labelSelector, applied: uids, needsAnnotation: true };
+  for (const collection of collectionsToPrune(kinds, namespaces, labelSelector))
+    for (const { object } of await membersOf(cluster, collection, rule)) {
+      const [text] = textsOf(object, undefined, flags.on('show-managed-fields'));
+      await writeFile(join(folders.live, fileNameOf(object)), text, { mode: 0o600 });
+    }
+}
+
+/** Maximum number of objects that are compared at a time. */
+const maxWorkers = 64;
+
+/**
+ * Writes the files of an object: as it is stored, if it exists, and as it would be after the change. Resolves
+ * to the stored object.
+ */
 async function writeStates(
-  cluster: Cluster,
+  { flags, cluster: connect }: VerbContext,
   target: ManifestTarget,
-  { live, merged }: { readonly live: string; readonly merged: string },
-  managedFields: boolean,
-): Promise<void> {
+  { live, merged }: Folders,
+): Promise<JsonObject | undefined> {
+  const cluster = connect();
   const { file, line } = target.manifest;
   if (!target.name) throw new Error(`${file}:${line}: diff needs metadata.name`);
   const before = await read(cluster, target);
-  const after = await applied(cluster, target, before);
+  const after = flags.on('server-side')
+    ? await appliedOnServer(cluster, target, flags)
+    : await applied(cluster, target, before, flags.text('field-manager') || undefined);
   const name = fileNameOf(after);
-  const [one, other] = textsOf(before, after, managedFields);
+  const [one, other] = textsOf(before, after, flags.on('show-managed-fields'));
   if (before) await writeFile(join(live, name), one, { mode: 0o600 });
   await writeFile(join(merged, name), other, { mode: 0o600 });
+  return before;
 }
 
 async function read(cluster: Cluster, target: ManifestTarget): Promise<JsonObject | undefined> {
@@ -96,11 +152,19 @@ async function read(cluster: Cluster, target: ManifestTarget): Promise<JsonObjec
   }
 }
 
+/** Resolves to the object as the server would merge it. */
+const appliedOnServer = (cluster: Cluster, target: ManifestTarget, flags: Flags): Promise<JsonObject> => {
+  const query = writeQuery('server', undefined, flags.text('field-manager') || serverSideManager);
+  const path = `${targetPath(target)}${query}&force=${flags.on('force-conflicts')}`;
+  return cluster.send('PATCH', path, target.object, patchTypes.apply);
+};
+
 /** Resolves to the object as the server would store it. */
 async function applied(
   cluster: Cluster,
   target: ManifestTarget,
   current: JsonObject | undefined,
+  manager: string | undefined,
 ): Promise<JsonObject> {
   const { resource, namespace, object } = target;
   // Annotations from other sources are kept, including that of the last applied configuration.
@@ -109,7 +173,7 @@ async function applied(
     ...object,
     metadata: { ...metadata, annotations: { ...recordAt(metadata, 'annotations') } },
   };
-  const query = writeQuery('server');
+  const query = writeQuery('server', undefined, manager);
   if (!current) return cluster.send('POST', collectionPath(resource, namespace) + query, object);
   const original = readLastApplied(current) ?? {};
   return (await sendPatch(cluster, target, { original, modified, current }, query)) ?? current;

@@ -3,12 +3,14 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
+import { withLastApplied } from '../apply/last-applied.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
 import {
   fieldManagerOf,
   fieldValidationOf,
   managerFlag,
+  saveConfigFlag,
   validateFlag,
   writeFlags,
   writeQuery,
@@ -18,8 +20,10 @@ import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordAt } from '../objects/objects.ts';
+import { cascadeFlag, isGone, propagationOf } from '../objects/removal.ts';
 import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
 import { printedFormat } from '../printers/object-format.ts';
+import { callRaw, rawPath } from '../raw-call.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
@@ -31,6 +35,15 @@ const flagTable = {
     usual: 'the grace period of each pod',
   },
   timeout: { type: 'string', hint: 'DURATION', about: 'with --force: time to wait', usual: 'no limit' },
+  ...cascadeFlag,
+  wait: { type: 'boolean', on: true, about: 'with --force: wait until the old object is gone (always on)' },
+  subresource: {
+    type: 'string',
+    hint: 'NAME',
+    about: 'replace this subresource of the object, such as status',
+  },
+  raw: { type: 'string', hint: 'PATH', about: 'send the file to this path of the API, unchanged' },
+  ...saveConfigFlag,
   ...writeFlags,
   ...managerFlag,
   ...validateFlag,
@@ -44,26 +57,22 @@ export const replace: Verb = {
   examples: [
     'ctl replace -f web.yaml # replace an object as a whole',
     'ctl replace -f web.yaml --force # delete it, and create it again',
+    'ctl replace -f pod.yaml --force --grace-period=5 # leave the old pod five seconds to end',
+    'ctl replace --raw /api/v1/namespaces/default/configmaps/settings -f settings.json # send a file as it is',
   ],
   async run(context) {
     const { io, flags } = context;
     requireFittingFlags(flags);
-    const force = flags.on('force');
-    const dryRun = dryRunOf(flags);
-    const format = printedFormat(flags);
-    const cluster = context.cluster();
-    const query = writeQuery(dryRun, fieldValidationOf(flags), fieldManagerOf(flags));
-    for await (const target of manifestTargets(context, cluster, 'create')) {
-      const { resource, name } = target;
+    // A wrong format or validation is an error before anything is replaced.
+    printedFormat(flags);
+    fieldValidationOf(flags);
+    if (flags.given('raw')) {
+      await callRaw(context, 'PUT', rawPath(flags, []));
+      return;
+    }
+    for await (const target of manifestTargets(context, context.cluster(), 'create')) {
       try {
-        if (!name) throw new Error('metadata.name is missing');
-        if (force) await removed(context, cluster, target);
-        const { namespace } = target;
-        const after = force
-          ? await cluster.send('POST', collectionPath(resource, namespace) + query, target.object)
-          : await put(cluster, target, dryRun, query);
-        const line = `${kindName(resource)}/${name} replaced${dryRunSuffix[dryRun]}\n`;
-        io.out(format?.(after) ?? line);
+        io.out(await replaceOne(context, target));
       } catch (error) {
         await reportInFile(context, target, error, 'error when replacing');
       }
@@ -71,12 +80,32 @@ export const replace: Verb = {
   },
 };
 
+/** Replaces one object and resolves to the text to print. */
+async function replaceOne(context: VerbContext, target: ManifestTarget): Promise<string> {
+  const { flags } = context;
+  const { resource, namespace, name } = target;
+  if (!name) throw new Error('metadata.name is missing');
+  const cluster = context.cluster();
+  const dryRun = dryRunOf(flags);
+  const format = printedFormat(flags);
+  const query = writeQuery(dryRun, fieldValidationOf(flags), fieldManagerOf(flags));
+  const force = flags.on('force');
+  if (force) await removed(context, cluster, target);
+  const object = flags.on('save-config') ? withLastApplied(target.object) : target.object;
+  const after = force
+    ? await cluster.send('POST', collectionPath(resource, namespace) + query, object)
+    : await put(cluster, targetPath(target, flags.text('subresource')), object, { dryRun, query });
+  return format?.(after) ?? `${kindName(resource)}/${name} replaced${dryRunSuffix[dryRun]}\n`;
+}
+
 /** Throws UsageError without a file, and for flags that exclude each other. */
 function requireFittingFlags(flags: Flags): void {
   if (!flags.given('filename')) throw new UsageError('ctl replace: -f FILE is required');
   const force = flags.on('force');
   if (force && dryRunOf(flags) !== 'none')
     throw new UsageError('--dry-run can not be used when --force is set');
+  if (force && flags.given('subresource'))
+    throw new UsageError('--subresource can not be used with --force: a subresource cannot be deleted');
   if (!force && (flags.given('grace-period') || flags.given('timeout')))
     throw new UsageError('--grace-period and --timeout must have --force specified');
 }
@@ -84,39 +113,35 @@ function requireFittingFlags(flags: Flags): void {
 /** A manifest without a resourceVersion replaces the object whatever its version is. */
 async function put(
   cluster: Cluster,
-  target: ManifestTarget,
-  dryRun: DryRun,
-  query: string,
+  path: string,
+  object: JsonObject,
+  { dryRun, query }: { readonly dryRun: DryRun; readonly query: string },
 ): Promise<JsonObject> {
-  const { object } = target;
   if (dryRun === 'client') return object;
   const metadata = recordAt(object, 'metadata');
   const { resourceVersion } = metadata.resourceVersion
     ? metadataOf(object)
-    : metadataOf(await cluster.get(targetPath(target)));
-  return cluster.send('PUT', targetPath(target) + query, {
-    ...object,
-    metadata: { ...metadata, resourceVersion },
-  });
+    : metadataOf(await cluster.get(path));
+  return cluster.send('PUT', path + query, { ...object, metadata: { ...metadata, resourceVersion } });
 }
 
 /** Resolves when the deleted object is gone. */
 async function removed({ io, flags }: VerbContext, cluster: Cluster, target: ManifestTarget): Promise<void> {
   const { resource, name } = target;
-  const gracePeriodSeconds = flags.whole('grace-period');
+  const seconds = flags.whole('grace-period');
   const body = {
     kind: 'DeleteOptions',
     apiVersion: 'v1',
-    propagationPolicy: 'Background',
-    ...(gracePeriodSeconds !== undefined && gracePeriodSeconds >= 0 && { gracePeriodSeconds }),
+    ...propagationOf(flags),
+    // The new object may only begin once the old one has ended: 0 would not wait for that.
+    ...(seconds !== undefined && seconds >= 0 && { gracePeriodSeconds: Math.max(seconds, 1) }),
   };
   try {
     const { uid } = metadataOf(await cluster.get(targetPath(target)));
     await cluster.send('DELETE', targetPath(target), body);
     io.out(`${kindName(resource)} "${name}" deleted\n`);
     const timeoutMs = flags.duration('timeout') || undefined;
-    for await (const state of follow(cluster, target, { clock: io.clock, timeoutMs }))
-      if (!state || metadataOf(state).uid !== uid) return;
+    if (await isGone(follow(cluster, target, { clock: io.clock, timeoutMs }), uid)) return;
     throw new Error(`timed out waiting for ${resource.plural}/${name} to be deleted`);
   } catch (error) {
     if (!isNotFound(error)) throw error;

@@ -10,6 +10,7 @@ import {
   fieldManagerOf,
   fieldValidationOf,
   managerFlag,
+  saveConfigFlag,
   validateFlag,
   writeQuery,
 } from '../flags/write-options.ts';
@@ -17,13 +18,6 @@ import { findResource } from '../objects/discovery.ts';
 import { recordAt } from '../objects/objects.ts';
 import { madeFormat, printedFormat, qualifiedName } from '../printers/object-format.ts';
 import type { VerbContext } from '../verb.ts';
-
-export const saveConfigFlag = {
-  'save-config': {
-    type: 'boolean',
-    about: 'keep the configuration in an annotation, so that apply can change the object later',
-  },
-} as const satisfies FlagTable;
 
 /** Flags of every command that makes an object from flags. */
 export const makingFlags = {

@@ -9,13 +9,18 @@ export interface EditReason {
   readonly details: readonly string[];
 }
 
-const introduction = `# Please edit the object below. Lines beginning with a '#' will be ignored,
+export const objectIntroduction = `# Please edit the object below. Lines beginning with a '#' will be ignored,
 # and an empty file will abort the edit. If an error occurs while saving this file will be
 # reopened with the relevant failures.
 #
 `;
 
-export function headerText(reasons: readonly EditReason[]): string {
+export const lastAppliedIntroduction = `# Please edit the 'last-applied-configuration' annotations below.
+# Lines beginning with a '#' will be ignored, and an empty file will abort the edit.
+#
+`;
+
+export function headerText(introduction: string, reasons: readonly EditReason[]): string {
   const blocks = reasons.map(({ head, details }) => {
     const lines = [`${head}${details.length > 0 ? ':' : ''}`, ...details.map((detail) => `* ${detail}`)];
     return `${lines.map((line) => `# ${line.replaceAll(/\n(?!#)/g, '\n# ')}\n`).join('')}#\n`;

@@ -271,6 +271,13 @@ export class Flags {
     return rest;
   }
 
+  /** Returns the same flags with one value of this flag. */
+  with(name: string, value: string): Flags {
+    const more = new Flags(this.#table, this.#argv);
+    more.#values = new Map([...this.#values, [name, [value]]]);
+    return more;
+  }
+
   /** Returns the last value given. */
   text(name: string): string | undefined {
     return this.texts(name).at(-1);

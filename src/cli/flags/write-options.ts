@@ -31,6 +31,13 @@ export const managerFlag = {
   },
 } as const satisfies FlagTable;
 
+export const saveConfigFlag = {
+  'save-config': {
+    type: 'boolean',
+    about: 'keep the configuration in an annotation, so that apply can change the object later',
+  },
+} as const satisfies FlagTable;
+
 /** Returns the field manager of a request. */
 export const fieldManagerOf = (flags: Flags): string => flags.text('field-manager') || writer;
 

@@ -1,6 +1,6 @@
 /** Converts a selector from its text to the form in objects. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { type LabelOperator, parseLabelSelector } from '../../apimachinery/labels.ts';
+import { type LabelOperator, parseLabelSelector, type Selector } from '../../apimachinery/labels.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 
@@ -35,9 +35,12 @@ function expressionOf({ key, operator, values }: ReturnType<typeof requirementsO
   return { key, operator: name, ...(values.length > 0 && { values: [...values] }) };
 }
 
-function requirementsOf(text: string) {
+const requirementsOf = (text: string) => selectorOf(text).requirements;
+
+/** Reads a selector that a user typed. Throws UsageError. */
+export function selectorOf(text: string): Selector {
   try {
-    return parseLabelSelector(text).requirements;
+    return parseLabelSelector(text);
   } catch (error) {
     if (error instanceof StatusError)
       throw new UsageError(`couldn't parse the selector string ${JSON.stringify(text)}: ${error.message}`);

@@ -1,12 +1,13 @@
 /** The targets of a command: objects by name, whole collections, or objects in manifests. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { matches } from '../../apimachinery/labels.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { nearest } from '../../terminal/nearest.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import type { Flags } from '../flags/flags.ts';
 import { adviseToConvert } from '../manifests/convert-advice.ts';
-import { kindMissing, type Manifest, readManifests } from '../manifests/manifests.ts';
+import { kindMissing, type Manifest, type ManifestEntry, readManifests } from '../manifests/manifests.ts';
 import type { VerbContext } from '../verb.ts';
 import {
   type ApiResource,
@@ -17,6 +18,7 @@ import {
   UnknownResourceError,
 } from './discovery.ts';
 import { notServedKind } from './kubernetes-kinds.ts';
+import { selectorOf } from './label-selector.ts';
 import { type CollectionTarget, listPath, type ObjectTarget, type Target } from './object-target.ts';
 import { metadataOf, recordsAt } from './objects.ts';
 
@@ -122,7 +124,8 @@ export async function* manifestTargets(
   cluster: Cluster,
   verb?: 'apply' | 'create',
 ): AsyncGenerator<ManifestTarget> {
-  const entries = await readManifests(context.io, context.flags, { kindless: verb !== undefined });
+  const read = await readManifests(context.io, context.flags, { kindless: verb !== undefined });
+  const entries = selected(read, context.flags.text('selector'));
   if (verb && entries.length === 0) throw new Error(`no objects passed to ${verb}`);
   const all = await resourcesFor(entries, cluster);
   for (const entry of entries) {
@@ -134,6 +137,13 @@ export async function* manifestTargets(
     if (target) yield target;
     else if (verb) await adviseToConvert(context, entry);
   }
+}
+
+/** Returns the entries whose labels match, and all errors. Throws UsageError for an invalid selector. */
+function selected(entries: readonly ManifestEntry[], text: string | undefined): readonly ManifestEntry[] {
+  if (!text) return entries;
+  const selector = selectorOf(text);
+  return entries.filter((entry) => 'error' in entry || matches(selector, metadataOf(entry.object).labels));
 }
 
 /** Resolves to the server's resources; asks the server if a kind of the manifests is not among those kept. */

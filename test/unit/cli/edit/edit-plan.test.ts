@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newStatusError, StatusError } from '../../../../src/apimachinery/status-error.ts';
-import { editFailure, headerText, isAnother, withoutComments } from '../../../../src/cli/edit/edit-plan.ts';
+import {
+  editFailure,
+  headerText,
+  isAnother,
+  objectIntroduction,
+  withoutComments,
+} from '../../../../src/cli/edit/edit-plan.ts';
 
 test('the header of a file has the reasons to edit it again, each line as a comment', () => {
-  const text = headerText([
+  const text = headerText(objectIntroduction, [
     { head: 'web was not valid', details: ['spec.replicas: Invalid', 'two\nlines'] },
     { head: 'a syntax error', details: [] },
   ]);

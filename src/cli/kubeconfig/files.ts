@@ -1,0 +1,145 @@
+/** Reads the kubeconfig files of a command, and writes the ones that it changes. */
+import { constants } from 'node:fs';
+import { access, mkdir, open, readlink, realpath, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { parseYaml } from '../../apimachinery/yaml.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { parseKubeconfig, readOptional } from '../../client/kubeconfig.ts';
+import { replaceFile } from '../../os/replace-file.ts';
+import { kubeconfigFiles } from '../connection/find-kubeconfig.ts';
+import type { Flags } from '../flags/flags.ts';
+import type { Io } from '../io.ts';
+import type { Changes, KubeconfigDocument, KubeconfigDocuments } from './documents.ts';
+import { kubeconfigText } from './documents.ts';
+
+type FilesIo = Pick<Io, 'env' | 'homeDirectory'>;
+
+/**
+ * Returns the documents that `ctl config` shows and changes: the file of --kubeconfig, those of $KUBECONFIG,
+ * or the first of the usual places that has a context, else `~/.kube/config`. Throws UsageError for a file
+ * that is no kubeconfig.
+ */
+export function readDocuments(io: FilesIo, flags: Flags): KubeconfigDocuments {
+  const given = flags.text('kubeconfig');
+  const places = kubeconfigFiles(io, given);
+  if (given !== undefined) return { files: [readDocument(given)], target: given, explicit: true };
+  const [first = [], ...others] = places;
+  if (others.length > 1) return listed([...new Set(first)]);
+  const home = first[0] ?? '';
+  const files = [readDocument(home)];
+  const used = hasContext(files)
+    ? undefined
+    : others
+        .flat()
+        .map(readable)
+        .find((file) => file && hasContext([file]));
+  return used
+    ? { files: [used], target: used.path, explicit: false }
+    : { files, target: home, explicit: false };
+}
+
+/** Returns the documents of $KUBECONFIG; new entries go to the first file that exists, else to the last. */
+function listed(paths: readonly string[]): KubeconfigDocuments {
+  const files = paths.map(readDocument);
+  const target = files.find(({ exists }) => exists)?.path ?? paths.at(-1) ?? '';
+  return { files, target, explicit: false };
+}
+
+const hasContext = (files: readonly KubeconfigDocument[]): boolean =>
+  files.some(({ document }) => Array.isArray(document.contexts) && document.contexts.length > 0);
+
+/** Returns undefined for a file that this user may not read. */
+function readable(path: string): KubeconfigDocument | undefined {
+  try {
+    return readDocument(path);
+  } catch (error) {
+    if (error instanceof UsageError) return undefined;
+    throw error;
+  }
+}
+
+function readDocument(path: string): KubeconfigDocument {
+  const text = readOptional(path);
+  if (text === undefined) return { path, document: {}, exists: false };
+  parseKubeconfig(text, path);
+  return { path, document: documentIn(text, path), exists: true };
+}
+
+function documentIn(text: string, path: string): JsonObject {
+  try {
+    const { value } = parseYaml(text);
+    return isRecord(value) ? value : {};
+  } catch (error) {
+    throw new UsageError(`kubeconfig ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/**
+ * Changes files as `plan` says. The files are locked as kubectl locks them, and read again once they are
+ * locked; each is replaced atomically and is readable by its owner only. A symbolic link is kept. Rejects
+ * before anything is written if another command holds a lock or a file must not be written.
+ */
+export async function changeFiles(
+  io: FilesIo,
+  flags: Flags,
+  plan: (documents: KubeconfigDocuments) => Changes,
+): Promise<void> {
+  const paths = plan(readDocuments(io, flags))
+    .list()
+    .map(({ path }) => path);
+  const locks: string[] = [];
+  try {
+    for (const path of paths.toSorted()) {
+      await requireWritable(path);
+      locks.push(await lock(path));
+    }
+    const changed = plan(readDocuments(io, flags)).list();
+    const unlocked = changed.find(({ path }) => !paths.includes(path));
+    if (unlocked) throw new Error(`kubeconfig ${unlocked.path} was changed by another command: try again`);
+    for (const { path, document } of changed) await write(path, kubeconfigText(document));
+  } finally {
+    for (const path of locks) await rm(path, { force: true });
+  }
+}
+
+/** A file that its owner made read-only stays as it is, although its folder would allow to replace it. */
+async function requireWritable(path: string): Promise<void> {
+  try {
+    await access(path, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw new Error(`kubeconfig ${path} cannot be written: ${code}`);
+  }
+}
+
+/** Creates the file by whose existence kubectl and ctl exclude each other. */
+async function lock(path: string): Promise<string> {
+  const name = `${path}.lock`;
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await (await open(name, 'wx', 0)).close();
+    return name;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') throw new Error(`kubeconfig ${path} cannot be written: ${code}`);
+    throw new Error(`another command is changing the kubeconfig ${path}; if none is running, remove ${name}`);
+  }
+}
+
+async function write(path: string, text: string): Promise<void> {
+  const target = await linkTarget(path);
+  const before = await stat(target).catch(() => undefined);
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  await replaceFile(target, text, { mode: 0o600, ...(before && { owner: before }) });
+}
+
+/** Returns the file that a symbolic link leads to, even if that file does not exist yet. */
+async function linkTarget(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    const link = await readlink(path).catch(() => undefined);
+    return link === undefined ? path : join(dirname(resolve(path)), link);
+  }
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { KubeconfigDocuments } from '../../../../src/cli/kubeconfig/documents.ts';
+import { propertySet, propertyUnset } from '../../../../src/cli/kubeconfig/properties.ts';
+
+const documents: KubeconfigDocuments = {
+  files: [
+    { path: 'one', exists: true, document: { clusters: [{ name: 'a', cluster: { server: 's' } }] } },
+    {
+      path: 'two',
+      exists: true,
+      document: {
+        clusters: [
+          { name: 'a', cluster: { server: 'hidden' } },
+          { name: '10.0.0.9', extra: 1, cluster: { server: 't', unknown: { kept: true } } },
+        ],
+        'current-context': 'c',
+      },
+    },
+  ],
+  target: 'one',
+  explicit: false,
+};
+
+const changed = (changes: ReturnType<typeof propertySet>) =>
+  changes.list().map(({ path, document }) => [path, document]);
+
+describe('propertySet', () => {
+  it('changes the entry in the file that has it, and keeps unknown fields', () => {
+    const after = changed(propertySet(documents, 'clusters.10.0.0.9.proxy-url', 'p', false));
+    const clusters = [
+      { name: 'a', cluster: { server: 'hidden' } },
+      { name: '10.0.0.9', extra: 1, cluster: { server: 't', unknown: { kept: true }, 'proxy-url': 'p' } },
+    ];
+    assert.deepEqual(after, [['two', { clusters, 'current-context': 'c' }]]);
+  });
+
+  it('changes no file if the value is there already', () => {
+    assert.deepEqual(changed(propertySet(documents, 'clusters.a.server', 's', false)), []);
+  });
+
+  it('writes the current context to the target', () => {
+    assert.equal(changed(propertySet(documents, 'current-context', 'new', false))[0]?.[0], 'one');
+  });
+
+  it('refuses what is no field, and a value that does not fit', () => {
+    for (const [path, value] of [
+      ['clusters', 'x'],
+      ['clusters.a', 'x'],
+      ['clusters.a.server.more', 'x'],
+      ['clusters.a.nosuch', 'x'],
+      ['constructor.a.server', 'x'],
+      ['users.a.exec', 'x'],
+      ['clusters.a.server', ''],
+      ['clusters.a.disable-compression', 'yes'],
+      ['clusters.a.certificate-authority-data', 'a b'],
+      ['', 'x'],
+    ] as const)
+      assert.throws(() => propertySet(documents, path, value, false), { name: 'UsageError' }, path);
+  });
+});
+
+describe('propertyUnset', () => {
+  it('clears the current context in the file that sets it', () => {
+    assert.equal(changed(propertyUnset(documents, 'current-context'))[0]?.[0], 'two');
+  });
+
+  it('removes an entry from the first file that has it only', () => {
+    assert.deepEqual(changed(propertyUnset(documents, 'clusters.a')), [['one', { clusters: [] }]]);
+  });
+
+  it('keeps a required field, as empty text', () => {
+    const [change] = changed(propertyUnset(documents, 'clusters.a.server'));
+    assert.deepEqual(change, ['one', { clusters: [{ name: 'a', cluster: { server: '' } }] }]);
+  });
+});
