@@ -16,6 +16,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   expose: async () => (await import('./expose.ts')).expose,
   run: async () => (await import('./run.ts')).run,
   attach: async () => (await import('./attach.ts')).attach,
+  debug: async () => (await import('./debug.ts')).debug,
   'port-forward': async () => (await import('./port-forward.ts')).portForward,
   cp: async () => (await import('./cp.ts')).cp,
   scale: async () => (await import('./scale.ts')).scale,

@@ -1,7 +1,6 @@
 /** `ctl run`: creates a pod with one image; with -i connects its program to this terminal. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
-import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { beginWork } from '../../terminal/live-lines.ts';
@@ -20,10 +19,9 @@ import { follow } from '../objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { hasEnded } from '../objects/objects.ts';
 import { joinFlags, podTimeoutOf } from '../objects/pods.ts';
-import { printBody } from '../print-body.ts';
 import { printedFormat } from '../printers/object-format.ts';
 import { showPods } from '../progress/pod-progress.ts';
-import { attachTo } from '../streaming/attach.ts';
+import { attachOrLog, printContainerLog } from '../streaming/attach.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 import { failureOf, isRunning, podOf, type RestartPolicy } from './run-plan.ts';
 
@@ -118,19 +116,11 @@ const restartPolicyOf = (flags: Flags): RestartPolicy =>
  * open.
  */
 async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
-  const { flags, io } = context;
+  const { flags } = context;
   const object = await untilStarted(context, target);
-  if (hasEnded(object)) await printLog(context, target);
-  else {
-    try {
-      await attachTo(context, { target, object }, target.name);
-    } catch (error) {
-      if (io.signal.aborted) throw error;
-      const why = errorMessage(error);
-      io.err(`warning: couldn't attach to pod/${target.name}, falling back to streaming logs: ${why}\n`);
-      await printLog(context, target);
-    }
-  }
+  const pod = { target, object };
+  if (hasEnded(object)) await printContainerLog(context, pod, target.name);
+  else await attachOrLog(context, pod, target.name);
   if (restartPolicyOf(flags) === 'Always' || flags.on('leave-stdin-open')) return;
   const ended = await until(context, target, hasEnded);
   const failure = failureOf(ended);
@@ -156,12 +146,6 @@ async function until(
     if (condition(pod)) return pod;
   }
   throw new Error('timed out waiting for the condition');
-}
-
-async function printLog({ io, cluster }: VerbContext, target: ObjectTarget): Promise<void> {
-  const path = targetPath(target, 'log');
-  const { body } = await cluster().open({ method: 'GET', path, headers: { accept: '*/*' } });
-  await printBody(io, body);
 }
 
 async function remove({ flags, io, cluster }: VerbContext, target: ObjectTarget): Promise<void> {

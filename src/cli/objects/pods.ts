@@ -119,7 +119,7 @@ export function podTimeoutOf(flags: Flags): number {
 
 export const containersOf = (
   pod: JsonObject,
-  field: 'containers' | 'initContainers' = 'containers',
+  field: 'containers' | 'initContainers' | 'ephemeralContainers' = 'containers',
 ): JsonObject[] => recordsAt(pod, 'spec', field);
 
 const defaultAnnotation = 'kubectl.kubernetes.io/default-container';
