@@ -30,7 +30,6 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '': {
     alpha: "kubectl's alpha commands change from version to version; ctl has none",
     kustomize,
-    proxy: notYet,
     '--disable-compression': 'ctl asks for answers without compression',
     '--log-flush-frequency': 'ctl writes no log',
     '--match-server-version': 'ctl works with servers of other versions; ctl version shows both',
