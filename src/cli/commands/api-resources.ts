@@ -17,6 +17,7 @@ const flagTable = {
     type: 'boolean',
     about: 'only namespaced kinds; --namespaced=false: only cluster-scoped kinds',
   },
+  cached: { type: 'boolean', about: 'use the resources that an earlier command has kept, if there are any' },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
 } as const satisfies FlagTable;
 
@@ -25,7 +26,7 @@ export const apiResources: Verb = {
   flags: flagTable,
   async run({ flags, io, palette, cluster }) {
     const group = flags.text('api-group');
-    const shown = preferred(await cluster().resources({ fresh: true }))
+    const shown = preferred(await cluster().resources({ fresh: !flags.on('cached') }))
       .filter((resource) => group === undefined || resource.group === group)
       .filter(({ namespaced }) => !flags.given('namespaced') || namespaced === flags.on('namespaced'))
       .sort((a, b) => compare(a.group, b.group) || compare(a.plural, b.plural));

@@ -88,7 +88,8 @@ export async function findPod(
   return { ...(await firstPod(context, target.namespace, labels)), of };
 }
 
-async function firstPod(
+/** Resolves to the first pod with the labels; waits for one until --pod-running-timeout. */
+export async function firstPod(
   { flags, io, cluster }: VerbContext,
   namespace: string,
   labels: string,

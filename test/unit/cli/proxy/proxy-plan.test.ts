@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerHeaders, requestHeaders } from '../../../../src/cli/proxy/proxy-headers.ts';
-import { type ProxyRequest, patternsOf, proxyAction } from '../../../../src/cli/proxy/proxy-plan.ts';
+import {
+  type ProxyRequest,
+  type ProxySettings,
+  patternsOf,
+  proxyAction,
+} from '../../../../src/cli/proxy/proxy-plan.ts';
 
 const filter = {
   acceptHosts: patternsOf('accept-hosts', '^localhost$,^\\[::1\\]$'),
