@@ -106,19 +106,24 @@ type ListFormat = (list: JsonObject, typeName: string) => string;
 /** Returns the format of the lists; JSON has the order of Go's types, and YAML separates its documents. */
 async function formatOf({ flags, io }: VerbContext): Promise<ListFormat> {
   const output = flags.text('output') || 'json';
-  if (output === 'json') {
-    const types = await io.kubernetesFields();
-    return (list, typeName) => `${goJson(inGoOrder(list, typeName, types, flags), 4)}\n`;
-  }
+  if (output === 'name') throw new Error('list types are not supported by name printing: *v1.NodeList');
+  const types = await io.kubernetesFields();
+  const shaped = (list: JsonObject, typeName: string) => inGoOrder(list, typeName, types, flags);
+  if (output === 'json') return (list, typeName) => `${goJson(emptyAsNull(shaped(list, typeName)), 4)}\n`;
   const format: ObjectFormat | undefined = printedFormat(flags) ?? objectFormat(output);
   if (!format) throw new UsageError(`-o ${output}: cluster-info dump prints objects, not tables`);
   let isFirst = true;
-  return (list) => {
+  return (list, typeName) => {
     const separator = output === 'yaml' && !isFirst ? '---\n' : '';
     isFirst = false;
-    return separator + format(withoutKinds(list));
+    const made = shaped(list, typeName);
+    return separator + format(output === 'yaml' ? emptyAsNull(made) : made);
   };
 }
+
+/** Returns the list; kubectl prints one without items as null. */
+const emptyAsNull = (list: JsonObject): JsonObject =>
+  recordsAt(list, 'items').length === 0 ? { ...list, items: null } : list;
 
 /** Returns the list without the kinds of its items, which a list of one kind does not need. */
 const withoutKinds = (list: JsonObject): JsonObject => ({

@@ -112,6 +112,8 @@ class WatchPrinter {
   readonly #writer: TableWriter;
   #columns: readonly Column[] = [];
   #headerDue: boolean;
+  /** Text between two objects. */
+  #separator = '';
 
   constructor({ io, flags, palette }: VerbContext, { table, format, events }: WatchView, noHeaders: boolean) {
     this.#events = events;
@@ -130,10 +132,7 @@ class WatchPrinter {
 
   /** Prints objects; those of a list are printed as they are added. */
   print(answer: JsonObject, now: number, type: WatchedEvent['type'] = 'ADDED'): void {
-    if (this.#format) {
-      for (const object of itemsOf(answer)) this.#out(this.#text(this.#format, object, type));
-      return;
-    }
+    if (this.#format) return this.#printObjects(this.#format, answer, type);
     const table = readTable(answer, now, this.#columns);
     this.#columns = table.columns;
     if (table.rows.length === 0) return;
@@ -143,6 +142,13 @@ class WatchPrinter {
     const typed = this.#events ? rows.map((row) => [type.padEnd(8), ...row]) : rows;
     const withType = this.#events && headers.length > 0 ? ['EVENT', ...headers] : headers;
     this.#out(this.#writer.format(typed, withType));
+  }
+
+  #printObjects(format: ObjectFormat, answer: JsonObject, type: WatchedEvent['type']): void {
+    for (const object of itemsOf(answer)) {
+      this.#out(this.#separator + this.#text(format, object, type));
+      if (this.#output === 'yaml') this.#separator = '---\n';
+    }
   }
 
   /** Returns the text of an object, or of its event: JSON of an event is one line. */

@@ -117,7 +117,6 @@ describe('ctl proxy beside kubectl 1.32', { timeout: 300_000, skip: unlessKubect
     await mkdir(join(directory, 'below'));
     await writeFile(join(directory, 'a.txt'), 'text of a\n');
     await writeFile(join(directory, 'below', 'index.html'), '<p>index</p>');
-    await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'kube-system' } });
   });
   after(async () => {
     await server.stop();
