@@ -132,7 +132,11 @@ class WatchPrinter {
 
   /** Prints objects; those of a list are printed as they are added. */
   print(answer: JsonObject, now: number, type: WatchedEvent['type'] = 'ADDED'): void {
-    if (this.#format) return this.#printObjects(this.#format, answer, type);
+    if (this.#format) this.#printObjects(this.#format, answer, type);
+    else this.#printTable(answer, now, type);
+  }
+
+  #printTable(answer: JsonObject, now: number, type: WatchedEvent['type']): void {
     const table = readTable(answer, now, this.#columns);
     this.#columns = table.columns;
     if (table.rows.length === 0) return;
