@@ -26,8 +26,8 @@ export interface RunRequest {
 }
 
 /**
- * Returns the pod in kubectl's form: fields in the order of Go's types, also those without a value. Throws UsageError for entries that are
- * not `KEY=VALUE`.
+ * Returns the pod in kubectl's form: fields in the order of Go's types, also those without a value. Throws
+ * UsageError for entries that are not `KEY=VALUE`.
  */
 export function podOf(request: RunRequest): JsonObject {
   const { name, annotations } = request;

@@ -32,7 +32,7 @@ export interface DebugRequest {
   readonly kept: KeptParts;
 }
 
-/** What changes a container at last: the file of --custom. */
+/** Applies the file of --custom to a finished container. */
 export type Customize = (container: JsonObject) => JsonObject;
 
 /** Returns the fields that --image, --env, -i, -t, and the words behind `--` give to a new container. */

@@ -8,7 +8,7 @@ export type Profile = (typeof profiles)[number];
 /** A container that is added to a pod, a pod that is a copy of another, or a pod that stands for a node. */
 export type DebugStyle = 'ephemeral' | 'copy' | 'node';
 
-/** What a copy keeps of its pod. */
+/** Parts of the pod that a copy keeps. */
 export interface KeptParts {
   readonly labels: boolean;
   readonly annotations: boolean;

@@ -10,7 +10,7 @@ import { answerHeaders, requestHeaders } from './proxy-headers.ts';
 
 export interface ForwarderOptions {
   readonly dialing: Dialing;
-  /** Whether the path of the server's URL precedes each path. */
+  /** True to put the path of the server's URL in front of each path. */
   readonly appendsServerPath: boolean;
   /** Idle time in milliseconds before the first keepalive probe; 0 for no probes. */
   readonly keepAliveMs: number;

@@ -7,7 +7,7 @@ export interface ProxySettings {
   readonly apiPrefix: string;
   /** Path under which files are served; undefined for none. */
   readonly filePrefix: string | undefined;
-  /** Which requests of the API are forwarded; undefined for all. */
+  /** Selects the requests of the API that are forwarded; undefined for all. */
   readonly filter: ProxyFilter | undefined;
 }
 
@@ -137,7 +137,7 @@ function isOfHost(header: string, patterns: readonly Pattern[]): boolean {
   return names.some((name) => matches(patterns, name));
 }
 
-/** Returns the host of an origin such as `http://localhost:3000`; the whole text if it has none, as `null`. */
+/** Returns the host of an origin such as `http://localhost:3000`; another text, such as `null`, as it is. */
 const originHost = (origin: string): string => /^[a-z][a-z0-9+.-]*:\/\/([^/]*)$/i.exec(origin)?.[1] ?? origin;
 
 /** Compiles expressions separated by commas. Throws UsageError that names the flag. */

@@ -378,7 +378,7 @@ describe('ctl proxy to a server of its own', { timeout: 120_000 }, () => {
     await lost.stop();
   });
 
-  it("puts the path of the server's URL in front only if it is told to", async () => {
+  it("puts the path of the server's URL in front only with --append-server-path", async () => {
     const args = ['--port=0', '--server', `${server}/base/`];
     const without = await startCtl(ctl, args);
     await answerOf(without.port, '/version');
