@@ -11,8 +11,9 @@ const local = 'ctl changes objects of the server only; --dry-run=client -o yaml 
 const version = 'it is checked by ctl itself: a conflict is retried with the newest object';
 
 /** Returns the same refusal for each of the words. */
-const allNotYet = (words: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(words.split(' ').map((word) => [word, notYet]));
+const allOf = (words: string, refusal: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(words.split(' ').map((word) => [word, refusal]));
+const allNotYet = (words: string) => allOf(words, notYet);
 
 /** Refusals that hold for every command which has the flag in kubectl. */
 const everywhere: Readonly<Record<string, string>> = {
@@ -22,7 +23,6 @@ const everywhere: Readonly<Record<string, string>> = {
   '--resource-version': version,
   '--windows-line-endings': 'ctl writes lines that end as on the machine it runs on, which is Linux',
   '--use-protocol-buffers': 'ctl reads metrics as JSON',
-  '--cached': 'ctl asks the server for its resources each time',
 };
 
 /** Refusals by command, without the name of the program; the empty name is ctl itself. */
@@ -30,8 +30,6 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '': {
     alpha: "kubectl's alpha commands change from version to version; ctl has none",
     kustomize,
-    debug: notYet,
-    proxy: notYet,
     '--disable-compression': 'ctl asks for answers without compression',
     '--log-flush-frequency': 'ctl writes no log',
     '--match-server-version': 'ctl works with servers of other versions; ctl version shows both',
@@ -40,41 +38,19 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '--profile': "ctl has no Go profiles; set NODE_OPTIONS='--cpu-prof' for one of Node",
     '--profile-output': "ctl has no Go profiles; set NODE_OPTIONS='--cpu-prof' for one of Node",
     '--vmodule': 'ctl has one log level for all of it: -v',
-    '--warnings-as-errors': notYet,
   },
   apply: {
     '--openapi-patch': 'ctl always merges by the schemas that the server publishes',
     '--overwrite': 'ctl always resolves differences in favor of the manifest',
   },
-  'cluster-info': {
-    ...allNotYet('dump'),
-  },
   explain: {
     ...allNotYet('--output'),
   },
-  expose: {
-    ...allNotYet('--overrides --override-type'),
-  },
-  get: {
-    ...allNotYet('--output-watch-events'),
-  },
-  logs: {
-    ...allNotYet('--ignore-errors --insecure-skip-tls-verify-backend --pod-running-timeout'),
-  },
   run: {
-    ...allNotYet(
-      '--cascade --expose --field-manager --filename -f --force --grace-period ' +
-        '--override-type --overrides --recursive -R --save-config --timeout --wait',
-    ),
-  },
-  scale: {
-    ...allNotYet('--timeout'),
+    ...allOf('--filename -f --recursive -R', 'run makes the pod from its flags; create -f reads files'),
   },
   'set env': {
     ...allNotYet('--resolve'),
-  },
-  'top node': {
-    ...allNotYet('--show-capacity'),
   },
 };
 

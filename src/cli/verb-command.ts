@@ -113,6 +113,7 @@ async function runVerb(verb: Verb, flags: Flags, outside: CtlIo, line: readonly 
       },
     });
     if (io.signal.aborted) io.exitWith(whenInterrupted);
+    failForWarnings(flags, cluster, report);
   } catch (error) {
     if (io.signal.aborted) io.exitWith(whenInterrupted);
     else endWith(error, io, report);
@@ -121,6 +122,12 @@ async function runVerb(verb: Verb, flags: Flags, outside: CtlIo, line: readonly 
     if (!flags.given('filename')) await printOtherNamespaces(cluster, io, reported);
     cluster?.close();
   }
+}
+
+/** Reports an error if the server has sent warnings, and --warnings-as-errors is given. */
+function failForWarnings(flags: Flags, cluster: Cluster | undefined, report: (error: unknown) => void): void {
+  const count = flags.on('warnings-as-errors') ? (cluster?.warningCount?.() ?? 0) : 0;
+  if (count > 0) report(new Error(`${count} warning${count === 1 ? '' : 's'} received`));
 }
 
 /** Reports the error that ended a verb and sets the exit status. Throws a UsageError again. */

@@ -195,17 +195,21 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
     });
   }
 
-  for (const { version, path } of kubectls.filter((one) => one.version !== '1.20')) {
-    await context.test(`kubectl ${version}: debug looks into a container that runs`, async () => {
+  const debuggers = kubectls
+    .filter(({ version }) => version !== '1.20')
+    .map(({ version, path }) => ({ client: `kubectl ${version}`, path, first: [] as string[] }));
+  for (const { client, path, first } of [...debuggers, { client: 'ctl', path: executable, first: ['ctl'] }]) {
+    await context.test(`${client}: debug looks into a container that runs`, async () => {
       const pod = ['debug', 'tools', '-q', '-i', '--target=main', '--image=minik8s/hello:1'];
-      const policy = ['--image-pull-policy=IfNotPresent', `--container=look-${version.replace('.', '-')}`];
+      const name = `look-${client.replaceAll(/[ .]/g, '-')}`;
+      const policy = ['--image-pull-policy=IfNotPresent', `--container=${name}`];
       const command = [
         '--',
         'sh',
         '-c',
         'read page; tr "\\0" " " < /proc/1/cmdline; wget -qO- "127.0.0.1:8080/$page"',
       ];
-      const all = ['--kubeconfig', cluster.kubeconfig, ...pod, ...policy, ...command];
+      const all = [...first, '--kubeconfig', cluster.kubeconfig, ...pod, ...policy, ...command];
       const child = spawn(path, all, { stdio: 'pipe', timeout: 60_000 });
       const [stdout, stderr] = [buffer(child.stdout), buffer(child.stderr)];
       // The end of the input would end the connection, as upstream, and not only the container's input.
@@ -215,6 +219,39 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
       assert.match((await stdout).toString(), /^sleep 100000 page$/m);
     });
   }
+
+  const debug = (...args: string[]) =>
+    run(executable, [
+      ...['ctl', '--kubeconfig', cluster.kubeconfig, 'debug', '-q', '--attach', '--image=minik8s/hello:1'],
+      ...['--image-pull-policy=IfNotPresent', ...args],
+    ]);
+
+  await context.test('ctl debug runs a copy of a pod whose processes it sees', async () => {
+    const search = 'until pgrep -f "sleep 100000" > /dev/null; do sleep 0.1; done; echo found';
+    const copy = ['tools', '--copy-to=copied', '-c', 'look', '--share-processes', '--profile=general'];
+    const { code, stdout, stderr } = await debug(...copy, '--', 'sh', '-c', search);
+    assert.deepEqual([code, stdout.toString()], [0, 'found\n'], stderr);
+  });
+
+  await context.test('ctl debug shows the files and processes of a node', async () => {
+    const command = ['--', 'sh', '-c', `sha256sum < "/host${file}"; cat /proc/1/comm`];
+    const { code, stdout, stderr } = await debug(
+      `node/${cluster.nodeName}`,
+      '--profile=sysadmin',
+      ...command,
+    );
+    const first = readFileSync('/proc/1/comm', 'utf8');
+    assert.deepEqual([code, stdout.toString()], [0, `${sha256(megabytes)}  -\n${first}`], stderr);
+  });
+
+  await context.test('ctl debug of a node is refused where Pod Security forbids its pod', async () => {
+    await cluster.kubectl('create', 'namespace', 'guarded');
+    await cluster.kubectl('label', 'namespace', 'guarded', 'pod-security.kubernetes.io/enforce=baseline');
+    const node = [`node/${cluster.nodeName}`, '--profile=sysadmin', '-n', 'guarded'];
+    const { code, stdout, stderr } = await debug(...node, '--', 'true');
+    assert.deepEqual([code, stdout.toString()], [1, '']);
+    assert.match(stderr, /violates PodSecurity "baseline:latest": .*host/);
+  });
 
   await context.test('attach joins a container that runs, and leaves it running', async () => {
     const path = anyKubectl();

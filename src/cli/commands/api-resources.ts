@@ -22,6 +22,7 @@ const flagTable = {
   verbs: { type: 'string', hint: 'VERB,…', about: 'only resources that support all of these verbs' },
   categories: { type: 'string', hint: 'CATEGORY,…', about: 'only resources of all of these categories' },
   'sort-by': { type: 'string', hint: 'name|kind', about: 'order of the list', usual: 'by API group' },
+  cached: { type: 'boolean', about: 'use the resources that an earlier command has kept, if there are any' },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
 } as const satisfies FlagTable;
 
@@ -39,7 +40,7 @@ export const apiResources: Verb = {
     const group = flags.text('api-group');
     const order = orderOf(flags.oneOf('sort-by', ['', 'name', 'kind'] as const));
     const [verbs, categories] = [wordsOf(flags, 'verbs'), wordsOf(flags, 'categories')];
-    const shown = preferred(await cluster().resources({ fresh: true }))
+    const shown = preferred(await cluster().resources({ fresh: !flags.on('cached') }))
       .filter((resource) => group === undefined || resource.group === group)
       .filter(({ namespaced }) => !flags.given('namespaced') || namespaced === flags.on('namespaced'))
       .filter((resource) => resource.verbs.length > 0 && hasAll(resource.verbs, verbs))

@@ -2,11 +2,13 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from '../objects/objects.ts';
 import type { Verb } from '../verb.ts';
+import { clusterInfoDump } from './cluster-info-dump.ts';
 
 export const clusterInfo: Verb = {
   about: 'print the addresses of the control plane and of cluster services',
   group: 'Cluster Management Commands',
   examples: ['ctl cluster-info # see where the API server is'],
+  inner: { dump: clusterInfoDump },
   async run(context) {
     const { io } = context;
     const cluster = context.cluster();

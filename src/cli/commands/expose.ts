@@ -1,5 +1,6 @@
 /** `ctl expose`: creates a Service for the pods of an object. */
 import { serviceFor } from '../create/expose-plan.ts';
+import { overrideFlags, withOverrides } from '../create/overrides.ts';
 import { makingFlags, writeMade } from '../create/write-made.ts';
 import { type FlagTable, fileFlags } from '../flags/flags.ts';
 import { forEachReported } from '../for-each-reported.ts';
@@ -45,6 +46,7 @@ const flagTable = {
     about: 'whether requests of one client reach the same pod',
     usual: 'None',
   },
+  ...overrideFlags,
   ...fileFlags,
   ...makingFlags,
 } as const satisfies FlagTable;
@@ -66,7 +68,8 @@ export const expose: Verb = {
       const { resource, name, manifest } = target;
       const object = manifest?.object ?? (await context.cluster().get(targetPath(target)));
       const made = serviceFor({ object, kind: resource.kind, group: resource.group, name }, context.flags);
-      await writeMade(context, made, { resource: 'services' }, 'exposed');
+      const service = await withOverrides(context.io, context.flags, made, 'core.v1.Service');
+      await writeMade(context, service, { resource: 'services' }, 'exposed');
     });
   },
 };

@@ -1,5 +1,6 @@
 /** `ctl get -w`: prints the current objects, then every change until the user stops the command. */
-import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { isRecord, type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
+import { goJson } from '../../apimachinery/go-json.ts';
 import { isExpired } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster, WatchedEvent } from '../connection/cluster.ts';
@@ -27,6 +28,8 @@ export interface WatchView {
   readonly table: TableView;
   /** Format that replaces the table. */
   readonly format: ObjectFormat | undefined;
+  /** True to print the type of each event. */
+  readonly events: boolean;
 }
 
 /** Watches targets; a watch that the server ends is started again from the last version. */
@@ -50,8 +53,8 @@ export async function watchTargets(
     else printer.learn(list, io.clock.now());
     show = true;
     const version = textAt(list, 'metadata', 'resourceVersion');
-    await followChanges(cluster, collection, { accept, version, signal: io.signal }, (object) =>
-      printer.print(object, io.clock.now()),
+    await followChanges(cluster, collection, { accept, version, signal: io.signal }, (object, type) =>
+      printer.print(object, io.clock.now(), type),
     );
   }
 }
@@ -104,11 +107,17 @@ class WatchPrinter {
   readonly #out: (text: string) => void;
   readonly #view: TableView;
   readonly #format: ObjectFormat | undefined;
+  readonly #events: boolean;
+  readonly #output: string | undefined;
   readonly #writer: TableWriter;
   #columns: readonly Column[] = [];
   #headerDue: boolean;
+  /** Text between two objects. */
+  #separator = '';
 
-  constructor({ io, palette }: VerbContext, { table, format }: WatchView, noHeaders: boolean) {
+  constructor({ io, flags, palette }: VerbContext, { table, format, events }: WatchView, noHeaders: boolean) {
+    this.#events = events;
+    this.#output = flags.text('output');
     this.#out = io.out;
     this.#writer = new TableWriter(palette);
     this.#view = table;
@@ -121,16 +130,35 @@ class WatchPrinter {
     if (!this.#format) this.#columns = readTable(answer, now).columns;
   }
 
-  print(answer: JsonObject, now: number): void {
-    if (this.#format) {
-      for (const object of itemsOf(answer)) this.#out(this.#format(object));
-      return;
-    }
+  /** Prints objects; those of a list are printed as they are added. */
+  print(answer: JsonObject, now: number, type: WatchedEvent['type'] = 'ADDED'): void {
+    if (this.#format) this.#printObjects(this.#format, answer, type);
+    else this.#printTable(answer, now, type);
+  }
+
+  #printTable(answer: JsonObject, now: number, type: WatchedEvent['type']): void {
     const table = readTable(answer, now, this.#columns);
     this.#columns = table.columns;
     if (table.rows.length === 0) return;
     const headers = this.#headerDue ? headerOf(table, this.#view) : [];
     this.#headerDue = false;
-    this.#out(this.#writer.format(rowsOf(table, this.#view), headers));
+    const rows = rowsOf(table, this.#view);
+    const typed = this.#events ? rows.map((row) => [type.padEnd(8), ...row]) : rows;
+    const withType = this.#events && headers.length > 0 ? ['EVENT', ...headers] : headers;
+    this.#out(this.#writer.format(typed, withType));
+  }
+
+  #printObjects(format: ObjectFormat, answer: JsonObject, type: WatchedEvent['type']): void {
+    for (const object of itemsOf(answer)) {
+      this.#out(this.#separator + this.#text(format, object, type));
+      if (this.#output === 'yaml') this.#separator = '---\n';
+    }
+  }
+
+  /** Returns the text of an object, or of its event: JSON of an event is one line. */
+  #text(format: ObjectFormat, object: JsonObject, type: WatchedEvent['type']): string {
+    if (!this.#events || this.#output === 'name') return format(object);
+    if (this.#output === 'json') return `${goJson({ type, object: sortKeys(object) })}\n`;
+    return format({ type, object });
   }
 }

@@ -42,6 +42,10 @@ const flagTable = {
   'all-namespaces': { type: 'boolean', short: 'A', about: 'from all namespaces' },
   watch: { type: 'boolean', short: 'w', about: 'keep watching and show every change' },
   'watch-only': { type: 'boolean', about: 'watch, without listing the current objects first' },
+  'output-watch-events': {
+    type: 'boolean',
+    about: 'with --watch: print events, the current objects as ADDED',
+  },
   'show-labels': { type: 'boolean', about: 'show all labels in a column' },
   'label-columns': {
     type: 'string',
@@ -138,10 +142,15 @@ class Getter {
     const targets = await resolveTargets(this.#context);
     if (this.#subresource && targets.some(({ name }) => name === undefined))
       throw new UsageError('--subresource needs the names of the objects: TYPE NAME or TYPE/NAME');
-    if (flags.on('watch') || flags.on('watch-only')) {
+    const watches = flags.on('watch') || flags.on('watch-only');
+    if (flags.on('output-watch-events') && !watches)
+      throw new UsageError('--output-watch-events option can only be used with --watch or --watch-only');
+    if (watches) {
       const [first] = targets;
       const format = this.#format;
-      if (first) await watchTargets(this.#context, targets, { table: viewOf(flags, first, false), format });
+      const events = flags.on('output-watch-events');
+      if (first)
+        await watchTargets(this.#context, targets, { table: viewOf(flags, first, false), format, events });
     } else if (this.#format) await this.#printObjects(targets, this.#format);
     else await this.#printTables(targets);
   }

@@ -2,6 +2,7 @@
  * `ctl logs`: prints the logs of containers, of a pod, of the pods of a workload, or of pods with a label;
  * also what a feature prints as the log of an object.
  */
+import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
 import { isTransportError } from '../../client/transport-error.ts';
@@ -11,7 +12,14 @@ import { kindName } from '../objects/discovery.ts';
 import { reportNothingIn } from '../objects/nothing-found.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { podSelectorOf, textAt } from '../objects/objects.ts';
-import { containersOf, defaultContainer, type Pod, selectPods } from '../objects/pods.ts';
+import {
+  containersOf,
+  defaultContainer,
+  firstPod,
+  type Pod,
+  runningTimeoutFlag,
+  selectPods,
+} from '../objects/pods.ts';
 import { resolveTargets } from '../objects/targets.ts';
 import { printBody } from '../print-body.ts';
 import type { Verb, VerbContext } from '../verb.ts';
@@ -60,6 +68,19 @@ const flagTable = {
     usual: '5',
   },
   prefix: { type: 'boolean', about: 'print pod and container before each line' },
+  'ignore-errors': {
+    type: 'boolean',
+    about: 'print the errors of single logs between the lines, and succeed',
+  },
+  'insecure-skip-tls-verify-backend': {
+    type: 'boolean',
+    about: 'ask the server not to verify the certificate of the node; a minik8s server always verifies it',
+  },
+  'pod-running-timeout': {
+    ...runningTimeoutFlag['pod-running-timeout'],
+    about: 'time to wait until TYPE/NAME has a pod',
+    usual: '0',
+  },
   ...selectorFlag,
 } as const satisfies FlagTable;
 
@@ -151,16 +172,19 @@ async function namedObject(context: VerbContext): Promise<ObjectTarget> {
 
 /** Returns the object if it is a pod, else the pods that it selects: all or the first of them. */
 async function podsBehind(
-  { flags, io }: VerbContext,
+  context: VerbContext,
   cluster: Cluster,
   target: ObjectTarget,
 ): Promise<readonly Pod[]> {
+  const { flags, io } = context;
   const object = await cluster.get(targetPath(target));
   if (target.resource.subresources.includes('log')) return [{ target, object }];
   const labels = podSelectorOf(object);
   if (!labels) throw new Error(`${kindName(target.resource)}/${target.name} has no pod selector`);
   const { pods } = await selectPods(cluster, target.namespace, labels);
   const [first] = pods;
+  if (!first && flags.given('pod-running-timeout'))
+    return [await firstPod(context, target.namespace, labels)];
   if (!first) throw new Error(`no pods found for ${kindName(target.resource)}/${target.name}: ${labels}`);
   if (flags.on('all-pods')) return pods;
   if (pods.length > 1) io.err(`Found ${pods.length} pods, using pod/${first.target.name}\n`);
@@ -190,6 +214,7 @@ function logQuery(flags: Flags): Readonly<Record<string, string | number | boole
     sinceSeconds: sinceMs === undefined ? undefined : Math.ceil(sinceMs / 1000),
     sinceTime: flags.text('since-time'),
     limitBytes: flags.whole('limit-bytes'),
+    insecureSkipTLSVerifyBackend: flags.on('insecure-skip-tls-verify-backend') || undefined,
   };
 }
 
@@ -200,7 +225,7 @@ interface LogOptions {
 }
 
 async function printLog(
-  { io, report }: VerbContext,
+  { io, flags, report }: VerbContext,
   cluster: Cluster,
   { pod, container }: Source,
   { options, prefixed, alone }: LogOptions,
@@ -217,7 +242,8 @@ async function printLog(
     }
   } catch (error) {
     if (io.signal.aborted) throw error;
-    report(error);
+    if (flags.on('ignore-errors')) io.out(`error: ${errorMessage(error)}\n`);
+    else report(error);
   }
 }
 

@@ -26,28 +26,47 @@ export interface RunRequest {
 }
 
 /**
- * Returns the pod in kubectl's form, including fields without a value. Throws UsageError for entries that are
- * not `KEY=VALUE`.
+ * Returns the pod in kubectl's form: fields in the order of Go's types, also those without a value. Throws
+ * UsageError for entries that are not `KEY=VALUE`.
  */
 export function podOf(request: RunRequest): JsonObject {
   const { name, annotations } = request;
   const labels = request.labels === undefined ? [`run=${name}`] : request.labels.split(',');
   const container = containerOf(request);
   return {
-    apiVersion: 'v1',
     kind: 'Pod',
+    apiVersion: 'v1',
     metadata: {
-      creationTimestamp: null,
       name,
-      labels: Object.fromEntries(labels.map((entry) => pairOf(entry, 'label'))),
+      creationTimestamp: null,
+      labels: labelsOf(labels),
       ...(annotations.length > 0 && {
         annotations: Object.fromEntries(annotations.map((entry) => pairOf(entry, 'annotation'))),
       }),
     },
-    spec: { containers: [container], dnsPolicy: 'ClusterFirst', restartPolicy: request.restartPolicy },
+    spec: { containers: [container], restartPolicy: request.restartPolicy, dnsPolicy: 'ClusterFirst' },
     status: {},
   };
 }
+
+/** Returns the Service for the pod of --expose. */
+export function serviceOf({ name, labels, port }: Pick<RunRequest, 'name' | 'labels' | 'port'>): JsonObject {
+  const given = labels === undefined ? undefined : labelsOf(labels.split(','));
+  return {
+    kind: 'Service',
+    apiVersion: 'v1',
+    metadata: { name, creationTimestamp: null, ...(given && { labels: given }) },
+    spec: {
+      ports: [{ protocol: 'TCP', port, targetPort: port }],
+      selector: given ?? { run: name },
+    },
+    status: { loadBalancer: {} },
+  };
+}
+
+/** Returns labels by key, sorted as Go writes a map. */
+const labelsOf = (entries: readonly string[]): JsonObject =>
+  Object.fromEntries(entries.map((entry) => pairOf(entry, 'label')).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 function containerOf(request: RunRequest): JsonObject {
   const { name, image, args, port, imagePullPolicy } = request;
@@ -55,10 +74,10 @@ function containerOf(request: RunRequest): JsonObject {
   return {
     name,
     image,
-    resources: {},
     ...(args.length > 0 && { [request.isCommand ? 'command' : 'args']: args }),
-    ...(env.length > 0 && { env: env.map(([key, value]) => ({ name: key, value })) }),
     ...(port !== undefined && { ports: [{ containerPort: port }] }),
+    ...(env.length > 0 && { env: env.map(([key, value]) => ({ name: key, value })) }),
+    resources: {},
     ...(imagePullPolicy !== undefined && { imagePullPolicy }),
     ...(request.privileged && { securityContext: { privileged: true } }),
     ...(request.stdin && { stdin: true }),

@@ -1,10 +1,10 @@
 /** `ctl run`: creates a pod with one image; with -i connects its program to this terminal. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { isNotFound } from '../../apimachinery/status-error.ts';
-import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { beginWork } from '../../terminal/live-lines.ts';
+import { overrideFlags, withOverrides } from '../create/overrides.ts';
+import { inNamespace, withConfig } from '../create/write-made.ts';
 import { ExitError } from '../errors.ts';
 import {
   dryRunFlag,
@@ -14,18 +14,18 @@ import {
   type FlagTable,
   printFlags,
 } from '../flags/flags.ts';
-import { writeQuery } from '../flags/write-options.ts';
+import { fieldManagerOf, managerFlag, saveConfigFlag, writeQuery } from '../flags/write-options.ts';
 import { findResource } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
-import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
-import { hasEnded } from '../objects/objects.ts';
+import type { ObjectTarget } from '../objects/object-target.ts';
+import { hasEnded, metadataOf } from '../objects/objects.ts';
 import { joinFlags, podTimeoutOf } from '../objects/pods.ts';
-import { printBody } from '../print-body.ts';
-import { printedFormat } from '../printers/object-format.ts';
+import { madeFormat, printedFormat, qualifiedName } from '../printers/object-format.ts';
 import { showPods } from '../progress/pod-progress.ts';
-import { attachTo } from '../streaming/attach.ts';
+import { attachOrLog, printContainerLog } from '../streaming/attach.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { failureOf, isRunning, podOf, type RestartPolicy } from './run-plan.ts';
+import { failureOf, isRunning, podOf, type RestartPolicy, type RunRequest, serviceOf } from './run-plan.ts';
+import { removalFlags, removalOf, removeMade } from './run-removal.ts';
 
 const flagTable = {
   image: { type: 'string', hint: 'IMAGE', about: 'image of the container; required' },
@@ -55,7 +55,12 @@ const flagTable = {
     type: 'boolean',
     about: 'keep the standard input of the container open after the first client detaches',
   },
+  expose: { type: 'boolean', about: 'also create a Service for the pod; needs --port' },
   rm: { type: 'boolean', about: 'delete the pod after it exits' },
+  ...removalFlags,
+  ...overrideFlags,
+  ...managerFlag,
+  ...saveConfigFlag,
   ...joinFlags,
   ...dryRunFlag,
   ...printFlags,
@@ -71,29 +76,63 @@ export const run: Verb = {
     'ctl run -it --rm shell --image=busybox --restart=Never -- sh # open a shell in a pod that is deleted at its end',
     'ctl run web --image=nginx --env=COLOR=blue --labels=app=web # set variables and labels',
     'ctl run web --image=nginx --dry-run=client -o yaml # print the manifest',
+    'ctl run web --image=nginx --port=80 --expose # make a Service for it too',
+    `ctl run web --image=nginx --overrides='{"spec":{"nodeName":"node-1"}}' # change the pod that is made`,
   ],
   async run(context) {
     const { flags, io } = context;
     const joins = flags.given('attach') ? flags.on('attach') : flags.on('stdin');
-    const pod = requested(flags, joins);
-    const format = printedFormat(flags);
-    const dryRun = dryRunOf(flags);
-    const cluster = context.cluster();
-    const resource = findResource(await cluster.resources(), 'pods');
-    const { namespace } = cluster;
-    const path = collectionPath(resource, namespace) + writeQuery(dryRun);
-    const made = dryRun === 'client' ? pod : await cluster.send('POST', path, pod);
-    const target = { resource, namespace, name: flags.words[0] ?? '' };
-    if (!joins) return io.out(format?.(made) ?? `pod/${target.name} created${dryRunSuffix[dryRun]}\n`);
+    const request = requested(flags, joins);
+    const removal = removalOf(flags);
+    const print = printerOf(context);
+    const pod = await withOverrides(io, flags, podOf(request), 'core.v1.Pod');
+    const made = [await create(context, 'pods', pod)];
     try {
-      await join(context, target);
+      if (flags.on('expose')) {
+        const service = await create(context, 'services', serviceOf(request));
+        made.push(service);
+        io.out(print(service.object));
+        // kubectl separates the two twice: as run does, and as YAML is printed.
+        if (flags.text('output') === 'yaml') io.out('---\n---\n');
+      }
+      const [{ target, object }] = made as [Created];
+      if (joins) await join(context, target);
+      else io.out(print(object));
     } finally {
-      if (flags.on('rm')) await remove(context, target);
+      if (flags.on('rm')) for (const { target } of made) await removeMade(context, target, removal);
     }
   },
 };
 
-function requested(flags: Flags, joins: boolean): JsonObject {
+interface Created {
+  readonly target: ObjectTarget;
+  /** The server's answer, or in a dry run by the client the object itself. */
+  readonly object: JsonObject;
+}
+
+async function create({ flags, cluster }: VerbContext, type: string, made: JsonObject): Promise<Created> {
+  const dryRun = dryRunOf(flags);
+  const { namespace, namespaceGiven } = cluster();
+  const resource = findResource(await cluster().resources(), type);
+  const target = { resource, namespace, name: metadataOf(made).name };
+  if (dryRun === 'client') return { target, object: namespaceGiven ? inNamespace(made, namespace) : made };
+  // The server warns of fields that --overrides has and the kind has not.
+  const query = writeQuery(dryRun, 'Warn', fieldManagerOf(flags));
+  const object = withConfig(made, flags.on('save-config'));
+  return {
+    target,
+    object: await cluster().send('POST', collectionPath(resource, namespace) + query, object),
+  };
+}
+
+/** Returns a function that makes the text for an object that was created. */
+function printerOf({ flags }: VerbContext): (object: JsonObject) => string {
+  const dryRun = dryRunOf(flags);
+  const format = dryRun === 'client' ? madeFormat(flags) : printedFormat(flags);
+  return format ?? ((object) => `${qualifiedName(object)} created${dryRunSuffix[dryRun]}\n`);
+}
+
+function requested(flags: Flags, joins: boolean): RunRequest {
   const [name, ...args] = flags.words;
   const image = flags.text('image');
   const [stdin, tty] = [flags.on('stdin'), flags.on('tty')];
@@ -101,10 +140,8 @@ function requested(flags: Flags, joins: boolean): JsonObject {
     throw new UsageError('ctl run: give the pod a name: run NAME --image=IMAGE');
   if (!image) throw new UsageError('ctl run: --image is required');
   if (tty && !stdin) throw new UsageError('ctl run: -t needs -i');
-  if (flags.on('rm') && !joins) throw new UsageError('ctl run: --rm needs --attach or -i');
-  if (joins && dryRunOf(flags) !== 'none')
-    throw new UsageError('ctl run: --dry-run creates no pod to attach to: leave out --attach and -i');
-  return podOf({
+  checkCombination(flags, joins);
+  return {
     name,
     image,
     args,
@@ -119,7 +156,16 @@ function requested(flags: Flags, joins: boolean): JsonObject {
     stdin,
     stdinOnce: stdin && !flags.on('leave-stdin-open'),
     tty,
-  });
+  };
+}
+
+/** Throws UsageError for flags that need others, or exclude them. */
+function checkCombination(flags: Flags, joins: boolean): void {
+  if (flags.on('rm') && !joins) throw new UsageError('ctl run: --rm needs --attach or -i');
+  if (joins && dryRunOf(flags) !== 'none')
+    throw new UsageError('ctl run: --dry-run creates no pod to attach to: leave out --attach and -i');
+  if (flags.on('expose') && !flags.given('port'))
+    throw new UsageError('ctl run: --port must be set when exposing a service');
 }
 
 const restartPolicyOf = (flags: Flags): RestartPolicy =>
@@ -130,19 +176,11 @@ const restartPolicyOf = (flags: Flags): RestartPolicy =>
  * open.
  */
 async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
-  const { flags, io } = context;
+  const { flags } = context;
   const object = await untilStarted(context, target);
-  if (hasEnded(object)) await printLog(context, target);
-  else {
-    try {
-      await attachTo(context, { target, object }, target.name);
-    } catch (error) {
-      if (io.signal.aborted) throw error;
-      const why = errorMessage(error);
-      io.err(`warning: couldn't attach to pod/${target.name}, falling back to streaming logs: ${why}\n`);
-      await printLog(context, target);
-    }
-  }
+  const pod = { target, object };
+  if (hasEnded(object)) await printContainerLog(context, pod, target.name);
+  else await attachOrLog(context, pod, target.name);
   if (restartPolicyOf(flags) === 'Always' || flags.on('leave-stdin-open')) return;
   const ended = await until(context, target, hasEnded);
   const failure = failureOf(ended);
@@ -168,20 +206,4 @@ async function until(
     if (condition(pod)) return pod;
   }
   throw new Error('timed out waiting for the condition');
-}
-
-async function printLog({ io, cluster }: VerbContext, target: ObjectTarget): Promise<void> {
-  const path = targetPath(target, 'log');
-  const { body } = await cluster().open({ method: 'GET', path, headers: { accept: '*/*' } });
-  await printBody(io, body);
-}
-
-async function remove({ flags, io, cluster }: VerbContext, target: ObjectTarget): Promise<void> {
-  if (io.signal.aborted) return;
-  try {
-    await cluster().send('DELETE', targetPath(target), { kind: 'DeleteOptions', apiVersion: 'v1' });
-    if (!flags.on('quiet')) io.out(`pod "${target.name}" deleted\n`);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
 }

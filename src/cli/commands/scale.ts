@@ -6,11 +6,12 @@ import { dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
 import { changeFlags, fieldManagerOf, writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
+import { follow } from '../objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { numberAt, recordAt } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { printedFormat } from '../printers/object-format.ts';
-import type { Verb } from '../verb.ts';
+import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
   replicas: { type: 'string', hint: 'COUNT', about: 'number of replicas; required' },
@@ -19,6 +20,12 @@ const flagTable = {
     hint: 'COUNT',
     about: 'scale only if the object has this many replicas now',
     usual: 'any number',
+  },
+  timeout: {
+    type: 'string',
+    hint: 'DURATION',
+    about: 'time to wait until that many replicas exist; 0: do not wait',
+    usual: '0',
   },
   ...changeFlags,
 } as const satisfies FlagTable;
@@ -31,6 +38,7 @@ export const scale: Verb = {
   examples: [
     'ctl scale deployment web --replicas=3 # set the number of pods',
     'ctl scale deployment/web --current-replicas=2 --replicas=3 # only if it has two now',
+    'ctl scale deployment web --replicas=5 --timeout=2m # wait until there are five',
   ],
   async run(context) {
     const { flags, io } = context;
@@ -42,12 +50,14 @@ export const scale: Verb = {
     const dryRun = dryRunOf(flags);
     const expected = flags.whole('current-replicas');
     const format = printedFormat(flags);
+    const timeoutMs = flags.duration('timeout');
     const query = writeQuery(dryRun, undefined, fieldManagerOf(flags));
     await forEachReported(context, await resolveObjects(context), async (target) => {
       const { resource, name } = target;
       if (!resource.subresources.includes('scale'))
         throw new Error(`cannot scale ${resource.plural}: they have no replicas`);
       if (dryRun !== 'client') await setReplicas(cluster, target, replicas, expected, query);
+      if (timeoutMs && dryRun === 'none') await untilScaled(context, target, replicas, timeoutMs);
       const line = `${kindName(resource)}/${name} scaled${dryRunSuffix[dryRun]}\n`;
       io.out(format ? format(await cluster.get(targetPath(target))) : line);
     });
@@ -72,4 +82,21 @@ async function setReplicas(
   // The request has the resourceVersion that was read, so that another client's count is not overwritten.
   const scaled = { ...current, spec: { ...recordAt(current, 'spec'), replicas } };
   await cluster.send('PUT', path + query, scaled);
+}
+
+/** Waits until the object has the replicas; rejects after the timeout, and if the object is deleted. */
+async function untilScaled(
+  { io, cluster }: VerbContext,
+  target: ObjectTarget,
+  replicas: number,
+  timeoutMs: number,
+): Promise<void> {
+  for await (const object of follow(cluster(), target, { clock: io.clock, timeoutMs })) {
+    if (!object) throw new Error(`${target.resource.plural}/${target.name} was deleted`);
+    const scaled = await cluster().get(targetPath(target, 'scale'));
+    const [wanted, existing] = [numberAt(scaled, 'spec', 'replicas'), numberAt(scaled, 'status', 'replicas')];
+    // Another client may have set another number meanwhile.
+    if (wanted !== replicas || existing === replicas) return;
+  }
+  throw new Error(`timed out waiting for ${JSON.stringify(target.name)} to be synced`);
 }

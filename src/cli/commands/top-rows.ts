@@ -59,10 +59,15 @@ export function sorted(rows: readonly TopRow[], by: keyof Use | undefined): TopR
 export const cpuText = ({ cpu }: Use) => `${cpu}m`;
 export const memoryText = ({ memory }: Use) => `${Math.trunc(memory / 2 ** 20)}Mi`;
 
-/** Returns the usage in percent of the node's allocatable resources. */
-export function shares({ cpu, memory }: Use, node: JsonObject): [cpu: string, memory: string] {
+/** Returns the usage in percent of the node's resources. */
+export function shares(
+  { cpu, memory }: Use,
+  node: JsonObject,
+  of: 'allocatable' | 'capacity' = 'allocatable',
+): [cpu: string, memory: string] {
   const status = node.status as JsonObject | undefined;
-  const all = useIn(status ?? {}, 'allocatable');
-  const share = (used: number, of: number) => (of > 0 ? `${Math.trunc((used * 100) / of)}%` : '<unknown>');
+  const all = useIn(status ?? {}, of);
+  const share = (used: number, total: number) =>
+    total > 0 ? `${Math.trunc((used * 100) / total)}%` : '<unknown>';
   return [share(cpu, all.cpu), share(memory, all.memory)];
 }

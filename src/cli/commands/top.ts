@@ -29,6 +29,14 @@ const common = {
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
 } as const satisfies FlagTable;
 
+const nodeFlags = {
+  ...common,
+  'show-capacity': {
+    type: 'boolean',
+    about: 'show percentages of the capacity, not of the allocatable resources',
+  },
+} as const satisfies FlagTable;
+
 const podFlags = {
   ...common,
   'all-namespaces': { type: 'boolean', short: 'A', about: 'pods of all namespaces' },
@@ -46,10 +54,11 @@ const root = '/apis/metrics.k8s.io/v1beta1';
 const node: Verb = {
   about: 'show CPU and memory usage of nodes, and its share of their allocatable resources',
   words: '[NODE]',
-  flags: common,
+  flags: nodeFlags,
   examples: [
     'ctl top node # show the usage of all nodes',
     'ctl top node --sort-by=memory # show the node that uses the most memory first',
+    'ctl top node --show-capacity # in percent of the capacity of the nodes',
   ],
   async run(context) {
     const { flags, io, palette } = context;
@@ -57,8 +66,9 @@ const node: Verb = {
     const nodes = new Map(
       itemsOf(await context.cluster().get('/api/v1/nodes')).map((one) => [metadataOf(one).name, one]),
     );
+    const of = flags.on('show-capacity') ? 'capacity' : 'allocatable';
     const rows = sorted(nodeRows(metrics), flags.oneOf('sort-by', sorts)).map(({ name, use }) => {
-      const [cpu, memory] = shares(use, nodes.get(name) ?? {});
+      const [cpu, memory] = shares(use, nodes.get(name) ?? {}, of);
       return [name, cpuText(use), cpu, memoryText(use), memory];
     });
     if (rows.length === 0) throw new Error('metrics not available yet');

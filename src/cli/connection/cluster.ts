@@ -44,6 +44,8 @@ export interface Cluster {
   watch(path: string, options?: WatchOptions): AsyncGenerator<WatchedEvent>;
   /** Returns the parameters for a request that is upgraded to a connection of its own. */
   dial(path: string): Dialing;
+  /** Number of different warnings that the server has sent. */
+  warningCount?(): number;
   /** Returns an explanation why the server may have rejected this command's credentials. */
   credentialsProblem?(): string;
   close(): void;
@@ -68,7 +70,8 @@ export function connect(io: Io, flags: Flags): Cluster {
   const headers = { ...traceHeaders(io), ...impersonation(flags), [auditIdHeader]: requestId };
   const options = { ...context, headers, clock: io.clock, userAgent: `minik8s-ctl/${version()}` };
   const timeout = requestTimeout(flags);
-  const warned = warning(createHttpsTransport(options), io);
+  const warnings = new Set<string>();
+  const warned = warning(createHttpsTransport(options), io, warnings);
   const bounded = timeout === undefined ? warned : withTimeout(warned, timeout, io.clock);
   const transport = tracedTransport(interruptible(bounded, io.signal), 'all');
   return clusterOver(transport, io, {
@@ -78,6 +81,7 @@ export function connect(io: Io, flags: Flags): Cluster {
     requestId,
     dial: (path) => dialing(options, path),
     credentialsProblem: () => credentialsProblem(context, io.clock.now()),
+    warningCount: () => warnings.size,
     cache: discoveryCache(io, context, flags.text('cache-dir')),
   });
 }
@@ -85,7 +89,7 @@ export function connect(io: Io, flags: Flags): Cluster {
 interface ClusterParts
   extends Pick<
     Cluster,
-    'server' | 'namespace' | 'namespaceGiven' | 'requestId' | 'dial' | 'credentialsProblem'
+    'server' | 'namespace' | 'namespaceGiven' | 'requestId' | 'dial' | 'warningCount' | 'credentialsProblem'
   > {
   /** Keeps the resources between commands; absent for none. */
   readonly cache?: DiscoveryCache;
@@ -149,9 +153,8 @@ function interruptible(transport: Transport, signal: AbortSignal): Transport {
   };
 }
 
-/** Shows each `Warning: 299 - "text"` header once. */
-function warning(transport: Transport, io: Io): Transport {
-  const shown = new Set<string>();
+/** Shows each `Warning: 299 - "text"` header once, and adds its text to `shown`. */
+function warning(transport: Transport, io: Io, shown: Set<string>): Transport {
   return {
     async request(request) {
       const response = await transport.request(request);

@@ -62,12 +62,13 @@ async function pathOf(cluster: Cluster, type: string): Promise<string> {
 }
 
 /** Returns the object with its namespace behind its name, where Go's type has it. */
-function inNamespace(object: JsonObject, namespace: string): JsonObject {
+export function inNamespace(object: JsonObject, namespace: string): JsonObject {
   const { name, ...rest } = recordAt(object, 'metadata');
   return { ...object, metadata: { name, namespace, ...rest } };
 }
 
-function withConfig(object: JsonObject, saves: boolean): JsonObject {
+/** Returns the object; with `saves`, its configuration is kept in an annotation. */
+export function withConfig(object: JsonObject, saves: boolean): JsonObject {
   if (!saves) return object;
   const metadata = recordAt(object, 'metadata');
   const annotations = { ...recordAt(metadata, 'annotations') };

@@ -95,6 +95,10 @@ export const connectionFlags = {
     about: 'folder in which the kinds of each server are kept for six hours',
     usual: '$KUBECACHEDIR, or ~/.kube/cache',
   },
+  'warnings-as-errors': {
+    type: 'boolean',
+    about: 'end with an error if the server sends warnings',
+  },
   namespace: {
     type: 'string',
     short: 'n',

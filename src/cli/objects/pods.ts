@@ -88,7 +88,8 @@ export async function findPod(
   return { ...(await firstPod(context, target.namespace, labels)), of };
 }
 
-async function firstPod(
+/** Resolves to the first pod with the labels; waits for one until --pod-running-timeout. */
+export async function firstPod(
   { flags, io, cluster }: VerbContext,
   namespace: string,
   labels: string,
@@ -119,7 +120,7 @@ export function podTimeoutOf(flags: Flags): number {
 
 export const containersOf = (
   pod: JsonObject,
-  field: 'containers' | 'initContainers' = 'containers',
+  field: 'containers' | 'initContainers' | 'ephemeralContainers' = 'containers',
 ): JsonObject[] => recordsAt(pod, 'spec', field);
 
 const defaultAnnotation = 'kubectl.kubernetes.io/default-container';

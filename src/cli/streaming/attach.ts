@@ -1,16 +1,20 @@
-/** Attaching to a running program, for `attach` and `run`. */
+/** Attaching to a running program, for `attach`, `run` and `debug`. */
+import { errorMessage } from '../../base/log.ts';
 import { query } from '../../client/resource-path.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { textAt, valueAt } from '../objects/objects.ts';
 import { containersOf, type Pod } from '../objects/pods.ts';
+import { printBody } from '../print-body.ts';
 import type { VerbContext } from '../verb.ts';
 import { inputOf, runProgram, streamsQuery, withStreams } from './run-command.ts';
 
 /** Attaches until the program or the connection ends; -i, -t and -q are applied. */
 export async function attachTo(context: VerbContext, pod: Pod, name: string): Promise<void> {
   const { flags, io } = context;
-  const all = [...containersOf(pod.object), ...containersOf(pod.object, 'initContainers')];
-  const container = all.find((each) => each.name === name);
+  const [ephemeral, ...others] = (['ephemeralContainers', 'containers', 'initContainers'] as const).map(
+    (list) => containersOf(pod.object, list).find((each) => each.name === name),
+  );
+  const container = ephemeral ?? others.find((each) => each !== undefined);
   if (!container)
     throw new Error(`cannot attach to the container: container ${name} not found in pod ${pod.target.name}`);
   // A program with a terminal is always attached to as a terminal, with or without -t.
@@ -22,8 +26,34 @@ export async function attachTo(context: VerbContext, pod: Pod, name: string): Pr
   say("If you don't see a command prompt, try pressing enter.\n");
   const path = targetPath(pod.target, 'attach') + query({ container: name, ...streamsQuery(input) });
   await withStreams(io, input, (stdio) => runProgram(context, path, stdio, { ...input, redraw: true }));
-  if (input.terminal && textAt(pod.object, 'spec', 'restartPolicy') === 'Always')
-    say(
-      `Session ended, resume using 'ctl attach ${pod.target.name} -c ${name} -i -t' command when the pod is running\n`,
-    );
+  if (!input.terminal || textAt(pod.object, 'spec', 'restartPolicy') !== 'Always') return;
+  const command = `'ctl attach ${pod.target.name} -c ${name} -i -t'`;
+  say(
+    ephemeral
+      ? `Session ended, the ephemeral container will not be restarted but may be reattached using ${command} if it is still running\n`
+      : `Session ended, resume using ${command} command when the pod is running\n`,
+  );
+}
+
+/** Attaches like `attachTo`; if this fails, such as after the end of the program, prints its log instead. */
+export async function attachOrLog(context: VerbContext, pod: Pod, container: string): Promise<void> {
+  const { io } = context;
+  try {
+    await attachTo(context, pod, container);
+  } catch (error) {
+    if (io.signal.aborted) throw error;
+    const why = errorMessage(error);
+    io.err(`warning: couldn't attach to pod/${pod.target.name}, falling back to streaming logs: ${why}\n`);
+    await printContainerLog(context, pod, container);
+  }
+}
+
+export async function printContainerLog(
+  { io, cluster }: VerbContext,
+  { target }: Pick<Pod, 'target'>,
+  container: string,
+): Promise<void> {
+  const path = targetPath(target, 'log') + query({ container });
+  const { body } = await cluster().open({ method: 'GET', path, headers: { accept: '*/*' } });
+  await printBody(io, body);
 }

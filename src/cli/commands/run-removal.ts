@@ -1,0 +1,69 @@
+/** The end of `ctl run --rm`: what it created is deleted. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { isNotFound } from '../../apimachinery/status-error.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import type { Flags, FlagTable } from '../flags/flags.ts';
+import { kindName } from '../objects/discovery.ts';
+import { follow } from '../objects/follow.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
+import type { VerbContext } from '../verb.ts';
+
+export const removalFlags = {
+  cascade: {
+    type: 'string',
+    hint: 'background|foreground|orphan',
+    about: 'with --rm: deletion of dependent objects',
+    usual: 'background',
+  },
+  'grace-period': {
+    type: 'string',
+    hint: 'SECONDS',
+    about: 'with --rm: seconds given to the pod to terminate gracefully',
+  },
+  force: { type: 'boolean', about: 'with --rm: remove at once, without waiting for the pod to stop' },
+  wait: { type: 'boolean', about: 'with --rm: wait until the objects are gone' },
+  timeout: { type: 'string', hint: 'DURATION', about: 'time to wait', usual: 'no limit' },
+} as const satisfies FlagTable;
+
+export interface Removal {
+  readonly body: JsonObject;
+  readonly waits: boolean;
+  readonly timeoutMs: number | undefined;
+}
+
+/** Throws UsageError for flags that contradict one another. */
+export function removalOf(flags: Flags): Removal {
+  const [grace, force] = [flags.whole('grace-period'), flags.on('force')];
+  if (force && grace !== undefined && grace > 0)
+    throw new UsageError('--force and --grace-period greater than 0 cannot be specified together');
+  const policy = flags.oneOf('cascade', ['background', 'foreground', 'orphan'] as const) ?? 'background';
+  const seconds = force ? 0 : grace;
+  return {
+    body: {
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      propagationPolicy: policy.charAt(0).toUpperCase() + policy.slice(1),
+      ...(seconds !== undefined && seconds >= 0 && { gracePeriodSeconds: seconds }),
+    },
+    waits: flags.on('wait'),
+    timeoutMs: flags.duration('timeout'),
+  };
+}
+
+/** Deletes an object, unless the user interrupted the command. One that is gone already is no error. */
+export async function removeMade(
+  { flags, io, cluster }: VerbContext,
+  target: ObjectTarget,
+  { body, waits, timeoutMs }: Removal,
+): Promise<void> {
+  if (io.signal.aborted) return;
+  try {
+    await cluster().send('DELETE', targetPath(target), body);
+    if (!flags.on('quiet')) io.out(`${kindName(target.resource)} "${target.name}" deleted\n`);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  if (!waits) return;
+  for await (const object of follow(cluster(), target, { clock: io.clock, timeoutMs })) if (!object) return;
+  throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
+}
