@@ -5,8 +5,9 @@
  */
 
 const notYet = 'ctl does not have it yet; kubectl works with the same kubeconfig';
-const kustomize =
-  'ctl does not build kustomizations; kustomize does: kustomize build DIRECTORY | minik8s ctl apply -f -';
+const noFunctions = 'ctl runs no functions, plugins or containers for a kustomization';
+const noHelm =
+  'ctl runs no Helm for a kustomization; helm template does: helm template CHART | minik8s ctl apply -f -';
 const local = 'ctl changes objects of the server only; --dry-run=client -o yaml prints the changed object';
 const version = 'it is checked by ctl itself: a conflict is retried with the newest object';
 
@@ -16,8 +17,6 @@ const allNotYet = (words: string): Readonly<Record<string, string>> =>
 
 /** Refusals that hold for every command which has the flag in kubectl. */
 const everywhere: Readonly<Record<string, string>> = {
-  '--kustomize': kustomize,
-  '-k': kustomize,
   '--local': local,
   '--resource-version': version,
   '--windows-line-endings': 'ctl writes lines that end as on the machine it runs on, which is Linux',
@@ -29,7 +28,6 @@ const everywhere: Readonly<Record<string, string>> = {
 const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '': {
     alpha: "kubectl's alpha commands change from version to version; ctl has none",
-    kustomize,
     debug: notYet,
     proxy: notYet,
     '--disable-compression': 'ctl asks for answers without compression',
@@ -95,6 +93,18 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   get: {
     ...allNotYet('--output-watch-events'),
+  },
+  kustomize: {
+    ...Object.fromEntries(
+      '--as-current-user --enable-alpha-plugins --env -e --mount --network --network-name'
+        .split(' ')
+        .map((flag) => [flag, noFunctions]),
+    ),
+    ...Object.fromEntries(
+      '--enable-helm --helm-api-versions --helm-command --helm-debug --helm-kube-version'
+        .split(' ')
+        .map((flag) => [flag, noHelm]),
+    ),
   },
   logs: {
     ...allNotYet('--ignore-errors --insecure-skip-tls-verify-backend --pod-running-timeout'),

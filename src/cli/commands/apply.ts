@@ -11,7 +11,7 @@ import { applyOnServer, type ServerSideOptions, serverSideManager } from '../app
 import { threeWayPatch } from '../apply/three-way.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { doing, inContext } from '../errors.ts';
-import { type DryRun, dryRunOf, dryRunSuffix } from '../flags/flags.ts';
+import { type DryRun, dryRunOf, dryRunSuffix, requireManifests } from '../flags/flags.ts';
 import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
 import { reportInFile } from '../manifests/faults-in-file.ts';
 import { kindName } from '../objects/discovery.ts';
@@ -38,7 +38,7 @@ export const apply: Verb = {
   },
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl apply: -f FILE is required');
+    requireManifests(flags);
     const cluster = context.cluster();
     const applier = new Applier(context, cluster);
     for await (const target of manifestTargets(context, cluster, 'apply')) {

@@ -2,9 +2,8 @@
  * `ctl create -f`: creates objects from manifests; an object that already exists is an error. `ctl create
  * job` and `token` have files of their own.
  */
-import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
-import { dryRunOf, dryRunSuffix } from '../flags/flags.ts';
+import { dryRunOf, dryRunSuffix, requireManifests } from '../flags/flags.ts';
 import {
   fieldManagerOf,
   fieldValidationOf,
@@ -29,7 +28,7 @@ export const create: Verb = {
   inner: { job: createJob, token: createToken, ...createObject },
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl create: -f FILE is required');
+    requireManifests(flags);
     const cluster = context.cluster();
     const dryRun = dryRunOf(flags);
     const format = printedFormat(flags);

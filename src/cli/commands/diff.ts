@@ -16,7 +16,7 @@ import { readLastApplied } from '../apply/last-applied.ts';
 import { sendPatch } from '../apply/send-patch.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { ExitError } from '../errors.ts';
-import { type FlagTable, fileFlags } from '../flags/flags.ts';
+import { type FlagTable, fileFlags, requireManifests } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
 import type { Io } from '../io.ts';
 import { targetPath } from '../objects/object-target.ts';
@@ -35,7 +35,7 @@ export const diff: Verb = {
   flags: flagTable,
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl diff: -f FILE is required');
+    requireManifests(flags);
     const cluster = context.cluster();
     const managedFields = flags.on('show-managed-fields');
     // The directories are readable by the user only.

@@ -5,6 +5,8 @@ import { subjects } from '../../terminal/subjects.ts';
 export const flagSubjects = subjects('src/cli/flags/flag-groups.ts', {
   'Which objects': [
     'filename',
+    'kustomize',
+    'load-restrictor',
     'workflow-lines',
     'recursive',
     'selector',
@@ -172,6 +174,8 @@ export const flagSubjects = subjects('src/cli/flags/flag-groups.ts', {
   Waiting: ['follow', 'for', 'timeout', 'wait', 'watch', 'watch-only'],
   Output: [
     'output',
+    'reorder',
+    'enable-managedby-label',
     'template',
     'allow-missing-template-keys',
     'no-headers',
