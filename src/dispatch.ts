@@ -28,6 +28,10 @@ export interface CommandHints {
    * exit status, or to undefined if there is none.
    */
   readonly runPlugin?: (words: readonly string[]) => Promise<number | undefined>;
+  /** Resolves to the arguments with what the user's preferences add, before a command is looked for. */
+  readonly expanded?: (argv: readonly string[]) => Promise<readonly string[]>;
+  /** Returns a text of the help or an error with the name under which the command was called. */
+  readonly renamed?: (text: string) => string;
 }
 
 /** Properties that a flag may have beyond citty's, for the help. */
@@ -88,7 +92,16 @@ async function runEntry(
     throw new UsageError(unknownCommand('minik8s', name, Object.keys(shownEntries(table)), elsewhere));
   }
   const { load, like } = entry;
-  return run({ path: `minik8s ${name}`, command: await load(), argv, like, depth: 1 }, output);
+  const command = await load();
+  const { renamed = (text: string) => text, expanded = async (words) => words } = command as CommandHints;
+  const named = { out: (text: string) => output.out(renamed(text)), err: output.err };
+  try {
+    const words = await expanded(argv);
+    return await run({ path: `minik8s ${name}`, command, argv: words, like, depth: 1 }, named);
+  } catch (error) {
+    if (error instanceof Error) error.message = renamed(error.message);
+    throw error;
+  }
 }
 
 const helpWords: ReadonlySet<string> = new Set(['help', '--help', '-h']);

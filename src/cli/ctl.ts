@@ -11,13 +11,18 @@ import { flushed, isReaderGone } from '../terminal/standard-output.ts';
 import { verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags/flags.ts';
 import type { Stdio } from './io.ts';
+import { namedKubectl } from './kubectl-name.ts';
+import { applyKuberc } from './kuberc/apply.ts';
 import { readText } from './manifests/standard-input.ts';
 import { findPlugin, runPlugin } from './plugins.ts';
 import type { CtlIo } from './verb.ts';
 import { type AnyCommand, toCommand, withRefusals } from './verb-command.ts';
 
-export function ctlCommand(io: CtlIo): AnyCommand {
-  const subCommands = Object.entries({ ...verbs, ...io.features.verbs }).map(([name, load]) => [
+export function ctlCommand(outside: CtlIo): AnyCommand {
+  const all = { ...verbs, ...outside.features.verbs };
+  const renamed = outside.calledAs && namedKubectl(Object.keys(all));
+  const io: CtlIo = renamed ? { ...outside, err: (text) => outside.err(renamed(text)) } : outside;
+  const subCommands = Object.entries(all).map(([name, load]) => [
     name,
     async () => toCommand(await load(), io, `ctl ${name}`),
   ]);
@@ -26,7 +31,9 @@ export function ctlCommand(io: CtlIo): AnyCommand {
     args: toArgs(connectionFlags, undefined),
     subCommands: Object.fromEntries(subCommands),
   });
-  return { ...withRefusals(command, 'ctl'), runPlugin: pluginRunner(io) } as AnyCommand;
+  const expanded = (argv: readonly string[]) => applyKuberc(argv, io, all);
+  const hints = { runPlugin: pluginRunner(io), expanded, ...(renamed && { renamed }) };
+  return { ...withRefusals(command, 'ctl'), ...hints } as AnyCommand;
 }
 
 /** Returns a function that runs a plugin on the PATH; undefined is its result if no plugin has the name. */
@@ -35,7 +42,7 @@ const pluginRunner = (io: CtlIo) => async (words: readonly string[]) => {
   return found && runPlugin(found.file, found.args, { ...io.env });
 };
 
-type Ports = Pick<CtlIo, 'kubernetesFields' | 'features'>;
+type Ports = Pick<CtlIo, 'kubernetesFields' | 'features' | 'calledAs'>;
 
 /** Returns the client of this process. Call it once. */
 export const processCommand = (ports: Ports): AnyCommand => ctlCommand(processIo(ports));

@@ -115,7 +115,7 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   run: {
     ...allNotYet(
       '--cascade --expose --field-manager --filename -f --force --grace-period ' +
-        '--override-type --overrides --recursive -R --save-config --timeout --wait',
+        '--kustomize -k --override-type --overrides --recursive -R --save-config --timeout --wait',
     ),
   },
   scale: {

@@ -1,5 +1,8 @@
 /** What the program kustomize is called with, and what its end means. Pure. */
 
+/** Release of kustomize whose library config/kustomize contains. */
+export const kustomizeVersion = 'v5.5.0';
+
 export interface BuildRequest {
   /** Folder with a kustomization, or the address of a git repository. */
   readonly directory: string;
