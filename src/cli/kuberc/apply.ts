@@ -24,13 +24,21 @@ export async function applyKuberc(
   if (io.env.KUBECTL_KUBERC !== 'true' || argv.length === 0) return argv;
   try {
     const { named, rest } = withoutKuberc(argv);
-    const preferences = loadPreferences(io, named);
+    const preferences = io.env.KUBERC === 'off' ? without(named) : loadPreferences(io, named);
     if (!preferences) return rest;
     validatePreferences(preferences);
     return await expandCommandLine(rest, preferences, finder(verbs), (line) => io.err(`${line}\n`));
   } catch (error) {
     throw new Error(`error occurred while applying preferences ${errorMessage(error)}`, { cause: error });
   }
+}
+
+/** Returns no preferences, for KUBERC=off; throws if a file is named all the same. */
+function without(named: string | undefined): undefined {
+  if (named !== undefined)
+    throw new Error(
+      'kuberc error disabling kuberc via KUBERC=off and passing kuberc flag are mutually exclusive',
+    );
 }
 
 /** Returns the value of --kuberc, and the words without it. Throws if it has no value. */

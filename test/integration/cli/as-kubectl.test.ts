@@ -136,6 +136,19 @@ describe('kuberc beside kubectl 1.33', { skip: unlessKubectl('1.33') }, () => {
     }
   });
 
+  it('is switched off by KUBERC=off, which excludes --kuberc', async () => {
+    await writeFile(join(home, '.kube', 'kuberc'), kubercs[0]?.[0] ?? '');
+    const kubectl = kubectlFor('/nonexistent', kubectlOf('1.33')?.path);
+    const ctl = ctlFor(undefined, { calledAs: 'kubectl', homeDirectory: home });
+    const env = { HOME: home, KUBECTL_KUBERC: 'true', KUBERC: 'off' };
+    for (const args of [
+      ['version', '--client', '--kuberc=/x'],
+      ['version', '--client'],
+    ])
+      assert.deepEqual(comparable(await ctl(args, { env })), comparable(await kubectl(args, { env })));
+    assert.match((await ctl(['mk'], { env })).err, /unknown command mk/);
+  });
+
   it('is ignored without KUBECTL_KUBERC=true', async () => {
     await writeFile(join(home, '.kube', 'kuberc'), kubercs[0]?.[0] ?? '');
     const ctl = ctlFor(undefined, { calledAs: 'kubectl', homeDirectory: home });
