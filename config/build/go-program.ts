@@ -1,6 +1,6 @@
 /**
- * The Go programs of the one file, etcd and kustomize, each built from its folder of config/ with the versions
- * in go.mod and go.sum there, and the licences of their code. Needs no network.
+ * The Go programs of the one file, etcd and kustomize, each built from its folder of config/ with the
+ * versions in go.mod and go.sum there, and the licences of their code. Needs no network.
  */
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';

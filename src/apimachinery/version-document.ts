@@ -1,4 +1,4 @@
-/** The version of a server or a client in Kubernetes' form: the level of its API, and the product's version. */
+/** The version of a server or a client in Kubernetes' form: its API's level, and the product's version. */
 import { kubernetesLevel } from './kubernetes-level.ts';
 
 const { major, minor } = kubernetesLevel;

@@ -1,6 +1,7 @@
 /**
  * Files that are embedded in the packaged executable: etcd, kustomize, the pause image, descriptions,
- * licenses. In development, they are read from dist/assets, where `node build.ts --assets` creates them on first use.
+ * licenses. In development, they are read from dist/assets, where `node build.ts --assets` creates them on
+ * first use.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -51,7 +52,8 @@ export function readAsset(name: AssetName): Buffer {
 
 /**
  * Writes the asset to `path` with `mode` (such as 0o755), atomically: readers see the old file or the
- * complete new one. A name that ends with `.zst` is decompressed. Does nothing when the file already is this asset. Creates missing directories.
+ * complete new one. A name that ends with `.zst` is decompressed. Does nothing when the file already is this
+ * asset. Creates missing directories.
  */
 export async function extractAsset(name: AssetName, path: string, mode: number): Promise<void> {
   const time = stampOf(name);

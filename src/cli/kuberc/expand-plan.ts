@@ -94,7 +94,7 @@ function defaultsOf(
   });
 }
 
-/** Returns true if the command line has the flag in any of its forms, such as `-o json`, `-ojson` or `-Ao`. */
+/** Returns true if the command line has the flag in any form, such as `-o json`, `-ojson` or `-Ao`. */
 function isGiven(
   name: string,
   short: string | undefined,

@@ -1,4 +1,4 @@
-/** What the program kustomize is called with, and what its end means. Pure. */
+/** Arguments of the program kustomize, and the meaning of its end. Pure. */
 
 /** Release of kustomize whose library config/kustomize contains. */
 export const kustomizeVersion = 'v5.5.0';

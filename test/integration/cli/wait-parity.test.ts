@@ -142,7 +142,7 @@ describe('ctl wait beside kubectl 1.32', { skip: unlessKubectl('1.32') }, () => 
       return { line, ours: comparable(ours), theirs: comparable(theirs) };
     };
     // On a busy machine kubectl reports the end of its time as a failed request.
-    const isOwn = (line: string, { err }: Result) => inOwnWords.has(line) || /deadline exceeded/.test(err);
+    const isOwn = (line: string, { err }: Result) => inOwnWords.has(line) || /deadline/.test(err);
     const isSame = ({ line, ours, theirs }: Awaited<ReturnType<typeof compare>>) =>
       ours.status === theirs.status &&
       ours.out === theirs.out &&
