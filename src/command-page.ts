@@ -23,6 +23,10 @@ export interface CommandHints {
    * exit status, or to undefined if there is none.
    */
   readonly runPlugin?: (words: readonly string[]) => Promise<number | undefined>;
+  /** Resolves to the arguments with what the user's preferences add, before a command is looked for. */
+  readonly expanded?: (argv: readonly string[]) => Promise<readonly string[]>;
+  /** Returns a text of the help or an error with the name under which the command was called. */
+  readonly renamed?: (text: string) => string;
   /** Returns the names of commands that programs add to this group. */
   readonly pluginNames?: () => readonly string[];
   /** Command lines without `minik8s`, each with its purpose: `ctl get pods # list the pods`. */

@@ -1,6 +1,7 @@
 /** The commands of the executable, each loaded when it is called; one line per command. */
 import type { Entry } from './dispatch.ts';
 import { ctlFeatures } from './features/ctl.ts';
+import { calledAs } from './link-name.ts';
 import { adviceOnWord } from './roles/client-words.ts';
 import { kubernetesFields } from './roles/kubernetes-fields.ts';
 import { versionCommand } from './roles/version.ts';
@@ -82,6 +83,7 @@ export const commands: Readonly<Record<string, Entry>> = {
       const client = (await import('./cli/ctl.ts')).processCommand({
         kubernetesFields,
         features: ctlFeatures,
+        ...(calledAs && { calledAs }),
       });
       return { ...client, adviceOnWord };
     },

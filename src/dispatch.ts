@@ -63,10 +63,16 @@ async function runEntry(
   }
   const { load, like } = entry;
   const command = await load();
+  const hints = command as CommandHints;
+  const { renamed = (text: string) => text, expanded = async (words) => words } = hints;
+  const named = { out: (text: string) => output.out(renamed(text)), err: output.err };
   try {
-    return await run({ path: `minik8s ${name}`, command, argv, like, depth: 1 }, output);
+    const words = await expanded(argv);
+    return await run({ path: `minik8s ${name}`, command, argv: words, like, depth: 1 }, named);
   } catch (error) {
-    throw withOtherLine(error, (command as CommandHints).adviceOnLine?.(argv));
+    const told = withOtherLine(error, hints.adviceOnLine?.(argv));
+    if (told instanceof Error) told.message = renamed(told.message);
+    throw told;
   }
 }
 

@@ -1,14 +1,13 @@
 /** The executable's root. It imports nothing else until the command is known. */
 
-import { basename } from 'node:path';
 import { commands, otherWords } from './command-table.ts';
 import { dispatch } from './dispatch.ts';
+import { calledAs } from './link-name.ts';
 import { colorModes, paletteFor } from './terminal/color.ts';
 import { flushed, isReaderGone } from './terminal/standard-output.ts';
 
-/** A link to this file with the name of kubectl is the client. */
-const isKubectl = basename(process.argv0) === 'kubectl';
-const argv = [...(isKubectl ? ['ctl'] : []), ...process.argv.slice(2)];
+const typed = process.argv.slice(2);
+const argv = calledAs ? clientWords(typed) : typed;
 const flags: Readonly<Record<string, string>> = { '--version': 'version', '-v': 'version' };
 const [first = ''] = argv;
 const { stdout, stderr } = process;
@@ -46,3 +45,8 @@ const output = {
 };
 const named = Object.hasOwn(flags, first) ? [flags[first] ?? '', ...argv.slice(1)] : argv;
 void dispatch(commands, named, output, otherWords).then(end);
+
+/** Returns the arguments of the executable for those of kubectl: its completion is asked as that of ctl. */
+function clientWords([first, , ...words]: readonly string[]): readonly string[] {
+  return first === '__complete' ? [first, '--', 'ctl', ...words] : ['ctl', ...typed];
+}

@@ -4,14 +4,16 @@ import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { constants, zstdCompress } from 'node:zlib';
 import { type Architecture, architectures, gnuProgram } from './architecture.ts';
 import { dockerArchive } from './docker-archive.ts';
-import { buildEtcd, etcdLicenses, etcdSources } from './etcd.ts';
 import { fieldDocs } from './field-docs.ts';
+import { buildGoProgram, goLicenses, goSources } from './go-program.ts';
 import { modelsPackages } from './kubernetes-models.ts';
 import { licenses } from './licenses.ts';
 
 const run = promisify(execFile);
+const compress = promisify(zstdCompress);
 
 export interface AssetSources {
   readonly root: string;
@@ -27,6 +29,7 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
   const programs = join(root, 'src/features/functions/agent/programs');
   const made = {
     etcd: join(outdir, 'etcd'),
+    'kustomize.zst': join(outdir, 'kustomize.zst'),
     'pause.tar': join(outdir, 'pause.tar'),
     'pause.reference': join(outdir, 'pause.reference'),
     'field-docs.json': join(outdir, 'field-docs.json'),
@@ -35,7 +38,17 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
     'run.mjs': join(outdir, 'run.mjs'),
   };
   await Promise.all([
-    unlessNewer(made.etcd, etcdSources(root), (target) => buildEtcd(root, arch, target)),
+    unlessNewer(made.etcd, goSources(root, 'etcd'), (target) => buildGoProgram(root, 'etcd', arch, target)),
+    unlessNewer(
+      made['kustomize.zst'],
+      [...goSources(root, 'kustomize'), import.meta.filename],
+      async (target) => {
+        const program = `${target}.program`;
+        await buildGoProgram(root, 'kustomize', arch, program);
+        await writeFile(target, await compressed(await readFile(program)));
+        await rm(program);
+      },
+    ),
     unlessNewer(made['pause.tar'], [pause, import.meta.filename], async (target) => {
       const program = `${target}.program`;
       await run(gnuProgram(arch, 'gcc'), ['-static', '-Os', '-s', '-Wall', '-Werror', '-o', program, pause]);
@@ -55,8 +68,12 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
     ),
     unlessNewer(
       made['licenses.txt'],
-      [join(root, 'package-lock.json'), join(root, 'config/etcd/go.sum'), import.meta.filename],
-      async (target) => writeFile(target, licenses(root, arch, await etcdLicenses(root))),
+      [
+        join(root, 'package-lock.json'),
+        ...(['etcd', 'kustomize'] as const).flatMap((name) => goSources(root, name)),
+        import.meta.filename,
+      ],
+      async (target) => writeFile(target, licenses(root, arch, await goLicenses(root))),
     ),
     ...(['run.py', 'run.mjs'] as const).map((name) =>
       unlessNewer(made[name], [join(programs, name)], (target) => copyFile(join(programs, name), target)),
@@ -66,6 +83,13 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
   await replace(digests, async (path) => writeFile(path, JSON.stringify(await digestsOf(made))));
   return { ...made, 'digests.json': digests };
 }
+
+/** Compresses an asset that few commands need; src/os/assets.ts decompresses it. */
+const compressed = (content: Uint8Array) =>
+  compress(content, {
+    pledgedSrcSize: content.length,
+    params: { [constants.ZSTD_c_compressionLevel]: 19, [constants.ZSTD_c_checksumFlag]: 1 },
+  });
 
 async function digestsOf(files: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const digest = async ([name, path]: [string, string]) => [name, sha256(await readFile(path))] as const;

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Architecture } from './architecture.ts';
-import type { Licensed } from './etcd.ts';
+import type { Licensed } from './go-program.ts';
 import { nodeProgram } from './node-program.ts';
 
 interface PackageFile {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Architecture, gnuProgram } from '../build/architecture.ts';
-import { etcdLicenses } from '../build/etcd.ts';
+import { goLicenses } from '../build/go-program.ts';
 import { bundledPackages } from '../build/licenses.ts';
 import type { Part } from './sbom.ts';
 
@@ -13,7 +13,7 @@ const run = promisify(execFile);
 /** Returns the npm packages, the Go modules, the parts of Node and the C library of the pause program. */
 export async function partsOf(root: string, arch: Architecture): Promise<readonly Part[]> {
   const npm = [...bundledPackages(root, arch).values()].map((place) => packagePart(place));
-  const modules = (await etcdLicenses(root)).map(
+  const modules = (await goLicenses(root)).map(
     ({ name, version }): Part => ({
       type: name === 'Go' ? 'generic' : 'golang',
       name: name === 'Go' ? 'go' : name,

@@ -3,7 +3,9 @@
  * user who is authorized. The same app serves HTTPS (serve.ts) and the callers in its own process
  * (handlerFor).
  */
+
 import { type Context, Hono } from 'hono';
+import { versionDocument } from '../apimachinery/version-document.ts';
 import { Registry } from '../base/metrics/registry.ts';
 import type { Store } from '../storage/store.ts';
 import { admissionChain } from './admission/admission.ts';
@@ -30,7 +32,6 @@ import type { ServerContext } from './server-context.ts';
 import type { KindSubresources } from './subresources/subresources.ts';
 import type { AskedRequest, DirectRequest } from './transport/asked-request.ts';
 import { checkHead } from './transport/head-limits.ts';
-import { versionDocument } from './version.ts';
 
 export interface ApiServer {
   readonly app: Hono<Env>;

@@ -11,14 +11,19 @@ import { flushed, isReaderGone } from '../terminal/standard-output.ts';
 import { verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags/flags.ts';
 import type { Stdio } from './io.ts';
+import { namedKubectl } from './kubectl-name.ts';
+import { applyKuberc } from './kuberc/apply.ts';
 import { readText } from './manifests/standard-input.ts';
 import { otherForm } from './other-forms.ts';
 import { findPlugin, pluginNames, runPlugin } from './plugins.ts';
 import { type CtlIo, commandGroups } from './verb.ts';
 import { type AnyCommand, toCommand, withRefusals } from './verb-command.ts';
 
-export function ctlCommand(io: CtlIo): AnyCommand {
-  const subCommands = Object.entries({ ...verbs, ...io.features.verbs }).map(([name, load]) => [
+export function ctlCommand(outside: CtlIo): AnyCommand {
+  const all = { ...verbs, ...outside.features.verbs };
+  const renamed = outside.calledAs && namedKubectl(Object.keys(all));
+  const io: CtlIo = renamed ? { ...outside, err: (text) => outside.err(renamed(text)) } : outside;
+  const subCommands = Object.entries(all).map(([name, load]) => [
     name,
     async () => toCommand(await load(), io, `ctl ${name}`),
   ]);
@@ -27,11 +32,12 @@ export function ctlCommand(io: CtlIo): AnyCommand {
     args: toArgs(connectionFlags, undefined),
     subCommands: Object.fromEntries(subCommands),
   });
+  const expanded = (argv: readonly string[]) => applyKuberc(argv, io, all);
   return {
     ...withRefusals(command, 'ctl'),
     adviceOnLine: otherForm,
     ...{ runPlugin: pluginRunner(io), pluginNames: () => pluginNames(io.env.PATH ?? '') },
-    ...{ groups: commandGroups, examples },
+    ...{ groups: commandGroups, examples, expanded, ...(renamed && { renamed }) },
     note: 'minik8s ctl options lists the flags of every command, such as --namespace.',
   } as AnyCommand;
 }
@@ -49,7 +55,7 @@ const pluginRunner = (io: CtlIo) => async (words: readonly string[]) => {
   return found && runPlugin(found.file, found.args, { ...io.env });
 };
 
-type Ports = Pick<CtlIo, 'kubernetesFields' | 'features'>;
+type Ports = Pick<CtlIo, 'kubernetesFields' | 'features' | 'calledAs'>;
 
 /** Returns the client of this process. Call it once. */
 export const processCommand = (ports: Ports): AnyCommand => ctlCommand(processIo(ports));

@@ -5,8 +5,9 @@
  */
 
 const notYet = 'ctl does not have it yet; kubectl works with the same kubeconfig';
-const kustomize =
-  'ctl does not build kustomizations; kustomize does: kustomize build DIRECTORY | minik8s ctl apply -f -';
+const noFunctions = 'ctl runs no functions, plugins or containers for a kustomization';
+const noHelm =
+  'ctl runs no Helm for a kustomization; helm template does: helm template CHART | minik8s ctl apply -f -';
 const local = 'ctl changes objects of the server only; --dry-run=client -o yaml prints the changed object';
 const version = 'it is checked by ctl itself: a conflict is retried with the newest object';
 
@@ -17,8 +18,6 @@ const allNotYet = (words: string) => allOf(words, notYet);
 
 /** Refusals that hold for every command which has the flag in kubectl. */
 const everywhere: Readonly<Record<string, string>> = {
-  '--kustomize': kustomize,
-  '-k': kustomize,
   '--local': local,
   '--resource-version': version,
   '--windows-line-endings': 'ctl writes lines that end as on the machine it runs on, which is Linux',
@@ -29,7 +28,6 @@ const everywhere: Readonly<Record<string, string>> = {
 const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '': {
     alpha: "kubectl's alpha commands change from version to version; ctl has none",
-    kustomize,
     '--disable-compression': 'ctl asks for answers without compression',
     '--log-flush-frequency': 'ctl writes no log',
     '--match-server-version': 'ctl works with servers of other versions; ctl version shows both',
@@ -46,8 +44,18 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   explain: {
     ...allNotYet('--output'),
   },
+  kustomize: {
+    ...allOf(
+      '--as-current-user --enable-alpha-plugins --env -e --mount --network --network-name',
+      noFunctions,
+    ),
+    ...allOf('--enable-helm --helm-api-versions --helm-command --helm-debug --helm-kube-version', noHelm),
+  },
   run: {
-    ...allOf('--filename -f --recursive -R', 'run makes the pod from its flags; create -f reads files'),
+    ...allOf(
+      '--filename -f --kustomize -k --recursive -R',
+      'run makes the pod from its flags; create -f reads files',
+    ),
   },
   'set env': {
     ...allNotYet('--resolve'),

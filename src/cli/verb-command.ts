@@ -6,7 +6,7 @@ import { UsageError } from '../base/usage-error.ts';
 import { colorModes, paletteFor } from '../terminal/color.ts';
 import { type Cluster, connect } from './connection/cluster.ts';
 import { ExitError, errorText, inContext, isOfServer, ReportedError } from './errors.ts';
-import { connectionFlags, Flags, type FlagTable, toArgs } from './flags/flags.ts';
+import { connectionFlags, Flags, type FlagTable, namesManifests, toArgs } from './flags/flags.ts';
 import type { Io } from './io.ts';
 import { refusalOf } from './kubectl-differences.ts';
 import { UnknownResourceError } from './objects/discovery.ts';
@@ -119,7 +119,7 @@ async function runVerb(verb: Verb, flags: Flags, outside: CtlIo, line: readonly 
     else endWith(error, io, report);
   } finally {
     printOtherForm(io, reported, line);
-    if (!flags.given('filename')) await printOtherNamespaces(cluster, io, reported);
+    if (!namesManifests(flags)) await printOtherNamespaces(cluster, io, reported);
     cluster?.close();
   }
 }

@@ -79,5 +79,7 @@ export interface CtlFeatures {
 
 /** The effects of a command, with the parts of `ctl` that features add. */
 export interface CtlIo extends Io {
+  /** Name of the link through which the client is called; absent for `minik8s ctl`. */
+  readonly calledAs?: 'kubectl';
   readonly features: CtlFeatures;
 }

@@ -5,7 +5,7 @@
 
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import { storagePrefix } from '../apimachinery/resource-definition.ts';
-import { versionDocument } from '../apiserver/version.ts';
+import { versionDocument } from '../apimachinery/version-document.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Family } from '../base/metrics/exposition.ts';
 import { Registry } from '../base/metrics/registry.ts';

@@ -1,6 +1,7 @@
 /**
- * Files that are embedded in the packaged executable: etcd, the pause image, descriptions, licenses. In
- * development, they are read from dist/assets, where `node build.ts --assets` creates them on first use.
+ * Files that are embedded in the packaged executable: etcd, kustomize, the pause image, descriptions,
+ * licenses. In development, they are read from dist/assets, where `node build.ts --assets` creates them on
+ * first use.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getRawAsset, isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
+import { zstdDecompressSync } from 'node:zlib';
 import { giveBackMapped } from './allocator.ts';
 import { replaceFile } from './replace-file.ts';
 
@@ -16,6 +18,7 @@ export type ThreadName = 'yaml-worker' | 'jsonata-worker';
 
 /**
  * Names of the assets.
+ * - `kustomize.zst` is compressed, because few commands need it; `extractAsset` decompresses it.
  * - `pause.tar` is an image for `docker load`; `pause.reference` is the name that it then has.
  * - `field-docs.json` has Kubernetes' descriptions of its types and fields.
  * - `licenses.txt` has the licenses of everything in the packaged executable.
@@ -23,6 +26,7 @@ export type ThreadName = 'yaml-worker' | 'jsonata-worker';
  */
 export type AssetName =
   | 'etcd'
+  | 'kustomize.zst'
   | 'pause.tar'
   | 'pause.reference'
   | 'field-docs.json'
@@ -48,15 +52,18 @@ export function readAsset(name: AssetName): Buffer {
 
 /**
  * Writes the asset to `path` with `mode` (such as 0o755), atomically: readers see the old file or the
- * complete new one. Does nothing when the file already is this asset. Creates missing directories.
+ * complete new one. A name that ends with `.zst` is decompressed. Does nothing when the file already is this
+ * asset. Creates missing directories.
  */
 export async function extractAsset(name: AssetName, path: string, mode: number): Promise<void> {
   const time = stampOf(name);
   const content = readAsset(name);
-  if (await isStamped(path, content.length, time)) return chmod(path, mode);
+  const isCompressed = name.endsWith('.zst');
+  const size = isCompressed ? decompressedSize(content) : content.length;
+  if (await isStamped(path, size, time)) return chmod(path, mode);
   try {
     await mkdir(dirname(path), { recursive: true });
-    await replaceFile(path, content, { mode, modified: time });
+    await replaceFile(path, isCompressed ? zstdDecompressSync(content) : content, { mode, modified: time });
   } catch (error) {
     throw new Error(`cannot write ${path}; check the disk's space and rights`, { cause: error });
   }
@@ -77,6 +84,16 @@ function stampOf(name: AssetName): number {
   const digests: unknown = JSON.parse(read('digests.json').toString());
   const digest = (digests as Readonly<Record<string, string>>)[name] ?? '';
   return Number.parseInt(digest.slice(0, 7), 16);
+}
+
+/**
+ * Returns the size that the header of a zstd frame states (RFC 8878). The build writes it in four bytes,
+ * behind a window descriptor unless the frame is a single segment.
+ */
+function decompressedSize(frame: Buffer): number {
+  const descriptor = frame.readUInt8(4);
+  if (descriptor >> 6 !== 2) throw new Error('the header of a compressed asset has no size of four bytes');
+  return frame.readUInt32LE(descriptor & 0x20 ? 5 : 6);
 }
 
 async function isStamped(path: string, size: number, time: number): Promise<boolean> {

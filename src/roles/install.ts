@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { isSea } from 'node:sea';
 import { type CommandDef, defineCommand } from 'citty';
 import { errorMessage } from '../base/log.ts';
-import { completionScripts } from '../cli/completion/scripts.ts';
+import { completionScript } from '../cli/completion/scripts.ts';
 import { carryOut, runInstalled, runningStatus } from '../installation/carry-out.ts';
 import { digestOfFile, digestOfText, readMachine } from '../installation/machine-facts.ts';
 import { type InstallPlan, installPlan, recordStep } from '../installation/plan/install-plan.ts';
@@ -128,7 +128,7 @@ async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Fl
   const machine = await readMachine({ exec: systemExec, isDockerThere }, wanted.role);
   const source = process.execPath;
   const sourceDigest = (await digestOfFile(source)) ?? '';
-  const completion = completionScripts.bash;
+  const completion = completionScript('bash');
   const request = { ...wanted, source, sourceDigest, completion, starts, linksKubectl };
   const plan = installPlan(machine, request, digestOfText);
   requireNoOther(holderOf(wanted.dataDir), machine);

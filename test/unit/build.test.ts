@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { unlessNewer } from '../../config/build/assets.ts';
 import { dockerArchive } from '../../config/build/docker-archive.ts';
-import { etcdLicenses } from '../../config/build/etcd.ts';
+import { goLicenses } from '../../config/build/go-program.ts';
 import { licenses } from '../../config/build/licenses.ts';
 
 const image = { reference: 'example/pause:1', architecture: 'amd64', name: 'pause' };
@@ -58,9 +58,9 @@ test('an asset is made again only when a source is newer', async (context) => {
   assert.equal(readFileSync(target, 'utf8'), 'two');
 });
 
-test('the licences are those of all packages that are put in, of those whose words are, and of etcd', async () => {
+test('the licences are those of all packages that are put in, of those whose words are, of etcd and of kustomize', async () => {
   const root = join(import.meta.dirname, '../..');
-  const text = licenses(root, 'x64', await etcdLicenses(root));
+  const text = licenses(root, 'x64', await goLicenses(root));
   const sections = text.split(`${'='.repeat(80)}\n`).slice(1);
   const titles = sections.map((section) => section.split('\n', 1)[0]?.replace(/ v?\d\S*$/, ''));
   // A dependency, a package of minik8s itself, the source of the descriptions, and software that is in no
@@ -75,6 +75,7 @@ test('the licences are those of all packages that are put in, of those whose wor
     'go.etcd.io/etcd/server/v3',
     'go.etcd.io/bbolt',
     'google.golang.org/grpc',
+    'sigs.k8s.io/kustomize/api',
   ])
     assert.ok(titles.includes(title), title);
   assert.ok(!titles.includes('typescript'));

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { emulatorFor } from '../../config/build/architecture.ts';
-import { buildEtcd } from '../../config/build/etcd.ts';
+import { buildGoProgram } from '../../config/build/go-program.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -77,7 +77,7 @@ test('the executable for arm64 runs', async () => {
 
 test('the etcd inside the executable for arm64 runs', async () => {
   const path = join(base, 'etcd');
-  await buildEtcd(root, 'arm64', path);
+  await buildGoProgram(root, 'etcd', 'arm64', path);
   const executable = await readFile(join(releases[0] ?? '', 'minik8s-linux-arm64'));
   assert.ok(executable.includes(await readFile(path)), 'another etcd is inside');
   const [program = '', ...words] = [...emulatorFor('arm64'), path];

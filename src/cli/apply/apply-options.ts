@@ -1,6 +1,13 @@
 /** Flags of `ctl apply`, and the combinations that are refused. */
 import { UsageError } from '../../base/usage-error.ts';
-import { type DryRun, dryRunOf, type Flags, type FlagTable, selectorFlag } from '../flags/flags.ts';
+import {
+  type DryRun,
+  dryRunOf,
+  type Flags,
+  type FlagTable,
+  requireManifests,
+  selectorFlag,
+} from '../flags/flags.ts';
 import { validateFlag, writeFlags } from '../flags/write-options.ts';
 import { cascadeFlag } from '../objects/removal.ts';
 
@@ -61,7 +68,7 @@ export function requireFittingFlags(
   env: Readonly<Record<string, string | undefined>>,
   dryRun: DryRun = dryRunOf(flags),
 ): void {
-  if (!flags.given('filename')) throw new UsageError('ctl apply: -f FILE is required');
+  requireManifests(flags);
   const refusals: readonly (readonly [boolean, string])[] = [
     [flags.words.length > 0, `unexpected arguments: ${flags.words.join(' ')}`],
     ...serverSideRefusals(flags, dryRun),

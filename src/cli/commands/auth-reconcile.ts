@@ -13,7 +13,7 @@ import {
 import { inBrackets } from '../access/rule-rows.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { inContext } from '../errors.ts';
-import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
+import { dryRunOf, dryRunSuffix, type Flags, type FlagTable, requireManifests } from '../flags/flags.ts';
 import { writeFlags, writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import type { Io } from '../io.ts';
@@ -82,7 +82,7 @@ export const reconcile: Verb = {
 
 /** Returns the dry run. Throws UsageError for a command line without files, and for what kubectl rejects. */
 function checkedDryRun(flags: Flags): 'none' | 'client' {
-  if (!flags.given('filename')) throw new UsageError('ctl auth reconcile: -f FILE is required');
+  requireManifests(flags);
   if (flags.words.length > 0) throw new UsageError('no arguments are allowed');
   const dryRun = dryRunOf(flags);
   if (dryRun === 'server')

@@ -1,6 +1,6 @@
 /** `ctl certificate`: approves or denies certificate signing requests. */
 import { UsageError } from '../../base/usage-error.ts';
-import { type FlagTable, fileFlags, printFlags } from '../flags/flags.ts';
+import { type FlagTable, fileFlags, namesManifests, printFlags } from '../flags/flags.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
@@ -23,7 +23,7 @@ function decisionVerb(decision: CertificateDecision, about: string): Verb {
     examples: [`ctl certificate ${decision} csr-1 # ${decision} one request`],
     async run(context) {
       const { flags, io } = context;
-      if (flags.words.length === 0 && !flags.given('filename'))
+      if (flags.words.length === 0 && !namesManifests(flags))
         throw new UsageError('one or more CSRs must be specified as <name> or -f <filename>');
       const format = printedFormat(flags);
       const named = flags.words.map((word) =>

@@ -1,6 +1,6 @@
 /** `ctl completion SHELL`: prints the completion script of a shell, as `kubectl completion` does. */
 import { UsageError } from '../../base/usage-error.ts';
-import { completionScripts, shells } from '../completion/scripts.ts';
+import { completionScript, shells } from '../completion/scripts.ts';
 import type { Verb } from '../verb.ts';
 
 export const completion: Verb = {
@@ -18,6 +18,6 @@ export const completion: Verb = {
       throw new UsageError(
         `expected one SHELL, ${shells.join(', ')}; got ${JSON.stringify(flags.words.join(' '))}`,
       );
-    io.out(completionScripts[shell]);
+    io.out(completionScript(shell, io.calledAs));
   },
 };

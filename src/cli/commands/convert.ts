@@ -11,7 +11,7 @@ import {
   pathsOf,
 } from '../convert/convert-plan.ts';
 import { workflowOfLines } from '../convert/workflow-lines.ts';
-import { type FlagTable, fileFlags } from '../flags/flags.ts';
+import { type FlagTable, fileFlags, requireManifests } from '../flags/flags.ts';
 import { readManifests } from '../manifests/manifests.ts';
 import { readSource } from '../manifests/source-files.ts';
 import { objectFormat } from '../printers/object-format.ts';
@@ -38,7 +38,7 @@ export const convert: Verb = {
   ],
   async run(context) {
     const { io, flags, report } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl convert: -f FILE is required');
+    requireManifests(flags);
     const format = objectFormat(flags.oneOf('output', ['yaml', 'json'] as const) ?? 'yaml');
     const lines = flags.text('workflow-lines');
     const { objects, notes, errors } =

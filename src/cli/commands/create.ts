@@ -3,12 +3,11 @@
  * job` and `token` have files of their own.
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { withLastApplied } from '../apply/last-applied.ts';
 import { objectIntroduction } from '../edit/edit-plan.ts';
 import { AnotherObjectError, runEditSession } from '../edit/edit-session.ts';
-import { dryRunOf, dryRunSuffix, selectorFlag } from '../flags/flags.ts';
+import { dryRunOf, dryRunSuffix, requireManifests, selectorFlag } from '../flags/flags.ts';
 import {
   fieldManagerOf,
   fieldValidationOf,
@@ -53,7 +52,7 @@ export const create: Verb = {
   inner: { job: createJob, token: createToken, ...createObject },
   async run(context) {
     const { io, flags } = context;
-    if (!flags.given('filename')) throw new UsageError('ctl create: -f FILE is required');
+    requireManifests(flags);
     if (flags.given('raw')) {
       await callRaw(context, 'POST', rawPath(flags, ['edit', 'selector']));
       return;

@@ -21,7 +21,7 @@ import { sendPatch } from '../apply/send-patch.ts';
 import { serverSideManager } from '../apply/server-side.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { ExitError } from '../errors.ts';
-import { type Flags, type FlagTable, fileFlags, selectorFlag } from '../flags/flags.ts';
+import { type Flags, type FlagTable, fileFlags, requireManifests, selectorFlag } from '../flags/flags.ts';
 import { writeQuery } from '../flags/write-options.ts';
 import type { Io } from '../io.ts';
 import { targetPath } from '../objects/object-target.ts';
@@ -52,6 +52,7 @@ export const diff: Verb = {
   ],
   async run(context) {
     const { io, flags } = context;
+    requireManifests(flags);
     // Exit status 1 means that something differs, so failures must not use it.
     let failed = false;
     const report = (error: unknown) => {
@@ -80,7 +81,6 @@ export const diff: Verb = {
 };
 
 function requireFittingFlags(flags: Flags): void {
-  if (!flags.given('filename')) throw new UsageError('ctl diff: -f FILE is required');
   const refused = serverSideRefusals(flags).find(([applies]) => applies);
   if (refused) throw new UsageError(refused[1]);
 }

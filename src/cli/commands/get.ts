@@ -6,6 +6,7 @@ import {
   type Flags,
   type FlagTable,
   fileFlags,
+  namesManifests,
   printFlags,
   selectorFlag,
   tableOutput,
@@ -92,7 +93,7 @@ export const get: Verb = {
 };
 
 async function printRaw({ flags, io, cluster }: VerbContext, path: string): Promise<void> {
-  if (flags.words.length > 0 || flags.given('filename'))
+  if (flags.words.length > 0 || namesManifests(flags))
     throw new UsageError('arguments may not be passed when --raw is specified');
   if (!path.startsWith('/'))
     throw new UsageError(

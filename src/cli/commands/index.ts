@@ -8,6 +8,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   apply: async () => (await import('./apply.ts')).apply,
   create: async () => (await import('./create.ts')).create,
   replace: async () => (await import('./replace.ts')).replace,
+  kustomize: async () => (await import('./kustomize.ts')).kustomize,
   diff: async () => (await import('./diff.ts')).diff,
   edit: async () => (await import('./edit.ts')).edit,
   delete: async () => (await import('./delete.ts')).remove,

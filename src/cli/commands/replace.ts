@@ -5,7 +5,14 @@ import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { withLastApplied } from '../apply/last-applied.ts';
 import type { Cluster } from '../connection/cluster.ts';
-import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
+import {
+  type DryRun,
+  dryRunOf,
+  dryRunSuffix,
+  type Flags,
+  type FlagTable,
+  requireManifests,
+} from '../flags/flags.ts';
 import {
   fieldManagerOf,
   fieldValidationOf,
@@ -100,7 +107,7 @@ async function replaceOne(context: VerbContext, target: ManifestTarget): Promise
 
 /** Throws UsageError without a file, and for flags that exclude each other. */
 function requireFittingFlags(flags: Flags): void {
-  if (!flags.given('filename')) throw new UsageError('ctl replace: -f FILE is required');
+  requireManifests(flags);
   const force = flags.on('force');
   if (force && dryRunOf(flags) !== 'none')
     throw new UsageError('--dry-run can not be used when --force is set');

@@ -51,10 +51,17 @@ function conditionIs(text: string): (object: JsonObject) => boolean {
 
 /** Returns a predicate for a JSONPath; without a value any value matches. */
 function pathIs(text: string): (object: JsonObject) => boolean {
-  const [, path, value] = /^(\{.*\}|[^=]+)(?:=(.*))?$/s.exec(text) ?? [];
-  if (path === undefined || value === '')
-    throw new UsageError("--for: jsonpath expects '{PATH}' or '{PATH}'=VALUE");
-  const wanted = value?.trim().replace(/^(["'])(.*)\1$/s, '$2');
+  const [written = '', value, ...more] = splitOutsideBrackets(text);
+  if (more.length > 0)
+    throw new UsageError(
+      "jsonpath wait format must be --for=jsonpath='{.status.readyReplicas}'=3 or --for=jsonpath='{.status.readyReplicas}'",
+    );
+  const path = bracedPath(written);
+  const wanted = value?.replaceAll(/^['"]+|['"]+$/g, '');
+  if (wanted === '')
+    throw new UsageError(
+      "jsonpath wait has to have a value after equal sign, like --for=jsonpath='{.status.readyReplicas}'=3",
+    );
   const nodes = parsePath(path);
   return (object) => {
     const found = findAll(nodes, object);
@@ -66,4 +73,28 @@ function pathIs(text: string): (object: JsonObject) => boolean {
       throw new Error('jsonpath leads to a nested object or list which is not supported');
     return formatResults(found) === wanted;
   };
+}
+
+/** Splits at each equals sign that is not inside of a filter, such as `[?(@.type=="Ready")]`. */
+function splitOutsideBrackets(text: string): string[] {
+  const parts = [''];
+  let depth = 0;
+  for (const character of text) {
+    if (character === '[') depth++;
+    if (character === ']') depth--;
+    if (character === '=' && depth === 0) parts.push('');
+    else parts.push(parts.pop() + character);
+  }
+  return parts;
+}
+
+/** Returns the path in braces; kubectl accepts it without them, and without the first dot. */
+function bracedPath(text: string): string {
+  if (text === '') throw new UsageError('jsonpath expression cannot be empty');
+  const path = /^\{\.?([^{}]+)\}$|^\.?([^{}]+)$/.exec(text);
+  if (!path)
+    throw new UsageError(
+      "unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'",
+    );
+  return `{.${path[1] ?? path[2]}}`;
 }

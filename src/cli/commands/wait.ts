@@ -8,6 +8,7 @@ import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
+import { printedFormat } from '../printers/object-format.ts';
 import { stateText } from '../progress/object-progress.ts';
 import { isPod, showPods } from '../progress/pod-progress.ts';
 import type { Verb, VerbContext } from '../verb.ts';
@@ -54,19 +55,23 @@ export const wait: Verb = {
   async run(context) {
     const { flags } = context;
     const condition = readCondition(flags);
+    const format = flags.text('output') === 'name' ? undefined : printedFormat(flags);
     const timeoutMs = flags.duration('timeout') ?? defaultTimeoutMs;
     requireSelection(flags);
     const targets = await resolveObjects(context);
     if (targets.length === 0 && condition.absent !== 'met') throw new Error('no matching resources found');
     await forEachReported(context, targets, async (target) => {
-      if (await waitFor(context, target, condition, timeoutMs)) report(context, target);
+      const met = await waitFor(context, target, condition, timeoutMs);
+      if (met) report(context, target, format && met.object && format(met.object));
     });
   },
 };
 
-function report({ io, flags }: VerbContext, { resource, name }: ObjectTarget): void {
+/** Prints the object in the format of -o, or a line about it. */
+function report({ io, flags }: VerbContext, { resource, name }: ObjectTarget, printed?: string): void {
   const what = `${kindName(resource)}/${name}`;
-  io.out(flags.text('output') === 'name' ? `${what}\n` : `${what} condition met\n`);
+  if (printed !== undefined) io.out(printed);
+  else io.out(flags.text('output') === 'name' ? `${what}\n` : `${what} condition met\n`);
 }
 
 function readCondition(flags: Flags): WaitCondition {
@@ -75,26 +80,33 @@ function readCondition(flags: Flags): WaitCondition {
   return parseCondition(text);
 }
 
+/** The object that met the condition; its last state if it was deleted. */
+interface Met {
+  readonly object: JsonObject | undefined;
+}
+
 /**
- * Rejects if the timeout is over, or if a required object is missing. Resolves to false if the object never
- * existed and may be missing, in which case kubectl prints nothing.
+ * Rejects if the timeout is over, or if a required object is missing. Resolves to undefined if the object
+ * never existed and may be missing, in which case kubectl prints nothing.
  */
 async function waitFor(
   context: VerbContext,
   target: ObjectTarget,
   condition: WaitCondition,
   timeoutMs: number,
-): Promise<boolean> {
+): Promise<Met | undefined> {
   const cluster = context.cluster();
   const { absent } = condition;
   const what = `${target.resource.plural}/${target.name}`;
   using work = beginWork(context.io.progress, what);
   await using shown = showing(context, target, work);
   let looks = 0;
+  let last: JsonObject | undefined;
   for await (const object of follow(cluster, target, { clock: context.io.clock, timeoutMs })) {
     looks++;
     const result = resultOf(object, condition, looks === 1);
-    if (result !== undefined) return result;
+    last = object ?? last;
+    if (result !== undefined) return metOrNone(result, last);
     shown.say(object);
     // The server's error describes best what is missing.
     if (!object && absent === 'error') await cluster.get(targetPath(target));
@@ -102,6 +114,9 @@ async function waitFor(
   }
   throw timedOut(absent, what);
 }
+
+const metOrNone = (result: boolean, object: JsonObject | undefined): Met | undefined =>
+  result ? { object } : undefined;
 
 /** Returns the result of the wait with this state of the object; undefined if the wait goes on. */
 function resultOf(

@@ -4,13 +4,13 @@ import { isSea } from 'node:sea';
 import { defineCommand } from 'citty';
 import { type CompletedEntry, completionLines } from './candidates.ts';
 import type { AskCluster } from './cluster-candidates.ts';
-import { completionScripts, type Shell, shells } from './scripts.ts';
+import { completionScript, type Shell, shells } from './scripts.ts';
 
 const scriptCommand = (shell: Shell) =>
   defineCommand({
     meta: { description: `print the completion script for ${shell}` },
     ...{ examples: [`completion ${shell} # print it, for the start file of the shell`] },
-    run: () => void process.stdout.write(completionScripts[shell]),
+    run: () => void process.stdout.write(completionScript(shell)),
   });
 
 export const command = defineCommand({

@@ -66,4 +66,8 @@ end
 complete -c minik8s -f -a '(__minik8s_complete)'
 `;
 
-export const completionScripts: Readonly<Record<Shell, string>> = { bash, zsh, fish };
+const scripts: Readonly<Record<Shell, string>> = { bash, zsh, fish };
+
+/** Returns the script for the name under which the executable is called: its own, or that of a link. */
+export const completionScript = (shell: Shell, program: 'minik8s' | 'kubectl' = 'minik8s'): string =>
+  scripts[shell].replaceAll('minik8s', program);

@@ -31,10 +31,13 @@ const maxBytes = 16 * 1024 * 1024;
 
 type CacheIo = Pick<Io, 'env' | 'homeDirectory' | 'clock' | 'random'>;
 
+/** Returns the folder for caches; `directory` is the value of --cache-dir. */
+export const cacheRoot = (io: Pick<Io, 'env' | 'homeDirectory'>, directory?: string): string =>
+  directory ?? io.env.KUBECACHEDIR ?? join(io.homeDirectory, '.kube', 'cache');
+
 /** `directory` is that of --cache-dir; default: that of $KUBECACHEDIR, or ~/.kube/cache. */
 export function discoveryCache(io: CacheIo, identity: ServerIdentity, directory?: string): DiscoveryCache {
-  const root = directory ?? io.env.KUBECACHEDIR ?? join(io.homeDirectory, '.kube', 'cache');
-  const folder = join(root, 'minik8s', 'discovery');
+  const folder = join(cacheRoot(io, directory), 'minik8s', 'discovery');
   const file = join(folder, fileName(identity));
   return {
     read: () => quietly(() => resourcesIn(textOf(file), io.clock.now())),

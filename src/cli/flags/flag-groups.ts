@@ -6,6 +6,8 @@
 const subjects: Readonly<Record<string, readonly string[]>> = {
   'Which objects': [
     'filename',
+    'kustomize',
+    'load-restrictor',
     'workflow-lines',
     'recursive',
     'selector',
@@ -123,6 +125,8 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
   Waiting: ['follow', 'for', 'timeout', 'wait', 'wait-timeout', 'watch', 'watch-only'],
   Output: [
     'output',
+    'reorder',
+    'enable-managedby-label',
     'template',
     'allow-missing-template-keys',
     'no-headers',

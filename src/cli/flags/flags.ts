@@ -132,8 +132,22 @@ export const fileFlags = {
     hint: 'FILE',
     about: 'a manifest: a file, a directory of them, a URL, or - for standard input',
   },
+  kustomize: {
+    type: 'string',
+    short: 'k',
+    hint: 'DIR',
+    about: 'a kustomization: a directory, or a git repository; not together with -f',
+  },
   recursive: { type: 'boolean', short: 'R', about: 'process the directory recursively' },
 } as const satisfies FlagTable;
+
+/** Returns true if the command line names manifests, by -f or by -k. */
+export const namesManifests = (flags: Flags): boolean => flags.given('filename') || flags.given('kustomize');
+
+/** Throws UsageError unless the command line names manifests. */
+export function requireManifests(flags: Flags): void {
+  if (!namesManifests(flags)) throw new UsageError('must specify one of -f and -k');
+}
 
 export const dryRunFlag = {
   'dry-run': {

@@ -15,6 +15,7 @@ import { UsageError } from '../../base/usage-error.ts';
 import { readBounded } from '../../os/bounded-file.ts';
 import type { Flags } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
+import { buildKustomization } from '../kustomize/program.ts';
 import { jsonParts, type TextPart } from './json-stream.ts';
 import { fetchManifest, withoutPassword } from './remote-manifest.ts';
 
@@ -47,6 +48,8 @@ export async function readManifests(
   flags: Flags,
   { kindless = false } = {},
 ): Promise<ManifestEntry[]> {
+  const directory = kustomizationOf(flags);
+  if (directory !== undefined) return readKustomization(io, flags, directory, kindless);
   const entries: ManifestEntry[] = [];
   const files = flags.texts('filename').flatMap((value) => value.split(','));
   if (files.includes('')) throw new UsageError('-f: the name of a file is missing');
@@ -60,6 +63,31 @@ export async function readManifests(
     else entries.push(...(await readPath(file, flags.on('recursive'), parse)));
   }
   return entries;
+}
+
+/** Returns the value of -k; throws UsageError beside flags that it excludes. */
+function kustomizationOf(flags: Flags): string | undefined {
+  const directory = flags.text('kustomize');
+  if (directory === undefined) return undefined;
+  if (flags.given('filename')) throw new UsageError('only one of -f or -k can be specified');
+  if (flags.on('recursive')) throw new UsageError("the -k flag can't be used with -f or -R");
+  return directory;
+}
+
+async function readKustomization(
+  io: Io,
+  flags: Flags,
+  directory: string,
+  kindless: boolean,
+): Promise<ManifestEntry[]> {
+  try {
+    const request = { directory, order: 'legacy' } as const;
+    const text = await buildKustomization(io, request, flags.text('cache-dir'));
+    return parseManifests(text, directory, (warning) => io.err(`Warning: ${warning}\n`), kindless);
+  } catch (error) {
+    if (io.signal.aborted) throw error;
+    return [failure(errorMessage(error))];
+  }
 }
 
 type Parse = (text: string, file: string) => ManifestEntry[];

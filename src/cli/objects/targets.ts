@@ -5,7 +5,7 @@ import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { nearest } from '../../terminal/nearest.ts';
 import type { Cluster } from '../connection/cluster.ts';
-import type { Flags } from '../flags/flags.ts';
+import { type Flags, namesManifests } from '../flags/flags.ts';
 import { adviseToConvert } from '../manifests/convert-advice.ts';
 import { kindMissing, type Manifest, type ManifestEntry, readManifests } from '../manifests/manifests.ts';
 import type { VerbContext } from '../verb.ts';
@@ -32,7 +32,7 @@ export async function resolveTargets(
 ): Promise<Target[]> {
   const { flags } = context;
   const cluster = context.cluster();
-  if (flags.given('filename')) {
+  if (namesManifests(flags)) {
     if (words.length > 0)
       throw new UsageError('-f says which objects: leave out the resource type and names');
     return Array.fromAsync(manifestTargets(context, cluster));
@@ -67,9 +67,9 @@ async function membersOf(cluster: Cluster, target: CollectionTarget): Promise<Ob
 
 /** Rejects a type without names: all objects of a type require --all. */
 export function requireSelection(flags: Flags, words: readonly string[] = flags.words): void {
-  if (words.length === 0 && !flags.given('filename'))
+  if (words.length === 0 && !namesManifests(flags))
     throw new UsageError('say which objects: TYPE NAME, TYPE/NAME, or -f FILE');
-  const named = flags.given('filename') || words.length > 1 || words[0]?.includes('/');
+  const named = namesManifests(flags) || words.length > 1 || words[0]?.includes('/');
   if (!named && !flags.on('all') && !flags.given('selector') && !flags.given('field-selector'))
     throw new UsageError(
       'resource(s) were provided, but no name was specified: name them, or use -l or --all',

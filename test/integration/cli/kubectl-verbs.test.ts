@@ -60,8 +60,11 @@ describe('ctl beside the help of kubectl 1.32', { skip: unlessKubectl('1.32') },
     const ctl = ctlFor(undefined);
     const verb = await ctl(['alpha', 'debug']);
     assert.match(verb.err, /unknown command alpha: kubectl's alpha commands change/);
-    const flag = await ctl(['apply', '-k', '.']);
-    assert.match(flag.err, /unknown flag -k: ctl does not build kustomizations; kustomize does: /);
+    const flag = await ctl(['kustomize', '--enable-helm']);
+    assert.match(
+      flag.err,
+      /unknown flag --enable-helm: ctl runs no Helm for a kustomization; helm template does: /,
+    );
     assert.deepEqual([verb.status, flag.status], [1, 1]);
   });
 

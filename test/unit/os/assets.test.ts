@@ -31,3 +31,16 @@ test('an asset is put in place whole, replaced when it differs and left when it 
 
   await assert.rejects(extractAsset('pause.tar', join(path, 'below-a-file'), 0o600), /ENOTDIR|cannot write/);
 });
+
+test('a compressed asset is written as the program that it contains, once', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'minik8s-assets-'));
+  context.after(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'kustomize');
+  await extractAsset('kustomize.zst', path, 0o700);
+  const content = readFileSync(path);
+  assert.equal(content.subarray(0, 4).toString('latin1'), '\x7fELF');
+  assert.ok(content.length > 2 * readAsset('kustomize.zst').length);
+  const { ino } = statSync(path);
+  await extractAsset('kustomize.zst', path, 0o700);
+  assert.equal(statSync(path).ino, ino);
+});

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { completionScripts, type Shell } from '../../../../src/cli/completion/scripts.ts';
+import { completionScript, type Shell } from '../../../../src/cli/completion/scripts.ts';
 
 /** Makes the script of the shell, and a minik8s that prints `lines` and stores its arguments. */
 function fixture(context: TestContext, shell: Shell, lines: readonly string[]) {
@@ -15,7 +15,7 @@ function fixture(context: TestContext, shell: Shell, lines: readonly string[]) {
   writeFileSync(join(folder, 'lines'), text);
   writeFileSync(program, `#!/bin/sh\nprintf '[%s]' "$@" >'${folder}/args'\ncat '${folder}/lines'\n`);
   chmodSync(program, 0o755);
-  writeFileSync(script, completionScripts[shell]);
+  writeFileSync(script, completionScript(shell));
   const run = (name: string, args: readonly string[]) =>
     execFileSync(name, args, {
       encoding: 'utf8',

@@ -1,8 +1,9 @@
-/** `/version`: the level of the Kubernetes API, which clients choose their behavior by. */
-import { kubernetesLevel } from '../apimachinery/kubernetes-level.ts';
+/** The version of a server or a client in Kubernetes' form: its API's level, and the product's version. */
+import { kubernetesLevel } from './kubernetes-level.ts';
 
 const { major, minor } = kubernetesLevel;
 
+/** Returns what `/version` answers, and what the client reports of itself. */
 export function versionDocument(product: string): Readonly<Record<string, string>> {
   return {
     major,

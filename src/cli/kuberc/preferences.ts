@@ -1,0 +1,145 @@
+/**
+ * The file kuberc: a user's aliases of commands and defaults of flags (kubectl.config.k8s.io/v1alpha1), which
+ * kubectl 1.33 reads with KUBECTL_KUBERC=true. It never holds clusters or credentials.
+ */
+import { join } from 'node:path';
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { parseYaml } from '../../apimachinery/yaml.ts';
+import { readBoundedSync } from '../../os/bounded-file.ts';
+import type { Io } from '../io.ts';
+
+export interface FlagDefault {
+  readonly name: string;
+  readonly default: string;
+}
+
+export interface Override {
+  readonly command: string;
+  readonly flags: readonly FlagDefault[];
+}
+
+export interface Alias extends Override {
+  readonly name: string;
+  readonly prependArgs: readonly string[];
+  readonly appendArgs: readonly string[];
+}
+
+export interface Preferences {
+  readonly aliases: readonly Alias[];
+  readonly overrides: readonly Override[];
+}
+
+/**
+ * Returns the preferences of the file that --kuberc names, or of ~/.kube/kuberc; undefined if there are none.
+ * A named file must be readable; a problem of the other one is a warning.
+ */
+export function loadPreferences(
+  io: Pick<Io, 'homeDirectory' | 'err'>,
+  named: string | undefined,
+): Preferences | undefined {
+  const file = named ?? join(io.homeDirectory, '.kube', 'kuberc');
+  try {
+    const { preferences, unknown } = parsePreferences(readText(file), file);
+    if (unknown === undefined) return preferences;
+    const problem = `strict decoding error: unknown field ${JSON.stringify(unknown)}`;
+    if (named === undefined) throw new Error(problem);
+    io.err(`kuberc: ignoring strict decoding error in ${file}: ${problem}\n`);
+    return preferences;
+  } catch (error) {
+    if (named !== undefined) throw new Error(`kuberc error kuberc: ${(error as Error).message}`);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+      io.err(`kuberc: no preferences loaded from ${file}: ${(error as Error).message}\n`);
+    return undefined;
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readBoundedSync(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw error;
+    throw Object.assign(new Error(`open ${file}: no such file or directory`), { code });
+  }
+}
+
+/** Returns the preferences, and the first unknown field. Throws if the text has none. */
+export function parsePreferences(
+  text: string,
+  file: string,
+): { readonly preferences: Preferences; readonly unknown: string | undefined } {
+  const none = new Error(`no valid preferences found in ${file}`);
+  if (text.trim() === '') return { preferences: { aliases: [], overrides: [] }, unknown: undefined };
+  const document = documentIn(text, none);
+  if (document.apiVersion !== 'kubectl.config.k8s.io/v1alpha1' || document.kind !== 'Preference') throw none;
+  const reader = new Reader(none);
+  const aliases = reader.records(document.aliases, aliasFields, 'aliases').map((alias, index) => ({
+    name: reader.text(alias.name),
+    prependArgs: reader.texts(alias.prependArgs),
+    appendArgs: reader.texts(alias.appendArgs),
+    ...reader.override(alias, `aliases[${index}]`),
+  }));
+  const overrides = reader
+    .records(document.overrides, overrideFields, 'overrides')
+    .map((override, index) => reader.override(override, `overrides[${index}]`));
+  const unknown = Object.keys(document).find((key) => !documentFields.includes(key)) ?? reader.unknown;
+  return { preferences: { aliases, overrides }, unknown };
+}
+
+const documentFields = ['apiVersion', 'kind', 'aliases', 'overrides'];
+const overrideFields = ['command', 'flags'];
+const aliasFields = ['name', 'prependArgs', 'appendArgs', ...overrideFields];
+const flagFields = ['name', 'default'];
+
+function documentIn(text: string, none: Error): JsonObject {
+  try {
+    const { value } = parseYaml(text);
+    if (isRecord(value)) return value;
+  } catch {
+    throw none;
+  }
+  throw none;
+}
+
+/** Reads values of the document; a wrong type makes the whole document invalid, as it does for kubectl. */
+class Reader {
+  readonly #none: Error;
+  unknown: string | undefined;
+
+  constructor(none: Error) {
+    this.#none = none;
+  }
+
+  records(value: unknown, fields: readonly string[], path: string): JsonObject[] {
+    return this.#list(value).map((entry, index) => {
+      if (!isRecord(entry)) throw this.#none;
+      const key = Object.keys(entry).find((name) => !fields.includes(name));
+      if (key !== undefined) this.unknown ??= `${path}[${index}].${key}`;
+      return entry;
+    });
+  }
+
+  override(entry: JsonObject, path: string): Override {
+    const flags = this.records(entry.flags, flagFields, `${path}.flags`);
+    return {
+      command: this.text(entry.command),
+      flags: flags.map((flag) => ({ name: this.text(flag.name), default: this.text(flag.default) })),
+    };
+  }
+
+  texts(value: unknown): string[] {
+    return this.#list(value).map((entry) => this.text(entry));
+  }
+
+  text(value: unknown): string {
+    if (value === undefined || value === null) return '';
+    if (typeof value !== 'string') throw this.#none;
+    return value;
+  }
+
+  #list(value: unknown): readonly unknown[] {
+    if (value === undefined || value === null) return [];
+    if (!Array.isArray(value)) throw this.#none;
+    return value;
+  }
+}
