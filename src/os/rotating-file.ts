@@ -1,7 +1,7 @@
 /**
  * A log file with bounds. Once it is full or old, the last of `PATH.1`, `PATH.2`, … is removed, the others
- * get the next number, the highest first, and `PATH` becomes `PATH.1`. Each line is written at once, so a line
- * is in exactly one file.
+ * get the next number, the highest first, and `PATH` becomes `PATH.1`. Each line is written at once, so it is
+ * in exactly one file.
  */
 import {
   closeSync,

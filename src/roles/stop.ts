@@ -1,4 +1,4 @@
-/** `minik8s stop`: stops the minik8s of this machine, whoever started it. Its pods keep running. */
+/** `minik8s stop`: stops the minik8s of this machine, however it was started. Its pods keep running. */
 import { existsSync } from 'node:fs';
 import { answerWithin } from '../base/answer-within.ts';
 import { processIo } from '../cli/ctl.ts';

@@ -110,7 +110,7 @@ class FileReader {
     return this.#looks > maxLooks ? this.#replacement(this.#file) : next;
   }
 
-  /** Finds the file with the log's name after somebody has moved this one to a name of their own. */
+  /** Finds the file that has the log's name after this one got a name that is no number. */
   async #replacement(file: LogFile): Promise<Following> {
     const newest = await openNewest(this.#path);
     if (newest !== undefined && newest.inode !== file.inode) return newest;

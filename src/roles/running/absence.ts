@@ -1,4 +1,4 @@
-/** What is known of a minik8s that does not run here: its last run, its data, and how it is started. */
+/** Facts about a minik8s that does not run here: its last run, its data, and the command that starts it. */
 import { errorMessage } from '../../base/log.ts';
 import { readInstalled } from '../../installation/machine-facts.ts';
 import { unitName } from '../../installation/plan/systemd-unit.ts';

@@ -4,7 +4,7 @@ import type { Exec } from '../../os/exec.ts';
 import { beginWork, type Progress } from '../../terminal/live-lines.ts';
 import { type OwnProcess, stillRuns } from '../running/processes.ts';
 
-/** Interval in milliseconds at which the process is looked for: the kernel reports the end of children only. */
+/** Interval of the looks at the process, in milliseconds: the kernel reports the end of children only. */
 const lookMs = 50;
 
 export interface StopOptions {

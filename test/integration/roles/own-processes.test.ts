@@ -98,7 +98,7 @@ describe('the masters of a machine', { timeout: 480_000 }, () => {
     assert.match(text.out, /log +\S+\/second\.log \(not rotated; --log-file is\)/);
   });
 
-  it('are told apart: a stop without a flag names the command for each, and ends none', async () => {
+  it('are never stopped by a stop without a flag, which prints the command for each', async () => {
     const { code, err } = await run(['stop', '--role', 'master']);
     assert.equal(code, 2);
     assert.ok(err.includes(`minik8s stop --data-dir ${first}`) && err.includes(`--data-dir ${second}`), err);
@@ -221,7 +221,7 @@ it('a process that got the id of a former minik8s is never shown or stopped', as
   }
 });
 
-it('a log in the journal needs journalctl, and says so', async () => {
+it('a log in the journal without journalctl is an error that names it', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'minik8s-journal-'));
   const bin = join(dataDir, 'bin');
   mkdirSync(bin);
