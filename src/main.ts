@@ -2,7 +2,6 @@
 
 import { basename } from 'node:path';
 import { commands, otherWords } from './command-table.ts';
-import { dispatch } from './dispatch.ts';
 import { colorModes, paletteFor } from './terminal/color.ts';
 import { flushed, isReaderGone } from './terminal/standard-output.ts';
 
@@ -45,4 +44,4 @@ const output = {
   err: (text: string) => void stderr.write(palette.message(text)),
 };
 const named = Object.hasOwn(flags, first) ? [flags[first] ?? '', ...argv.slice(1)] : argv;
-void dispatch(commands, named, output, otherWords).then(end);
+void import('./dispatch.ts').then(({ dispatch }) => dispatch(commands, named, output, otherWords)).then(end);
