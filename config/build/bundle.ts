@@ -31,7 +31,7 @@ const threadSources: Readonly<Record<ThreadName, string>> = {
   'jsonata-worker': 'src/states-language/jsonata/worker.ts',
 };
 
-/** Packs of several chunks: what every command of the executable needs, and what most of the client's need. */
+/** Packs of several chunks: what every command needs, and what most commands of the client need. */
 export const packGroups: readonly [PackGroup, ...PackGroup[]] = [
   { name: 'start', modules: ['src/dispatch.ts'] },
   { name: 'client', modules: ['src/cli/ctl.ts', 'src/cli/commands/get.ts'] },
