@@ -1,7 +1,7 @@
 /**
  * The client in chunks: modules that the same commands need are one chunk (esbuild's code splitting), so a
- * command reads only its own code. Chunks are stored in packs. A pack is a script with one code cache: the
- * chunks of `groups` share a pack, since they are loaded together, and each other chunk has a pack of its own.
+ * command reads only its own code. Chunks are stored in packs. A pack is a script with one code cache. The
+ * chunks of a group share a pack, since they are loaded together; each other chunk has a pack of its own.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
