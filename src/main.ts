@@ -1,7 +1,6 @@
 /** The executable's root. It imports nothing else until the command is known. */
 
 import { commands, otherWords } from './command-table.ts';
-import { dispatch } from './dispatch.ts';
 import { calledAs } from './link-name.ts';
 import { colorModes, paletteFor } from './terminal/color.ts';
 import { flushed, isReaderGone } from './terminal/standard-output.ts';
@@ -44,7 +43,7 @@ const output = {
   err: (text: string) => void stderr.write(palette.message(text)),
 };
 const named = Object.hasOwn(flags, first) ? [flags[first] ?? '', ...argv.slice(1)] : argv;
-void dispatch(commands, named, output, otherWords).then(end);
+void import('./dispatch.ts').then(({ dispatch }) => dispatch(commands, named, output, otherWords)).then(end);
 
 /** Returns the arguments of the executable for those of kubectl: its completion is asked as that of ctl. */
 function clientWords([first, , ...words]: readonly string[]): readonly string[] {

@@ -1,17 +1,20 @@
 /**
- * The JavaScript of the one file: a main that answers `version` by itself, two applications with the
- * commands, and the threads' files. main compiles an application from V8's code cache when one of its
- * commands is called. The client is a separate application, since it starts for every command that a user
- * types, and the servers are five times as large.
+ * The JavaScript of the one file: a small main, two applications with the commands, and the threads' files.
+ * main compiles code from V8's code cache when it is needed. The client is a separate application, since it
+ * starts for every command that a user types, and the servers are five times as large. The client is in
+ * packs (chunks.ts), of which a command reads those that it needs.
  */
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import type { ApplicationName, ThreadName } from '../../src/os/assets.ts';
+import { makeChunks, type PackGroup } from './chunks.ts';
 
 export interface Bundles {
   readonly main: string;
-  readonly applications: Readonly<Record<ApplicationName, string>>;
+  readonly server: string;
+  /** Paths of the client's packs, by name. */
+  readonly client: Readonly<Record<string, string>>;
   /** Paths by the names of their assets (src/os/assets.ts). */
   readonly threads: Readonly<Record<string, string>>;
 }
@@ -27,6 +30,12 @@ const threadSources: Readonly<Record<ThreadName, string>> = {
   'yaml-worker': 'src/apiserver/body/yaml-worker.ts',
   'jsonata-worker': 'src/states-language/jsonata/worker.ts',
 };
+
+/** Packs of several chunks: what every command needs, and what most commands of the client need. */
+export const packGroups: readonly [PackGroup, ...PackGroup[]] = [
+  { name: 'start', modules: ['src/dispatch.ts'] },
+  { name: 'client', modules: ['src/cli/ctl.ts', 'src/cli/commands/get.ts'] },
+];
 
 /** Returns the application that contains a module of a command. */
 const applicationOf = (file: string): ApplicationName =>
@@ -63,29 +72,33 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
     outfile: main,
     plugins: [commandsFromApplications(root, commands)],
   });
-  const application = async (name: ApplicationName): Promise<string> => {
-    // esbuild finds them in an order that differs from build to build.
-    const files = [...commands].filter((file) => applicationOf(file) === name).sort();
-    const entries = files.map((path) => `${JSON.stringify(path)}: () => require('./${path}'),`);
-    const outfile = join(outdir, `${name}.cjs`);
-    await build({
-      ...common,
-      stdin: { contents: `module.exports = {\n${entries.join('\n')}\n};`, resolveDir: root },
-      outfile,
-      banner: { js: '(function (exports, require, module) {' },
-      footer: { js: '})' },
-      plugins: [leaveOut],
-    });
-    return outfile;
-  };
-  const applications = { client: await application('client'), server: await application('server') };
+  const commandsOf = (name: ApplicationName) => [...commands].filter((file) => applicationOf(file) === name);
+  const server = join(outdir, 'server.cjs');
+  // esbuild finds them in an order that differs from build to build.
+  const entries = commandsOf('server')
+    .sort()
+    .map((path) => `${JSON.stringify(path)}: () => require('./${path}'),`);
+  await build({
+    ...common,
+    stdin: { contents: `module.exports = {\n${entries.join('\n')}\n};`, resolveDir: root },
+    outfile: server,
+    banner: { js: '(function (exports, require, module) {' },
+    footer: { js: '})' },
+    plugins: [leaveOut],
+  });
+  const client = await makeChunks({
+    common: { ...common, plugins: [leaveOut] },
+    outdir: join(outdir, 'client'),
+    entries: commandsOf('client'),
+    groups: packGroups,
+  });
   const threads: Record<string, string> = {};
   for (const [name, source] of Object.entries(threadSources)) {
     const outfile = join(outdir, `${name}.cjs`);
     await build({ ...common, entryPoints: [source], outfile });
     threads[`${name}.cjs`] = outfile;
   }
-  return { main, applications, threads };
+  return { main, server, client, threads };
 }
 
 /**

@@ -1,14 +1,14 @@
-/** Usage: check-code-cache.ts APPLICATION.cjs APPLICATION.cache. Fails unless V8 accepts the code cache. */
+/** Usage: check-code-cache.ts SCRIPT CACHE [SCRIPT CACHE…]. Fails unless V8 accepts each code cache. */
 import { readFileSync } from 'node:fs';
 import { Script } from 'node:vm';
 
-const [source = '', cache = ''] = process.argv.slice(2);
-const cachedData = readFileSync(cache);
-const { cachedDataRejected } = new Script(readFileSync(source, 'latin1'), {
-  filename: 'minik8s',
-  cachedData,
-});
-if (cachedDataRejected !== false) {
-  process.stderr.write(`V8 does not accept ${cache}\n`);
-  process.exitCode = 1;
+const files = process.argv.slice(2);
+for (let at = 0; at < files.length; at += 2) {
+  const [source = '', cache = ''] = files.slice(at);
+  const cachedData = readFileSync(cache);
+  const script = new Script(readFileSync(source, 'latin1'), { filename: 'minik8s', cachedData });
+  if (script.cachedDataRejected !== false) {
+    process.stderr.write(`V8 does not accept ${cache}\n`);
+    process.exitCode = 1;
+  }
 }

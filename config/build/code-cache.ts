@@ -6,42 +6,62 @@
  * accepted fails.
  */
 import { execFile } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const warm = join(import.meta.dirname, 'warm.ts');
 const check = join(import.meta.dirname, 'check-code-cache.ts');
 
-/** Flags without which the order of hash tables, and the set of functions in memory, differ in each run. */
-const deterministic = ['--hash-seed=1', '--random-seed=1', '--predictable', '--no-flush-bytecode'];
+/**
+ * Flags without which the order of hash tables, and the set of functions in memory, differ in each run. The
+ * sizes avoid collections of the old part of the heap: V8 stores 4 unused bytes of each function, which are 0
+ * only in memory that nothing used before.
+ */
+const deterministic = [
+  ...['--hash-seed=1', '--random-seed=1', '--predictable', '--no-flush-bytecode'],
+  ...['--initial-heap-size=2048', '--min-semi-space-size=64'],
+];
 
 /** Variables such as NODE_OPTIONS and NODE_COMPILE_CACHE would change what V8 stores. */
 const env = { PATH: process.env.PATH };
 
-/** Position of the digest of V8's flags: after a magic number, V8's version and the source's digest. */
+/** Positions of the source's digest and of V8's flags' one: after a magic number and V8's version. */
+const maxBuffer = 64 * 1024 * 1024;
+const sourceAt = 8;
 const flagsAt = 12;
 
-/** Writes the code cache of an application's source to `target`. `node` are the words that run Node. */
-export async function makeCodeCache(node: readonly string[], source: string, target: string): Promise<void> {
-  const [program = '', ...words] = node;
-  const usual = `${target}.usual`;
-  try {
-    await Promise.all([
-      run(program, [...words, ...deterministic, warm, source, target], { env }),
-      run(program, [...words, warm, source, usual], { env }),
-    ]);
-    await writeFile(target, withFlagsOf(await readFile(target), await readFile(usual)));
-  } finally {
-    await rm(usual, { force: true });
-  }
-  await run(program, [...words, check, source, target], { env });
+/** A script, and the file for the code that V8 compiles from it. */
+export interface CachedScript {
+  readonly source: string;
+  readonly cache: string;
 }
 
-/** Returns a cache with the digest of flags of another cache of the same source. */
+/**
+ * Makes the code caches of scripts. `node` are the words that run Node, `warm` those of a program that runs
+ * the scripts and writes the caches, with these environment variables.
+ */
+export async function makeCodeCaches(
+  node: readonly string[],
+  warm: readonly string[],
+  scripts: readonly CachedScript[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const [program = '', ...words] = node;
+  const [, usual] = await Promise.all([
+    run(program, [...words, ...deterministic, ...warm], { env: { ...env, ...variables }, maxBuffer }),
+    run(program, [...words, '--print', headerOfAnyCache], { env }),
+  ]);
+  const header = Buffer.from(usual.stdout.trim(), 'hex');
+  for (const { cache } of scripts) await writeFile(cache, withFlagsOf(await readFile(cache), header));
+  await run(program, [...words, check, ...scripts.flatMap(({ source, cache }) => [source, cache])], { env });
+}
+
+const headerOfAnyCache = `new (require('node:vm').Script)('0').createCachedData().toString('hex', 0, ${flagsAt + 4})`;
+
+/** Returns a cache with the digest of flags of another cache, which the same program made. */
 export function withFlagsOf(cache: Buffer, usual: Buffer): Buffer {
-  if (cache.length < flagsAt + 4 || !cache.subarray(0, flagsAt).equals(usual.subarray(0, flagsAt)))
+  if (cache.length < flagsAt + 4 || !cache.subarray(0, sourceAt).equals(usual.subarray(0, sourceAt)))
     throw new Error('the header of V8’s code cache is not as config/build/code-cache.ts expects it');
   const result = Buffer.from(cache);
   usual.copy(result, flagsAt, flagsAt, flagsAt + 4);

@@ -10,9 +10,10 @@ import { promisify } from 'node:util';
 import { type Architecture, emulatorFor } from './architecture.ts';
 import { makeAssets, unlessNewer } from './assets.ts';
 import { type Bundles, bundle } from './bundle.ts';
-import { makeCodeCache } from './code-cache.ts';
+import { type CachedScript, makeCodeCaches } from './code-cache.ts';
 import { nodeProgram } from './node-program.ts';
 import { makeNodeRuntime, nodeRuntimeSources } from './node-runtime.ts';
+import { startUsualCommands } from './usual-commands.ts';
 
 const run = promisify(execFile);
 
@@ -41,7 +42,7 @@ export async function makeExecutable(sources: ExecutableSources): Promise<void> 
   const node = await timed('runtime', () => nodeRuntime(root, workdir, arch));
   const bundles = await timed('bundle', () => bundle({ root, outdir: join(workdir, 'bundle'), version }));
   const applications = await timed('code caches', () =>
-    withCodeCaches([...emulatorFor(arch), node], bundles.applications),
+    withCodeCaches([...emulatorFor(arch), node], bundles),
   );
   const all = { ...assets, ...bundles.threads, ...applications };
   // Node itself writes the executable, so the one that runs must be of this machine's architecture.
@@ -59,17 +60,28 @@ async function nodeRuntime(root: string, workdir: string, arch: Architecture): P
   return target;
 }
 
-/** Makes the code cache of each application, and returns the applications and caches as assets, by name. */
+const warmServer = join(import.meta.dirname, 'warm-server.ts');
+const warmClient = join(import.meta.dirname, 'warm-client.ts');
+
+/** Makes the code caches of the applications, and returns applications and caches as assets, by name. */
 async function withCodeCaches(
   node: readonly string[],
-  applications: Bundles['applications'],
+  { server, client }: Bundles,
 ): Promise<Record<string, string>> {
-  const assets: Record<string, string> = {};
-  for (const [name, source] of Object.entries(applications)) {
-    const cache = source.replace(/\.cjs$/, '.cache');
-    await makeCodeCache(node, source, cache);
-    Object.assign(assets, { [`${name}.cjs`]: source, [`${name}.cache`]: cache });
+  const cacheOf = (source: string): CachedScript => ({ source, cache: source.replace(/\.cjs$/, '.cache') });
+  const serverCache = cacheOf(server);
+  await makeCodeCaches(node, [warmServer, server, serverCache.cache], [serverCache]);
+  const packs = Object.entries(client).map(([name, source]) => ({ name, ...cacheOf(source) }));
+  const usual = await startUsualCommands();
+  try {
+    const words = [warmClient, dirname(packs[0]?.source ?? ''), JSON.stringify(usual.commands)];
+    await makeCodeCaches(node, words, packs, usual.env);
+  } finally {
+    await usual.stop();
   }
+  const assets: Record<string, string> = {};
+  for (const { name, source, cache } of [{ name: 'server', ...serverCache }, ...packs])
+    Object.assign(assets, { [`${name}.cjs`]: source, [`${name}.cache`]: cache });
   return assets;
 }
 
@@ -98,6 +110,8 @@ async function packageFile({ writer, node, main, assets, target }: Package): Pro
     useCodeCache: false,
     // NODE_OPTIONS would affect the daemon without this.
     execArgvExtension: 'none',
+    // Node would read all public authorities in every process that uses TLS (src/base/public-authorities.ts).
+    execArgv: ['--use-openssl-ca'],
     assets: Object.fromEntries(Object.entries(assets).map(([name, path]) => [name, relative(folder, path)])),
   };
   await mkdir(dirname(target), { recursive: true });

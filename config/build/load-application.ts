@@ -3,25 +3,31 @@ import { createRequire } from 'node:module';
 import { getRawAsset } from 'node:sea';
 import { Script } from 'node:vm';
 import type { ApplicationName } from '../../src/os/assets.ts';
+import { ChunkLoader } from './chunk-loader.ts';
 
 type Modules = Readonly<Record<string, () => unknown>>;
 
-const loaded = new Map<ApplicationName, Modules>();
+let client: ChunkLoader | undefined;
+let server: Modules | undefined;
+
+// esbuild escapes non-ASCII characters, so every byte is one character.
+const sourceOf = (name: string) => Buffer.from(getRawAsset(`${name}.cjs`)).toString('latin1');
+const cacheOf = (name: string) => Buffer.from(getRawAsset(`${name}.cache`));
 
 /**
  * Returns the module at a path such as `src/roles/up.ts`; only this module and its imports are initialised.
  */
 export function loadModule(application: ApplicationName, path: string): unknown {
-  const modules = loaded.get(application) ?? compile(application);
-  loaded.set(application, modules);
-  return modules[path]?.();
+  if (application === 'server') {
+    server ??= compileServer();
+    return server[path]?.();
+  }
+  client ??= new ChunkLoader({ source: sourceOf, cache: cacheOf }, 'start');
+  return client.load(path);
 }
 
-function compile(application: ApplicationName): Modules {
-  // esbuild escapes non-ASCII characters, so every byte is one character.
-  const source = Buffer.from(getRawAsset(`${application}.cjs`)).toString('latin1');
-  const cachedData = Buffer.from(getRawAsset(`${application}.cache`));
-  const script = new Script(source, { filename: 'minik8s', cachedData });
+function compileServer(): Modules {
+  const script = new Script(sourceOf('server'), { filename: 'minik8s', cachedData: cacheOf('server') });
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(process.execPath), module);
   return module.exports;

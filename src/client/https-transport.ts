@@ -16,6 +16,7 @@ import { hasPlainHost, isAddress } from '../base/addresses.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Current, latest } from '../base/current.ts';
 import { everyChunk } from '../base/every-chunk.ts';
+import { sparePublicAuthorities, trustPublicAuthorities } from '../base/public-authorities.ts';
 import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 import { TransportError, type TransportFailure } from './transport-error.ts';
 
@@ -25,7 +26,7 @@ export type Headers = Readonly<Record<string, string | string[]>>;
 export interface HttpsTransportOptions {
   /** URL such as `https://10.0.0.1:6443`; its path is prepended to every request's path. */
   readonly server: string;
-  /** Certificate authorities (PEM); default: the system's. */
+  /** Certificate authorities (PEM); default: the public ones. */
   readonly ca?: string | Current<string>;
   /** Client certificate (PEM); requires `key`. */
   readonly cert?: string;
@@ -144,6 +145,8 @@ const agentOptions = (options: HttpsTransportOptions): http.AgentOptions => ({
 });
 
 export function tlsOptions(options: HttpsTransportOptions): https.AgentOptions {
+  if (options.ca || options.insecureSkipTlsVerify) sparePublicAuthorities();
+  else trustPublicAuthorities();
   requireUsable(options);
   return tlsOptionsOf(options);
 }
@@ -152,7 +155,8 @@ export function tlsOptions(options: HttpsTransportOptions): https.AgentOptions {
 function requireUsable({ cert, key }: Pick<HttpsTransportOptions, 'cert' | 'key'>): void {
   if (!cert || !key) return;
   try {
-    createSecureContext({ cert, key });
+    // Without a list, Node would read all public authorities for this check.
+    createSecureContext({ cert, key, ca: [] });
   } catch (cause) {
     throw new Error(
       'the client key does not belong to the client certificate, or one of the two is damaged; give the files of one user',

@@ -35,12 +35,10 @@ export type AssetName =
   | 'run.mjs'
   | `${ThreadName}.cjs`;
 
-/**
- * Code from which the commands of the packaged executable are loaded (config/build/load-application.ts):
- * source, and its compiled form.
- */
+/** Code from which the commands of the packaged executable are loaded (config/build/load-application.ts). */
 export type ApplicationName = 'client' | 'server';
-type ApplicationPart = `${ApplicationName}.${'cjs' | 'cache'}`;
+/** Source of the servers, and its compiled form. */
+type ApplicationPart = `server.${'cjs' | 'cache'}`;
 
 /**
  * Returns the asset's bytes. The packaged executable maps them without a copy: writing to them crashes the

@@ -1,6 +1,7 @@
 /** One request over HTTP. A redirect is an answer like any other: the signed headers go to no other host. */
 import http from 'node:http';
 import https from 'node:https';
+import { trustPublicAuthorities } from '../../base/public-authorities.ts';
 
 export interface ExchangeOptions {
   readonly method: string;
@@ -44,6 +45,7 @@ export function exchange(options: ExchangeOptions): Promise<http.IncomingMessage
 
 /** Returns the agent for an endpoint. `ca`: the certificates to trust instead of the usual ones. */
 export function agentFor(protocol: string, ca: string | undefined): http.Agent {
+  if (ca === undefined) trustPublicAuthorities();
   const options = { keepAlive: true, maxSockets: 4 };
   return protocol === 'https:'
     ? new https.Agent({ ...options, ...(ca !== undefined && { ca }) })

@@ -1,6 +1,7 @@
 /** Sends spans to a collector: OTLP over HTTP, in JSON. */
 import { hostname } from 'node:os';
 import { errorMessage } from '../log.ts';
+import { trustPublicAuthorities } from '../public-authorities.ts';
 import { version } from '../version.ts';
 import { otlpRefused, otlpRequest } from './otlp.ts';
 import type { SendSpans } from './span-queue.ts';
@@ -11,6 +12,7 @@ const passing: readonly number[] = [408, 429, 502, 503, 504];
 const maxAnswerLength = 16 * 1024;
 
 export function otlpSender(endpoint: URL): SendSpans {
+  if (endpoint.protocol === 'https:') trustPublicAuthorities();
   const host = hostname();
   return async (spans, signal) => {
     const body = otlpRequest(spans, host, version());

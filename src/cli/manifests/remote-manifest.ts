@@ -10,6 +10,7 @@ import * as https from 'node:https';
 import { getCACertificates } from 'node:tls';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
+import { trustPublicAuthorities } from '../../base/public-authorities.ts';
 
 export interface RemoteLimits {
   readonly redirects: number;
@@ -96,6 +97,7 @@ interface Answer {
 
 async function get(url: URL, { env, signal, limits = remoteLimits }: RemoteContext): Promise<Answer> {
   const secure = url.protocol === 'https:';
+  if (secure) trustPublicAuthorities();
   const authorities = () => [...getCACertificates('default'), ...getCACertificates('system')];
   const agent = secure
     ? new https.Agent({ proxyEnv: env, ca: authorities() })

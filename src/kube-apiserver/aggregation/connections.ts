@@ -10,6 +10,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { addressKind } from '../../base/addresses.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Current } from '../../base/current.ts';
+import { trustPublicAuthorities } from '../../base/public-authorities.ts';
 import type { NodeConnection } from '../node-connection.ts';
 import { type Dial, dialPod, dialPodDirectly, encrypted, unreachable } from '../proxy/dial.ts';
 import type { Backend } from './backend.ts';
@@ -87,6 +88,7 @@ export class Connections extends Agent {
 
   #terms(): ConnectionOptions {
     const { isVerified, authority } = this.#server;
+    if (isVerified && authority === undefined) trustPublicAuthorities();
     const { key, certificate } = this.#options.identity?.value ?? {};
     return {
       servername: serverName(this.#server),

@@ -7,6 +7,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { WebhookClient as WebhookClientConfig } from '../../api/webhook-client.ts';
 import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
+import { trustPublicAuthorities } from '../../base/public-authorities.ts';
 import type { Dial } from '../proxy/dial.ts';
 import { connectionFailure, statusFailure } from './plan/failures.ts';
 
@@ -94,6 +95,7 @@ export class WebhookClient {
   }
 
   #createAgent({ caBundle, service }: WebhookClientConfig): Agent {
+    if (!caBundle) trustPublicAuthorities();
     const options: AgentOptions = {
       keepAlive: true,
       maxSockets: maxConnections,

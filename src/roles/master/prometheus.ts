@@ -8,6 +8,7 @@ import * as https from 'node:https';
 import { addressKind } from '../../base/addresses.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
+import { trustPublicAuthorities } from '../../base/public-authorities.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { explain } from '../../client/https-transport.ts';
 import { usualQueries } from '../../controllers/autoscaling/metric-query-plan.ts';
@@ -75,6 +76,7 @@ function rejectSettings(settings: PrometheusSettings): void {
 }
 
 function agentFor(server: URL, ca: string | undefined): http.Agent {
+  if (ca === undefined) trustPublicAuthorities();
   const options = { keepAlive: true, maxSockets: 8 };
   return server.protocol === 'https:'
     ? new https.Agent({ ...options, ...(ca !== undefined && { ca }) })

@@ -3,7 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeCodeCache, withFlagsOf } from '../../../../config/build/code-cache.ts';
+import { makeCodeCaches, withFlagsOf } from '../../../../config/build/code-cache.ts';
+
+const warmServer = join(import.meta.dirname, '../../../../config/build/warm-server.ts');
 
 /** An application of one command; the table has names whose order in V8's memory depends on its seed. */
 const names = Array.from({ length: 500 }, (_, index) => `name${index}: () => 'text ${index}'`).join(',');
@@ -17,17 +19,18 @@ test('an application gives the same code cache twice, and V8 accepts it without 
   const source = join(folder, 'application.cjs');
   writeFileSync(source, application);
   const [first, second] = [join(folder, 'first.cache'), join(folder, 'second.cache')];
-  // A cache that V8 rejects is an error of makeCodeCache.
-  for (const target of [first, second]) await makeCodeCache([process.execPath], source, target);
+  // A cache that V8 rejects is an error of makeCodeCaches.
+  for (const cache of [first, second])
+    await makeCodeCaches([process.execPath], [warmServer, source, cache], [{ source, cache }]);
   assert.ok(readFileSync(first).length > 1000);
   assert.deepEqual(readFileSync(first), readFileSync(second));
   assert.deepEqual(readdirSync(folder).sort(), ['application.cjs', 'first.cache', 'second.cache']);
 });
 
-test('only the digest of the flags is replaced, in caches of the same source', () => {
-  const header = (flags: string) => Buffer.from(`magicversionflag`.replace('flag', flags));
-  assert.equal(withFlagsOf(header('made'), header('none')).toString(), 'magicversionnone');
-  assert.throws(() => withFlagsOf(header('made'), Buffer.from('another_one_none')), {
+test('only the digest of the flags is replaced, in caches of the same V8', () => {
+  const cache = Buffer.from('magcverssrc1madecode');
+  assert.equal(withFlagsOf(cache, Buffer.from('magcverssrc2none')).toString(), 'magcverssrc1nonecode');
+  assert.throws(() => withFlagsOf(cache, Buffer.from('magcothrsrc1none')), {
     message: /header of V8’s code cache/,
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Usage: warm.ts APPLICATION.cjs APPLICATION.cache. Loads the modules of every command and sub-command once,
- * and stores the code that V8 compiled.
+ * Usage: warm-server.ts APPLICATION.cjs APPLICATION.cache. Loads the modules of every command and
+ * sub-command once, and stores the code that V8 compiled.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
