@@ -1,4 +1,6 @@
-/** Images that the cluster holds: nodes get them from one another and from the masters, not from a registry. */
+/**
+ * Images that the cluster holds: nodes get them from one another and from the masters, not from a registry.
+ */
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
@@ -38,7 +40,8 @@ export interface FromClusterOptions {
 
 /**
  * Resolves with the image that the cluster holds under the name, and reports where it came from; undefined if
- * the cluster holds none. Throws an Error when it holds one that cannot be had: another image of the same name
+ * the cluster holds none. Throws an Error when it holds one that cannot be had: another image of the same
+ * name
  * must not be taken instead.
  */
 export async function fromCluster(

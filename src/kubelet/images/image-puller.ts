@@ -101,7 +101,8 @@ export class ImagePuller {
   }
 
   /**
-   * Returns the image that the cluster holds under the name, before any other of that name. A policy of Always
+   * Returns the image that the cluster holds under the name, before any other of that name. A policy of
+   * Always
    * asks the registry, whatever the cluster holds.
    */
   async #held(

@@ -34,7 +34,7 @@ export interface NodeFeatureContext {
 export interface ServedFiles {
   /** Beginning of the paths, such as `/images/`. The name that follows is part of the access check. */
   readonly prefix: string;
-  /** What a caller must be allowed to `get`, by the name in the path. */
+  /** Resource that a caller must be allowed to `get`, by the name in the path. */
   readonly resource: { readonly group: string; readonly resource: string; readonly subresource: string };
   /** Opens a file. Resolves with undefined if there is none; throws RequestError. */
   open(name: string, signal: AbortSignal): Promise<Readable | undefined>;

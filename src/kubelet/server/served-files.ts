@@ -18,7 +18,8 @@ export function fileRequest(all: readonly ServedFiles[], { pathname }: URL): Fil
 }
 
 /**
- * Sends a file. Rejects with RequestError when nothing has been sent. Rejects with another error when the file
+ * Sends a file. Rejects with RequestError when nothing has been sent. Rejects with another error when the
+ * file
  * ends too early: the connection must then be closed, so that the client notices.
  */
 export async function sendFile(

@@ -61,7 +61,9 @@ export class HeldImages implements ClusterImages {
     };
   }
 
-  /** Follows the Images until the signal aborts: gets those for all nodes, and removes those that are gone. */
+  /**
+   * Follows the Images until the signal aborts: gets those for all nodes, and removes those that are gone.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { client, clock, random, log } = this.#options;
     signal.addEventListener('abort', () => this.#stop.abort(signal.reason), { once: true });

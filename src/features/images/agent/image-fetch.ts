@@ -23,7 +23,10 @@ export interface Source {
 
 export type Load = (archive: Readable) => Promise<void>;
 
-/** Throws an Error if the disk of the directory has no room for the image, twice: the archive and its layers. */
+/**
+ * Throws an Error if the disk of the directory has no room for the image, twice: the archive and its
+ * layers.
+ */
 export async function requireRoom(directory: string, content: ImageContent): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const { blocks, bavail, bsize } = await statfs(directory);
@@ -35,7 +38,8 @@ export async function requireRoom(directory: string, content: ImageContent): Pro
 }
 
 /**
- * Writes the source's archive into a file, and loads from it exactly the blobs of the content, under our name.
+ * Writes the source's archive into a file, and loads from it exactly the blobs of the content, under our
+ * name.
  * The names in the archive have no effect. Throws an Error if a blob is missing or has another digest.
  */
 export async function fetchImage(

@@ -1,4 +1,7 @@
-/** Images of an archive file as the cluster stores them: blobs with their digests, and where their bytes are. */
+/**
+ * Images of an archive file as the cluster stores them: blobs with their digests, and where their bytes
+ * are.
+ */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -27,7 +30,10 @@ export interface LocalImage {
   readonly blobs: ReadonlyMap<string, BlobBytes>;
 }
 
-/** Reads the file; `directory` receives layers that have to be uncompressed. Throws an Error that names the file. */
+/**
+ * Reads the file; `directory` receives layers that have to be uncompressed. Throws an Error that names the
+ * file.
+ */
 export async function readImageFile(path: string, directory: string): Promise<readonly LocalImage[]> {
   let images: readonly ArchivedImage[];
   try {

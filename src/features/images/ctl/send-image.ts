@@ -1,4 +1,7 @@
-/** Sends the content of an image to the API server, in pieces. An upload continues where an earlier one ended. */
+/**
+ * Sends the content of an image to the API server, in pieces. An upload continues where an earlier one
+ * ended.
+ */
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { JsonObject } from '../../../apimachinery/equality.ts';
@@ -53,7 +56,10 @@ async function attempt(sending: Sending, path: string, image: LocalImage) {
   }
 }
 
-/** Returns true for a failure that another attempt may not have: no connection, too many requests, a restart. */
+/**
+ * Returns true for a failure that another attempt may not have: no connection, too many requests, a
+ * restart.
+ */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof StatusError)) return (error as Error).name === 'TransportError';
   const { code, message = '' } = error.status;

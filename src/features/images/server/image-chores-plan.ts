@@ -8,7 +8,7 @@ export const abandonedAnywhereMs = 24 * 3_600_000;
 
 export interface SeenImage {
   readonly image: Image;
-  /** Whether this master has all blobs of the content that pods get. */
+  /** True if this master has all blobs of the content that pods get. */
   readonly keeps: boolean;
   /** Time of the last piece that arrived here, in milliseconds since the epoch; 0 for none. */
   readonly lastPieceAt: number;

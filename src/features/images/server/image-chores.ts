@@ -1,4 +1,6 @@
-/** Chores of one master: its entry in the status of Images, abandoned uploads, and blobs that nobody needs. */
+/**
+ * Chores of one master: its entry in the status of Images, abandoned uploads, and blobs that nobody needs.
+ */
 import { StatusError } from '../../../apimachinery/status-error.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { keepDoing } from '../../../base/keep-doing.ts';

@@ -18,7 +18,10 @@ import { fullImageName, objectNameOf } from '../api/image-name.ts';
 
 const { group, plural } = imageResource;
 
-/** `shared`: images that nodes need besides those of their pods, such as those that functions are built from. */
+/**
+ * `shared`: images that nodes need besides those of their pods, such as those that functions are built
+ * from.
+ */
 export const imageNodeAccess = (
   server: Pick<EngineContext, 'cache' | 'store'>,
   shared: readonly string[],

@@ -81,7 +81,7 @@ describe('chores of a master', () => {
     assert.deepEqual(chores(image, true, at, at + abandonedMs), ['revert']);
   });
 
-  test('a master that keeps the content, or has lost it, says so', () => {
+  test('a master that keeps the content, or has lost it, reports it in the status', () => {
     assert.deepEqual(chores(imageOf(one, { content: one }), true, at, at), ['keeps']);
     const listed = imageOf(one, { content: one, masters: { m1: one.config.digest } });
     assert.deepEqual(chores(listed, true, at, at), []);

@@ -1,4 +1,4 @@
-/** Who may load images, and which nodes get their content. */
+/** Rights of users to load images, and of nodes to get their content. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { objectNameOf } from '../../../../../src/features/images/api/image-name.ts';

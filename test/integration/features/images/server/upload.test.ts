@@ -147,7 +147,7 @@ test('a configuration that names other layers is refused at the end', async () =
   assert.match(answer.text, /names other layers \(rootfs\.diff_ids\)/);
 });
 
-test('of two loads of one name at once, the first is told that the second has replaced it', async () => {
+test('of two loads of one name at once, the first fails with a message that the second has replaced it', async () => {
   const [first, second] = [smallImage([layerWith('1st')]), smallImage([layerWith('2nd')])];
   await declare('race', first);
   const [digest, bytes] = [...first.blobs][1] as [string, Buffer];
