@@ -31,7 +31,7 @@ test('an image of one machine reaches the pods of two machines without a registr
       await mkdir(join(root, 'bin'));
       await cp('/bin/busybox', join(root, 'bin/busybox'), { dereference: true });
       await symlink('busybox', join(root, 'bin/sh'));
-      await writeFile(join(root, 'text'), text);
+      await writeFile(join(root, 'text'), `${text}\n`);
       await importImage(root, image, ['CMD ["/bin/sh"]'], first.dockerSocket);
     } finally {
       await rm(root, { recursive: true, force: true });
@@ -47,6 +47,8 @@ test('an image of one machine reaches the pods of two machines without a registr
   };
   const ready = (name: string) =>
     waitFor(`pod ${name}`, async () => isReady(await kubectl.json<V1Pod>('get', 'pod', name)));
+  const prints = (name: string, text: string) =>
+    waitFor(`the log of ${name}`, async () => (await kubectl('logs', name)).startsWith(text));
   const said = async (name: string) => {
     const { items } = await kubectl.json<CoreV1EventList>('get', 'events');
     return items

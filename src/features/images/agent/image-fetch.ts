@@ -4,9 +4,8 @@ import { mkdir, open, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Clock } from '../../../base/clock.ts';
-import { imageArchive } from '../../../docker/image-archive.ts';
+import { type ArchiveContent, imageArchive } from '../../../docker/image-archive.ts';
 import { type ArchivePart, readImageArchive } from '../../../docker/image-archive-reader.ts';
-import type { ImageContent } from '../api/image.ts';
 import { blobsOf, imageSizeOf } from '../api/image-content.ts';
 
 /** Time without any data after which a source is given up. */
@@ -27,7 +26,7 @@ export type Load = (archive: Readable) => Promise<void>;
  * Throws an Error if the disk of the directory has no room for the image, twice: the archive and its
  * layers.
  */
-export async function requireRoom(directory: string, content: ImageContent): Promise<void> {
+export async function requireRoom(directory: string, content: ArchiveContent): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const { blocks, bavail, bsize } = await statfs(directory);
   const needed = 2 * imageSizeOf(content) + blocks * bsize * keptFree;
@@ -52,7 +51,7 @@ export async function fetchImage(
     load,
   }: {
     readonly source: Source;
-    readonly content: ImageContent;
+    readonly content: ArchiveContent;
     readonly tag: string;
     /** File for the archive, which is removed in any case. */
     readonly path: string;

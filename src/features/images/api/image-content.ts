@@ -11,13 +11,15 @@ export const maxLayers = 127;
 
 export const digestPattern = /^sha256:[0-9a-f]{64}$/;
 
+type Content = Pick<ImageContent, 'config'> & { readonly layers: readonly ImageBlob[] };
+
 /** Returns the blobs of a content, each digest once. */
-export function blobsOf({ config, layers }: ImageContent): readonly ImageBlob[] {
+export function blobsOf({ config, layers }: Content): readonly ImageBlob[] {
   const all = [config, ...layers].map((blob) => [blob.digest, blob] as const);
   return [...new Map(all).values()];
 }
 
-export const imageSizeOf = (content: ImageContent): number =>
+export const imageSizeOf = (content: Content): number =>
   blobsOf(content).reduce((sum, { size }) => sum + size, 0);
 
 export const sameContent = (a: ImageContent, b: ImageContent): boolean =>
