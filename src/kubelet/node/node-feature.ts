@@ -19,7 +19,7 @@ export interface NodeFeatureContext {
   readonly client: Client;
   readonly runtime: ContainerRuntime;
   readonly images: Pick<ImagePuller, 'ensure'>;
-  readonly record: Pick<ImageRecord, 'gaveUp' | 'images' | 'pulling' | 'pulled'>;
+  readonly record: Pick<ImageRecord, 'gaveUp' | 'pulling' | 'pulled'>;
   readonly events: EventRecorder;
   readonly exec: Exec;
   readonly clock: Clock;

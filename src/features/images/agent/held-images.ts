@@ -16,7 +16,7 @@ import { isStatic } from '../../../kubelet/node/plan/static-pod.ts';
 import type { RuntimeImage } from '../../../kubelet/runtime/runtime.ts';
 import { type Image, imageResource } from '../api/image.ts';
 import { imageSizeOf, mastersWith } from '../api/image-content.ts';
-import { fullImageName, heldTag, objectNameOf, shortImageName } from '../api/image-name.ts';
+import { fullImageName, heldTag, objectNameOf } from '../api/image-name.ts';
 import type { ImageEngine } from './image-engine.ts';
 import { fetchImage, requireRoom, type Source } from './image-fetch.ts';
 import { nodesToAsk } from './plan/nodes-to-ask.ts';
@@ -180,18 +180,10 @@ export class HeldImages implements ClusterImages {
     return [...nodes, { name: 'the master', open: (signal) => fromMaster(name, signal) }];
   }
 
-  /** Records the image as one that came for pods, also under its real name where that is free here. */
-  async #keep({ metadata, spec, status }: Image, { id }: RuntimeImage): Promise<void> {
-    const { engine, record, log } = this.#options;
+  /** Records the image as one that came for pods: it is removed in time when nothing uses it. */
+  async #keep({ metadata, status }: Image, { id }: RuntimeImage): Promise<void> {
     const digest = status?.content?.config.digest ?? '';
-    await record.pulled(heldTag(digest), id);
-    const name = shortImageName(spec.image);
-    try {
-      // A name that the machine's user gave is not recorded, because recorded images are removed in time.
-      if (await engine.nameIfFree(id, name)) await record.pulled(name, id);
-    } catch (error) {
-      log.warn('an image has no further name', { image: name, error: errorMessage(error) });
-    }
+    await this.#options.record.pulled(heldTag(digest), id);
     await this.#report(metadata.name, digest);
   }
 
@@ -246,18 +238,13 @@ export class HeldImages implements ClusterImages {
   }
 
   /**
-   * Removes the names that this node gave to content that the cluster no longer holds. Containers that use it
-   * are not disturbed, and names that the machine's user gave stay.
+   * Removes the name of content that the cluster no longer holds. While a container uses the content, the
+   * engine keeps it, and it is removed like other unused images later.
    */
   async #release({ spec, status }: Image): Promise<void> {
-    const { engine, record, runtime, log } = this.#options;
-    const tag = heldTag(status?.content?.config.digest ?? '');
+    const { engine, log } = this.#options;
     try {
-      const found = await runtime.findImage(tag);
-      if (!found) return;
-      const given = (await record.images()).get(found.id)?.names ?? [];
-      const own = given.filter((name) => name === tag || fullImageName(name) === spec.image);
-      for (const name of own) await engine.remove(name);
+      await engine.remove(heldTag(status?.content?.config.digest ?? ''));
     } catch (error) {
       log.debug('an image stays in the engine', { image: spec.image, error: errorMessage(error) });
     }

@@ -27,15 +27,6 @@ export class ImageEngine {
     return (await unlessGone(found)) as Readable | undefined;
   }
 
-  /** Gives the image a further name; resolves with false where the engine has an image of that name. */
-  async nameIfFree(id: string, name: string): Promise<boolean> {
-    if (await inspectImage(this.#docker, name)) return false;
-    const at = name.lastIndexOf(':');
-    const image = this.#docker.getImage(id);
-    await call(`name ${name}`, () => image.tag({ repo: name.slice(0, at), tag: name.slice(at + 1) }));
-    return true;
-  }
-
   remove(name: string): Promise<void> {
     return removeImage(this.#docker, name);
   }
