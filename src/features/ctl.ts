@@ -6,6 +6,7 @@ export const ctlFeatures: CtlFeatures = {
     function: async () => (await import('./functions/ctl/function.ts')).functions,
     trigger: async () => (await import('./triggers/ctl/trigger.ts')).triggers,
     workflow: async () => (await import('./workflows/ctl/workflow.ts')).workflows,
+    image: async () => (await import('./images/ctl/image.ts')).image,
     slurm: async () => (await import('./slurm/ctl/slurm.ts')).slurm,
     execute: async () => (await import('./functions/ctl/execute.ts')).execute,
     update: async () => (await import('./functions/ctl/update.ts')).update,

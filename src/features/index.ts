@@ -2,6 +2,7 @@
 import type { Feature } from './feature.ts';
 import { type FunctionSettings, functions } from './functions/functions.ts';
 import { type HostNameSettings, hostNames } from './host-names/host-names.ts';
+import { type ImageSettings, images } from './images/images.ts';
 import { ingress } from './ingress/ingress.ts';
 import { slurm } from './slurm/slurm.ts';
 import { type TriggerSettings, triggers } from './triggers/triggers.ts';
@@ -11,12 +12,14 @@ import { type WorkflowSettings, workflows } from './workflows/workflows.ts';
 export interface FeatureSettings
   extends FunctionSettings,
     HostNameSettings,
+    ImageSettings,
     TriggerSettings,
     WorkflowSettings {}
 
 export const features: readonly Feature<FeatureSettings>[] = [
   functions,
   hostNames,
+  images,
   ingress,
   slurm,
   triggers,

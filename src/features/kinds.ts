@@ -6,6 +6,7 @@ import type { ResourceDefinition } from '../apimachinery/resource-definition.ts'
 import { functionResource } from './functions/api/function.ts';
 import { functionVersionResource } from './functions/api/function-version.ts';
 import { dnsResource } from './host-names/api/dns.ts';
+import { imageResource } from './images/api/image.ts';
 import { type FeatureName, featureNames } from './names.ts';
 import { slurmFileResource } from './slurm/api/slurm-file.ts';
 import { slurmJobResource } from './slurm/api/slurm-job.ts';
@@ -20,6 +21,7 @@ import { workflowRunResource } from './workflows/api/workflow-run.ts';
 const featureKinds = {
   functions: [functionResource, functionVersionResource],
   'host-names': [dnsResource],
+  images: [imageResource],
   ingress: [],
   slurm: [slurmFileResource, slurmJobResource],
   triggers: [folderWatchResource, triggerResource, triggerEventResource],

@@ -1,7 +1,15 @@
 /** Names of the features, and the setting that chooses some of them. */
 import { nearest } from '../terminal/nearest.ts';
 
-export const featureNames = ['functions', 'host-names', 'ingress', 'slurm', 'triggers', 'workflows'] as const;
+export const featureNames = [
+  'functions',
+  'host-names',
+  'images',
+  'ingress',
+  'slurm',
+  'triggers',
+  'workflows',
+] as const;
 
 export type FeatureName = (typeof featureNames)[number];
 

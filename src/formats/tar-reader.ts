@@ -6,6 +6,8 @@ export interface ReadMember {
   readonly type: 'file' | 'directory' | 'symlink' | 'link' | 'other';
   readonly mode: number;
   readonly size: number;
+  /** Position of the content in the archive, in bytes. */
+  readonly offset: number;
   /** Target of a symbolic or hard link. */
   readonly target: string;
   /** Content that is not read is skipped. */
@@ -24,8 +26,8 @@ const types: Readonly<Record<string, ReadMember['type']>> = {
 const maxTextLength = 1024 * 1024;
 
 /**
- * Yields each member until the archive's end. Throws an Error if the data is not an archive, or ends too
- * early.
+ * Yields each member until the archive's end. Throws an Error if the data is not an archive, ends too early,
+ * or has a file in one of GNU's sparse formats, which may be far larger than the archive.
  */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ReadMember> {
   const source = new ByteSource(bytes);
@@ -35,13 +37,14 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
     if (header === undefined || header.every((byte) => byte === 0)) break;
     checkSum(header);
     const type = String.fromCharCode(header[156] ?? 0);
+    refuseSparse(type, header, more);
     const size = more.size === undefined ? numberAt(header, 124, 12) : Number(more.size);
     const padding = Math.ceil(size / blockSize) * blockSize - size;
     if ('LKxg'.includes(type)) {
       more = { ...more, ...textsOf(type, await source.text(size)) };
     } else {
       const content = source.content(size);
-      yield memberOf(header, more, size, content);
+      yield memberOf(header, more, { size, offset: source.position, content });
       await readToEnd(content);
       more = {};
     }
@@ -51,21 +54,29 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   await readToEnd(source.rest());
 }
 
+function refuseSparse(type: string, header: Buffer, { sparse, path }: Texts): void {
+  if (type === 'S' || sparse !== undefined)
+    throw new Error(`the archive has a sparse file: ${path ?? nameOf(header)}`);
+}
+
 async function readToEnd(bytes: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of bytes);
 }
 
-/** Records before a member with its path, linkpath or size. */
+/** Records before a member with its path, linkpath or size, or of a sparse file. */
 type Texts = Readonly<Record<string, string>>;
 
-function memberOf(header: Buffer, more: Texts, size: number, content: AsyncIterable<Uint8Array>): ReadMember {
+function memberOf(
+  header: Buffer,
+  more: Texts,
+  where: Pick<ReadMember, 'size' | 'offset' | 'content'>,
+): ReadMember {
   return {
     name: more.path ?? nameOf(header),
     type: types[String.fromCharCode(header[156] ?? 0)] ?? 'other',
     mode: numberAt(header, 100, 8) & 0o7777,
-    size,
     target: more.linkpath ?? textAt(header, 157, 100),
-    content,
+    ...where,
   };
 }
 
@@ -116,6 +127,7 @@ function paxRecords(text: Buffer): Texts {
     const record = text.toString('utf8', space + 1, at + length - 1);
     const equals = record.indexOf('=');
     const key = record.slice(0, equals);
+    if (key.startsWith('GNU.sparse.')) records.sparse = key;
     if (['path', 'linkpath', 'size'].includes(key)) records[key] = record.slice(equals + 1);
     at += length;
   }
@@ -126,6 +138,8 @@ function paxRecords(text: Buffer): Texts {
 class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest: Buffer = Buffer.alloc(0);
+  /** Number of bytes that were read. */
+  position = 0;
 
   constructor(bytes: AsyncIterable<Uint8Array>) {
     this.#chunks = bytes[Symbol.asyncIterator]();
@@ -171,6 +185,7 @@ class ByteSource {
       this.#rest = Buffer.from(value.buffer, value.byteOffset, value.length);
     }
     const piece = this.#rest.subarray(0, most);
+    this.position += piece.length;
     this.#rest = this.#rest.subarray(piece.length);
     return piece;
   }

@@ -175,5 +175,13 @@ export const seeds: Record<string, object> = {
       types: ['Created'],
     },
   },
+  'minik8s.io/Image': {
+    metadata: { name: 'a-1-29b9927560' },
+    spec: {
+      image: 'docker.io/library/a:1',
+      config: { digest: `sha256:${'a'.repeat(64)}`, size: 1 },
+      layers: [{ digest: `sha256:${'b'.repeat(64)}`, size: 1 }],
+    },
+  },
   'minik8s.io/Dns': { spec: { host: 'a.b', paths: [{ path: '/', serviceName: 'a', servicePort: 80 }] } },
 };

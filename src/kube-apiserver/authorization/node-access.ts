@@ -31,11 +31,13 @@ export interface NodeRule {
   readonly when: NodeCondition;
 }
 
-/** Objects of one resource that a pod needs on its node, in the namespace of the pod. */
+/** Objects of one resource that a pod needs on its node, by default in the namespace of the pod. */
 export interface PodNeed {
   /** A plural, or `PLURAL/SUBRESOURCE`. */
   readonly resource: string;
   readonly names: Iterable<string>;
+  /** True if the objects are in no namespace. */
+  readonly inCluster?: true;
 }
 
 /** Restricts the writes of nodes to objects of one kind. */

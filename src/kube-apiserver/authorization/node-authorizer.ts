@@ -125,7 +125,8 @@ const podsByNeed = (features: readonly NodeAccess[]): IndexDeclaration => ({
     if (!nodeName || pod.metadata.annotations?.[mirrorAnnotation] !== undefined) return [];
     const { namespace = '' } = pod.metadata;
     return [...needsOf(pod), ...features.flatMap((feature) => feature.needsOf?.(pod) ?? [])].flatMap(
-      ({ resource, names }) => Array.from(names, (name) => neededBy(nodeName, resource, namespace, name)),
+      ({ resource, names, inCluster }) =>
+        Array.from(names, (name) => neededBy(nodeName, resource, inCluster ? '' : namespace, name)),
     );
   },
 });

@@ -6,6 +6,7 @@ import { errorMessage, type Logger } from '../../base/log.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import type { ContainerRuntime } from '../runtime/runtime.ts';
+import type { ClusterImages } from './cluster-images.ts';
 import type { ImageRecord } from './image-record.ts';
 import {
   bytesToFree,
@@ -18,6 +19,8 @@ export interface ImageGcOptions {
   readonly runtime: Pick<ContainerRuntime, 'listImages' | 'removeImage' | 'usedImages'>;
   readonly record: Pick<ImageRecord, 'images' | 'look'>;
   readonly thresholds: ImageThresholds;
+  /** Returns the images that the cluster holds; undefined where it holds none. */
+  readonly clusterImages?: () => Pick<ClusterImages, 'mayRemove' | 'removed'> | undefined;
   /** Returns the usage of the images' file system, in bytes. */
   readonly readUsage: () => Promise<{ readonly size: number; readonly available: number }>;
   /** Returns the Node that events refer to; undefined while it is not known. */
@@ -83,13 +86,14 @@ export class ImageGc {
   }
 
   async #freeable(): Promise<readonly FreeableImage[]> {
-    const { runtime, record, thresholds, clock } = this.#options;
+    const { runtime, record, thresholds, clock, clusterImages } = this.#options;
     const present = await runtime.listImages();
     // The used images are read after the list: a container that was created in between uses one of them.
     const used = await runtime.usedImages();
     await record.look(present, used);
     const { minAgeMs } = thresholds;
-    return freeableImages(present, await record.images(), used, { now: clock.now(), minAgeMs });
+    const freeable = freeableImages(present, await record.images(), used, { now: clock.now(), minAgeMs });
+    return freeable.filter(({ names }) => clusterImages?.()?.mayRemove(names) ?? true);
   }
 
   async #free(images: readonly FreeableImage[], wanted: number): Promise<number> {
@@ -110,6 +114,7 @@ export class ImageGc {
       if (!(error instanceof RuntimeError && error.reason === 'Conflict')) throw error;
       return false;
     }
+    this.#options.clusterImages?.()?.removed(names);
     log.info('removed an image that nothing uses', { image: names[0] ?? id, bytes: sizeBytes });
     return true;
   }

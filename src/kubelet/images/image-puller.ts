@@ -3,6 +3,7 @@
  * (pkg/kubelet/images: image_manager).
  */
 import PQueue from 'p-queue';
+import { isImageName } from '../../api/core/v1/container/image-name.ts';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -13,13 +14,9 @@ import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import type { ContainerRuntime, RegistryCredentials, RuntimeImage } from '../runtime/runtime.ts';
+import { type ClusterImages, fromCluster } from './cluster-images.ts';
 import type { ImageRecord } from './image-record.ts';
-import {
-  type ImageFailureReason,
-  isImageName,
-  pullDecision,
-  type WantedImage,
-} from './plan/pull-decision.ts';
+import { type ImageFailureReason, pullDecision, type WantedImage } from './plan/pull-decision.ts';
 import { credentialsFor } from './plan/registry-credentials.ts';
 import type { Pulls } from './pulls.ts';
 
@@ -55,6 +52,8 @@ export class ImageError extends Error {
 export class ImagePuller {
   readonly #options: ImagePullerOptions;
   readonly #queue: PQueue;
+  /** Images that the cluster holds; set once, after the parts that use this one are made. */
+  clusterImages: ClusterImages | undefined;
   /** Images for volumes that are being made available, by pod and wanted image. */
   readonly #underWay = new Map<string, Promise<RuntimeImage>>();
 
@@ -75,6 +74,8 @@ export class ImagePuller {
     }
     const present = await this.#find(pod, image);
     const decision = pullDecision(wanted, present !== undefined);
+    const held = await this.#held(pod, wanted, present !== undefined, signal);
+    if (held) return held;
     if (decision === 'never') {
       const message = `Container image ${quoted} is not present with pull policy of Never`;
       events.event(pod, 'Warning', 'ErrImageNeverPull', message);
@@ -97,6 +98,36 @@ export class ImagePuller {
       this.#underWay.get(key) ?? this.ensure(pod, wanted, signal).finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, underWay);
     return underWay;
+  }
+
+  /**
+   * Returns the image that the cluster holds under the name, before any other of that name. A policy of
+   * Always
+   * asks the registry, whatever the cluster holds.
+   */
+  async #held(
+    pod: Pod,
+    wanted: WantedImage,
+    isPresent: boolean,
+    signal: AbortSignal,
+  ): Promise<RuntimeImage | undefined> {
+    const { clusterImages } = this;
+    if (!clusterImages || pullDecision(wanted, true) === 'pull') return undefined;
+    try {
+      const asked = { image: wanted.image, asksServer: !isPresent };
+      return await fromCluster({ ...this.#options, clusterImages }, pod, asked, signal);
+    } catch (error) {
+      if (signal.aborted || error instanceof ImageError) throw error;
+      throw new ImageError('ErrImagePull', errorMessage(error), { cause: error });
+    }
+  }
+
+  /** Returns advice for a failed pull of an image that the cluster holds. */
+  async #advice(pod: Pod, image: string): Promise<string> {
+    const held = await this.clusterImages?.find(pod, image, false).catch(() => undefined);
+    return held
+      ? '; the cluster holds an image of this name, which pods with imagePullPolicy IfNotPresent get without a registry'
+      : '';
   }
 
   async #find(pod: Pod, image: string): Promise<RuntimeImage | undefined> {
@@ -132,7 +163,9 @@ export class ImagePuller {
     } catch (error) {
       if (!before) await record.gaveUp(image);
       if (signal.aborted) throw error;
-      const reason = (error instanceof RuntimeError ? error.engineMessage : undefined) ?? errorMessage(error);
+      const problem =
+        (error instanceof RuntimeError ? error.engineMessage : undefined) ?? errorMessage(error);
+      const reason = problem + (await this.#advice(pod, image));
       events.event(pod, 'Warning', 'Failed', `Failed to pull image ${quoted}: ${reason}`);
       throw new ImageError('ErrImagePull', reason, { cause: error });
     }

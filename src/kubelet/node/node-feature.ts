@@ -1,4 +1,5 @@
 /** Contract of a feature of minik8s on a node. */
+import type { Readable } from 'node:stream';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -6,6 +7,7 @@ import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import type { Exec } from '../../os/exec.ts';
+import type { ClusterImages } from '../images/cluster-images.ts';
 import type { ImageProvider } from '../images/image-provider.ts';
 import type { ImagePuller } from '../images/image-puller.ts';
 import type { ImageRecord } from '../images/image-record.ts';
@@ -28,9 +30,22 @@ export interface NodeFeatureContext {
   readonly dataDir: string;
 }
 
+/** Files that a feature serves to other nodes at the agent's server, each below its own prefix. */
+export interface ServedFiles {
+  /** Beginning of the paths, such as `/images/`. The name that follows is part of the access check. */
+  readonly prefix: string;
+  /** Resource that a caller must be allowed to `get`, by the name in the path. */
+  readonly resource: { readonly group: string; readonly resource: string; readonly subresource: string };
+  /** Opens a file. Resolves with undefined if there is none; throws RequestError. */
+  open(name: string, signal: AbortSignal): Promise<Readable | undefined>;
+}
+
 /** Part of a feature in one run of the agent. */
 export interface NodePart {
   readonly imageProviders?: readonly ImageProvider[];
+  readonly clusterImages?: ClusterImages;
+  /** Serves files of this node to other nodes; absent: there are none. */
+  readonly files?: ServedFiles;
   readonly podObserver?: PodObserver;
   /** Called when a pod and its containers have gone. */
   podGone?(): void;

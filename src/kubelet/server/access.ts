@@ -16,6 +16,7 @@ import type { Client } from '../../client/client.ts';
 import { holderOf } from '../../formats/certificate-names.ts';
 import { RequestError } from './plan/log-request.ts';
 import { requestAttributes } from './plan/request-attributes.ts';
+import type { FileRequest } from './served-files.ts';
 
 export interface Caller {
   readonly name: string;
@@ -54,6 +55,15 @@ interface Kept<T> {
   until: number;
 }
 
+interface Attributes {
+  readonly verb: string;
+  readonly group?: string;
+  readonly version?: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly name: string;
+}
+
 export class Access {
   readonly #options: AccessOptions;
   readonly #tokens = new BoundedMap<Kept<Caller | undefined>>(maxKept);
@@ -66,22 +76,34 @@ export class Access {
 
   /**
    * Throws RequestError: 401 for an unknown caller, 403 for a caller without permission, 429 and 500 when no
-   * decision can be obtained.
+   * decision can be obtained. A file that a feature serves is a resource of its own, not a part of the Node.
    */
-  async require(request: IncomingMessage, { pathname }: URL): Promise<void> {
+  async require(request: IncomingMessage, { pathname }: URL, file?: FileRequest): Promise<void> {
     const caller = await this.#identify(request);
     if (!caller) throw new RequestError(401, 'Unauthorized');
     // Members of this group may do everything. The API server itself is a member, and must have access also
     // while it is too busy for reviews.
     if (caller.groups.includes('system:masters')) return;
+    if (file) return this.#requireFile(caller, request.method ?? '', file);
     const { verb, subresources } = requestAttributes(
       request.method ?? '',
       pathname,
       request.headers.upgrade !== undefined,
     );
-    for (const subresource of subresources) if (await this.#may(caller, verb, subresource)) return;
+    for (const subresource of subresources) {
+      const attributes = { version: 'v1', resource: 'nodes', subresource, name: this.#options.nodeName };
+      if (await this.#may(caller, { verb, ...attributes })) return;
+    }
     const attributes = `user=${caller.name}, verb=${verb}, resource=nodes`;
     throw new RequestError(403, `Forbidden (${attributes}, subresource(s)=[${subresources.join(' ')}])`);
+  }
+
+  async #requireFile(caller: Caller, method: string, { files, name }: FileRequest): Promise<void> {
+    const { group, resource, subresource } = files.resource;
+    if (method === 'GET' && (await this.#may(caller, { verb: 'get', group, resource, subresource, name })))
+      return;
+    const attributes = `user=${caller.name}, verb=get, resource=${resource}/${subresource}, name=${name}`;
+    throw new RequestError(403, `Forbidden (${attributes})`);
   }
 
   async #identify(request: IncomingMessage): Promise<Caller | undefined> {
@@ -116,18 +138,16 @@ export class Access {
     );
   }
 
-  #may(caller: Caller, verb: string, subresource: string): Promise<boolean> {
+  #may(caller: Caller, resourceAttributes: Attributes): Promise<boolean> {
     const { name: user, groups, uid, extra } = caller;
-    const key = JSON.stringify([user, groups, uid, extra, verb, subresource]);
-    const resourceAttributes = {
-      ...{ verb, version: 'v1', resource: 'nodes', subresource, name: this.#options.nodeName },
-    };
+    const { verb, resource, subresource } = resourceAttributes;
+    const key = JSON.stringify([user, groups, uid, extra, resourceAttributes]);
     return this.#keep(
       this.#decisions,
       key,
       (allowed) => (allowed ? allowedMs : deniedMs),
       async () => {
-        const review = await this.#review(`whether ${user} may ${verb} nodes/${subresource}`, () =>
+        const review = await this.#review(`whether ${user} may ${verb} ${resource}/${subresource}`, () =>
           this.#options.client.resource(subjectAccessReviewResource).create({
             apiVersion: 'authorization.k8s.io/v1',
             kind: 'SubjectAccessReview',

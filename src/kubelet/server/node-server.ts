@@ -27,7 +27,7 @@ export interface NodeServerSettings {
 export interface NodeServerParts
   extends AccessOptions,
     Omit<ReportSources, 'usage' | 'probed' | 'configuration' | 'pauseImage' | 'log'>,
-    Pick<KubeletServerOptions, 'runtime' | 'nodeIP'> {
+    Pick<KubeletServerOptions, 'runtime' | 'nodeIP' | 'servedFiles'> {
   /** Absent: no server runs. */
   readonly server?: NodeServerSettings;
   readonly startRecords: StartRecords;

@@ -21,11 +21,13 @@ import {
   maxQueryParameters,
 } from '../../http/header-limits.ts';
 import { OpenSockets } from '../../http/open-sockets.ts';
+import type { ServedFiles } from '../node/node-feature.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
 import type { ContainerRuntime } from '../runtime/runtime.ts';
 import { openLog, sendLog, sendLogMessages } from './container-logs.ts';
 import { type ReportSources, reportFor } from './node-reports.ts';
 import { RequestError } from './plan/log-request.ts';
+import { type FileRequest, fileRequest, sendFile } from './served-files.ts';
 import type { ServerCounts } from './server-counts.ts';
 import { serveStream } from './streaming/serve-streams.ts';
 import type { Upgrade } from './streaming/websocket.ts';
@@ -47,7 +49,9 @@ export interface KubeletServerOptions {
   readonly port: number;
   readonly tls: KubeletTls;
   /** Throws RequestError for a request that is not allowed. */
-  readonly access: { require(request: IncomingMessage, url: URL): Promise<void> };
+  readonly access: { require(request: IncomingMessage, url: URL, file?: FileRequest): Promise<void> };
+  /** Files that features serve to other nodes; default none. */
+  readonly servedFiles?: readonly ServedFiles[];
   readonly reports: ReportSources;
   readonly counts?: ServerCounts;
   readonly runtime: ContainerRuntime;
@@ -158,8 +162,10 @@ async function answer(
   signal: AbortSignal,
 ): Promise<void> {
   const url = urlOf(request);
-  await options.access.require(request, url);
+  const file = fileRequest(options.servedFiles ?? [], url);
+  await options.access.require(request, url, file);
   if (request.method !== 'GET') throw new RequestError(405, `${request.method} is not supported`);
+  if (file) return sendFile(file, response, signal);
   const report = await reportFor(options.reports, url);
   if (report) {
     response.setHeader('content-type', report.type);

@@ -19,6 +19,7 @@ export function wireImages(shared: Shared) {
   });
   const imageCollector = new ImageGc({
     ...{ runtime, record, events, clock, log },
+    clusterImages: () => images.clusterImages,
     thresholds: shared.imageGc ?? defaultImageThresholds,
     readUsage: async () => {
       const { imagefs, nodefs } = await readUsage();

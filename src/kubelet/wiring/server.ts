@@ -1,6 +1,7 @@
 /** Wires the room `server`: the agent's server and its metrics. */
 import { isTerminalPhase } from '../../api/core/v1/pod/conditions.ts';
 import { NodeServer } from '../server/node-server.ts';
+import type { FeaturesRoom } from './features.ts';
 import type { ImagesRoom } from './images.ts';
 import type { NodeRoom } from './node.ts';
 import type { PodsRoom } from './pods.ts';
@@ -9,7 +10,14 @@ import type { Shared } from './shared.ts';
 import type { UsageRoom } from './usage.ts';
 import type { VolumesRoom } from './volumes.ts';
 
-type Before = Shared & RuntimeRoom & ImagesRoom & VolumesRoom & UsageRoom & PodsRoom & NodeRoom;
+type Before = Shared &
+  RuntimeRoom &
+  ImagesRoom &
+  FeaturesRoom &
+  VolumesRoom &
+  UsageRoom &
+  PodsRoom &
+  NodeRoom;
 
 export function wireServer(before: Before): NodeServer {
   const { localPods, cache, pulls, assigned, operations, relists, podCounts, volumeCounts, volumes } = before;

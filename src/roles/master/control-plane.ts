@@ -50,6 +50,7 @@ import { followAuthorities, openClusterCredentials } from './cluster-credentials
 import { etcdPage } from './etcd-page.ts';
 import { openFrontProxy } from './front-proxy.ts';
 import { HeldPorts } from './held-ports.ts';
+import { DiskImageStore } from './image-store.ts';
 import { type Joins, joinsOf, withJoins } from './joins.ts';
 import { administrator, followMasterOrders, type MasterUpgradesOptions } from './master-upgrades.ts';
 import { createNodeConnection } from './node-connection.ts';
@@ -120,7 +121,7 @@ export async function startControlPlane(
   const frontProxy = await openFrontProxy({ ...options, store }, started);
   const controlPlane = createControlPlane({
     ...processParts(options),
-    ...planeSettings(settings),
+    ...planeSettings(options),
     ...admission,
     ...{ store, sharesStore, frontProxy, frontProxyTrust: frontProxy },
     authenticate: authenticatorOf(tokens, clock),
@@ -268,7 +269,7 @@ const processParts = (options: ControlPlaneOptions) => ({
 });
 
 /** Settings of the control plane that come from flags. */
-const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
+const planeSettings = ({ settings, advertiseAddress }: ControlPlaneOptions) => ({
   kinds: new KindSet(kindsWith(settings.features ?? featureNames)),
   ...(settings.features && { features: settings.features }),
   serviceCidr: settings['service-cidr'],
@@ -276,6 +277,10 @@ const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   externalIPRanges: settings['service-external-ip-ranges'] ?? [],
   ...featureValues(settings),
   clusterDomain: settings['cluster-domain'],
+  imageStore: new DiskImageStore({
+    directory: join(settings['data-dir'], 'images'),
+    master: `${advertiseAddress}:${settings.port}`,
+  }),
   ...(settings['cluster-dns'] !== undefined && { dnsAddress: settings['cluster-dns'] }),
   nodePorts: settings['node-ports'],
   nodeApproval: settings['node-approval'],

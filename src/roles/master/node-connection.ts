@@ -1,6 +1,6 @@
 /**
- * The API server's connection to a node's agent: HTTPS to the address in the Node object, with the API
- * server's own certificate.
+ * A connection to nodes' agents: HTTPS to the address in the Node object, with the caller's own certificate,
+ * which is that of an API server or of another node.
  */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -19,10 +19,11 @@ import { everyChunk } from '../../base/every-chunk.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { NodeConnection } from '../../kube-apiserver/node-connection.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
-import type { Cache } from '../../storage/cache.ts';
+import type { CachedObject } from '../../storage/cache.ts';
 
 export interface NodeConnectionOptions {
-  readonly cache: Cache;
+  /** Source of the Node objects, by their keys. */
+  readonly cache: { get(key: string): Pick<CachedObject, 'object'> | undefined };
   /** PEM of the cluster's authorities, which signed the agents' certificates. */
   readonly authority: string | Current<string>;
   readonly client: Current<KeyAndCertificate>;

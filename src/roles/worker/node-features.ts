@@ -12,6 +12,8 @@ import type { TriggerFlags } from '../../features/triggers/api/settings.ts';
 import type { NodeFeature } from '../../kubelet/node/node-feature.ts';
 import type { Settings } from '../settings/setting-table.ts';
 import { installedExecutable, isService } from '../upgrade/running-service.ts';
+
+import { type NodeImagesOptions, nodeImages } from './node-images.ts';
 import { nodeUpgrades } from './node-upgrades.ts';
 import { ownerOf } from './owner.ts';
 
@@ -22,6 +24,7 @@ export const runsFeature = ({ features }: Settings<'features'>, name: FeatureNam
 export const nodeFeatures = (
   settings: Settings<'data-dir' | 'docker-socket' | 'features'> & TriggerFlags,
   transport: Transport,
+  trust: Pick<NodeImagesOptions, 'identity' | 'authority'>,
 ): readonly NodeFeature[] => [
   nodeUpgrades({
     transport,
@@ -36,5 +39,8 @@ export const nodeFeatures = (
     environment: process.env,
     ...(isSea() && { program: process.execPath }),
   }),
+  ...(runsFeature(settings, 'images')
+    ? [nodeImages({ ...trust, transport, dockerSocket: settings['docker-socket'] })]
+    : []),
   ...(runsFeature(settings, 'triggers') ? [watchedFolders(settings)] : []),
 ];

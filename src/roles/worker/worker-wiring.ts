@@ -176,10 +176,10 @@ const podNetwork = ({ settings, exec, log, nodeIP }: WorkerOptions, policies: Po
   });
 
 /** Returns what the agent uses of this program: its image of pauses, and what it needs to build functions. */
-const programParts = ({ settings, transport }: WorkerOptions) => ({
+const programParts = ({ settings, transport, identity, authority }: WorkerOptions) => ({
   pauseImage: pauseImage(),
   readPauseArchive: async () => readAsset('pause.tar'),
-  features: nodeFeatures(settings, transport),
+  features: nodeFeatures(settings, transport, { identity, authority }),
 });
 
 /** Returns the agent's settings, and the options of the worker that are passed on as they are. */

@@ -133,6 +133,8 @@ const allowed: Passed = {
   namespaces: readAll,
   endpointslices: readAll,
   dnses: readAll,
+  // Only its own entry: see features/images/server/rights.test.ts.
+  images: [...readAll, 'PATCH status of own', 'PATCH status of other'],
   ingresses: readAll,
   ingressclasses: readAll,
   runtimeclasses: readAll,

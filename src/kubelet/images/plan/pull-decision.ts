@@ -1,15 +1,5 @@
-/** Image names, and the decision whether an image is pulled. */
+/** The decision whether an image is pulled. */
 import type { Container } from '../../../api/core/v1/types.gen.ts';
-
-// Format of github.com/distribution/reference: [domain[:port]/]path[:tag][@digest], lower case in the path.
-const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
-const host = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
-const domain = `(?:${host}(?:\\.${host})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`;
-const reference = new RegExp(
-  `^(?:${domain}/)?${component}(?:/${component})*(?::[\\w][\\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`,
-);
-
-export const isImageName = (name: string) => reference.test(name);
 
 /** Reasons of a missing image in a container's status. */
 export type ImageFailureReason =

@@ -16,6 +16,7 @@ const paths: ReadonlySet<string> = new Set([
     'doctor',
     'exec',
     'healthz',
+    'images',
     'logs',
     'metrics',
     'pods',

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { replaceable } from '../../../../src/base/current.ts';
 import type { Transport } from '../../../../src/client/transport.ts';
 import type { FeatureName } from '../../../../src/features/names.ts';
 import { nodeFeatures, runsFeature } from '../../../../src/roles/worker/node-features.ts';
 
 const transport: Transport = { request: () => assert.fail('no request'), close: () => undefined };
+
+const trust = { identity: replaceable({ key: '', certificate: '' }), authority: replaceable('') };
 
 const settings = (features: readonly FeatureName[] | undefined) => ({
   'data-dir': '/var/lib/minik8s',
@@ -22,8 +25,8 @@ test('a node runs every feature unless its setting names others', () => {
 
 test('a node watches no folders without triggers, and keeps the part of functions that other pods use', () => {
   const isClosed = (features: readonly FeatureName[] | undefined) =>
-    nodeFeatures(settings(features), transport).map((feature) => feature.isClosed !== undefined);
-  assert.deepEqual(isClosed(undefined), [false, true, false]);
+    nodeFeatures(settings(features), transport, trust).map((feature) => feature.isClosed !== undefined);
+  assert.deepEqual(isClosed(undefined), [false, true, false, false]);
   assert.deepEqual(isClosed(['functions', 'slurm']), [false, true]);
   assert.deepEqual(isClosed([]), [false, true]);
 });

@@ -1,6 +1,7 @@
 /** The small decisions behind one container: its image and its resources. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { isImageName } from '../../../../../src/api/core/v1/container/image-name.ts';
 import { qosClassOf } from '../../../../../src/api/core/v1/pod/qos.ts';
 import type { Container } from '../../../../../src/api/core/v1/types.gen.ts';
 import { containerArgv, stopSignalOf } from '../../../../../src/kubelet/containers/plan/image.ts';
@@ -9,7 +10,7 @@ import {
   cpuShares,
   oomScoreAdj,
 } from '../../../../../src/kubelet/containers/plan/resources.ts';
-import { isImageName, pullDecision } from '../../../../../src/kubelet/images/plan/pull-decision.ts';
+import { pullDecision } from '../../../../../src/kubelet/images/plan/pull-decision.ts';
 import { makePod } from '../../builders.ts';
 
 const GiB = 2 ** 30;
