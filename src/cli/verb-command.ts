@@ -141,8 +141,8 @@ function endWith(error: unknown, io: Io, report: (error: unknown) => void): void
 }
 
 /**
- * Prints where the objects of NotFound errors exist, or which names resemble theirs, unless the user interrupted. The errors are printed
- * already, so none is added.
+ * Prints where the objects of NotFound errors exist, or which names resemble theirs, unless the user
+ * interrupted. The errors are printed already, so none is added.
  */
 async function printOtherNamespaces(
   cluster: Cluster | undefined,

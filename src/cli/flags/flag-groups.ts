@@ -1,6 +1,6 @@
 /**
- * The subjects under which --help of ctl lists flags: those of flags that several verbs have with one meaning.
- * A verb gives a flag another subject by `under` (flags.ts); any other flag is listed under "Flags".
+ * The subjects under which --help of ctl lists flags that several verbs have with one meaning. A verb gives a
+ * flag another subject by `under` (flags.ts); any other flag is listed under "Flags".
  */
 
 const subjects: Readonly<Record<string, readonly string[]>> = {
@@ -198,7 +198,7 @@ const places = new Map([...headings.keys()].map((name, index) => [name, index]))
 export const headingOf = (name: string, { subject }: { readonly subject?: string }): string =>
   subject ?? headings.get(name) ?? 'Flags';
 
-/** Returns the flags with their headings: the verb's own subjects first, then the shared ones in their order. */
+/** Returns the flags with their headings: own subjects of the verb first, then the shared ones in order. */
 export function byHeading(
   flags: Readonly<Record<string, { readonly subject?: string }>>,
 ): { readonly name: string; readonly heading: string }[] {

@@ -99,8 +99,8 @@ async function evict(removal: Removal, pod: Metadata): Promise<string | undefine
 }
 
 /**
- * Returns why an eviction is refused, such as `waits: The disruption budget web needs 2 healthy pods and has 2
- * currently`: the cause of the answer, which names the budget, or else its message.
+ * Returns why an eviction is refused, such as `waits: The disruption budget web needs 2 healthy pods and has
+ * 2 currently`: the cause of the answer, which names the budget, or else its message.
  */
 export function evictionRefusal(error: unknown): string {
   const details = error instanceof StatusError ? error.status.details : undefined;

@@ -1,4 +1,4 @@
-/** What the verbs of ctl say of themselves: each has a purpose, examples that parse, and defaults of its flags. */
+/** Help of the verbs of ctl: each has a purpose, examples that parse, and the defaults of its flags. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { verbs } from '../../../src/cli/commands/index.ts';
@@ -43,7 +43,7 @@ function parse(words: readonly string[]): void {
     assert.ok(takesPositionals(toArgs(table, verb.words)), `${words.join(' ')}: it takes no words`);
 }
 
-/** Hints of values that are amounts; such a flag has a default, or is required, or has no effect if not given. */
+/** Hints of values that are amounts: such a flag has a default or is required. */
 const amounts = /^(COUNT|NUMBER|SECONDS|DURATION|TIME|LINES|BYTES|PODS|CALLS|INSTANCES|LEVEL)$/;
 const isChoice = (hint: string) => /^[\w.-]+(\|[\w.-]+)+$/.test(hint) && /\|/.test(hint);
 
