@@ -139,7 +139,8 @@ class ApplyCommand {
 
   #printAll(): void {
     const [only, ...more] = this.#printed;
-    if (only) this.#context.io.out(this.#format?.(more.length > 0 ? listOf(this.#printed) : only) ?? '');
+    const list = { ...listOf(this.#printed), metadata: {} };
+    if (only) this.#context.io.out(this.#format?.(more.length > 0 ? list : only) ?? '');
   }
 
   async #pruneKinds(kinds: ApiResources): Promise<void> {

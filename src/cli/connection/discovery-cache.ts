@@ -4,10 +4,11 @@
  * has another file. A command that misses a resource asks the server again.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isRecord } from '../../apimachinery/equality.ts';
 import { version } from '../../base/version.ts';
+import { makeFolder } from '../../os/make-folder.ts';
 import type { Io } from '../io.ts';
 import type { ApiResource, ApiResources } from '../objects/discovery.ts';
 
@@ -52,23 +53,6 @@ export function discoveryCache(io: CacheIo, identity: ServerIdentity, directory?
     },
     forget: () => quietly(() => rmSync(file, { force: true })),
   };
-}
-
-/**
- * Creates a folder, and those above it. Node's own `recursive` never returns in /proc, where a folder cannot
- * be created although the one above it exists.
- */
-function makeFolder(path: string): void {
-  const make = () => mkdirSync(path, { mode: 0o700 });
-  try {
-    make();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(path) === path) throw error;
-    makeFolder(dirname(path));
-    make();
-  }
 }
 
 interface Kept {

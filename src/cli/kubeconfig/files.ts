@@ -1,11 +1,12 @@
 /** Reads the kubeconfig files of a command, and writes the ones that it changes. */
 import { constants } from 'node:fs';
-import { access, mkdir, open, readlink, realpath, rm, stat } from 'node:fs/promises';
+import { access, open, readlink, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { parseKubeconfig, readOptional } from '../../client/kubeconfig.ts';
+import { makeFolder } from '../../os/make-folder.ts';
 import { replaceFile } from '../../os/replace-file.ts';
 import { kubeconfigFiles } from '../connection/find-kubeconfig.ts';
 import type { Flags } from '../flags/flags.ts';
@@ -117,7 +118,7 @@ async function requireWritable(path: string): Promise<void> {
 async function lock(path: string): Promise<string> {
   const name = `${path}.lock`;
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     await (await open(name, 'wx', 0)).close();
     return name;
   } catch (error) {
@@ -130,7 +131,7 @@ async function lock(path: string): Promise<string> {
 async function write(path: string, text: string): Promise<void> {
   const target = await linkTarget(path);
   const before = await stat(target).catch(() => undefined);
-  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(target));
   await replaceFile(target, text, { mode: 0o600, ...(before && { owner: before }) });
 }
 

@@ -65,7 +65,7 @@ describe('ctl apply --prune beside kubectl 1.32', { timeout: 600_000, skip: unle
         text
           .replaceAll('them', 'ours')
           .replaceAll('unchanged (dry run)', 'configured (dry run)')
-          .replaceAll(/ {2}(uid|resourceVersion|creationTimestamp): .*\n/g, '');
+          .replaceAll(/ {2}(uid|resourceVersion|creationTimestamp|deletionTimestamp): .*\n/g, '');
       assert.deepEqual(
         [mine.status, plain(mine.out)],
         [other.status, plain(other.out)],
