@@ -220,26 +220,36 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
     });
   }
 
-  const debug = (...args: string[]) =>
-    run(executable, [
-      ...['ctl', '--kubeconfig', cluster.kubeconfig, 'debug', '-q', '--attach', '--image=minik8s/hello:1'],
-      ...['--image-pull-policy=IfNotPresent', ...args],
-    ]);
+  /** Runs a script in a debugging container, once it is attached: earlier output would be lost. */
+  const debug = async (script: string, ...args: string[]): Promise<Finished> => {
+    const first = ['ctl', '--kubeconfig', cluster.kubeconfig, 'debug', '-q', '-i', '--image=minik8s/hello:1'];
+    const all = [
+      ...first,
+      '--image-pull-policy=IfNotPresent',
+      ...args,
+      '--',
+      'sh',
+      '-c',
+      `read go; ${script}`,
+    ];
+    const child = spawn(executable, all, { stdio: 'pipe', timeout: 60_000 });
+    child.stdin.on('error', () => undefined);
+    child.stdin.write('go\n');
+    const [stdout, stderr] = [buffer(child.stdout), buffer(child.stderr)];
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, stdout: await stdout, stderr: (await stderr).toString() };
+  };
 
   await context.test('ctl debug runs a copy of a pod whose processes it sees', async () => {
-    const search = 'until pgrep -f "sleep 100000" > /dev/null; do sleep 0.1; done; echo found';
+    const search = 'until grep -qsx sleep /proc/[0-9]*/comm; do true; done; echo found';
     const copy = ['tools', '--copy-to=copied', '-c', 'look', '--share-processes', '--profile=general'];
-    const { code, stdout, stderr } = await debug(...copy, '--', 'sh', '-c', search);
+    const { code, stdout, stderr } = await debug(search, ...copy);
     assert.deepEqual([code, stdout.toString()], [0, 'found\n'], stderr);
   });
 
   await context.test('ctl debug shows the files and processes of a node', async () => {
-    const command = ['--', 'sh', '-c', `sha256sum < "/host${file}"; cat /proc/1/comm`];
-    const { code, stdout, stderr } = await debug(
-      `node/${cluster.nodeName}`,
-      '--profile=sysadmin',
-      ...command,
-    );
+    const script = `sha256sum < "/host${file}"; cat /proc/1/comm`;
+    const { code, stdout, stderr } = await debug(script, `node/${cluster.nodeName}`, '--profile=general');
     const first = readFileSync('/proc/1/comm', 'utf8');
     assert.deepEqual([code, stdout.toString()], [0, `${sha256(megabytes)}  -\n${first}`], stderr);
   });
@@ -248,7 +258,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
     await cluster.kubectl('create', 'namespace', 'guarded');
     await cluster.kubectl('label', 'namespace', 'guarded', 'pod-security.kubernetes.io/enforce=baseline');
     const node = [`node/${cluster.nodeName}`, '--profile=sysadmin', '-n', 'guarded'];
-    const { code, stdout, stderr } = await debug(...node, '--', 'true');
+    const { code, stdout, stderr } = await debug('true', ...node);
     assert.deepEqual([code, stdout.toString()], [1, '']);
     assert.match(stderr, /violates PodSecurity "baseline:latest": .*host/);
   });

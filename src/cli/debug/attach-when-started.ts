@@ -8,7 +8,7 @@ import { attachOrLog, printContainerLog } from '../streaming/attach.ts';
 import type { VerbContext } from '../verb.ts';
 import { stateOf } from './debug-plan.ts';
 
-/** Attaches once the program runs; if it has ended already, prints its log. */
+/** Attaches once the program runs; if it has ended already, prints its log. Rejects if it cannot run. */
 export async function attachWhenStarted(
   context: VerbContext,
   { target }: Pick<Pod, 'target'>,
@@ -16,7 +16,12 @@ export async function attachWhenStarted(
 ): Promise<void> {
   const object = await untilStarted(context, target, container);
   const pod = { target, object };
-  if (stateOf(object, container)?.terminated !== undefined) await printContainerLog(context, pod, container);
+  const terminated = stateOf(object, container)?.terminated;
+  if (textAt(terminated, 'reason') === 'ContainerCannotRun')
+    throw new Error(
+      `container ${container} of pod ${target.name} cannot run: ${textAt(terminated, 'message')}`,
+    );
+  if (terminated !== undefined) await printContainerLog(context, pod, container);
   else await attachOrLog(context, pod, container);
 }
 
