@@ -129,7 +129,7 @@ const useContext: Verb = {
 };
 
 const setContext: Verb = {
-  about: 'set the namespace, the cluster or the user of a context',
+  about: 'set the namespace of a context',
   words: ['NAME', '--current'],
   flags: { current: { type: 'boolean', about: 'the current context' } },
   examples: ['ctl config set-context --current --namespace=shop # make a namespace the usual one'],
