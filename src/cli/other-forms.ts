@@ -26,6 +26,8 @@ export function otherForm(argv: readonly string[]): string | undefined {
 
 const fileFlags: ReadonlySet<string> = new Set(['-f', '--filename']);
 const valued: ReadonlySet<string> = new Set([
+  '-k',
+  '--kustomize',
   '-f',
   '--filename',
   '-n',

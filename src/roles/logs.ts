@@ -48,6 +48,11 @@ const flagTable = {
 
 const logs: Verb = {
   about: "print minik8s' own log, by component and level",
+  examples: [
+    'logs --tail 50 # print the last lines',
+    'logs -f --level warn # follow warnings and errors',
+    'logs --component scheduler --since 10m # print what one part said',
+  ],
   flags: flagTable,
   untilInterrupted: true,
   async run({ flags, io }) {

@@ -22,6 +22,7 @@ const status: Verb = {
   about:
     'show whether minik8s runs here and is healthy; exits with 0, 1 if not healthy, 3 if it does not run',
   flags: flagTable,
+  examples: ['status # see whether minik8s runs here', 'status -o json # the same for a program'],
   async run({ flags, io }) {
     const asJson = flags.oneOf('output', ['json', 'text'] as const) === 'json';
     const target = targetOf(flags);

@@ -38,6 +38,7 @@ const engineMs = 3_000;
 
 const stop: Verb = {
   about: 'stop the minik8s of this machine; its pods keep running',
+  examples: ['stop # stop minik8s; its pods keep running', 'stop --timeout 30s # wait no longer'],
   flags: flagTable,
   async run({ flags, io }) {
     const timeoutMs = flags.duration('timeout') ?? defaultMs;

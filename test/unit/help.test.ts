@@ -59,7 +59,7 @@ async function walk(path: readonly string[], seen: Map<string, string>): Promise
 }
 
 /** Commands of this machine that also ask a cluster, by a kubeconfig. */
-const isClient = (path: string) => ['doctor', 'support-bundle'].includes(path);
+const isClient = (path: string) => ['doctor', 'logs', 'status', 'stop', 'support-bundle'].includes(path);
 
 /** Commands that run on a machine, with settings; the others are clients of a cluster. */
 const roleWords = new Set([

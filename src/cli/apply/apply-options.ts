@@ -52,6 +52,7 @@ export const applyFlags = {
     type: 'string',
     hint: 'SECONDS',
     about: 'seconds given to a deleted pod to terminate gracefully',
+    usual: 'the grace period of each pod',
   },
   wait: { type: 'boolean', about: 'wait until the pruned objects are gone' },
   timeout: { type: 'string', hint: 'DURATION', about: 'time to wait', usual: 'no limit' },

@@ -35,7 +35,7 @@ export const editLastApplied: Verb = {
     ...managerFlag,
     output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'format in the editor', usual: 'yaml' },
   },
-  examples: ['ctl apply edit-last-applied deployment/web'],
+  examples: ['ctl apply edit-last-applied deployment/web # edit what was applied last'],
   async run(context) {
     const { flags } = context;
     requireSelection(flags);

@@ -33,7 +33,10 @@ export const viewLastApplied: Verb = {
     all: { type: 'boolean', about: 'all objects of the type in the namespace' },
     output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'output format', usual: 'yaml' },
   },
-  examples: ['ctl apply view-last-applied deployment/web', 'ctl apply view-last-applied -f web.yaml -o json'],
+  examples: [
+    'ctl apply view-last-applied deployment/web # print what was applied last',
+    'ctl apply view-last-applied -f web.yaml -o json # the same for the objects of a manifest, as JSON',
+  ],
   async run(context) {
     const { io, flags } = context;
     const output = flags.oneOf('output', ['yaml', 'json'] as const) ?? 'yaml';
@@ -59,7 +62,9 @@ export const setLastApplied: Verb = {
     ...writeFlags,
     'create-annotation': { type: 'boolean', about: 'also for objects without the annotation' },
   },
-  examples: ['ctl apply set-last-applied -f web.yaml --create-annotation'],
+  examples: [
+    'ctl apply set-last-applied -f web.yaml --create-annotation # take a manifest for what was applied last',
+  ],
   async run(context) {
     const { flags } = context;
     if (!flags.given('filename')) throw new UsageError('ctl apply set-last-applied: -f FILE is required');

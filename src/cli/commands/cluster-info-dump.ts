@@ -50,9 +50,9 @@ export const clusterInfoDump: Verb = {
   about: 'print the objects and logs that explain a cluster, or write them to a folder',
   flags: flagTable,
   examples: [
-    'ctl cluster-info dump',
-    'ctl cluster-info dump --output-directory=/tmp/cluster --all-namespaces',
-    'ctl cluster-info dump --namespaces=default,kube-system -o yaml',
+    'ctl cluster-info dump # print what helps to find faults of the cluster',
+    'ctl cluster-info dump --output-directory=/tmp/cluster --all-namespaces # write it to files, with all namespaces',
+    'ctl cluster-info dump --namespaces=default,kube-system -o yaml # print that of some namespaces as YAML',
   ],
   async run(context) {
     const { flags, io } = context;

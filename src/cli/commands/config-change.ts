@@ -39,7 +39,7 @@ const requireEntry = (documents: KubeconfigDocuments, list: EntryList, name: str
 export const useContext: Verb = {
   about: 'set the current context',
   words: 'NAME',
-  examples: ['ctl config use-context main'],
+  examples: ['ctl config use-context main # work with the cluster of a context'],
   async run(context) {
     const name = oneName(context, 'use-context');
     await changeFiles(context.io, context.flags, (documents) => {
@@ -60,8 +60,8 @@ export const setContext: Verb = {
     namespace: { ...connectionFlags.namespace, about: 'namespace of the context', usual: 'unchanged' },
   },
   examples: [
-    'ctl config set-context --current --namespace=shop',
-    'ctl config set-context shop --cluster=main --user=ann --namespace=shop',
+    'ctl config set-context --current --namespace=shop # make a namespace the usual one',
+    'ctl config set-context shop --cluster=main --user=ann --namespace=shop # add a context',
   ],
   async run(context) {
     const { io, flags } = context;
@@ -120,8 +120,8 @@ export const setCluster = settingVerb('clusters', changedCluster, {
     ...embedFlag,
   },
   examples: [
-    'ctl config set-cluster main --server=https://10.0.0.5:6443 --certificate-authority=ca.crt --embed-certs',
-    'ctl config set-cluster main --tls-server-name=kubernetes',
+    'ctl config set-cluster main --server=https://10.0.0.5:6443 --certificate-authority=ca.crt # add a cluster',
+    'ctl config set-cluster main --tls-server-name=kubernetes # change one field of a cluster',
   ],
 });
 
@@ -151,19 +151,20 @@ export const setCredentials = settingVerb('users', changedUser, {
       type: 'string',
       hint: 'IfAvailable|Always|Never',
       about: 'whether the program may ask the user',
+      usual: 'IfAvailable',
     },
     'exec-provide-cluster-info': { type: 'boolean', about: 'tell the program which cluster it is for' },
   },
   examples: [
-    'ctl config set-credentials ann --client-certificate=ann.crt --client-key=ann.key --embed-certs',
-    'ctl config set-credentials robot --token="$TOKEN"',
+    'ctl config set-credentials ann --client-certificate=ann.crt --client-key=ann.key # add a user with a certificate',
+    'ctl config set-credentials robot --token="$TOKEN" # add a user with a token',
   ],
 });
 
 export const renameContext: Verb = {
   about: 'rename a context',
   words: 'NAME NEW-NAME',
-  examples: ['ctl config rename-context minik8s home'],
+  examples: ['ctl config rename-context minik8s home # give a context another name'],
   async run({ io, flags }) {
     const [name = '', newName = '', ...more] = flags.words;
     if (name === '' || newName === '' || more.length > 0)
@@ -190,7 +191,7 @@ export const renameContext: Verb = {
 const deletingVerb = (list: EntryList, what: string): Verb => ({
   about: `delete a ${what} from the kubeconfig`,
   words: 'NAME',
-  examples: [`ctl config delete-${what} old`],
+  examples: [`ctl config delete-${what} old # remove a ${what}`],
   async run(context) {
     const { io, flags } = context;
     const name = oneName(context, `delete-${what}`);
@@ -219,7 +220,7 @@ export const setProperty: Verb = {
   flags: {
     'set-raw-bytes': { type: 'boolean', about: 'the value of a field of bytes is not yet base64' },
   },
-  examples: ['ctl config set contexts.main.namespace shop'],
+  examples: ['ctl config set contexts.main.namespace shop # set one field by its path'],
   async run({ io, flags }) {
     const [path = '', value, ...more] = flags.words;
     if (path === '' || value === undefined || more.length > 0)
@@ -234,7 +235,7 @@ export const setProperty: Verb = {
 export const unsetProperty: Verb = {
   about: 'remove one field, such as contexts.main.namespace',
   words: 'PROPERTY',
-  examples: ['ctl config unset current-context'],
+  examples: ['ctl config unset current-context # remove one field'],
   async run({ io, flags }) {
     const [path = '', ...more] = flags.words;
     if (path === '' || more.length > 0) throw new UsageError('ctl config unset: give one PROPERTY');

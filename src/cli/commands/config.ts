@@ -120,6 +120,7 @@ function chosenContexts({ flags, report }: VerbContext, documents: KubeconfigDoc
 /** Returns a verb that lists the names of entries. */
 const listing = (list: 'clusters' | 'users'): Verb => ({
   about: `list the ${list} of the kubeconfig`,
+  examples: [`ctl config get-${list} # list the ${list}`],
   async run({ io, flags }) {
     const names = entryNames(readDocuments(io, flags), list);
     io.out(['NAME', ...names].map((name) => `${name}\n`).join(''));

@@ -31,13 +31,14 @@ import type { Verb, VerbContext } from '../verb.ts';
 
 export const debug: Verb = {
   about: 'debug a pod or a node with a container of another image',
-  words: 'POD | TYPE/NAME',
+  group: 'Troubleshooting and Debugging Commands',
+  words: ['POD', 'TYPE/NAME'],
   flags: debugFlags,
   examples: [
-    'ctl debug web -it --image=busybox --target=web --profile=general',
-    'ctl debug web -it --image=busybox --copy-to=web-debug --share-processes',
-    'ctl debug web --copy-to=web-debug --set-image=*=web:debug',
-    'ctl debug node/node-1 -it --image=busybox --profile=sysadmin',
+    'ctl debug web -it --image=busybox --target=web --profile=general # open a shell beside the processes of a container',
+    'ctl debug web -it --image=busybox --copy-to=web-debug --share-processes # open a shell in a copy of the pod',
+    'ctl debug web --copy-to=web-debug --set-image=*=web:debug # copy the pod with another image',
+    'ctl debug node/node-1 -it --image=busybox --profile=sysadmin # open a shell on a node, whose files are in /host',
   ],
   async run(context) {
     const { flags, io } = context;

@@ -27,6 +27,7 @@ const flagTable = {
     type: 'string',
     hint: orders.join('|'),
     about: 'order of the objects (deprecated: use sortOptions in kustomization.yaml)',
+    usual: 'as the kustomization says',
     values: orders,
   },
   'enable-managedby-label': {
@@ -37,9 +38,13 @@ const flagTable = {
 
 export const kustomize: Verb = {
   about: 'print the objects of a kustomization: of a directory, or of a git repository',
+  group: 'Advanced Commands',
   words: 'DIR',
   flags: flagTable,
-  examples: ['ctl kustomize overlays/production', 'ctl kustomize overlays/production -o built.yaml'],
+  examples: [
+    'ctl kustomize overlays/production # print the objects of a directory',
+    'ctl kustomize overlays/production -o built.yaml # write them to a file',
+  ],
   async run({ io, flags }) {
     for (const warning of deprecations(flags)) io.err(warning);
     const text = await buildKustomization(io, requestOf(flags), flags.text('cache-dir'));

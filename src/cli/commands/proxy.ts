@@ -90,13 +90,14 @@ const flagTable = {
 
 export const proxy: Verb = {
   about: 'serve the API of the cluster at a port of this machine, with your credentials',
+  group: 'Troubleshooting and Debugging Commands',
   flags: flagTable,
   untilInterrupted: true,
   examples: [
-    'ctl proxy',
-    'ctl proxy --port=8011 --www=./site --www-prefix=/my/',
-    'ctl proxy --port=0 --api-prefix=/k8s-api --reject-methods=POST,PUT,PATCH,DELETE',
-    'ctl proxy --unix-socket=/tmp/api.sock',
+    'ctl proxy # serve the API at a port of this machine',
+    'ctl proxy --port=8011 --www=./site --www-prefix=/my/ # serve also files of a directory',
+    'ctl proxy --port=0 --api-prefix=/k8s-api --reject-methods=POST,PUT,PATCH,DELETE # serve reads alone, at a free port',
+    'ctl proxy --unix-socket=/tmp/api.sock # serve it at a socket of this machine',
   ],
   async run({ flags, io, cluster }) {
     const folder = flags.text('www') || undefined;

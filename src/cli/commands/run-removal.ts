@@ -19,6 +19,7 @@ export const removalFlags = {
     type: 'string',
     hint: 'SECONDS',
     about: 'with --rm: seconds given to the pod to terminate gracefully',
+    usual: 'the grace period of the pod',
   },
   force: { type: 'boolean', about: 'with --rm: remove at once, without waiting for the pod to stop' },
   wait: { type: 'boolean', about: 'with --rm: wait until the objects are gone' },

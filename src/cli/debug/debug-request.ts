@@ -41,7 +41,12 @@ export const debugFlags = {
     hint: 'KEY=VALUE',
     about: 'environment variables of the debugging container; may be repeated',
   },
-  'image-pull-policy': { type: 'string', hint: 'Always|IfNotPresent|Never', about: 'when to pull the image' },
+  'image-pull-policy': {
+    type: 'string',
+    hint: 'Always|IfNotPresent|Never',
+    about: 'when to pull the image',
+    usual: 'Always for the tag latest, IfNotPresent for others',
+  },
   'arguments-only': {
     type: 'boolean',
     about: 'the words after -- are arguments of the image, not the command',

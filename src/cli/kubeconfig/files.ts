@@ -63,6 +63,8 @@ function readable(path: string): KubeconfigDocument | undefined {
 function readDocument(path: string): KubeconfigDocument {
   const text = readOptional(path);
   if (text === undefined) return { path, document: {}, exists: false };
+  // kubectl takes an empty file for one without entries.
+  if (text.trim() === '') return { path, document: {}, exists: true };
   parseKubeconfig(text, path);
   return { path, document: documentIn(text, path), exists: true };
 }

@@ -18,7 +18,10 @@ const listFlags = { ...outputFlag } as const satisfies FlagTable;
 const ls: Verb = {
   about: 'list the images that the cluster holds, and the nodes that have them',
   flags: listFlags,
-  examples: ['ctl image ls', 'ctl image ls -o json'],
+  examples: [
+    'ctl image ls # list the images and the nodes that have them',
+    'ctl image ls -o json # print them as JSON',
+  ],
   async run(context) {
     const { io, flags, palette } = context;
     if (flags.words.length > 0) throw new UsageError('ctl image ls takes no words');
@@ -44,7 +47,7 @@ function rowOf(image: Image, now: number): readonly string[] {
 const rm: Verb = {
   about: 'remove images from the cluster; pods that run are not disturbed',
   words: 'NAME …',
-  examples: ['ctl image rm app:1'],
+  examples: ['ctl image rm app:1 # remove an image from the cluster'],
   async run(context) {
     const { words } = context.flags;
     if (words.length === 0) throw new UsageError('ctl image rm: say which image: NAME');
@@ -72,5 +75,7 @@ async function remove({ io, cluster }: VerbContext, word: string): Promise<void>
 
 export const image: VerbGroup = {
   about: 'manage images that the cluster holds, without a registry',
+  group: 'Advanced Commands',
+  examples: ['ctl image load app:1 # bring an image to the cluster', 'ctl image ls # list its images'],
   verbs: { load, ls, rm },
 };

@@ -24,7 +24,7 @@ import { sendImage } from './send-image.ts';
 export const imagesPath = '/apis/minik8s.io/v1/images';
 
 const flags = {
-  name: { type: 'string', hint: 'NAME', about: 'load the image under this name [its own name]' },
+  name: { type: 'string', hint: 'NAME', about: 'load the image under this name', usual: 'its own name' },
   'all-nodes': {
     type: 'boolean',
     about: 'bring the image to all nodes at once, not only to those of its pods',
@@ -33,12 +33,12 @@ const flags = {
 
 export const load: Verb = {
   about: "bring images of this machine's engine, or of a file, to all nodes that need them",
-  words: 'NAME|FILE.tar …',
+  words: ['NAME...', 'FILE.tar...'],
   flags,
   examples: [
-    'ctl image load app:1',
-    'ctl image load app.tar --name app:1',
-    'ctl image load app:1 --all-nodes',
+    'ctl image load app:1 # bring an image of this machine to the nodes of its pods',
+    'ctl image load app.tar --name app:1 # load a file that docker save wrote',
+    'ctl image load app:1 --all-nodes # bring it to all nodes at once',
   ],
   async run(context) {
     const { words } = context.flags;
