@@ -16,7 +16,17 @@ interface Difference {
   readonly theirs?: (text: string) => string;
 }
 
+/** Replaces ages in seconds at the end of lines, such as those of the pods of a node. */
+function withoutAges(text: string): string {
+  return text.replace(/( )\d+s$/gm, '$1AGE');
+}
+
 const differences: readonly Difference[] = [
+  {
+    why: 'the two commands run one after the other: ages in seconds may differ',
+    ours: withoutAges,
+    theirs: withoutAges,
+  },
   {
     why: 'two objects of one name are told apart with -A: kubectl leaves out the namespace',
     kinds: ['daemonset', 'role', 'rolebinding'],
