@@ -34,7 +34,10 @@ function sectionsOf(page: string) {
 
 /** Runs all commands of a page in one shell. Resolves to a check of what the commands of a section print. */
 async function follow(machine: BareMachine, page: string) {
-  const script = sectionsOf(page).flatMap(({ heading, commands }) => [`echo '== ${heading}'`, ...commands]);
+  const script = sectionsOf(page).flatMap(({ heading, commands }) => [
+    `printf '\\n== %s\\n' '${heading}'`,
+    ...commands,
+  ]);
   const { stdout } = await machine.run(script.join('\n'), { timeoutMs: 400_000 });
   const outputs = new Map(stdout.split(/^== /m).map((part) => [part.split('\n', 1)[0] ?? '', part] as const));
   return (heading: string, wanted: RegExp) => assert.match(outputs.get(heading) ?? '', wanted);
