@@ -37,7 +37,8 @@ export async function carryOut(place: ReadmePlace, commands: readonly SampleComm
 
 /** Resolves to the whole output, and the exit status. */
 async function shell({ host, env }: ReadmePlace, command: string): Promise<{ code: number; said: string }> {
-  const script = `ctl() { '${executable}' ctl "$@"; }\n${command}`;
+  // `ctl` is the short form of samples/README.md.
+  const script = `minik8s() { '${executable}' "$@"; }\nctl() { minik8s ctl "$@"; }\n${command}`;
   const options = { env: { ...process.env, ...env }, cwd: root, timeoutMs: 150_000 };
   try {
     const { stdout, stderr } = await systemExec(...host.command('bash', ['-c', script]), options);
