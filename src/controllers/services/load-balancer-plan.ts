@@ -111,7 +111,7 @@ const serves = ({ metadata, status }: Node): boolean =>
   metadata.labels?.[excludedLabel] === undefined &&
   (status?.conditions ?? []).some(({ type, status: state }) => type === 'Ready' && state === 'True');
 
-/** Returns the IPv4 address by which a node knows itself: its proxy looks for it in the status. */
+/** Returns the IPv4 address of a node that its proxy finds in the status. */
 const addressesOf = ({ status }: Node): readonly string[] =>
   (status?.addresses ?? [])
     .flatMap(({ type, address }) => (type === 'InternalIP' && !address.includes(':') ? [address] : []))

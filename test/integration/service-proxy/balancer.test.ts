@@ -1,5 +1,5 @@
 /**
- * Ports of load balancers in a real kernel: another machine, this machine and a pod call a node's own address,
+ * Ports of load balancers in a real kernel: another machine, this machine and a pod call a node's address,
  * while a process of the node takes the port, and clients are limited.
  */
 import assert from 'node:assert/strict';

@@ -25,7 +25,7 @@ export class ModelKernel {
   readonly transactions: string[] = [];
   /** Arguments of each call of conntrack. */
   readonly deletions: string[] = [];
-  /** What `ss -Hlntu` prints. */
+  /** Output of `ss -Hlntu`. */
   listening = '';
   /** Called before a program runs; an error that it throws is the program's result. */
   before: (file: string) => Promise<void> | void = () => {};

@@ -80,7 +80,7 @@ class IngressController {
   readonly #secrets: Lister<Secret>;
   readonly #nodes: Lister<Node>;
   #dnses: Lister<Dns> | undefined;
-  /** What the nodes said at the last look, as a text. */
+  /** Reports of the nodes at the last look, as a text. */
   #served = '';
   /** Services and Secrets that own Ingresses name. */
   #named: { readonly services: ReadonlySet<string>; readonly secrets: ReadonlySet<string> } = {
