@@ -5,6 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
+import { holdUnparsed, type ParseError } from './held-data.ts';
 
 type ClientSocket = TLSSocket & { readonly _httpMessage?: ServerResponse | null };
 
@@ -21,11 +22,12 @@ const statusOf: Readonly<Record<string, string>> = {
  * loop that was held runs its timers first.
  */
 export function answerClientError(
-  error: NodeJS.ErrnoException,
+  error: ParseError,
   socket: ClientSocket,
   mayWait: boolean,
   clock: Pick<Clock, 'soon'>,
 ): void {
+  if (holdUnparsed(error, socket)) return;
   const { code = '' } = error;
   if (code !== 'ERR_HTTP_REQUEST_TIMEOUT' || socket.bytesRead > 0) close(socket, code);
   else if (!mayWait)
