@@ -196,7 +196,7 @@ describe('ctl trigger', () => {
   });
   it('shows, describes and deletes', async () => {
     assert.match(await run('get', 'by-time'), /by-time +cron +Function\/f +Unknown/);
-    assert.match(await run('describe', 'by-time'), /Schedule: +\*\/5/);
+    assert.match(await run('describe', 'by-time'), /Source: +schedule \*\/5/);
     assert.match(await run('delete', 'by-time'), /"?by-time"? deleted/);
   });
   it('lists the words it takes', async () => {
