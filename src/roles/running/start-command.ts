@@ -6,17 +6,17 @@ import { settingTable } from '../settings/setting-table.ts';
 import type { OwnProcess } from './processes.ts';
 import type { LogPlace } from './run-record.ts';
 
-const secrets: ReadonlySet<string> = new Set(
-  Object.entries<SettingRows[string]>(settingTable).flatMap(([name, { secret }]) =>
-    secret ? [`MINIK8S_${name.toUpperCase().replaceAll('-', '_')}`] : [],
+/** Names of the variables that are settings, without secret ones. */
+const shown: ReadonlySet<string> = new Set([
+  'MINIK8S_CONFIG',
+  ...Object.entries<SettingRows[string]>(settingTable).flatMap(([name, { secret }]) =>
+    secret ? [] : [`MINIK8S_${name.toUpperCase().replaceAll('-', '_')}`],
   ),
-);
+]);
 
 /** Returns the settings in the text of /proc/PID/environ, without secret ones. */
 export const settingsIn = (environment: string): readonly string[] =>
-  environment
-    .split('\0')
-    .filter((one) => one.startsWith('MINIK8S_') && !secrets.has(one.slice(0, one.indexOf('='))));
+  environment.split('\0').filter((one) => shown.has(one.slice(0, one.indexOf('='))));
 
 /** Returns the settings in the environment of a process; none without the rights to read them. */
 export function environmentOf(pid: number): readonly string[] {

@@ -45,7 +45,7 @@ describe('the client as kubectl', () => {
 });
 
 describe('the version beside kubectl 1.32', { skip: unlessKubectl('1.32') }, () => {
-  const kubectl = kubectlFor('/nonexistent');
+  const kubectl = kubectlFor('/proc/nonexistent');
   /** Returns the shape of a version: its lines or fields without their values. */
   const shape = ({ out, status }: Result) => ({
     status,
@@ -88,8 +88,8 @@ overrides: [{command: ${make}, flags: [{name: dry-run, default: client}, {name: 
         `${make} x`,
         `${make} x -o json`,
       ],
-      ...[`${make} x --output yaml`, 'version --client', 'mk --kuberc', 'mk --kuberc=/nonexistent'],
-      ...['version --client --kuberc /nonexistent', 'mk --kuberc=FILE', 'mk --kuberc FILE'],
+      ...[`${make} x --output yaml`, 'version --client', 'mk --kuberc', 'mk --kuberc=/proc/nonexistent'],
+      ...['version --client --kuberc /proc/nonexistent', 'mk --kuberc=FILE', 'mk --kuberc FILE'],
     ],
   ],
   ['kind: [', ['version --client', 'mk --kuberc=FILE']],
@@ -123,7 +123,7 @@ describe('kuberc beside kubectl 1.33', { skip: unlessKubectl('1.33') }, () => {
 
   it('expands aliases, sets defaults, and reports faults as kubectl does', async () => {
     const file = join(home, '.kube', 'kuberc');
-    const kubectl = kubectlFor('/nonexistent', kubectlOf('1.33')?.path);
+    const kubectl = kubectlFor('/proc/nonexistent', kubectlOf('1.33')?.path);
     const ctl = ctlFor(undefined, { calledAs: 'kubectl', homeDirectory: home });
     for (const [text, lines] of kubercs) {
       await writeFile(file, text);
@@ -138,7 +138,7 @@ describe('kuberc beside kubectl 1.33', { skip: unlessKubectl('1.33') }, () => {
 
   it('is switched off by KUBERC=off, which excludes --kuberc', async () => {
     await writeFile(join(home, '.kube', 'kuberc'), kubercs[0]?.[0] ?? '');
-    const kubectl = kubectlFor('/nonexistent', kubectlOf('1.33')?.path);
+    const kubectl = kubectlFor('/proc/nonexistent', kubectlOf('1.33')?.path);
     const ctl = ctlFor(undefined, { calledAs: 'kubectl', homeDirectory: home });
     const env = { HOME: home, KUBECTL_KUBERC: 'true', KUBERC: 'off' };
     for (const args of [

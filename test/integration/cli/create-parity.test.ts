@@ -170,7 +170,7 @@ describe('ctl create KIND beside kubectl 1.32', { timeout: 300_000, skip: unless
       '-o',
       'yaml',
     ];
-    const [ours, theirs] = [await ctlFor(undefined)(args), await kubectlFor('/nonexistent')(args)];
+    const [ours, theirs] = [await ctlFor(undefined)(args), await kubectlFor('/proc/nonexistent')(args)];
     assert.equal(ours.status, 0, ours.err);
     assert.equal(ours.out, theirs.out);
   });

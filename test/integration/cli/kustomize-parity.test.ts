@@ -16,7 +16,7 @@ import { type KustomizationCase, kustomizationCases } from '../../fixtures/kusto
 const run = promisify(execFile);
 
 describe('ctl kustomize beside kubectl 1.32', { skip: unlessKubectl('1.32') }, () => {
-  const kubectl = kubectlFor('/nonexistent');
+  const kubectl = kubectlFor('/proc/nonexistent');
   let root: string;
   let ctl: Ctl;
   before(async () => {

@@ -27,7 +27,12 @@ test('a service is found in control groups of both versions, and a session is no
 
 test('the start command repeats flags and settings of the environment, without secrets', () => {
   const environment = settingsIn(
-    ['PATH=/bin', 'MINIK8S_DATA_DIR=/srv/a b', 'MINIK8S_TOKEN=abcdef.0123456789abcdef'].join('\0'),
+    [
+      'PATH=/bin',
+      'MINIK8S_OTHER=1',
+      'MINIK8S_DATA_DIR=/srv/a b',
+      'MINIK8S_TOKEN=abcdef.0123456789abcdef',
+    ].join('\0'),
   );
   assert.equal(
     startCommand(master, environment, { kind: 'file', path: '/var/log/m.log' }),
