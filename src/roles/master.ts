@@ -61,7 +61,7 @@ async function master(settings: MasterSettings, file: string, signal: AbortSigna
     await Promise.all([manager.ready(`control plane at ${server}`), plane.stopped]);
   } catch (error) {
     // A stop request before the master was ready is not a failure.
-    if (!signal.aborted || !isAbort(error)) throw loggedEnd(log, error);
+    if (!signal.aborted || !isAbort(error)) throw loggedEnd(log, settings, error);
   } finally {
     await directory.release();
   }

@@ -99,7 +99,7 @@ async function node(
     await runMember(options, signal);
   } catch (error) {
     // A stop request before the node was ready is not a failure.
-    if (!signal.aborted || !isAbort(error)) throw loggedEnd(log, error);
+    if (!signal.aborted || !isAbort(error)) throw loggedEnd(log, settings, error);
   } finally {
     await release?.();
     await directory.release();

@@ -178,7 +178,7 @@ async function runAll(
   try {
     await Promise.all([...parts, announce()]);
   } catch (error) {
-    if (!signal.aborted) throw loggedEnd(context.log, error);
+    if (!signal.aborted) throw loggedEnd(context.log, settings, error);
   } finally {
     stop.abort();
     await Promise.allSettled(parts);

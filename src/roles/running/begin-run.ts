@@ -38,8 +38,11 @@ export function logRunProblem(log: Logger, problem: string | undefined): void {
     log.warn('minik8s status and logs have no record of this run', { error: problem });
 }
 
-/** Writes the error that ends the process to the log, and returns it. */
-export function loggedEnd(log: Logger, error: unknown): unknown {
-  log.error('minik8s ends', { error: errorMessage(error) });
+/**
+ * Writes the error that ends the process to the file of --log-file, and returns it. Without a file, the error
+ * is printed where the log is.
+ */
+export function loggedEnd(log: Logger, settings: Settings<'log-file'>, error: unknown): unknown {
+  if (settings['log-file'] !== undefined) log.error('minik8s ends', { error: errorMessage(error) });
   return error;
 }

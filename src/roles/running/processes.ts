@@ -28,7 +28,7 @@ export interface OwnProcess {
 
 /**
  * Returns the processes of root and of this user, ordered by process id. Those of other users are left out:
- * their files could say anything.
+ * their files could say anything. Those of containers are left out too.
  */
 export function ownProcesses(): readonly OwnProcess[] {
   return readdirSync('/proc')
@@ -53,6 +53,7 @@ function ownProcessOf(pid: number): OwnProcess | undefined {
   const { uid } = statSync(`/proc/${pid}`);
   const identity = identityOf(pid);
   if (identity === undefined || (uid !== 0 && uid !== process.getuid?.())) return undefined;
+  if (!seesOwnFiles(pid)) return undefined;
   const held = heldDirectory(pid);
   if (held === 'none') return undefined;
   const unit = unitIn(readFileSync(`/proc/${pid}/cgroup`, 'utf8'));
@@ -73,6 +74,15 @@ export function roleOf(words: readonly string[]): Role | undefined {
   const [program = '', first = '', second = ''] = words;
   if (program.split('/').at(-1)?.startsWith('minik8s')) return roleIn([first]);
   return first.endsWith('src/main.ts') ? roleIn([second]) : roleIn([first]);
+}
+
+/**
+ * Returns false for a process in another mount namespace, such as that of a container: its directories are not
+ * those of this machine.
+ */
+function seesOwnFiles(pid: number): boolean {
+  const [theirs, own] = [linkOf(`/proc/${pid}/ns/mnt`), linkOf('/proc/self/ns/mnt')];
+  return theirs === undefined || own === undefined || theirs === own;
 }
 
 type Held = { readonly dataDir: string } | 'none' | 'hidden';

@@ -294,11 +294,14 @@ export const serviceLines: readonly Line[] = [
     const ports = [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 80 }];
     const made = await core.createNamespacedService({
       namespace,
-      body: { metadata: { name, labels }, spec: { type: 'LoadBalancer', ports } },
+      // The class of a controller that this cluster does not have.
+      body: {
+        metadata: { name, labels },
+        spec: { type: 'LoadBalancer', loadBalancerClass: 'example.com/internal-vip', ports },
+      },
     });
     await sees('ADDED   ');
-    // No cloud provider assigns an address; the Service has a port on every node, as upstream without a cloud
-    // provider.
+    // No controller assigns an address; the Service has a port on every node.
     assert.equal(JSON.stringify(made.status), '{"loadBalancer":{}}');
     assert.ok(made.spec?.ports?.[0]?.nodePort);
     const all = await core.listServiceForAllNamespaces({ labelSelector: 'test-service-static=true' });

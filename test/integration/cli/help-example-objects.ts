@@ -49,6 +49,12 @@ const changed = deployment({}, [container('nginx', { image: 'nginx:2' })]);
 export const exampleFiles: Readonly<Record<string, string>> = {
   'web.yaml': yaml(changed),
   'manifests/web.yaml': yaml(changed),
+  'shop/settings.yaml': yaml({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'settings-of-shop', labels: { app: 'shop' } },
+    data: { color: 'blue' },
+  }),
   'old.yaml': yaml({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'old' }, spec: pod('old').spec }),
   'roles.yaml': yaml({
     apiVersion: 'rbac.authorization.k8s.io/v1',

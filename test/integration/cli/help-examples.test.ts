@@ -26,7 +26,12 @@ const needsMore: readonly [RegExp, reason: string][] = [
   [/^ctl (exec|attach|cp|logs|port-forward) /, 'a node'],
   [/^ctl (run -it|rollout (status|undo|history)|wait) /, 'a node or controllers'],
   [/ (-w|--watch|-f deployment\/web)$|logs .* -f$/, 'an end by Ctrl-C'],
-  [/^(KUBE_EDITOR=|ctl edit )/, 'an editor'],
+  [/^(KUBE_EDITOR=|ctl edit )| --edit$|edit-last-applied/, 'an editor'],
+  [/^ctl (debug|image|proxy|cluster-info dump)\b/, 'a node, or an end by Ctrl-C'],
+  [/^ctl kustomize /, 'a kustomization'],
+  [/^ctl diff .*--server-side$/, 'objects without another manager'],
+  [/ --raw /, 'the namespace default'],
+  [/ --timeout=/, 'controllers'],
   [
     /^ctl (function (invoke|logs)|execute|trigger (fire|replay)|workflow (run|wait|stop|history)) /,
     'functions',
@@ -36,7 +41,7 @@ const needsMore: readonly [RegExp, reason: string][] = [
   [/ --wait$/, 'a node'],
   [/^ctl plugin list/, 'a plugin'],
   [/^ctl top /, 'the metrics of a node'],
-  [/^ctl replace .*--force$|^ctl delete (?!.*--wait=false)/, 'controllers that delete'],
+  [/^ctl replace .*--force\b|^ctl delete (?!.*--wait=false)/, 'controllers that delete'],
   [/^ctl config |^source |^ctl completion zsh >/, 'a shell or another kubeconfig'],
 ];
 
@@ -50,6 +55,7 @@ const listsNothing = /^ctl (get (csr|slurmjobs)|events|trigger events|workflow r
 /** Commands that make what some examples find besides the usual objects. */
 const preparations: readonly [RegExp, ...commands: string[]][] = [
   [/current-replicas=2/, 'scale deployment/web --replicas=2'],
+  [/view-last-applied/, 'apply -f web.yaml'],
   [/rollout resume/, 'rollout pause deployment/web'],
   [/^ctl function |^ctl update function /, 'function create hello --from ./hello/'],
   [/^ctl trigger /, 'trigger create nightly --function report --schedule @daily'],
@@ -86,6 +92,8 @@ describe('the examples of the help', { timeout: 600_000 }, () => {
     word.replace(
       /^(@|(?:--[\w-]+=)?(?:[\w.-]+=)?)?(?:\.\/)?([\w.-]+)(\/?)$/,
       (whole, prefix = '', name = '', slash = '') =>
+        // A label may have the value of a folder's name.
+        prefix !== 'app=' &&
         Object.keys(exampleFiles).some((path) => path === name || path.startsWith(`${name}/`)) &&
         (prefix !== '' || slash !== '' || whole.includes('.'))
           ? `${prefix}${join(folder, name)}`
