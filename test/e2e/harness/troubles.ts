@@ -277,7 +277,7 @@ const clients = (address: string): readonly Trouble[] => [
     entry: 'is almost full',
     elsewhere: 'test/conformance/store-etcd-room.test.ts',
     commands: {
-      'ctl get --raw /metrics | grep apiserver_storage_objects':
+      'minik8s ctl get --raw /metrics | grep apiserver_storage_objects':
         /^apiserver_storage_objects\{resource="pods"\} \d/m,
     },
   },
@@ -291,7 +291,7 @@ const clients = (address: string): readonly Trouble[] => [
   },
   {
     entry: 'is forbidden: ',
-    commands: { 'ctl auth can-i --list': /^\*\.\* /m },
+    commands: { 'minik8s ctl auth can-i --list': /^\*\.\* /m },
     errors: [
       {
         line: 'ctl get nodes --as bob',
@@ -303,7 +303,7 @@ const clients = (address: string): readonly Trouble[] => [
   },
   {
     entry: 'have a resource type',
-    commands: { 'ctl api-resources': /^nodes +no /m },
+    commands: { 'minik8s ctl api-resources': /^nodes +no /m },
     errors: ['nodse', 'gadgets'].map((type) => ({
       line: `ctl get ${type}`,
       advice: 'ctl get nodes',
@@ -322,7 +322,7 @@ const pods: readonly Trouble[] = [
   {
     entry: 'nodes are available',
     replace: { NAME: 'e2e' },
-    commands: { 'ctl describe node NAME': /^Allocatable:\n +cpu: /m },
+    commands: { 'minik8s ctl describe node NAME': /^Allocatable:\n +cpu: /m },
     errors: [
       {
         line: 'ctl apply -f large.json; ctl describe pod large',
@@ -335,7 +335,7 @@ const pods: readonly Trouble[] = [
   {
     entry: 'does not have a host assigned',
     replace: { NAME: 'unplaced' },
-    commands: { 'ctl describe pod NAME': /node\(s\) didn't match Pod's node affinity/ },
+    commands: { 'minik8s ctl describe pod NAME': /node\(s\) didn't match Pod's node affinity/ },
     errors: [
       {
         line: 'ctl apply -f unplaced.json; ctl logs unplaced',
