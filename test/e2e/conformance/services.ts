@@ -261,7 +261,9 @@ export const serviceLines: readonly Line[] = [
       const { kubectl } = space.cluster;
       const pods = (await space.replicas(name, 2, [`tcp:${servePort}`])).map(nameOf);
       const ports = [{ port: 80, targetPort: servePort }];
-      await space.service(name, { type: 'LoadBalancer', selector: { name }, ports });
+      // The class of a controller that this cluster does not have.
+      const loadBalancerClass = 'example.com/internal-vip';
+      await space.service(name, { type: 'LoadBalancer', loadBalancerClass, selector: { name }, ports });
       const row = () => kubectl('-n', space.name, 'get', 'service', name, '--no-headers');
       assert.match(await row(), /^balanced +LoadBalancer +10\.96\.\S+ +<pending> +80:3\d{4}\/TCP /);
       await space.pod('exec');
