@@ -77,8 +77,8 @@ export function roleOf(words: readonly string[]): Role | undefined {
 }
 
 /**
- * Returns false for a process in another mount namespace, such as that of a container: its directories are not
- * those of this machine.
+ * Returns false for a process in another mount namespace, such as that of a container: its directories are
+ * not those of this machine.
  */
 function seesOwnFiles(pid: number): boolean {
   const [theirs, own] = [linkOf(`/proc/${pid}/ns/mnt`), linkOf('/proc/self/ns/mnt')];
