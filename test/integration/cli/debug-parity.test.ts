@@ -78,6 +78,14 @@ const refused: readonly string[] = [
   'web --image=a --custom=DIR/fixed.yaml',
 ];
 
+/** Sorts variables by name: kubectl writes those of --env in the order of a map of Go, which is random. */
+const withSortedVariables = (spec: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(spec), (key, value) =>
+    key === 'env' && Array.isArray(value)
+      ? value.toSorted((a, b) => String(a.name).localeCompare(String(b.name)))
+      : value,
+  );
+
 describe('ctl debug beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
   let server: HttpsTestServer;
   let ctl: Ctl;
@@ -125,7 +133,7 @@ describe('ctl debug beside kubectl 1.32', { timeout: 300_000, skip: unlessKubect
         name: String(name).replaceAll(suffix, '$1'),
         labels,
         annotations,
-        spec,
+        spec: withSortedVariables(spec),
       })),
     };
   };
