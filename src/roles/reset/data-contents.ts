@@ -12,6 +12,7 @@ const contents = [
   'pki',
   'bin',
   'kubelet',
+  'images',
   'node',
   'admin.conf',
   'minik8s.pid',

@@ -1,4 +1,7 @@
-/** Ends one minik8s and waits until it has ended. It never kills: a process gets SIGTERM, and time. */
+/**
+ * Ends one minik8s and waits until it has ended. It never kills: a process gets SIGINT, and time. After
+ * SIGTERM, which is also that of a restart, a master lets new connections wait for the next one.
+ */
 import { type Clock, sleep } from '../../base/clock.ts';
 import type { Exec } from '../../os/exec.ts';
 import { beginWork, type Progress } from '../../terminal/live-lines.ts';
@@ -25,7 +28,7 @@ export async function stopProcess(found: OwnProcess, options: StopOptions): Prom
   work.say(isOfSystemd ? `systemctl stop ${found.unit}` : 'it ends its connections and writes what is left');
   if (isOfSystemd) await exec('systemctl', ['stop', '--no-block', found.unit ?? ''], { signal });
   // Checked right before the signal: the id may have been given to another process since.
-  else if (stillRuns(found)) process.kill(found.pid, 'SIGTERM');
+  else if (stillRuns(found)) process.kill(found.pid, 'SIGINT');
   while (stillRuns(found)) {
     if (clock.monotonic() >= until) return false;
     await sleep(clock, lookMs, signal);

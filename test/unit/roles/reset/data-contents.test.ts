@@ -27,7 +27,7 @@ test('a directory without a kubelet is that of a control plane that runs no pods
 
 test('the contents are removed; entries of others stay, and are returned', async () => {
   const path = join(parent, 'a');
-  mkdirSync(join(path, 'etcd/member'), { recursive: true });
+  for (const name of ['etcd/member', 'images/sha256']) mkdirSync(join(path, name), { recursive: true });
   writeFileSync(join(path, 'admin.conf'), '');
   writeFileSync(join(path, 'restoring'), '');
   mkdirSync(join(path, 'pki.before-restore-1795947236775'));
