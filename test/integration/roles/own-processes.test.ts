@@ -158,7 +158,14 @@ describe('the masters of a machine', { timeout: 480_000 }, () => {
     const { code, out } = await run(['stop', '--data-dir', second]);
     assert.equal(code, 0, out);
     assert.equal((await ended)[0], 0);
-    const refused = await run(['ctl', 'get', 'nodes', '--kubeconfig', join(second, 'admin.conf')]);
+    const refused = await run([
+      'ctl',
+      'get',
+      'nodes',
+      '--kubeconfig',
+      join(second, 'admin.conf'),
+      '--request-timeout=10s',
+    ]);
     assert.match(refused.err, /connection refused/, 'no connection waits for another master');
     assert.match(out, /^minik8s master \(process \d+\) has stopped\n/);
     assert.match(
