@@ -6,15 +6,11 @@ import type { Flags, FlagTable } from '../flags/flags.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
+import { cascadeFlag, propagationOf } from '../objects/removal.ts';
 import type { VerbContext } from '../verb.ts';
 
 export const removalFlags = {
-  cascade: {
-    type: 'string',
-    hint: 'background|foreground|orphan',
-    about: 'with --rm: deletion of dependent objects',
-    usual: 'background',
-  },
+  cascade: { ...cascadeFlag.cascade, about: `with --rm: ${cascadeFlag.cascade.about}` },
   'grace-period': {
     type: 'string',
     hint: 'SECONDS',
@@ -37,13 +33,12 @@ export function removalOf(flags: Flags): Removal {
   const [grace, force] = [flags.whole('grace-period'), flags.on('force')];
   if (force && grace !== undefined && grace > 0)
     throw new UsageError('--force and --grace-period greater than 0 cannot be specified together');
-  const policy = flags.oneOf('cascade', ['background', 'foreground', 'orphan'] as const) ?? 'background';
   const seconds = force ? 0 : grace;
   return {
     body: {
       kind: 'DeleteOptions',
       apiVersion: 'v1',
-      propagationPolicy: policy.charAt(0).toUpperCase() + policy.slice(1),
+      ...propagationOf(flags),
       ...(seconds !== undefined && seconds >= 0 && { gracePeriodSeconds: seconds }),
     },
     waits: flags.on('wait'),

@@ -1,5 +1,4 @@
 /** The log of a container as the agent's server sends it: as a body, or as WebSocket messages. */
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -7,6 +6,7 @@ import { RuntimeError } from '../../docker/runtime-error.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
 import type { ContainerRuntime } from '../runtime/runtime.ts';
 import { logTarget, parseLogQuery, RequestError } from './plan/log-request.ts';
+import { sendBody } from './streamed-body.ts';
 import { webSocketLogProtocol } from './streaming/negotiate.ts';
 import { acceptSender, type Upgrade } from './streaming/websocket.ts';
 
@@ -52,34 +52,9 @@ export function openLog(
   };
 }
 
-/**
- * Sends the log as the response's body. Rejects with RequestError when nothing has been sent. Rejects with
- * another error when the log could not be read to its end: the caller must then close the connection without
- * ending the response, so that clients notice that it is incomplete.
- */
-export async function sendLog(
-  log: ContainerLog,
-  response: ServerResponse,
-  signal: AbortSignal,
-): Promise<void> {
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
-  const both = AbortSignal.any([signal, gone.signal]);
-  try {
-    const chunks = await log(both);
-    response.setHeader('content-type', 'text/plain');
-    // Headers are sent at once, so that the client of a quiet container sees that its request was accepted.
-    response.flushHeaders();
-    for await (const chunk of chunks)
-      if (!response.write(chunk)) await once(response, 'drain', { signal: both });
-    response.end();
-  } catch (error) {
-    if (both.aborted) return void response.destroy();
-    throw error;
-  } finally {
-    gone.abort();
-  }
-}
+/** Sends the log as the response's body (see `sendBody`). Rejects with RequestError if it cannot be read. */
+export const sendLog = (open: ContainerLog, response: ServerResponse, signal: AbortSignal): Promise<void> =>
+  sendBody({ contentType: 'text/plain', open }, response, signal);
 
 /**
  * Sends the log as upstream: first an empty message, then the log, in messages whose boundaries have no
