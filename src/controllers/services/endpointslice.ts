@@ -31,10 +31,15 @@ export const endpointSliceRights: AccountRights = {
   ],
 };
 
+/** Index of pods by the name of their node. */
+const byNode = 'endpointslice.node';
+
 export function endpointSliceController(context: ControllerContext): ControllerDefinition {
   const { informers } = context;
   const services = informers.informerFor(serviceResource).lister;
-  const pods = informers.informerFor(podResource).lister;
+  const podInformer = informers.informerFor(podResource);
+  podInformer.addIndex(byNode, ({ spec: { nodeName } }) => (nodeName ? [nodeName] : []));
+  const pods = podInformer.lister;
   const nodes = informers.informerFor(nodeResource).lister;
   const slicesOf = sliceReader(context, podSlices);
   const writer = new SliceWriter(context);
@@ -49,14 +54,14 @@ export function endpointSliceController(context: ControllerContext): ControllerD
       .map(objectKey);
 
   const zoneOf = (node: string) => nodes.get(node)?.metadata.labels?.[zoneLabel] || undefined;
-  /** Zones of the nodes as the services were last planned. */
+  /** Zones of the nodes at the last look. */
   const zones = new Map<string, string>();
   const servicesAfter = (node: string): readonly ObjectKey[] => {
     const zone = zoneOf(node) ?? '';
     if ((zones.get(node) ?? '') === zone) return [];
     if (zone === '') zones.delete(node);
     else zones.set(node, zone);
-    return services.list().filter(hasSelector).map(objectKey);
+    return [...new Set(pods.byIndex(byNode, node).flatMap(servicesOf))];
   };
 
   async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {

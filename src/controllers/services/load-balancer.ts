@@ -114,11 +114,12 @@ class LoadBalancerController {
     const service = this.#services.get(key);
     if (!service || isTerminating(service)) return undefined;
     const reserved = this.#reserved();
+    const serving = this.#nodesWithEndpoint(key);
     const facts = {
       nodes: this.#nodes.list(),
       holder: (port: string) => this.#holders.holder(port),
       reservedFor: (port: number) => reserved(port),
-      hasEndpoint: (node: string) => this.#hasEndpoint(key, node),
+      hasEndpoint: (node: string) => serving.has(node),
     };
     const { status, changed, problem } = planBalancerStatus(service, facts, rfc3339(clock.now()));
     if (!changed) return undefined;
@@ -128,17 +129,18 @@ class LoadBalancerController {
     return undefined;
   }
 
-  #hasEndpoint(key: ObjectKey, node: string): boolean {
+  /** Returns the nodes with a ready endpoint of the Service. */
+  #nodesWithEndpoint(key: ObjectKey): ReadonlySet<string> {
     const [namespace] = key.split('/');
-    return this.#slices
+    const endpoints = this.#slices
       .list(namespace)
-      .some(
-        (slice) =>
-          keyOfSlice(slice) === key &&
-          slice.endpoints.some(
-            ({ nodeName, conditions }) => nodeName === node && conditions?.ready !== false,
-          ),
-      );
+      .filter((slice) => keyOfSlice(slice) === key)
+      .flatMap((slice) => slice.endpoints);
+    return new Set(
+      endpoints.flatMap(({ nodeName, conditions }) =>
+        nodeName && conditions?.ready !== false ? [nodeName] : [],
+      ),
+    );
   }
 
   /** Returns a function that names what has a port of the machines. */

@@ -4,6 +4,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
 import { eventResource } from '../../../src/api/core/v1/event/event.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
+import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
 import { podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import { type Endpoints, endpointsResource } from '../../../src/api/core/v1/service/endpoints.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
@@ -93,6 +94,29 @@ describe('endpoints', () => {
       const found = (await slices()).flatMap((slice) => slice.endpoints.flatMap((one) => one.addresses));
       return found.join() === ips.join() && slices();
     });
+
+  it('of a Service have the zone of their node, also of one that is labelled later', async () => {
+    await services().create(service({ selector: labels, trafficDistribution: 'PreferClose' }));
+    await cluster.client.resource(deploymentResource).create(deployment(1));
+    const zones = async () => {
+      const all = (await slices()).flatMap((slice) => slice.endpoints);
+      return all.map(({ zone, hints }) => [zone, hints?.forZones?.map(({ name }) => name)]);
+    };
+    const have = (zone: string | undefined) =>
+      cluster.eventually(`the zone ${zone}`, async () => {
+        const expected = zone === undefined ? [undefined, undefined] : [zone, [zone]];
+        return JSON.stringify(await zones()) === JSON.stringify([expected]);
+      });
+    const label = (zone: string | null) =>
+      cluster.client
+        .resource(nodeResource)
+        .patch('n1', '', 'merge', { metadata: { labels: { 'topology.kubernetes.io/zone': zone } } });
+    await have(undefined);
+    await label('x');
+    await have('x');
+    await label(null);
+    await have(undefined);
+  });
 
   it('follow the pods of a Service, and go with it', async () => {
     await services().create(service());
