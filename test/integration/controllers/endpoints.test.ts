@@ -102,20 +102,26 @@ describe('endpoints', () => {
       const all = (await slices()).flatMap((slice) => slice.endpoints);
       return all.map(({ zone, hints }) => [zone, hints?.forZones?.map(({ name }) => name)]);
     };
-    const have = (zone: string | undefined) =>
-      cluster.eventually(`the zone ${zone}`, async () => {
-        const expected = zone === undefined ? [undefined, undefined] : [zone, [zone]];
-        return JSON.stringify(await zones()) === JSON.stringify([expected]);
-      });
+    const have = (zone: string | undefined, within?: number) =>
+      cluster.eventually(
+        `the zone ${zone}`,
+        async () => {
+          const expected = zone === undefined ? [undefined, undefined] : [zone, [zone]];
+          return JSON.stringify(await zones()) === JSON.stringify([expected]);
+        },
+        within,
+      );
     const label = (zone: string | null) =>
       cluster.client
         .resource(nodeResource)
         .patch('n1', '', 'merge', { metadata: { labels: { 'topology.kubernetes.io/zone': zone } } });
     await have(undefined);
+    // The label itself is the reason, not what happens to the pod later.
+    await cluster.pass(10_000);
     await label('x');
-    await have('x');
+    await have('x', 100);
     await label(null);
-    await have(undefined);
+    await have(undefined, 100);
   });
 
   it('follow the pods of a Service, and go with it', async () => {
