@@ -70,11 +70,14 @@ export function imageArchive(
   return { size, bytes: bytesOf(texts, blobs, open) };
 }
 
+/** Returns the name as containerd's image store has it; Docker looks for no shorter one there. */
+const fullName = (tag: string) => (tag.includes('/') ? tag : `docker.io/library/${tag}`);
+
 function textsOf(content: ArchiveContent, tag: string): readonly (readonly [string, string])[] {
   const manifest = manifestOf(content);
   const digest = digestOf(manifest);
   const annotations = {
-    'io.containerd.image.name': tag,
+    'io.containerd.image.name': fullName(tag),
     'org.opencontainers.image.ref.name': tag.slice(tag.lastIndexOf(':') + 1),
   };
   const index = {

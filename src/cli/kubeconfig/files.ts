@@ -6,6 +6,7 @@ import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { parseKubeconfig, readOptional } from '../../client/kubeconfig.ts';
+import { ifThere } from '../../os/if-there.ts';
 import { makeFolder } from '../../os/make-folder.ts';
 import { replaceFile } from '../../os/replace-file.ts';
 import { kubeconfigFiles } from '../connection/find-kubeconfig.ts';
@@ -132,7 +133,7 @@ async function lock(path: string): Promise<string> {
 
 async function write(path: string, text: string): Promise<void> {
   const target = await linkTarget(path);
-  const before = await stat(target).catch(() => undefined);
+  const before = await ifThere(stat(target));
   makeFolder(dirname(target));
   await replaceFile(target, text, { mode: 0o600, ...(before && { owner: before }) });
 }
