@@ -1,16 +1,26 @@
 /** The elements of the kernel's maps and sets that implement service rules. Pure. */
 import { blockRanges } from '../base/address-ranges.ts';
-import type { NodePortRules, ServicePortRules } from './service-map.ts';
+import { endpointIdLimit, endpointIds } from './endpoint-ids.ts';
+import type { EndpointAddress, NodePortRules, ServicePortRules } from './service-map.ts';
 
 /**
- * Marks that carry the drawn slot, because nft 1.0.6 cannot add to a map whose key holds a bare number. Their
+ * Marks that carry the drawn slot, because nft 1.0.6 cannot add to a map whose key holds a bare number. With
+ * session affinity the mark carries the identity of an endpoint, above all slots (endpoint-ids.ts). Their
  * high bits differ from the marks of routing rules, and determine whether the packet's source is masqueraded
  * when the packet leaves; the mark is cleared there. Only a connection's first packet ever carries it.
  */
 export const slotMark = 0x4d000000;
 export const masqueradeSlotMark = 0x4e000000;
 
-type MapName = 'services' | 'endpoints' | 'node-ports' | 'balancer-ports' | 'node-port-endpoints';
+/** Maps. Those of identities lead from a slot to the mark of an endpoint's identity. */
+type MapName =
+  | 'services'
+  | 'endpoints'
+  | 'endpoint-ids'
+  | 'node-ports'
+  | 'balancer-ports'
+  | 'node-port-endpoints'
+  | 'node-port-endpoint-ids';
 /** Sets. Those of limits name what accepts certain clients only, and those of clients the ranges of these. */
 type SetName =
   | 'hairpin'
@@ -29,9 +39,11 @@ export type MutableElements = Record<ElementName, Map<string, string>>;
 export const elementNames: readonly ElementName[] = [
   'services',
   'endpoints',
+  'endpoint-ids',
   'node-ports',
   'balancer-ports',
   'node-port-endpoints',
+  'node-port-endpoint-ids',
   'hairpin',
   'own-ports',
   'limited-addresses',
@@ -67,11 +79,33 @@ function addClusterPort(elements: MutableElements, rule: ServicePortRules, addre
   const key = `${address} . ${rule.protocol} . ${rule.port}`;
   const count = rule.endpoints.length;
   if (count === 0 || elements.services.has(key)) return;
-  elements.services.set(key, `goto ${rule.affinity ? 'sticky' : 'random'}-${count}`);
-  rule.endpoints.forEach(({ ip, port }, slot) => {
-    elements.endpoints.set(`${key} . ${slotMark + slot}`, `${ip} . ${port}`);
-  });
+  elements.services.set(key, `goto ${drawOf(rule)}-${count}`);
+  addEndpoints(elements, ['endpoints', 'endpoint-ids'], { key, mark: slotMark }, rule.endpoints, rule);
   limit(elements, ['limited-addresses', 'address-clients'], key, rule.clients);
+}
+
+/** Returns the part of a chain's name that says how it chooses an endpoint. */
+const drawOf = ({ affinitySeconds }: ServicePortRules) =>
+  affinitySeconds === undefined ? 'random' : `sticky-${affinitySeconds}`;
+
+type EndpointNames =
+  | readonly ['endpoints', 'endpoint-ids']
+  | readonly ['node-port-endpoints', 'node-port-endpoint-ids'];
+
+/** Adds the endpoints that a slot of `key` leads to: with affinity by their identities, else directly. */
+function addEndpoints(
+  elements: MutableElements,
+  [targets, identities]: EndpointNames,
+  { key, mark }: { readonly key: string; readonly mark: number },
+  endpoints: readonly EndpointAddress[],
+  { affinitySeconds }: ServicePortRules,
+): void {
+  const ids = affinitySeconds === undefined ? undefined : endpointIds(endpoints);
+  endpoints.forEach(({ ip, port }, slot) => {
+    const chosen = mark + (ids ? endpointIdLimit + (ids[slot] as number) : slot);
+    if (ids) elements[identities].set(`${key} . ${mark + slot}`, String(chosen));
+    elements[targets].set(`${key} . ${chosen}`, `${ip} . ${port}`);
+  });
 }
 
 type LimitNames =
@@ -99,11 +133,10 @@ function addPort(
   if (nodePort.endpoints.length === 0) return;
   const key = `${rule.protocol} . ${nodePort.port}`;
   if (elements[name].has(key)) return;
-  const chain = `node-port-${rule.affinity ? 'sticky' : 'random'}${nodePort.masquerade ? '' : '-local'}`;
-  elements[name].set(key, `goto ${chain}-${nodePort.endpoints.length}`);
+  const kind = nodePort.masquerade ? 'node-port' : 'node-port-local';
+  elements[name].set(key, `goto ${kind}-${drawOf(rule)}-${nodePort.endpoints.length}`);
   const mark = nodePort.masquerade ? masqueradeSlotMark : slotMark;
-  nodePort.endpoints.forEach(({ ip, port }, slot) => {
-    elements['node-port-endpoints'].set(`${key} . ${mark + slot}`, `${ip} . ${port}`);
-  });
+  const names = ['node-port-endpoints', 'node-port-endpoint-ids'] as const;
+  addEndpoints(elements, names, { key, mark }, nodePort.endpoints, rule);
   limit(elements, ['limited-ports', 'port-clients'], key, nodePort.clients);
 }

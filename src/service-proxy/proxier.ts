@@ -36,6 +36,7 @@ import { ProxyCounts } from './proxy-counts.ts';
 import { chainsOf, renderDifference, renderTable, table } from './render.ts';
 import { serviceRules } from './service-map.ts';
 import { staleFlows } from './stale-flows.ts';
+import { readStickyClients } from './sticky-clients.ts';
 
 /** Traffic to an address of `serviceCIDR` that belongs to no service is rejected at once. */
 export interface ProxierOptions extends Required<ClusterPlaces> {
@@ -64,6 +65,8 @@ export interface Proxier {
 const bySlice = 'service';
 /** The key of the Service whose endpoints are the masters. */
 const mastersKey = `${apiService.namespace}/${apiService.name}`;
+/** Number of chains that may be added before the whole table is written again without unused ones. */
+const maxUnusedChains = 500;
 const retry = { initialMs: 100, maxMs: 30_000 };
 
 /** Returns the key of a slice's service; empty if the slice has no such label. */
@@ -112,6 +115,8 @@ class ServiceProxier implements Proxier {
   #isStarted = false;
   /** Zone of this node. */
   #zone: string | undefined;
+  /** Number of chains above which the whole table is written again. */
+  #chainLimit = maxUnusedChains;
   /** The chains in the kernel; undefined if the whole table must be written. */
   #chains: ReadonlySet<string> | undefined;
 
@@ -261,15 +266,28 @@ class ServiceProxier implements Proxier {
     }
   }
 
+  /**
+   * Lets the next round write the whole table when the kernel holds many chains that nothing jumps to any
+   * more: each timeout of session affinity has chains of its own.
+   */
+  #limitChains(isWhole: boolean): void {
+    const chains = this.#chains?.size ?? 0;
+    if (isWhole) this.#chainLimit = chains + maxUnusedChains;
+    else if (chains > this.#chainLimit) this.#chains = undefined;
+  }
+
   async #apply(): Promise<void> {
     const { exec, log, serviceCIDR } = this.#options;
     const chains = this.#chains;
     const difference = this.#elements.difference();
     const added = chains ? difference.added : this.#elements.all();
-    const script = chains ? renderDifference(chains, difference) : renderTable(serviceCIDR, added);
+    const script = chains
+      ? renderDifference(chains, difference)
+      : renderTable(serviceCIDR, added, await readStickyClients(exec, table));
     if (script) await exec('nft', ['-f', '-'], { input: script });
     this.#chains = new Set([...(chains ?? []), ...chainsOf(added)]);
     this.#elements.commit();
+    this.#limitChains(chains === undefined);
     await deleteFlows(exec, log, 'a removed endpoint', staleFlows(difference));
   }
 }

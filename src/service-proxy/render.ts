@@ -1,10 +1,19 @@
 /**
  * Service rules as nftables text. A map finds the chain of a service, and a second map finds the endpoint of
- * a slot drawn at random; chains differ only in the number of endpoints. A lookup therefore costs the same
- * for any number of services, and a changed service needs a few changed map elements in one transaction.
+ * a slot drawn at random; chains differ only in the number of endpoints and in the timeout of session
+ * affinity. A lookup therefore costs the same for any number of services, and a changed service needs a few
+ * changed map elements in one transaction.
  */
 import type { Difference } from './element-table.ts';
 import { type ElementName, type Elements, elementNames, masqueradeSlotMark, slotMark } from './elements.ts';
+import {
+  clientKeys,
+  maxStickyClients,
+  noClients,
+  type StickyClients,
+  type StickyMap,
+  stickyMaps,
+} from './sticky-clients.ts';
 
 /**
  * The proxy's table; nothing else writes to it, and its removal removes everything that the proxy created.
@@ -23,15 +32,35 @@ export function chainsOf(elements: Elements): ReadonlySet<string> {
   return chains;
 }
 
+const chainName = /^(node-port-)?(local-)?(?:random|sticky-(\d+))-(\d+)$/;
+
+/** Returns the rules of a chain, whose name says which endpoints it chooses from and how (elements.ts). */
 function chainBody(chain: string): string {
-  const nodePort = chain.startsWith('node-port');
-  const count = chain.slice(chain.lastIndexOf('-') + 1);
-  const draw = chain.includes('sticky') ? 'jhash ip saddr' : 'numgen random';
-  const mark = nodePort && !chain.includes('-local-') ? masqueradeSlotMark : slotMark;
+  const [, nodePort, local, seconds, count] = chainName.exec(chain) ?? [];
+  if (count === undefined) throw new Error(`the proxy has no chain of the name ${chain}`);
+  const mark = nodePort && !local ? masqueradeSlotMark : slotMark;
   const key = `${nodePort ? '' : 'ip daddr . '}meta l4proto . th dport . meta mark`;
   const map = nodePort ? 'node-port-endpoints' : 'endpoints';
-  return `meta mark set ${draw} mod ${count} offset ${mark}; dnat ip addr . port to ${key} map @${map}`;
+  const draw = `meta mark set numgen random mod ${count} offset ${mark}`;
+  const reach = `dnat ip addr . port to ${key} map @${map}`;
+  if (seconds === undefined) return `${draw}; ${reach}`;
+  const identities = nodePort ? 'node-port-endpoint-ids' : 'endpoint-ids';
+  const clients: StickyMap = nodePort ? 'sticky-port-clients' : 'sticky-clients';
+  return [
+    `meta mark set ${clientKeys[clients]} map @${clients}`,
+    remember(clients, seconds),
+    reach,
+    // The client has no endpoint, or one that is gone: an update does not overwrite that one.
+    `delete @${clients} { ${clientKeys[clients]} : meta mark }`,
+    draw,
+    `meta mark set ${key} map @${identities}`,
+    remember(clients, seconds),
+    reach,
+  ].join('; ');
 }
+
+const remember = (clients: StickyMap, seconds: string) =>
+  `update @${clients} { ${clientKeys[clients]} timeout ${seconds}s : meta mark }`;
 
 const byCodeUnit = (a: string, b: string) => (a < b ? -1 : 1);
 
@@ -46,18 +75,26 @@ function elementCommand(
   return `${verb} element ${table} ${name} { ${text.join(', ')} }\n`;
 }
 
-/** Renders the whole table, which replaces an existing one in one transaction. */
-export function renderTable(serviceCIDR: string, elements: Elements): string {
+/**
+ * Renders the whole table, which replaces an existing one in one transaction. `clients` are those that keep
+ * their endpoints.
+ */
+export function renderTable(serviceCIDR: string, elements: Elements, clients = noClients): string {
   const chains = [...chainsOf(elements)].sort(byCodeUnit);
   const called = 'meta l4proto . th dport';
+  const ofClients = `flags dynamic,timeout; size ${maxStickyClients};`;
   const lines = [
     `add table ${table}`,
     `delete table ${table}`,
     `table ${table} {`,
     '  map services { type ipv4_addr . inet_proto . inet_service : verdict; }',
     '  map endpoints { type ipv4_addr . inet_proto . inet_service . mark : ipv4_addr . inet_service; }',
+    '  map endpoint-ids { type ipv4_addr . inet_proto . inet_service . mark : mark; }',
     '  map node-ports { type inet_proto . inet_service : verdict; }',
     '  map node-port-endpoints { type inet_proto . inet_service . mark : ipv4_addr . inet_service; }',
+    '  map node-port-endpoint-ids { type inet_proto . inet_service . mark : mark; }',
+    `  map sticky-clients { type ipv4_addr . ipv4_addr . inet_proto . inet_service : mark; ${ofClients} }`,
+    `  map sticky-port-clients { type ipv4_addr . inet_proto . inet_service : mark; ${ofClients} }`,
     '  map balancer-ports { type inet_proto . inet_service : verdict; }',
     '  set hairpin { type ipv4_addr . ipv4_addr; }',
     '  set own-ports { type inet_proto . inet_service; }',
@@ -97,8 +134,15 @@ export function renderTable(serviceCIDR: string, elements: Elements): string {
     '}',
   ];
   const added = elementNames.filter((name) => elements[name].size > 0);
-  return `${lines.join('\n')}\n${added.map((name) => elementCommand('add', name, elements[name])).join('')}`;
+  const commands = added.map((name) => elementCommand('add', name, elements[name]));
+  return `${lines.join('\n')}\n${commands.join('')}${clientCommands(clients)}`;
 }
+
+const clientCommands = (clients: StickyClients): string =>
+  stickyMaps
+    .filter((name) => clients[name].length > 0)
+    .map((name) => `add element ${table} ${name} { ${clients[name].join(', ')} }\n`)
+    .join('');
 
 /**
  * Renders one transaction that applies a difference to a table with the chains `known`; empty if nothing

@@ -3,6 +3,7 @@
  * and the endpoints behind them. Pure, and sorted, so that the same state always gives the same value.
  */
 
+import { clientIPTimeoutSeconds } from '../api/core/v1/service/defaults.ts';
 import { externalAddresses, externalPort, isDelivered } from '../api/core/v1/service/external-addresses.ts';
 import { acceptedClients, isServedAt } from '../api/core/v1/service/node-load-balancer.ts';
 import type { Service, ServicePort } from '../api/core/v1/service/service.ts';
@@ -22,8 +23,8 @@ export interface ServicePortRules {
   readonly port: number;
   /** Targets of traffic to `addresses`. */
   readonly endpoints: readonly EndpointAddress[];
-  /** True if a client keeps its endpoint. */
-  readonly affinity: boolean;
+  /** Seconds that a client keeps its endpoint after its last connection; undefined if it keeps none. */
+  readonly affinitySeconds?: number;
   readonly nodePort: NodePortRules | undefined;
   /** The same port of this node, if it serves the Service as its load balancer. */
   readonly balancerPort?: NodePortRules;
@@ -73,7 +74,7 @@ export function serviceRules(
     const every = {
       protocol: protocolOf(port),
       port: port.port,
-      affinity: spec.sessionAffinity === 'ClientIP',
+      ...affinityOf(service),
     };
     const internal = {
       ...every,
@@ -99,6 +100,11 @@ function nodePortRules(service: Service, port: ServicePort, targets: Targets): N
 function fromOutside({ spec }: Service, port: number, targets: Targets): NodePortRules {
   const local = spec.externalTrafficPolicy === 'Local';
   return { port, endpoints: chosen(targets, local), masquerade: !local };
+}
+
+function affinityOf({ spec }: Service): Pick<ServicePortRules, 'affinitySeconds'> {
+  if (spec.sessionAffinity !== 'ClientIP') return {};
+  return { affinitySeconds: spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? clientIPTimeoutSeconds };
 }
 
 const protocolOf = (port: ServicePort) => port.protocol.toLowerCase() as 'tcp' | 'udp' | 'sctp';

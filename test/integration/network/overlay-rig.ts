@@ -99,7 +99,6 @@ export function rulesFor(ips: readonly string[], { podCIDR }: OverlayNode, local
     protocol: 'tcp',
     port: 80,
     endpoints,
-    affinity: false,
     nodePort: { port: nodePort, endpoints: local ? own : endpoints, masquerade: !local },
   };
 }

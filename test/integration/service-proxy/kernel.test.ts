@@ -58,7 +58,6 @@ const rule = (
   protocol: 'tcp',
   port: 80,
   endpoints: ips.map((ip) => ({ ip, port: 8080, local: true })),
-  affinity: false,
   nodePort: undefined,
   ...extra,
 });
@@ -101,7 +100,7 @@ test('traffic follows the rules through a change of every sort', async () => {
   const elements = new ElementTable();
   const nodePort = { port: 30080, masquerade: true, endpoints: rule('', endpoints).endpoints };
   elements.replace('web', elementsOf([rule('10.96.0.10', endpoints, { nodePort })]));
-  elements.replace('sticky', elementsOf([rule('10.96.0.11', endpoints, { affinity: true })]));
+  elements.replace('sticky', elementsOf([rule('10.96.0.11', endpoints, { affinitySeconds: 10_800 })]));
   elements.replace('empty', elementsOf([rule('10.96.0.12', [])]));
   await inside('nft', ['-f', '-'], renderTable('10.96.0.0/16', elements.all()));
   const chains = new Set(chainsOf(elements.all()));
@@ -153,7 +152,7 @@ test('the mark that carries the slot is removed before the packet leaves the rul
   const nodePort = { port: 30080, masquerade: true, endpoints: targets };
   const local = { port: 30081, masquerade: false, endpoints: targets };
   elements.replace('web', elementsOf([rule('10.96.0.10', endpoints, { nodePort })]));
-  elements.replace('sticky', elementsOf([rule('10.96.0.11', endpoints, { affinity: true })]));
+  elements.replace('sticky', elementsOf([rule('10.96.0.11', endpoints, { affinitySeconds: 10_800 })]));
   elements.replace('local', elementsOf([rule('10.96.0.12', endpoints, { nodePort: local })]));
   await inside('nft', ['-f', '-'], renderTable('10.96.0.0/16', elements.all()));
   // Rules that run after the proxy's: the pod network's, Docker's, and those that encapsulate packets for

@@ -58,7 +58,6 @@ const rule = (over: Partial<ServicePortRules> = {}): ServicePortRules => ({
   protocol: 'tcp',
   port: 80,
   endpoints: [{ ip: addresses.pod, port: 8080, local: true }],
-  affinity: false,
   nodePort: undefined,
   ...over,
 });

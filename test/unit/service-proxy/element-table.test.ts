@@ -11,7 +11,6 @@ const rule = (address: string, endpoints: readonly string[], extra: Partial<Serv
   protocol: 'tcp' as const,
   port: 80,
   endpoints: endpoints.map((ip) => ({ ip, port: 8080, local: true })),
-  affinity: false,
   nodePort: undefined,
   ...extra,
 });
@@ -73,7 +72,8 @@ test('differences, applied one after the other, lead to what all services want',
       const ips = [...new Set(Array.from({ length: draw(5) }, () => `10.244.0.${draw(6)}`))];
       const nodePort = { port: 30080 + draw(3), masquerade: true, endpoints: rule('', ips).endpoints };
       const addresses = [`10.96.0.${service}`, '203.0.113.1'];
-      const more = { addresses, affinity: draw(2) === 0, ...(draw(2) === 0 && { nodePort }) };
+      const sticky = draw(2) === 0 && { affinitySeconds: 60 };
+      const more = { addresses, ...sticky, ...(draw(2) === 0 && { nodePort }) };
       const elements = elementsOf(draw(5) === 0 ? [] : [rule('', ips, more)]);
       table.replace(`service-${service}`, elements);
       wanted.set(`service-${service}`, elements);
@@ -103,12 +103,12 @@ test('the table names every chain that an element goes to', () => {
   };
   const text = renderTable(
     '10.96.0.0/16',
-    elementsOf([rule('10.96.0.1', ['10.244.0.2', '10.244.0.3'], { nodePort, affinity: true })]),
+    elementsOf([rule('10.96.0.1', ['10.244.0.2', '10.244.0.3'], { nodePort, affinitySeconds: 10_800 })]),
   );
+  assert.match(text, /chain sticky-10800-2 \{ .*numgen random mod 2 offset \d+; .* map @endpoints; \}/);
+  assert.match(text, /chain node-port-sticky-10800-1 \{ meta mark set .* map @node-port-endpoints; \}/);
   assert.match(
     text,
-    /chain sticky-2 \{ meta mark set jhash ip saddr mod 2 offset \d+; dnat .* map @endpoints; \}/,
+    /add element ip minik8s-proxy node-ports \{ tcp \. 30080 : goto node-port-sticky-10800-1 \}/,
   );
-  assert.match(text, /chain node-port-sticky-1 \{ meta mark set .* map @node-port-endpoints; \}/);
-  assert.match(text, /add element ip minik8s-proxy node-ports \{ tcp \. 30080 : goto node-port-sticky-1 \}/);
 });

@@ -8,6 +8,7 @@ import {
   noElements,
   slotMark,
 } from '../../../src/service-proxy/elements.ts';
+import { endpointIdLimit, endpointIds } from '../../../src/service-proxy/endpoint-ids.ts';
 import { chainsOf, renderDifference, renderTable } from '../../../src/service-proxy/render.ts';
 import type { EndpointAddress, ServicePortRules } from '../../../src/service-proxy/service-map.ts';
 
@@ -17,7 +18,6 @@ const rule = (over: Partial<ServicePortRules> = {}): ServicePortRules => ({
   protocol: 'tcp',
   port: 80,
   endpoints: [endpoint('10.244.0.2'), endpoint('10.244.1.2')],
-  affinity: false,
   nodePort: undefined,
   ...over,
 });
@@ -51,12 +51,31 @@ describe('the elements of a rule', () => {
     assert.deepEqual(elementsOf([rule({ endpoints: [], nodePort: nodePort(true) })]), noElements());
   });
 
-  it('keep a client at its endpoint with session affinity', () => {
-    const { services, 'node-ports': ports } = elementsOf([
-      rule({ affinity: true, nodePort: nodePort(true, '10.244.0.2') }),
-    ]);
-    assert.deepEqual([...services.values()], ['goto sticky-2']);
-    assert.deepEqual([...ports.values()], ['goto node-port-sticky-1']);
+  it('lead with session affinity from a slot to the identity of an endpoint, and from there to the endpoint', () => {
+    const sticky = { affinitySeconds: 90, nodePort: nodePort(true, '10.244.0.2') };
+    const elements = elementsOf([rule({ ...sticky, endpoints: [endpoint('10.244.0.2')] })]);
+    const id = endpointIdLimit + (endpointIds([{ ip: '10.244.0.2', port: 8080 }])[0] ?? 0);
+    assert.deepEqual(asObject(elements), {
+      services: { '10.96.0.1 . tcp . 80': 'goto sticky-90-1' },
+      endpoints: { [`10.96.0.1 . tcp . 80 . ${slotMark + id}`]: '10.244.0.2 . 8080' },
+      'endpoint-ids': { [`10.96.0.1 . tcp . 80 . ${slotMark}`]: String(slotMark + id) },
+      'node-ports': { 'tcp . 30080': 'goto node-port-sticky-90-1' },
+      'node-port-endpoints': { [`tcp . 30080 . ${masqueradeSlotMark + id}`]: '10.244.0.2 . 8080' },
+      'node-port-endpoint-ids': {
+        [`tcp . 30080 . ${masqueradeSlotMark}`]: String(masqueradeSlotMark + id),
+      },
+      hairpin: { '10.244.0.2 . 10.244.0.2': '' },
+    });
+  });
+
+  it('name an endpoint alike whatever others there are', () => {
+    const idsOf = (...ips: readonly string[]) =>
+      [
+        ...elementsOf([rule({ affinitySeconds: 90, endpoints: ips.map((ip) => endpoint(ip)) })]).endpoints,
+      ].map(([key, target]) => `${target} ${key}`);
+    const few = idsOf('10.244.0.2', '10.244.0.4');
+    const many = idsOf('10.244.0.1', '10.244.0.2', '10.244.0.3', '10.244.0.4');
+    for (const one of few) assert.ok(many.includes(one), one);
   });
 
   it('hide the client of a node port unless the endpoints are all of this node', () => {
@@ -74,7 +93,7 @@ describe('the elements of a rule', () => {
     const shown = elementsOf([
       rule({ addresses: [], endpoints: [], nodePort: nodePort(false, '10.244.0.2') }),
     ]);
-    assert.deepEqual([...shown['node-ports'].values()], ['goto node-port-random-local-1']);
+    assert.deepEqual([...shown['node-ports'].values()], ['goto node-port-local-random-1']);
     assert.deepEqual([...shown['node-port-endpoints'].keys()], [`tcp . 30080 . ${slotMark}`]);
   });
 
@@ -99,16 +118,16 @@ describe('the elements of a rule', () => {
   });
 });
 
-/** Returns the chains of a text: how each draws a slot, and the map in which it looks the slot up. */
+/** Returns the chains of a text: the slots that each draws, and the map in which it looks the endpoint up. */
 const chainsIn = (text: string) =>
   new Map(
     [
       ...text.matchAll(
-        /chain (?:ip minik8s-proxy )?([a-z-]+-\d+) \{ meta mark set (.+?) mod (\d+) offset (\d+); dnat ip addr \. port to (.+?) map @([a-z-]+);/g,
+        /chain ([a-z0-9-]+-\d+) \{.* numgen random mod (\d+) offset (\d+);.* dnat ip addr \. port to (.+?) map @([a-z-]+); \}/g,
       ),
-    ].map(([, name = '', draw, count, offset, key, map]) => [
+    ].map(([, name = '', count, offset, key, map]) => [
       name,
-      { draw, count: Number(count), offset: Number(offset), key, map },
+      { count: Number(count), offset: Number(offset), key, map },
     ]),
   );
 
@@ -117,7 +136,7 @@ test('whatever slot a chain draws is one that has an endpoint', () => {
     rule({ nodePort: nodePort(true, '10.244.0.2', '10.244.0.3', '10.244.0.4') }),
     rule({
       addresses: ['10.96.0.2'],
-      affinity: true,
+      affinitySeconds: 10_800,
       nodePort: { ...nodePort(false, '10.244.0.5'), port: 30081 },
     }),
     rule({
@@ -126,26 +145,29 @@ test('whatever slot a chain draws is one that has an endpoint', () => {
     }),
     rule({
       addresses: ['10.96.0.4'],
-      affinity: true,
+      affinitySeconds: 10_800,
       nodePort: { ...nodePort(true, '10.244.0.5'), port: 30083 },
     }),
   ];
   const elements = elementsOf(rules);
-  const chains = chainsIn(renderTable('10.96.0.0/16', elements));
-  assert.deepEqual(new Set(chains.keys()), chainsOf(elements));
-  for (const [from, to, key] of [
-    ['services', 'endpoints', 'ip daddr . meta l4proto . th dport . meta mark'],
-    ['node-ports', 'node-port-endpoints', 'meta l4proto . th dport . meta mark'],
+  const text = renderTable('10.96.0.0/16', elements);
+  const chains = chainsIn(text);
+  for (const [from, to, key, ids] of [
+    ['services', 'endpoints', 'ip daddr . meta l4proto . th dport . meta mark', 'endpoint-ids'],
+    ['node-ports', 'node-port-endpoints', 'meta l4proto . th dport . meta mark', 'node-port-endpoint-ids'],
   ] as const) {
     const reached = [...elements[from]].flatMap(([address, verdict]) => {
-      const chain = chains.get(verdict.replace('goto ', ''));
+      const name = verdict.replace('goto ', '');
+      const chain = chains.get(name);
       assert.ok(chain, verdict);
       assert.deepEqual([chain.key, chain.map], [key, to]);
-      assert.equal(chain.draw, verdict.includes('sticky') ? 'jhash ip saddr' : 'numgen random');
-      return Array.from({ length: chain.count }, (_, slot) => `${address} . ${chain.offset + slot}`);
+      const slots = Array.from({ length: chain.count }, (_, slot) => `${address} . ${chain.offset + slot}`);
+      if (!name.includes('sticky')) return slots;
+      return slots.map((slot) => `${address} . ${elements[ids].get(slot)}`);
     });
     assert.deepEqual(reached.sort(), [...elements[to].keys()].sort());
   }
+  assert.deepEqual(new Set(chains.keys()), chainsOf(elements));
 });
 
 test('a mark names its owner by its high bits, whatever the slot', () => {
@@ -160,7 +182,10 @@ test('a mark names its owner by its high bits, whatever the slot', () => {
 });
 
 describe('the text of the whole table', () => {
-  const nodePorts = [rule({ nodePort: nodePort(true, '10.244.0.2') }), rule({ port: 81, affinity: true })];
+  const nodePorts = [
+    rule({ nodePort: nodePort(true, '10.244.0.2') }),
+    rule({ port: 81, affinitySeconds: 10_800 }),
+  ];
 
   it('puts the elements in after the table, a line for each name that has some', () => {
     const lines = (...rules: ServicePortRules[]) => {

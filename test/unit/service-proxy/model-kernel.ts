@@ -34,6 +34,7 @@ export class ModelKernel {
     await this.before(file);
     if (file === 'conntrack') this.deletions.push(args.join(' '));
     else if (file === 'ss') return { stdout: this.listening, stderr: '' };
+    else if (args[0] === 'list') return { stdout: this.#listed(args.join(' ')), stderr: '' };
     else {
       assert.deepEqual([file, ...args], ['nft', '-f', '-']);
       this.table = changed(this.table, String(input));
@@ -41,6 +42,16 @@ export class ModelKernel {
     }
     return { stdout: '', stderr: '' };
   };
+
+  /** Elements of the maps that the kernel writes itself, by the name of the map. */
+  readonly clients = new Map<string, readonly string[]>();
+
+  #listed(args: string): string {
+    const [, map] = /^list map ip minik8s-proxy (\S+)$/.exec(args) ?? [];
+    assert.ok(map, args);
+    if (!this.table) throw failure('nft', 1, 'No such file or directory');
+    return `elements = { ${(this.clients.get(map) ?? []).join(',\n')} }`;
+  }
 
   /** Existing elements, without the names of empty maps. */
   get elements(): Readonly<Record<string, Readonly<Record<string, string>>>> {
@@ -100,6 +111,8 @@ const entriesOf = (body: string, line: string) => {
 };
 
 function add({ chains, elements }: Table, name: ElementName, body: string, line: string): void {
+  // The kernel writes the maps of clients itself.
+  if (name.startsWith('sticky-')) return;
   for (const [key = '', value = ''] of entriesOf(body, line)) {
     const verdict = /^goto (.*)$/.exec(value);
     if (verdict && !chains.has(verdict[1] ?? '')) throw failure('nft', 1, `no such chain: ${line}`);

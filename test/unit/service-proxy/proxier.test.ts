@@ -1,111 +1,33 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it, test } from 'node:test';
+import { beforeEach, describe, it, test } from 'node:test';
 import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
-import { createProxier, type Proxier, removeServiceRules } from '../../../src/service-proxy/proxier.ts';
-import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { removeServiceRules } from '../../../src/service-proxy/proxier.ts';
 import { samplesOf } from '../../fixtures/samples-of.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { meta } from '../controllers/objects.ts';
-import { failure, ModelKernel } from './model-kernel.ts';
+import { failure } from './model-kernel.ts';
+import {
+  clock,
+  errors,
+  freshForEachTest,
+  informers,
+  kernel,
+  leads,
+  log,
+  proxier,
+  put,
+  running,
+  service,
+  slice,
+  start,
+  stop,
+} from './proxier-rig.ts';
 
-let clock: FakeClock;
-let log: RecordingLogger;
-let informers: ScriptedInformers;
-let kernel: ModelKernel;
-let stop: AbortController;
-let proxier: Proxier;
-let running: Promise<void> | undefined;
-
-beforeEach(() => {
-  clock = new FakeClock();
-  log = new RecordingLogger();
-  informers = new ScriptedInformers();
-  kernel = new ModelKernel();
-  stop = new AbortController();
-});
-afterEach(async () => {
-  stop.abort();
-  await running;
-  running = undefined;
-  assert.equal(clock.pending, 0, 'no timer is left behind');
-});
-
-async function start(): Promise<void> {
-  const { exec } = kernel;
-  proxier = createProxier({
-    informers,
-    nodeInformers: informers,
-    exec,
-    events: { event: () => undefined },
-    nodeName: 'n',
-    nodeIP: '192.0.2.1',
-    serviceCIDR: '10.96.0.0/16',
-    clusterCIDR: '10.244.0.0/16',
-    clock,
-    log,
-  });
-  running = proxier.run(stop.signal);
-  await clock.settle();
-}
-
-function put(...objects: readonly (Service | EndpointSlice)[]): Promise<void> {
-  for (const object of objects) {
-    if (object.kind === 'Service') informers.put(serviceResource, object as Service);
-    else informers.put(endpointSliceResource, object as EndpointSlice);
-  }
-  return clock.settle();
-}
-
-const service = (name: string, clusterIP: string, protocol: 'TCP' | 'UDP' = 'TCP'): Service => ({
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: meta(name),
-  spec: {
-    type: 'ClusterIP',
-    sessionAffinity: 'None',
-    clusterIP,
-    ports: [{ protocol, port: 80, targetPort: 8080 }],
-  },
-});
-
-const slice = (
-  name: string,
-  of: string | undefined,
-  ips: readonly string[],
-  protocol = 'TCP',
-): EndpointSlice => ({
-  apiVersion: 'discovery.k8s.io/v1',
-  kind: 'EndpointSlice',
-  metadata: meta(name, { labels: of === undefined ? {} : { 'kubernetes.io/service-name': of } }),
-  addressType: 'IPv4',
-  ports: [{ name: '', protocol, port: 8080 }] as EndpointSlice['ports'],
-  endpoints: ips.map((ip) => ({ addresses: [ip], conditions: {}, nodeName: 'n' })),
-});
-
-/**
- * Returns the backends of each service by its address: the elements in the kernel, and the chain that draws
- * the slot.
- */
-const leads = () => {
-  const { services = {}, endpoints = {} } = kernel.elements;
-  return Object.fromEntries(
-    Object.entries(services).map(([key, verdict]) => [
-      key.split(' . ')[0],
-      [
-        verdict.replace('goto ', ''),
-        ...Object.entries(endpoints).flatMap(([slot, to]) =>
-          slot.startsWith(key) ? [to.split(' . ')[0]] : [],
-        ),
-      ],
-    ]),
-  );
-};
-const errors = () => log.of('error').map(({ fields }) => fields.inMs);
+freshForEachTest();
 
 describe('the rules in the kernel', () => {
   it('are those of what there is when the proxy starts', async () => {
@@ -315,21 +237,8 @@ describe('UDP flows to an endpoint that is gone', () => {
 
 test('no rule is made before the nodes are known, whose addresses no Service may have', async () => {
   await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
-  const { exec } = kernel;
   const nodeInformers = new ScriptedInformers('unread');
-  const places = { nodeIP: '192.0.2.1', serviceCIDR: '10.96.0.0/16', clusterCIDR: '10.244.0.0/16' };
-  proxier = createProxier({
-    informers,
-    nodeInformers,
-    exec,
-    events: { event: () => undefined },
-    nodeName: 'n',
-    ...places,
-    clock,
-    log,
-  });
-  running = proxier.run(stop.signal);
-  await clock.settle();
+  await start(nodeInformers);
   assert.equal(kernel.table, undefined);
   nodeInformers.informerFor({ ...nodeResource, part: 'metadata' }).sync();
   await clock.settle();

@@ -55,7 +55,6 @@ describe('the rules of a service', () => {
         { ip: '10.244.0.2', port: 8080, local: true },
         { ip: '10.244.0.3', port: 8080, local: false },
       ],
-      affinity: false,
       nodePort: undefined,
     });
   });
@@ -205,8 +204,20 @@ describe('the rules of a service', () => {
   test('treat external addresses like the cluster IP, except for the policy', () => {
     const spec = { sessionAffinity: 'ClientIP' as const, externalIPs: ['192.0.2.1'] };
     const [internal, external] = serviceRules(makeService(spec), [two], here);
-    assert.equal(internal?.affinity, true);
+    assert.equal(internal?.affinitySeconds, 10_800, 'the default of the field');
     assert.deepEqual(external, { ...internal, addresses: ['192.0.2.1'] });
+  });
+
+  test('a client keeps its endpoint for the time that the Service says', () => {
+    const sessionAffinityConfig = { clientIP: { timeoutSeconds: 90 } };
+    const [kept] = serviceRules(
+      makeService({ sessionAffinity: 'ClientIP', sessionAffinityConfig }),
+      [two],
+      here,
+    );
+    assert.equal(kept?.affinitySeconds, 90);
+    const [random] = serviceRules(makeService({ sessionAffinityConfig }), [two], here);
+    assert.equal(random?.affinitySeconds, undefined);
   });
 
   test('a load balancer that has said nothing yet adds no address', () => {

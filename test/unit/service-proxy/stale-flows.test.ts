@@ -10,7 +10,6 @@ const rule = (ips: readonly string[], over: Partial<ServicePortRules> = {}): Ser
   protocol: 'udp',
   port: 53,
   endpoints: ips.map((ip) => ({ ip, port: 5353, local: false })),
-  affinity: false,
   nodePort: undefined,
   ...over,
 });

@@ -6,7 +6,8 @@
 import { deepEqual } from '../../../../apimachinery/equality.ts';
 import type { Service, ServicePort } from '../types.gen.ts';
 
-const clientIPTimeoutSeconds = 10800;
+/** Default of `sessionAffinityConfig.clientIP.timeoutSeconds`, in seconds. */
+export const clientIPTimeoutSeconds = 10800;
 
 /**
  * Specification of a Service. A LoadBalancer with `allocateLoadBalancerNodePorts: false` gets no node ports;

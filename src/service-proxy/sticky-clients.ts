@@ -1,0 +1,47 @@
+/**
+ * The clients of Services with session affinity, and the endpoint of each. The kernel writes these maps itself
+ * at the first packet of a connection and forgets a client that opens none during the Service's timeout
+ * (`spec.sessionAffinityConfig.clientIP.timeoutSeconds`). The maps are read only before the whole table is
+ * written again, so that clients keep their endpoints over a restart of the node's agent.
+ */
+import type { Exec } from '../os/exec.ts';
+
+/** Names of the maps: clients that called an address, and clients that called a port of the node. */
+export const stickyMaps = ['sticky-clients', 'sticky-port-clients'] as const;
+export type StickyMap = (typeof stickyMaps)[number];
+
+/** Elements of the maps, as nft takes them: `KEY timeout TIME expires TIME : MARK`. */
+export type StickyClients = Readonly<Record<StickyMap, readonly string[]>>;
+
+export const noClients: StickyClients = { 'sticky-clients': [], 'sticky-port-clients': [] };
+
+/**
+ * Maximum number of clients in each map. A client beyond it gets an endpoint at random for each connection,
+ * until others are forgotten.
+ */
+export const maxStickyClients = 65_536;
+
+/** Key that identifies a client in each map, as an expression of nft. */
+export const clientKeys: Readonly<Record<StickyMap, string>> = {
+  'sticky-clients': 'ip saddr . ip daddr . meta l4proto . th dport',
+  'sticky-port-clients': 'ip saddr . meta l4proto . th dport',
+};
+
+/** Resolves to the clients that the kernel remembers; to none if the table or a map does not exist. */
+export async function readStickyClients(exec: Exec, table: string): Promise<StickyClients> {
+  const read = async (name: StickyMap) => {
+    try {
+      const { stdout } = await exec('nft', ['list', 'map', ...table.split(' '), name]);
+      return elementsIn(stdout);
+    } catch {
+      return [];
+    }
+  };
+  const [addresses, ports] = [await read('sticky-clients'), await read('sticky-port-clients')];
+  return { 'sticky-clients': addresses, 'sticky-port-clients': ports };
+}
+
+const element = /[\d.]+(?: \. [\w.]+)+ timeout \w+ expires \w+ : 0x[0-9a-f]+/g;
+
+/** Returns the elements in the output of `nft list map`. An element without time left has no `expires`. */
+export const elementsIn = (text: string): readonly string[] => text.match(element) ?? [];

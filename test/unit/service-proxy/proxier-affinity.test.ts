@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Service } from '../../../src/api/core/v1/service/service.ts';
+import { errors, freshForEachTest, kernel, put, service, slice, start } from './proxier-rig.ts';
+
+freshForEachTest();
+
+const sticky = (timeoutSeconds: number): Service => {
+  const web = service('web', '10.96.0.1');
+  const sessionAffinityConfig = { clientIP: { timeoutSeconds } };
+  return { ...web, spec: { ...web.spec, sessionAffinity: 'ClientIP', sessionAffinityConfig } };
+};
+const client = '10.2.0.1 . 10.96.0.1 . tcp . 80 timeout 1m expires 12s : 0x4d800009';
+const last = () => kernel.transactions.at(-1) ?? '';
+const added = () => /add element ip minik8s-proxy sticky-clients \{ (.*) \}/.exec(last())?.[1];
+
+describe('the clients that keep their endpoint', () => {
+  it('are written again with the whole table, with the time that they have left', async () => {
+    kernel.clients.set('sticky-clients', [client, client.replace('10.2.0.1', '10.2.0.2')]);
+    await kernel.exec('nft', ['-f', '-'], { input: 'add table ip minik8s-proxy\n' });
+    await put(sticky(60), slice('web-1', 'web', ['10.244.0.2']));
+    await start();
+    assert.match(last(), /^add table/);
+    assert.equal(added(), `${client}, ${client.replace('10.2.0.1', '10.2.0.2')}`);
+  });
+
+  it('are not read while single elements change', async () => {
+    await put(sticky(60), slice('web-1', 'web', ['10.244.0.2']));
+    await start();
+    kernel.clients.set('sticky-clients', [client]);
+    await put(slice('web-1', 'web', ['10.244.0.3']));
+    assert.equal(added(), undefined);
+    assert.deepEqual(errors(), []);
+  });
+
+  it('are none before there is a table', async () => {
+    kernel.clients.set('sticky-clients', [client]);
+    await put(sticky(60), slice('web-1', 'web', ['10.244.0.2']));
+    await start();
+    assert.equal(added(), undefined);
+    assert.deepEqual(errors(), []);
+  });
+});
+
+it('writes the whole table again before the chains of past timeouts are many', async () => {
+  await put(sticky(1), slice('web-1', 'web', ['10.244.0.2']));
+  await start();
+  let most = 0;
+  for (let seconds = 2; seconds < 1200; seconds++) {
+    await put(sticky(seconds));
+    most = Math.max(most, kernel.table?.chains.size ?? 0);
+  }
+  assert.ok(most <= 520, `${most} chains`);
+  assert.equal(kernel.elements.services?.['10.96.0.1 . tcp . 80'], 'goto sticky-1199-1');
+});
