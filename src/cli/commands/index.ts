@@ -4,6 +4,7 @@ import type { Verb, VerbGroup } from '../verb.ts';
 export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = {
   get: async () => (await import('./get.ts')).get,
   describe: async () => (await import('./describe.ts')).describe,
+  why: async () => (await import('./why.ts')).why,
   explain: async () => (await import('./explain.ts')).explain,
   apply: async () => (await import('./apply.ts')).apply,
   create: async () => (await import('./create.ts')).create,

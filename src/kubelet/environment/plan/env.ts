@@ -98,10 +98,10 @@ function variableValue(
   if (fieldRef) return fieldValue(pod, fieldRef.fieldPath, facts);
   if (resourceFieldRef) return resourceValue(pod, container, resourceFieldRef, facts.allocatable);
   if (configMapKeyRef) {
-    return keyOf('configmap', 'ConfigMap', configMapKeyRef, configMaps.get(configMapKeyRef.name)?.data, pod);
+    return keyOf('configmap', 'ConfigMap', configMapKeyRef, configMaps.get(configMapKeyRef.name), pod);
   }
   if (secretKeyRef) {
-    const encoded = keyOf('secret', 'Secret', secretKeyRef, secrets.get(secretKeyRef.name)?.data, pod);
+    const encoded = keyOf('secret', 'Secret', secretKeyRef, secrets.get(secretKeyRef.name), pod);
     return encoded === undefined ? undefined : decode(encoded, `env ${name}`);
   }
   throw new ContainerConfigError(
@@ -113,12 +113,14 @@ function keyOf(
   noun: string,
   kind: string,
   ref: { readonly name: string; readonly key: string; readonly optional?: boolean | undefined },
-  data: Readonly<Record<string, string>> | undefined,
+  source: { readonly data?: Readonly<Record<string, string>> | undefined } | undefined,
   pod: Pod,
 ): string | undefined {
-  const found = data && Object.hasOwn(data, ref.key) ? data[ref.key] : undefined;
+  // An object without entries has no data at all.
+  const data = source?.data ?? {};
+  const found = Object.hasOwn(data, ref.key) ? data[ref.key] : undefined;
   if (found !== undefined || ref.optional) return found;
-  if (!data) throw new ContainerConfigError(`${noun} ${JSON.stringify(ref.name)} not found`);
+  if (!source) throw new ContainerConfigError(`${noun} ${JSON.stringify(ref.name)} not found`);
   throw new ContainerConfigError(
     `couldn't find key ${ref.key} in ${kind} ${pod.metadata.namespace}/${ref.name}`,
   );

@@ -29,7 +29,10 @@ const secret: Secret = {
   data: { token: btoa('s3cret') },
 };
 const sources: ConfigSources = {
-  configMaps: new Map([['settings', map]]),
+  configMaps: new Map([
+    ['settings', map],
+    ['empty', { apiVersion: 'v1', kind: 'ConfigMap', metadata }],
+  ]),
   secrets: new Map([['keys', secret]]),
 };
 
@@ -135,6 +138,11 @@ describe('resolveEnv', () => {
       'key',
       { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'settings', key: 'none' } } }] },
       "couldn't find key none in ConfigMap shop/settings",
+    ],
+    [
+      'key of a map without entries',
+      { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'empty', key: 'none' } } }] },
+      "couldn't find key none in ConfigMap shop/empty",
     ],
     [
       'key of a secret',

@@ -1,0 +1,67 @@
+/** Reads the objects for explanations with the rights of the user. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { isForbidden } from '../../apimachinery/status-error.ts';
+import { type KindKey, kindKeys, whyKinds } from '../../why/kinds.ts';
+import { Snapshot } from '../../why/snapshot.ts';
+import type { Cluster } from '../connection/cluster.ts';
+import type { ApiResources } from '../objects/discovery.ts';
+import { recordsAt } from '../objects/objects.ts';
+import { pages } from '../objects/pages.ts';
+
+/** Kinds of which only names are needed: their contents stay on the server. */
+const namesOnly: readonly KindKey[] = ['secrets', 'configmaps', 'serviceaccounts'];
+const metadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+const pageSize = 500;
+
+export interface ReadSnapshot {
+  readonly snapshot: Snapshot;
+  /** Plural names of the kinds that the user may not read. */
+  readonly unread: readonly string[];
+}
+
+/**
+ * Resolves to the objects of one namespace, or of all, with those of the cluster. Rejects with the error of a
+ * kind that cannot be read for another reason than missing rights.
+ */
+export async function readSnapshot(
+  cluster: Cluster,
+  namespace: string | undefined,
+  nowMs: number,
+): Promise<ReadSnapshot> {
+  const resources = await cluster.resources();
+  const lists = await Promise.all(
+    kindKeys.map(async (key) => ({ key, list: await readKind(cluster, resources, key, namespace) })),
+  );
+  const objects = Object.fromEntries(lists.flatMap(({ key, list }) => (list ? [[key, list]] : [])));
+  const unread = lists.flatMap(({ key, list }) => (list ? [] : [key.split('.')[0] ?? key]));
+  return { snapshot: new Snapshot({ nowMs, objects }), unread };
+}
+
+/** Resolves to undefined if the user may not list the kind, or the server does not serve it. */
+async function readKind(
+  cluster: Cluster,
+  resources: ApiResources,
+  key: KindKey,
+  namespace: string | undefined,
+): Promise<readonly JsonObject[] | undefined> {
+  const [plural, ...group] = key.split('.');
+  const resource = resources.find((one) => one.plural === plural && one.group === group.join('.'));
+  if (!resource) return undefined;
+  const target = {
+    resource,
+    namespace: resource.namespaced ? (namespace ?? '') : '',
+    labelSelector: undefined,
+    fieldSelector: undefined,
+  };
+  const accept = namesOnly.includes(key) ? { accept: metadataList } : {};
+  const { kind } = whyKinds[key];
+  const found: JsonObject[] = [];
+  try {
+    for await (const page of pages(cluster, target, { limit: pageSize, ...accept }))
+      for (const item of recordsAt(page, 'items')) found.push({ ...item, kind });
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
+  return found;
+}

@@ -1,0 +1,24 @@
+import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { inNamespace } from '../kinds.ts';
+import type { Rule } from '../rule.ts';
+
+export const claimLost: Rule = {
+  kinds: ['persistentvolumeclaims'],
+  symptom: 'A PersistentVolumeClaim is Lost.',
+  cause: 'Somebody deleted its volume.',
+  advice: 'Create the claim again; its data are gone.',
+  find(claim) {
+    if (textAt(claim, 'status', 'phase') !== 'Lost') return undefined;
+    const { name, namespace } = metadataOf(claim);
+    return {
+      severity: 'broken',
+      says: `its PersistentVolume ${textAt(claim, 'spec', 'volumeName')} is gone`,
+      mend: [
+        {
+          command: `delete pvc ${name}${inNamespace({ namespace })}`,
+          about: 'and create it again: the data are lost',
+        },
+      ],
+    };
+  },
+};

@@ -1,0 +1,40 @@
+import { metadataOf, textAt, valueAt } from '../../apimachinery/fields.ts';
+import { inNamespace, kindKeys } from '../kinds.ts';
+import type { Rule } from '../rule.ts';
+
+const patienceMs = 20_000;
+/** Finalizers of Kubernetes' own controllers, which run in the cluster. */
+const own = /^(kubernetes\.io\/|foregroundDeletion$|orphan$|batch\.kubernetes\.io\/)/;
+
+export const finalizer: Rule = {
+  kinds: kindKeys.filter((key) => !['pods', 'namespaces', 'events', 'nodes'].includes(key)),
+  symptom: 'An object was deleted and stays.',
+  cause: 'A finalizer keeps it until its controller has removed the finalizer, and that controller does not.',
+  advice: 'Start the controller, or remove the finalizer if it is gone for good.',
+  find(object, seen) {
+    const { deletionTimestamp, name, namespace } = metadataOf(object);
+    if (deletionTimestamp === undefined || seen.nowMs - Date.parse(deletionTimestamp) < patienceMs)
+      return undefined;
+    const all = valueAt(object, 'metadata', 'finalizers');
+    const finalizers = (Array.isArray(all) ? all : []).filter(
+      (one): one is string => typeof one === 'string',
+    );
+    if (finalizers.length === 0) return undefined;
+    const foreign = finalizers.filter((one) => !own.test(one));
+    const kind = textAt(object, 'kind').toLowerCase();
+    return {
+      severity: 'degraded',
+      says: `it was deleted at ${deletionTimestamp}, and its finalizers keep it: ${finalizers.join(', ')}`,
+      mend:
+        foreign.length === 0
+          ? [{ advice: 'what it is used by must go first, such as pods that use a claim' }]
+          : [
+              { advice: `start the controller that removes ${foreign.join(', ')}` },
+              {
+                command: `patch ${kind} ${name}${inNamespace({ namespace })} --type=merge -p '{"metadata":{"finalizers":null}}'`,
+                about: 'if that controller is gone for good',
+              },
+            ],
+    };
+  },
+};

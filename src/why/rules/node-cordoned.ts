@@ -1,0 +1,17 @@
+import { metadataOf, valueAt } from '../../apimachinery/fields.ts';
+import type { Rule } from '../rule.ts';
+
+export const nodeCordoned: Rule = {
+  kinds: ['nodes'],
+  symptom: 'A node takes no new pods (SchedulingDisabled).',
+  cause: 'Somebody cordoned or drained it.',
+  advice: 'Uncordon it when its maintenance is over.',
+  find(node) {
+    if (valueAt(node, 'spec', 'unschedulable') !== true) return undefined;
+    return {
+      severity: 'waiting',
+      says: 'the node is cordoned: it takes no new pods',
+      mend: [{ command: `uncordon ${metadataOf(node).name}` }],
+    };
+  },
+};

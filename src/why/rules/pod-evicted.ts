@@ -1,0 +1,37 @@
+import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { inNamespace } from '../kinds.ts';
+import { oneLine } from '../pod-facts.ts';
+import type { Rule } from '../rule.ts';
+
+const reasons = [
+  'Evicted',
+  'NodeLost',
+  'UnexpectedAdmissionError',
+  'NodeAffinity',
+  'OutOfcpu',
+  'OutOfmemory',
+  'OutOfpods',
+  'Preempting',
+];
+
+export const podEvicted: Rule = {
+  kinds: ['pods'],
+  symptom: 'A pod has Failed with the reason Evicted or another one of its node.',
+  cause: 'The node could not keep it: it lacked memory, disk or a device, or was lost.',
+  advice: 'Delete the pod, and mend what the message says of the node.',
+  find(pod) {
+    const reason = textAt(pod, 'status', 'reason');
+    if (textAt(pod, 'status', 'phase') !== 'Failed' || !reasons.includes(reason)) return undefined;
+    const { namespace, name } = metadataOf(pod);
+    const node = textAt(pod, 'spec', 'nodeName');
+    return {
+      severity: 'degraded',
+      says: `the node ${node} ended it: ${reason}`,
+      evidence: [oneLine(textAt(pod, 'status', 'message'))].filter(Boolean),
+      mend: [
+        { command: `delete pod ${name}${inNamespace({ namespace })}`, about: 'a controller makes a new one' },
+      ],
+      because: [{ key: 'nodes', namespace: '', name: node }],
+    };
+  },
+};

@@ -1,0 +1,24 @@
+import { metadataOf, recordsAt, textAt } from '../../apimachinery/fields.ts';
+import type { Rule } from '../rule.ts';
+
+export const podGated: Rule = {
+  kinds: ['pods'],
+  symptom: 'A pod is SchedulingGated.',
+  cause: 'Its schedulingGates say that another program still has something to do first.',
+  advice: 'Look for the program that removes the gate, which its name usually says.',
+  find(pod) {
+    const gates = recordsAt(pod, 'spec', 'schedulingGates').map((gate) => textAt(gate, 'name'));
+    if (gates.length === 0) return undefined;
+    return {
+      severity: 'waiting',
+      says: `the pod is not scheduled before these gates are removed: ${gates.join(', ')}`,
+      mend: [
+        { advice: 'start the program that removes the gate' },
+        {
+          command: `patch pod ${metadataOf(pod).name} -n ${metadataOf(pod).namespace} -p '{"spec":{"schedulingGates":null}}' --type=merge`,
+          about: 'removes the gates',
+        },
+      ],
+    };
+  },
+};

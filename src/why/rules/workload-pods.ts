@@ -1,0 +1,36 @@
+import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import type { ObjectRef } from '../kinds.ts';
+import { conditionOf, isReady } from '../pod-facts.ts';
+import type { Rule } from '../rule.ts';
+import type { Snapshot } from '../snapshot.ts';
+import { replicasOf } from '../workload-facts.ts';
+
+export const workloadPods: Rule = {
+  kinds: ['deployments.apps', 'replicasets.apps', 'statefulsets.apps', 'daemonsets.apps'],
+  symptom: 'A workload has fewer ready pods than it asks for (READY 1/3).',
+  cause: 'A pod of it is not ready.',
+  advice: 'Mend the pod that is named.',
+  find(workload, seen) {
+    const { wanted, ready, updated } = replicasOf(workload);
+    const isRolled = textAt(workload, 'kind') !== 'Deployment' || updated >= wanted;
+    if (ready >= wanted && isRolled) return undefined;
+    const isLate = textAt(conditionOf(workload, 'Progressing'), 'reason') === 'ProgressDeadlineExceeded';
+    const severity = ready === 0 && wanted > 0 ? 'broken' : 'degraded';
+    const count = isRolled
+      ? `${ready} of ${wanted} pods are ready`
+      : `${updated} of ${wanted} pods have the present template, ${ready} are ready`;
+    return {
+      severity,
+      says: isLate ? `${count}; the rollout has exceeded its deadline` : count,
+      because: newestFirst(seen, seen.ownedBy(workload)),
+    };
+  },
+};
+
+/** Returns the pods that are not ready and the workloads below, the newest first: a rollout waits for those. */
+function newestFirst(seen: Snapshot, refs: readonly ObjectRef[]): readonly ObjectRef[] {
+  const created = (ref: ObjectRef) => metadataOf(seen.get(ref) ?? {}).creationTimestamp ?? '';
+  return refs
+    .filter((ref) => ref.key !== 'pods' || !isReady(seen.get(ref) ?? {}))
+    .toSorted((a, b) => (created(a) === created(b) ? 0 : created(a) < created(b) ? 1 : -1));
+}

@@ -1,0 +1,19 @@
+/** The workload that makes a pod, in the form `WORD/NAME`. Pure. */
+import type { JsonObject } from '../apimachinery/equality.ts';
+import { nameOf, type ObjectRef } from './kinds.ts';
+import { controllerOf, type Snapshot } from './snapshot.ts';
+
+/** Returns the workload whose template a user changes: the last controller on the way up; none for lone pods. */
+export function workloadOf(
+  seen: Snapshot,
+  pod: JsonObject,
+): { readonly ref: ObjectRef; readonly name: string } | undefined {
+  let ref = controllerOf(pod)?.ref;
+  for (let above = ref && seen.get(ref); above; ) {
+    const next = controllerOf(above)?.ref;
+    if (!next) break;
+    ref = next;
+    above = seen.get(next);
+  }
+  return ref && { ref, name: nameOf(ref) };
+}

@@ -1,0 +1,313 @@
+/** States of pods, each with the rule that must recognize it. */
+import type { Case } from './why-cases.ts';
+import { condition, event, node, object, pod, waiting } from './why-objects.ts';
+
+const report = (reasons: readonly object[]) => ({
+  'scheduler.minik8s.io/rejections': JSON.stringify({ total: 1, nodes: [{ node: 'n1', reasons }] }),
+});
+const unscheduled = (message: string, reasons: readonly object[], spec: object = {}) =>
+  pod('web', {
+    metadata: { annotations: report(reasons) },
+    spec,
+    status: { phase: 'Pending', conditions: [condition('PodScheduled', 'False', 'Unschedulable', message)] },
+  });
+const ended = (exitCode: number, reason = 'Error') => ({ terminated: { exitCode, reason } });
+
+export const podCases: readonly Case[] = [
+  {
+    rule: 'pod-gated',
+    objects: { pods: [pod('web', { spec: { schedulingGates: [{ name: 'example.com/quota' }] } })] },
+    says: /example\.com\/quota/,
+    mend: /program that removes the gate/,
+  },
+  {
+    rule: 'pod-claims',
+    objects: {
+      pods: [
+        pod('web', { spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] } }),
+      ],
+      persistentvolumeclaims: [],
+    },
+    says: /PersistentVolumeClaim data does not exist/,
+  },
+  {
+    rule: 'pod-no-node',
+    objects: { pods: [unscheduled('no nodes available to schedule pods', [])], nodes: [] },
+    says: /the cluster has no nodes/,
+    mend: /token create/,
+  },
+  {
+    rule: 'pod-cordoned-nodes',
+    objects: {
+      pods: [unscheduled('0/1 nodes are available', [{ reason: 'node(s) were unschedulable' }])],
+      nodes: [node('n1', { spec: { unschedulable: true } })],
+    },
+    says: /cordoned/,
+    first: 'node-cordoned',
+    mend: /^uncordon n1$/,
+  },
+  {
+    rule: 'pod-node-selector',
+    objects: {
+      pods: [
+        unscheduled('', [{ reason: "node(s) didn't match Pod's node affinity/selector" }], {
+          nodeSelector: { disk: 'ssd' },
+        }),
+      ],
+      nodes: [node('n1')],
+    },
+    says: /disk=ssd/,
+    mend: /^label node n1 disk=ssd$/,
+  },
+  {
+    rule: 'pod-taints',
+    objects: { pods: [unscheduled('', [{ reason: 'node(s) had untolerated taint {gpu: yes}' }])] },
+    says: /taint gpu=yes/,
+    mend: /key: gpu, operator: Equal, value: yes/,
+  },
+  {
+    rule: 'pod-host-port',
+    objects: {
+      pods: [
+        unscheduled('', [{ reason: "node(s) didn't have free ports for the requested pod ports" }], {
+          containers: [{ name: 'main', ports: [{ hostPort: 8080 }] }],
+        }),
+      ],
+    },
+    says: /8080/,
+  },
+  {
+    rule: 'pod-resources',
+    objects: {
+      pods: [
+        unscheduled('', [{ reason: 'Insufficient cpu', resource: 'cpu', requested: '8', free: '1500m' }]),
+      ],
+    },
+    says: /n1 lacks the least: cpu \(asks for 8, free are 1500m\)/,
+    evidence: /n1: Insufficient cpu \(requested 8, free 1500m\)/,
+  },
+  {
+    rule: 'pod-unschedulable',
+    objects: { pods: [unscheduled('0/1 nodes are available: spread', [{ reason: 'spread' }])] },
+    says: /0\/1 nodes are available: spread/,
+  },
+  {
+    rule: 'pod-no-scheduler',
+    objects: { pods: [pod('web', { spec: { schedulerName: 'mine' }, status: { phase: 'Pending' } })] },
+    says: /spec\.schedulerName is mine/,
+  },
+  {
+    rule: 'pod-terminating',
+    objects: {
+      pods: [pod('web', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a.b/c'] } })],
+    },
+    says: /a\.b\/c/,
+    mend: /start the controller/,
+  },
+  {
+    rule: 'pod-evicted',
+    objects: {
+      pods: [
+        pod('web', {
+          spec: { nodeName: 'n1' },
+          status: { phase: 'Failed', reason: 'Evicted', message: 'low on memory' },
+        }),
+      ],
+    },
+    says: /Evicted/,
+    evidence: /low on memory/,
+  },
+  {
+    rule: 'pod-on-lost-node',
+    objects: {
+      pods: [pod('web', { spec: { nodeName: 'n1' }, status: { phase: 'Running' } })],
+      nodes: [node('n1', { status: { conditions: [condition('Ready', 'Unknown', 'NodeStatusUnknown')] } })],
+    },
+    says: /n1 is not ready/,
+    first: 'node-not-ready',
+    mend: /minik8s status/,
+  },
+  {
+    rule: 'pod-image',
+    objects: {
+      pods: [waiting('web', 'ImagePullBackOff', 'Back-off')],
+      events: [event('pods', 'web', 'Failed', 'Failed to pull image "hello": no such host')],
+    },
+    says: /the image hello cannot be pulled/,
+    evidence: /no such host/,
+    mend: /^set image pod\/web -n default main=IMAGE$/,
+  },
+  {
+    rule: 'pod-references',
+    objects: {
+      pods: [
+        pod('web', {
+          spec: {
+            nodeName: 'n1',
+            containers: [{ name: 'main', envFrom: [{ secretRef: { name: 'keys' } }] }],
+          },
+          status: { phase: 'Pending' },
+        }),
+      ],
+      secrets: [],
+    },
+    says: /the Secret keys does not exist in namespace default/,
+    mend: /^create secret generic keys -n default/,
+  },
+  {
+    rule: 'pod-references',
+    objects: {
+      pods: [
+        waiting('web', 'CreateContainerConfigError', "couldn't find key color in ConfigMap default/paint"),
+      ],
+    },
+    says: /the ConfigMap paint has no key color/,
+    mend: /^patch configmap paint -n default .*"data":\{"color"/,
+  },
+  {
+    rule: 'pod-out-of-memory',
+    objects: {
+      pods: [
+        pod('web', {
+          spec: { nodeName: 'n1', containers: [{ name: 'main', resources: { limits: { memory: '64Mi' } } }] },
+          status: {
+            phase: 'Running',
+            containerStatuses: [
+              {
+                name: 'main',
+                state: { waiting: { reason: 'CrashLoopBackOff' } },
+                lastState: ended(137, 'OOMKilled'),
+              },
+            ],
+          },
+        }),
+      ],
+    },
+    says: /limit of 64Mi/,
+  },
+  {
+    rule: 'pod-start-error',
+    objects: {
+      pods: [
+        waiting('web', 'CreateContainerError', 'exec: "serve": executable file not found in $PATH', {
+          command: ['serve'],
+        }),
+      ],
+    },
+    says: /no such program \(serve\)/,
+  },
+  {
+    rule: 'pod-liveness',
+    objects: {
+      pods: [
+        pod('web', {
+          spec: { nodeName: 'n1', containers: [{ name: 'main', livenessProbe: { httpGet: { port: 1 } } }] },
+          status: {
+            phase: 'Running',
+            containerStatuses: [{ name: 'main', restartCount: 3, state: ended(137) }],
+          },
+        }),
+      ],
+      events: [event('pods', 'web', 'Unhealthy', 'Liveness probe failed: connection refused')],
+    },
+    says: /the liveness probe of container main fails/,
+    evidence: /connection refused/,
+  },
+  {
+    rule: 'pod-exits',
+    objects: {
+      pods: [
+        pod('web', {
+          spec: { nodeName: 'n1' },
+          status: {
+            phase: 'Running',
+            containerStatuses: [
+              {
+                name: 'main',
+                state: { waiting: { reason: 'CrashLoopBackOff' } },
+                lastState: ended(0, 'Completed'),
+              },
+            ],
+          },
+        }),
+      ],
+    },
+    says: /ends without an error/,
+  },
+  {
+    rule: 'pod-crash',
+    objects: {
+      pods: [
+        pod('web', {
+          spec: { nodeName: 'n1' },
+          status: {
+            phase: 'Running',
+            containerStatuses: [
+              { name: 'main', state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: ended(127) },
+            ],
+          },
+        }),
+      ],
+    },
+    says: /exit code 127 \(the command was not found\)/,
+    mend: /^logs web -n default -c main --previous$/,
+  },
+  {
+    rule: 'pod-mount',
+    objects: {
+      pods: [pod('web', { spec: { nodeName: 'n1' }, status: { phase: 'Pending' } })],
+      events: [event('pods', 'web', 'FailedMount', 'MountVolume.SetUp failed: hostPath type check failed')],
+    },
+    says: /hostPath type check failed/,
+  },
+  {
+    rule: 'pod-readiness',
+    objects: {
+      pods: [
+        pod('web', {
+          spec: {
+            nodeName: 'n1',
+            containers: [{ name: 'main', readinessProbe: { tcpSocket: { port: 1 } } }],
+          },
+          status: {
+            phase: 'Running',
+            conditions: [condition('Ready', 'False', 'ContainersNotReady')],
+            containerStatuses: [{ name: 'main', ready: false, state: { running: {} } }],
+          },
+        }),
+      ],
+      events: [event('pods', 'web', 'Unhealthy', 'Readiness probe failed: HTTP 500')],
+    },
+    says: /the readiness probe of container main fails/,
+    evidence: /HTTP 500/,
+  },
+  {
+    rule: 'pod-starting',
+    objects: { pods: [pod('web', { spec: { nodeName: 'n1' }, status: { phase: 'Pending' } })] },
+    says: /n1 has not reported it yet/,
+  },
+  {
+    rule: 'node-pressure',
+    about: { key: 'nodes', namespace: '', name: 'n1' },
+    objects: {
+      nodes: [
+        node('n1', {
+          status: { conditions: [condition('Ready', 'True'), condition('DiskPressure', 'True', '', 'full')] },
+        }),
+      ],
+    },
+    says: /short of disk space/,
+  },
+  {
+    rule: 'finalizer',
+    about: { key: 'configmaps', namespace: 'default', name: 'kept' },
+    objects: {
+      configmaps: [
+        object('ConfigMap', 'kept', {
+          metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a.b/c'] },
+        }),
+      ],
+    },
+    says: /a\.b\/c/,
+  },
+];

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { describe, it, test } from 'node:test';
+import { inOneGo } from '../../../src/apimachinery/steps.ts';
+import { explain, explainAll } from '../../../src/why/explain.ts';
+import { type KindKey, kindKeys, type ObjectRef, whyKinds } from '../../../src/why/kinds.ts';
+import { rules } from '../../../src/why/rules/index.ts';
+import { Snapshot } from '../../../src/why/snapshot.ts';
+import { otherCases } from './cases-of-others.ts';
+import { podCases } from './cases-of-pods.ts';
+import type { Case } from './why-cases.ts';
+import { condition, node, now, object, pod } from './why-objects.ts';
+
+const cases = [...podCases, ...otherCases];
+const web: ObjectRef = { key: 'pods', namespace: 'default', name: 'web' };
+const snapshotOf = (objects: Case['objects']) => new Snapshot({ nowMs: Date.parse(now), objects });
+
+describe('each rule names its cause', () => {
+  for (const { rule, about = web, objects, says, evidence, first, mend } of cases)
+    it(`by ${rule}: ${says.source}`, () => {
+      const chain = explain(snapshotOf(objects), about);
+      const [step, last] = [chain[0], chain.at(-1)];
+      assert.ok(step, 'nothing is found');
+      assert.equal(step.rule, rule, step.finding.says);
+      assert.match(step.finding.says, says);
+      if (evidence) assert.match((step.finding.evidence ?? []).join('\n'), evidence);
+      assert.equal(last?.rule, first ?? rule);
+      const [change] = last.finding.mend ?? [];
+      if (mend) assert.match(change ? ('command' in change ? change.command : change.advice) : '', mend);
+    });
+
+  it('and every rule has a case, a symptom, a cause and an advice', () => {
+    assert.deepEqual(new Set(cases.map(({ rule }) => rule)), new Set(Object.keys(rules)));
+    for (const [name, { symptom, cause, advice }] of Object.entries(rules))
+      for (const text of [symptom, cause, advice]) assert.match(text, /\.$/, name);
+  });
+
+  it('only in what was read: without the other kinds nothing is said to be missing', () => {
+    for (const { about = web, objects } of cases) {
+      const alone = { [about.key]: objects[about.key], events: objects.events ?? [] };
+      for (const { finding } of explain(snapshotOf(alone), about))
+        assert.doesNotMatch(finding.says, /does not exist(?!.*no volume has it)/);
+    }
+  });
+
+  it('in objects of any shape, without an error', () => {
+    const shapes = [null, 1, 'x', [], [null], {}, { status: 1, spec: 'x', metadata: [] }];
+    for (const key of kindKeys)
+      for (const shape of shapes) {
+        const one = object(whyKinds[key].kind, 'web', { spec: shape, status: shape } as never);
+        explain(snapshotOf({ [key]: [one] }), { key, namespace: 'default', name: 'web' });
+      }
+  });
+});
+
+test('an object as wished has no chain', () => {
+  const running = pod('web', {
+    spec: { nodeName: 'n1' },
+    status: { phase: 'Running', conditions: [condition('Ready', 'True')] },
+  });
+  assert.deepEqual(explain(snapshotOf({ pods: [running], nodes: [node('n1')] }), web), []);
+});
+
+test('causes in a circle end', () => {
+  const owner = (kind: string, name: string) => ({
+    ownerReferences: [{ kind, name, uid: `uid-of-${kind}-${name}`, controller: true }],
+  });
+  const replicaSet = object('ReplicaSet', 'web', {
+    metadata: owner('ReplicaSet', 'web'),
+    spec: { replicas: 1 },
+    status: { replicas: 1 },
+  });
+  const about: ObjectRef = { key: 'replicasets.apps', namespace: 'default', name: 'web' };
+  assert.equal(explain(snapshotOf({ 'replicasets.apps': [replicaSet] }), about).length, 1);
+});
+
+describe('the problems of a cluster', () => {
+  const gated = (name: string, more: object = {}) =>
+    pod(name, { ...more, spec: { schedulingGates: [{ name: 'gate' }] } });
+  const lost = node('n1', { status: { conditions: [condition('Ready', 'Unknown')] } });
+  const on = (name: string) => pod(name, { spec: { nodeName: 'n1' }, status: { phase: 'Running' } });
+
+  it('are each named once with all their objects, the worst first', () => {
+    const seen = snapshotOf({ nodes: [lost], pods: [gated('waits'), on('a'), on('b')] });
+    const problems = inOneGo(explainAll(seen));
+    assert.deepEqual(
+      problems.map(({ chain, subjects }) => [chain.at(-1)?.rule, subjects.map(({ name }) => name)]),
+      [
+        ['node-not-ready', ['n1', 'a', 'b']],
+        ['pod-gated', ['waits']],
+      ],
+    );
+  });
+
+  it('of one namespace leave the others out', () => {
+    const other = gated('other', { metadata: { namespace: 'other' } });
+    const problems = inOneGo(explainAll(snapshotOf({ pods: [gated('waits'), other] }), 'other'));
+    assert.deepEqual(
+      problems.map(({ subjects }) => subjects.map(({ name }) => name)),
+      [['other']],
+    );
+  });
+
+  it('do not repeat the pods of a workload', () => {
+    const keys: readonly KindKey[] = ['deployments.apps', 'replicasets.apps', 'pods'];
+    const workload = otherCases.find(({ rule }) => rule === 'workload-pods');
+    assert.ok(workload && keys.every((key) => workload.objects[key]));
+    const [problem, ...more] = inOneGo(explainAll(snapshotOf(workload.objects)));
+    assert.deepEqual(more, []);
+    assert.deepEqual(
+      problem?.chain.map(({ rule }) => rule),
+      ['workload-pods', 'workload-pods', 'pod-gated'],
+    );
+  });
+});
