@@ -1,6 +1,6 @@
 /**
- * The clients of Services with session affinity, and the endpoint of each. The kernel writes these maps at the
- * first packet of a connection and forgets a client that opens none during the Service's timeout
+ * The clients of Services with session affinity, and the endpoint of each. The kernel writes these maps at
+ * the first packet of a connection and forgets a client that opens none during the Service's timeout
  * (`spec.sessionAffinityConfig.clientIP.timeoutSeconds`). The maps are read only before the whole table is
  * written again, so that clients keep their endpoints over a restart of the node's agent.
  */
