@@ -17,7 +17,7 @@ const rounds = 3;
 const app = 'restarted';
 const clusterIP = '10.96.0.91';
 
-async function deploy(cluster: Cluster): Promise<void> {
+export async function deploy(cluster: Cluster): Promise<void> {
   const client = createClient(adminTransport(cluster.kubeconfig));
   const labels = { app };
   await client.resource(serviceResource).create({
@@ -52,7 +52,7 @@ interface RestartTimes {
   readonly processor: number;
 }
 
-async function restartOnce(cluster: Cluster): Promise<RestartTimes> {
+export async function restartOnce(cluster: Cluster): Promise<RestartTimes> {
   const spent = processorTime(cluster.pid);
   const since = performance.now();
   await cluster.end('SIGTERM');
