@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Cleanup } from '../../e2e/harness/cluster.ts';
 import { Hosts } from '../../e2e/harness/hosts.ts';
 import { JoinedMaster } from '../../e2e/harness/joined-masters.ts';
-import { killIfThere, processesNaming, programOf } from '../../e2e/harness/processes.ts';
+import { killIfThere } from '../../e2e/harness/processes.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';
 import { ApiClient, credentialsIn } from './api-client.ts';
 import type { Disturbance, Kind } from './plan.ts';
@@ -34,7 +34,7 @@ export class Scene {
     await first.startWith(undefined);
     for (const other of others) await other.startWith(await first.invite());
     const scene = new Scene(hosts, masters);
-    await scene.#allVote(first);
+    await first.untilAllVote(count);
     return scene;
   }
 
@@ -60,7 +60,7 @@ export class Scene {
         for (const pid of await runningEtcds(master)) killIfThere(pid);
       },
       'kill both': async (master) => {
-        await endBoth(master);
+        await master.kill();
         await master.startWith(undefined);
       },
       'freeze master': async ({ role }, _, ms) => {
@@ -81,25 +81,14 @@ export class Scene {
       },
       refill: async (master, index) => {
         const inviting = this.masters[(index + 1) % this.masters.length] as JoinedMaster;
-        await this.#allVote(inviting);
-        await endBoth(master);
+        await inviting.untilAllVote(this.masters.length);
+        await master.kill();
         rmSync(master.dataDir, { recursive: true });
         await master.startWith(await inviting.invite());
         master.configure(undefined);
-        await this.#allVote(inviting);
+        await inviting.untilAllVote(this.masters.length);
       },
     };
-
-  async #allVote(at: JoinedMaster): Promise<void> {
-    await waitFor(
-      'all to vote',
-      async () => {
-        const lines = await at.list();
-        return lines.length === this.masters.length && lines.every((line) => / voter +yes/.test(line));
-      },
-      { timeoutMs: mendMs },
-    );
-  }
 
   async #untilReady(index: number, kind: Kind): Promise<void> {
     const { name, role } = this.masters[index] as JoinedMaster;
@@ -112,20 +101,9 @@ export class Scene {
   }
 }
 
-const etcdsOf = ({ dataDir }: JoinedMaster) =>
-  processesNaming(dataDir).filter((pid) => programOf(pid)?.includes('etcd'));
-
 /** Waits for an etcd, which may be between two starts. */
 const runningEtcds = (master: JoinedMaster) =>
   waitFor(`an etcd of ${master.name}`, () => {
-    const pids = etcdsOf(master);
+    const pids = master.etcds();
     return pids.length > 0 && pids;
   });
-
-/** Kills a master and its etcd without a warning. */
-async function endBoth(master: JoinedMaster): Promise<void> {
-  const pids = etcdsOf(master);
-  const ended = master.role.end('SIGKILL');
-  for (const pid of pids) killIfThere(pid);
-  await ended;
-}
