@@ -48,6 +48,17 @@ function inTurn(writes: readonly Write[]): Write {
   };
 }
 
+/** Returns a write that the first of all acknowledges; each has one request under way at most. */
+function atAny(writes: readonly Write[]): Write {
+  const pending = new Map<Write, Promise<unknown>>();
+  const begun = (write: Write) => {
+    const request = pending.get(write) ?? write().finally(() => pending.delete(write));
+    pending.set(write, request);
+    return request;
+  };
+  return () => Promise.any(writes.map(begun));
+}
+
 /** Starts masters on an external etcd, whose members run on the same hosts. */
 async function onExternalEtcd(cleanups: (() => Promise<void>)[]): Promise<ThreeMasters> {
   const hosts = await Hosts.start({ after: (fn) => cleanups.push(fn) }, 3, { docker: false });
@@ -89,7 +100,7 @@ async function onEtcdInside(cleanups: (() => Promise<void>)[]): Promise<ThreeMas
   });
   return {
     write: inTurn(masters.map(objectAt)),
-    writeEtcd: inTurn(await Promise.all(members)),
+    writeEtcd: atAny(await Promise.all(members)),
     kill: async (index) => masters[index]?.kill(),
     revive: async (index) => masters[index]?.startWith(undefined),
   };
