@@ -19,7 +19,7 @@ const growth = 25;
  */
 const settleMs = 5000;
 
-/** Time in milliseconds after which a role has started: the memory of what only the start needs is released. */
+/** Delay in milliseconds until the memory of what only the start of a role needs is released. */
 const startedMs = 30_000;
 
 /** Must be called after everything is loaded: V8 rejects compiled code that was cached under other flags. */

@@ -1,4 +1,4 @@
-/** Masters that join at once, under a taken name, or with the disk of a removed one; and the leader removed. */
+/** Masters that join at once, under a taken name, or with a former disk, and the removal of the leader. */
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';

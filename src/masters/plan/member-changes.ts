@@ -28,7 +28,7 @@ export type JoinPlan =
   /** The master is a member already, and goes on with its data. */
   | { readonly kind: 'is-member'; readonly memberId: string }
   | { readonly kind: 'refuse'; readonly why: string }
-  /** It may join once a member that is joining votes. */
+  /** The master may join once a member that is joining votes. */
   | { readonly kind: 'wait'; readonly why: string }
   /** Members of the same master are removed, whose data are lost; then it is added. */
   | { readonly kind: 'add'; readonly replaced: readonly string[] };

@@ -1,4 +1,4 @@
-/** Checks a history: no acknowledged write is lost, no event is missed or repeated, no read is stale. Pure. */
+/** Checks a history: no acknowledged write lost, no event missed or repeated, no stale read. Pure. */
 import type { History, ReadRecord, SeenEvent, Sight, WriteRecord } from './history.ts';
 
 /** Name of the object that all writers change; every other object has one writer. */

@@ -1,6 +1,7 @@
 /**
- * `npm run walk:kills -- --masters=3`: kills, freezes, cuts off and refills masters and their etcd under load,
- * in clusters of some kills each. A line of the record is one cluster, so that an interrupted walk goes on.
+ * `npm run walk:kills -- --masters=3`: kills, freezes, cuts off and refills masters and their etcd under
+ * load, in clusters of some kills each. A line of the record is one cluster, so that an interrupted walk goes
+ * on.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Some disturbances of one cluster under load, with the check of everything that its clients were answered. */
+/** Some disturbances of one cluster under load, with the check of everything that its clients got. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
