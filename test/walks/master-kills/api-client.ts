@@ -72,13 +72,16 @@ export class ApiClient {
   }
 
   #begin(options: RequestOptions, body?: object): Promise<IncomingMessage> {
-    const headers = { 'content-type': 'application/json' };
+    const content = body ? JSON.stringify(body) : '';
+    // Node sends no length with the body of a DELETE by itself.
+    const length = Buffer.byteLength(content);
+    const headers = { 'content-type': 'application/json', ...(length > 0 && { 'content-length': length }) };
     return new Promise((resolve, reject) => {
       const call = request(this.url, { ...options, headers, agent: this.#agent }, resolve);
       call.once('timeout', () => call.destroy(new Error('no event')));
       call.on('socket', (socket) => socket.setKeepAlive(true, 1_000));
       call.on('error', reject);
-      call.end(body && JSON.stringify(body));
+      call.end(content);
     });
   }
 }
