@@ -13,6 +13,11 @@ export class JoinRefusedError extends Error {
   override readonly name = 'JoinRefusedError';
 }
 
+/** A request that may be granted in a moment, without anybody's help. Nothing was changed. */
+export class JoinBusyError extends Error {
+  override readonly name = 'JoinBusyError';
+}
+
 export interface GrantOptions {
   readonly rpc: MembersRpc;
   readonly clock: Clock;
@@ -21,7 +26,7 @@ export interface GrantOptions {
   readonly log: Logger;
 }
 
-/** Rejects with JoinRefusedError, and with GrpcError if there is no majority. */
+/** Rejects with JoinRefusedError or JoinBusyError, and with GrpcError if there is no majority. */
 export async function grantJoin(
   { rpc, authority, own, clock, log }: GrantOptions,
   asked: JoinRequest,
@@ -31,12 +36,13 @@ export async function grantJoin(
   const { clusterId } = membership;
   const plan = planJoin(await knownMembers(membership, tls), clusterId, asked);
   if (plan.kind === 'refuse') throw new JoinRefusedError(plan.why);
+  if (plan.kind === 'wait') throw new JoinBusyError(plan.why);
   if (plan.kind === 'is-member') {
     const member = { memberId: plan.memberId, name: asked.name };
     return { outcome: 'is-member', initialCluster: initialCluster(membership.members, member) };
   }
   for (const id of plan.replaced) await onceHealthy(clock, () => rpc.remove(id));
-  const { members } = await onceHealthy(clock, () => rpc.addLearner(asked.peerUrl));
+  const { members } = await onceHealthy(clock, () => rpc.addLearner(asked.peerUrl)).catch(busyWithLearner);
   const added = members.find(({ peerUrl }) => peerUrl === asked.peerUrl);
   if (!added) throw new Error('etcd did not list the member that it has added');
   log.info('a master joins', { master: asked.name, peer: asked.peerUrl });
@@ -45,6 +51,12 @@ export async function grantJoin(
     ...{ outcome: 'added', clusterId, memberId, authority },
     initialCluster: initialCluster(members, { memberId, name: asked.name }),
   };
+}
+
+/** etcd adds one learner at a time; another master may have added one meanwhile. */
+function busyWithLearner(error: unknown): never {
+  if (!errorMessage(error).includes('too many learner members')) throw error;
+  throw new JoinBusyError('another master is joining at the moment: try again');
 }
 
 const checkMs = 1_000;

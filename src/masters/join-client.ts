@@ -20,10 +20,18 @@ export class JoinDeniedError extends Error {
   override readonly name = 'JoinDeniedError';
 }
 
+/** A master that cannot answer yet, such as while another one joins. */
+export class JoinPendingError extends Error {
+  override readonly name = 'JoinPendingError';
+}
+
 /** The first master restarts its etcd with the port for its peers. */
 const answerMs = 60_000;
 
-/** Rejects with JoinDeniedError if a master refuses, and with one line if none answers. */
+/**
+ * Rejects with JoinDeniedError if a master refuses, with JoinPendingError if one cannot answer yet, and with
+ * one line if none answers.
+ */
 export async function askToJoin(call: JoinCall, signal: AbortSignal): Promise<JoinAnswer> {
   const failures: string[] = [];
   for (const server of call.servers) {
@@ -31,7 +39,7 @@ export async function askToJoin(call: JoinCall, signal: AbortSignal): Promise<Jo
       return await askOne(server, call, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof JoinDeniedError) throw error;
+      if (error instanceof JoinDeniedError || error instanceof JoinPendingError) throw error;
       failures.push(`${server} (${errorMessage(error)})`);
     }
   }
@@ -49,6 +57,7 @@ async function askOne(
   if (status === 200) return readJoinAnswer(answer);
   if (status === 404) throw new JoinDeniedError(`${server} is of an earlier version: upgrade it first`);
   const [line = ''] = answer.split('\n');
+  if (status === 503) throw new JoinPendingError(line);
   if (status >= 500) throw new Error(line);
   throw new JoinDeniedError(`${server} refuses this master: ${line}`);
 }

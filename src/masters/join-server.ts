@@ -1,10 +1,10 @@
 /**
  * The path at which masters ask to join. It answers only the holder of a token that was created for masters:
  * an answer has the key of etcd's authority, with which a member reads everything. Other requests get 401
- * before their body is read, and 429 if there are many.
+ * before their body is read, and 429 if there are many. A request that may be granted in a moment gets 503.
  */
 import { errorMessage, type Logger } from '../base/log.ts';
-import { JoinRefusedError } from './grant.ts';
+import { JoinBusyError, JoinRefusedError } from './grant.ts';
 import { type JoinAnswer, type JoinRequest, joinPath, readJoinRequest } from './join-messages.ts';
 
 export interface JoinServerOptions {
@@ -68,7 +68,7 @@ class JoinServer {
     const length = Number(request.headers.get('content-length') ?? Number.NaN);
     if (!(length <= maxBodyLength))
       return { status: 413, body: `the request needs a Content-Length of at most ${maxBodyLength}\n` };
-    if (this.#isBusy) return { status: 409, body: 'another master is joining at the moment: try again\n' };
+    if (this.#isBusy) return { status: 503, body: 'another master is joining at the moment: try again\n' };
     this.#isBusy = true;
     try {
       return await this.#answer(request, token);
@@ -87,6 +87,7 @@ class JoinServer {
     } catch (error) {
       const body = `${errorMessage(error)}\n`;
       if (error instanceof JoinRefusedError) return { status: 409, body };
+      if (error instanceof JoinBusyError) return { status: 503, body };
       log.error('a master could not be added', { error: errorMessage(error) });
       return { status: 500, body };
     }

@@ -5,7 +5,10 @@
  * which is experimental; no other module uses it. Other C libraries (musl) keep less memory and are not
  * trimmed.
  */
+
 import type { DynamicLibraryResult } from 'node:ffi';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { unwrittenMappings } from './mappings.ts';
 
 const definitions = {
   malloc_trim: { arguments: ['u64'], return: 'i32' },
@@ -39,6 +42,18 @@ export function giveBackMapped(bytes: Uint8Array): void {
   const first = ((start + maxPage - 1n) / maxPage) * maxPage;
   const last = ((start + BigInt(bytes.byteLength)) / maxPage) * maxPage;
   if (last > first) libc.functions.madvise(first, last - first, dontNeed);
+}
+
+/**
+ * Releases the memory in which the executable itself is mapped. What is used again is mapped again, from the
+ * file; what only the start has used is not.
+ */
+export function giveBackExecutable(): void {
+  const libc = openLibc();
+  if (!libc) return;
+  const smaps = readFileSync('/proc/self/smaps', 'utf8');
+  for (const { start, end } of unwrittenMappings(smaps, readlinkSync('/proc/self/exe')))
+    libc.functions.madvise(start, end - start, dontNeed);
 }
 
 /** Opens glibc; musl's library has another file name. */

@@ -3,7 +3,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
-import { memoryTrimmer } from '../os/allocator.ts';
+import { giveBackExecutable, memoryTrimmer } from '../os/allocator.ts';
 import { forgetAsset } from '../os/assets.ts';
 
 /**
@@ -19,12 +19,16 @@ const growth = 25;
  */
 const settleMs = 5000;
 
+/** Delay in milliseconds until the memory of what only the start of a role needs is released. */
+const startedMs = 30_000;
+
 /** Must be called after everything is loaded: V8 rejects compiled code that was cached under other flags. */
-export function keepMemorySmall(settle = settleMs): void {
+export function keepMemorySmall(settle = settleMs, started = startedMs): void {
   setFlagsFromString(`--heap-growing-percent=${growth}`);
   forgetAsset('server.cjs');
   forgetAsset('server.cache');
   giveBackWhatIsFreed(settle);
+  setTimeout(giveBackExecutable, started).unref();
 }
 
 /**

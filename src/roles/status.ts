@@ -8,7 +8,7 @@ import { type AnyCommand, toCommand } from '../cli/verb-command.ts';
 import { kubernetesFields } from './kubernetes-fields.ts';
 import { noneText, readAbsence } from './running/absence.ts';
 import { ownProcesses } from './running/processes.ts';
-import { selected, targetFlags, targetOf } from './running/targets.ts';
+import { ofOtherRoles, selected, targetFlags, targetOf } from './running/targets.ts';
 import { exitStatuses, healthOf } from './status/facts.ts';
 import { readRunningFacts } from './status/read-facts.ts';
 import { reportJson, reportText } from './status/report.ts';
@@ -26,11 +26,12 @@ const status: Verb = {
   async run({ flags, io }) {
     const asJson = flags.oneOf('output', ['json', 'text'] as const) === 'json';
     const target = targetOf(flags);
-    const found = selected(ownProcesses(), target);
+    const processes = ownProcesses();
+    const found = selected(processes, target);
     const all = await Promise.all(found.map((one) => readRunningFacts(io, one)));
     if (asJson) io.out(reportJson(all));
     else if (all.length > 0) io.out(all.map((facts) => reportText(facts, io.clock.now())).join('\n'));
-    else io.out(noneText(await readAbsence(target, existsSync)));
+    else io.out(noneText(await readAbsence(target, existsSync), ofOtherRoles(processes, target)));
     if (all.length === 0) io.exitWith(exitStatuses.notRunning);
     else if (all.some((facts) => healthOf(facts) === 'unhealthy')) io.exitWith(exitStatuses.unhealthy);
   },

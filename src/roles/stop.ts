@@ -17,7 +17,15 @@ import { noneText, readAbsence } from './running/absence.ts';
 import { type OwnProcess, ownProcesses } from './running/processes.ts';
 import { type RunRecord, readRunRecord } from './running/run-record.ts';
 import { environmentOf, startCommand } from './running/start-command.ts';
-import { onlyOne, type Target, targetFlags, targetOf } from './running/targets.ts';
+import {
+  commandFor,
+  ofOtherRoles,
+  onlyOne,
+  otherRoleText,
+  type Target,
+  targetFlags,
+  targetOf,
+} from './running/targets.ts';
 import { settingTable } from './settings/setting-table.ts';
 import { stopProcess } from './stop/stop-process.ts';
 import { ownerOf } from './worker/owner.ts';
@@ -43,8 +51,9 @@ const stop: Verb = {
   async run({ flags, io }) {
     const timeoutMs = flags.duration('timeout') ?? defaultMs;
     const target = targetOf(flags);
-    const found = onlyOne(ownProcesses(), target, 'stop');
-    if (found === undefined) return stopNone(io, target);
+    const processes = ownProcesses();
+    const found = onlyOne(processes, target, 'stop');
+    if (found === undefined) return stopNone(io, target, ofOtherRoles(processes, target));
     requireRights(found);
     const { dataDir = '', pid } = found;
     const record = await readRunRecord(dataDir).catch(() => undefined);
@@ -63,8 +72,17 @@ const stop: Verb = {
   },
 };
 
-/** Stops a service of systemd that is between two starts, and has no process now. */
-async function stopNone(io: CtlIo, target: Target): Promise<void> {
+/**
+ * Stops a service of systemd that is between two starts, and has no process now. Rejects if the wanted role
+ * is held by an `up`, which goes on.
+ */
+async function stopNone(io: CtlIo, target: Target, others: readonly OwnProcess[]): Promise<void> {
+  const holder = others.find(({ role }) => role === 'up');
+  if (target.role !== undefined && holder !== undefined)
+    throw new Error(
+      `there is no minik8s ${target.role} by itself: ${otherRoleText(holder, target.role)}, still runs; ` +
+        `to stop it: ${commandFor('stop', holder)}`,
+    );
   const absence = await readAbsence(target, existsSync);
   if (absence.isInstalled && (target.role ?? absence.lastRun?.role) === absence.lastRun?.role) {
     const state = await serviceStateOf(systemExec).catch(() => 'inactive');
@@ -75,7 +93,7 @@ async function stopNone(io: CtlIo, target: Target): Promise<void> {
       return;
     }
   }
-  io.out(noneText(absence));
+  io.out(noneText(absence, others));
 }
 
 /** Throws if only another user may end the process. */

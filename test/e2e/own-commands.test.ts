@@ -37,6 +37,11 @@ test('up is reported with its pods, prints its log, and leaves its pods at a sto
   assert.ok(lines.length > 1);
   for (const line of lines) assert.match(JSON.parse(line).component, /^kubelet(\/|$)/);
   assert.equal(await cluster.run('logs', ...own), readFileSync(log, 'utf8'));
+  await assert.rejects(
+    cluster.run('stop', '--role', 'master', ...own),
+    /minik8s up \(process \d+\) in \S+, which holds the role master, still runs; to stop it: minik8s stop --data-dir/,
+  );
+  assert.ok(cluster.running, 'it was not stopped');
   const answer = await cluster.run('stop', ...own);
   assert.match(answer, /^minik8s up \(process \d+\) has stopped\n\d+ pods keep running in Docker/);
   assert.match(answer, new RegExp(`start it again: setsid \\S+minik8s up .*--log-file ${log}`));

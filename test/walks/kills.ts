@@ -1,17 +1,23 @@
 /**
- * `npm run walk:kills`: kills the agent or its engine before, during and after each call that the agent makes
- * to the engine from a pod's creation to its end. Prints a line for each kill; continues after an incorrect
- * result and fails in the end.
+ * `npm run walk:kills`: kills the node agent or its engine while a pod starts and ends; with --masters, kills
+ * masters and members of etcd under load. Ends with status 1 after a fault.
  */
 import { parseArgs } from 'node:util';
-import { moments } from '../e2e/harness/engine-proxy.ts';
-import { KillWalk, type Outcome, type Victim, victims } from '../e2e/harness/kill-walk.ts';
+import { type Victim, victims } from '../e2e/harness/kill-walk.ts';
+import { walkAgent } from './agent-kills.ts';
+import { walkMasters } from './master-kills/main.ts';
 
 const help = `usage: npm run walk:kills -- [--victim=NAME] [--from=N] [--to=N] [--every=N]
+       npm run walk:kills -- --masters=N [--kills=N] [--seed=N] [--slice=N] [--record=FILE]
   --victim=NAME  ${victims.map((name) => `"${name}"`).join(', ')}; all, one after the other, without it
   --from=N       the first call, from 0
   --to=N         the last call; without it as far as it goes
   --every=N      each Nth call alone
+  --masters=N    masters with the etcd inside that are killed, frozen, cut off and refilled: 3 or more
+  --kills=N      number of kills, those in the record included (100)
+  --seed=N       which kills they are; drawn, and printed, without it
+  --slice=N      kills of one cluster, after which its history is checked (100)
+  --record=FILE  one line for each cluster (dist/test-results/master-kills.jsonl)
 `;
 const { values } = parseArgs({
   options: {
@@ -20,76 +26,38 @@ const { values } = parseArgs({
     from: { type: 'string', default: '0' },
     to: { type: 'string', default: '1000' },
     every: { type: 'string', default: '1' },
+    masters: { type: 'string' },
+    kills: { type: 'string', default: '100' },
+    seed: { type: 'string' },
+    slice: { type: 'string', default: '100' },
+    record: { type: 'string' },
   },
 });
 if (values.help) {
   process.stdout.write(help);
   process.exit(0);
 }
-const chosen = victims.filter((name) => values.victim === undefined || name === values.victim);
-const [from, to, every] = [values.from, values.to, values.every].map(Number) as [number, number, number];
-if (chosen.length === 0 || ![from, to, every].every(Number.isInteger) || every < 1) {
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+
+/** Exits with status 2 for a value that is no integer of at least `least`. */
+function integer(text: string, least: number): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= least) return number;
   process.stderr.write(help);
   process.exit(2);
 }
 
-const say = (line: string) => void process.stdout.write(`${line}\n`);
-const closers: (() => Promise<void>)[] = [];
-const failures: string[] = [];
-
-const eventsOf = ({ events }: Outcome) =>
-  [...events].map(([reason, { objects, times }]) => `${reason} ${times}/${objects}`).join(', ');
-
-/** Returns the maximum number of events of each reason in one step: times, and objects. */
-function worst(outcomes: readonly Outcome[]): string {
-  const most = new Map<string, { times: number; objects: number }>();
-  for (const { events } of outcomes)
-    for (const [reason, { times, objects }] of events) {
-      const before = most.get(reason) ?? { times: 0, objects: 0 };
-      most.set(reason, {
-        times: Math.max(before.times, times),
-        objects: Math.max(before.objects, objects),
-      });
-    }
-  return [...most].map(([reason, { times, objects }]) => `${reason} ${times}/${objects}`).join(', ');
+async function walk(): Promise<boolean> {
+  const { masters, seed, record, victim } = values;
+  if (masters !== undefined)
+    return walkMasters({
+      ...{ masters: integer(masters, 3), kills: integer(values.kills, 1), slice: integer(values.slice, 1) },
+      ...{ seed: seed === undefined ? undefined : integer(seed, 0), record, say },
+    });
+  const chosen: readonly Victim[] = victims.filter((name) => victim === undefined || name === victim);
+  if (chosen.length === 0) integer('', 1);
+  const [from, to] = [integer(values.from, 0), integer(values.to, 0)];
+  return walkAgent({ chosen, from, to, every: integer(values.every, 1) });
 }
 
-async function walk(victim: Victim): Promise<void> {
-  const scope = { after: (fn: () => Promise<void>) => void closers.push(fn) };
-  let pods = await KillWalk.start(scope, victim);
-  const outcomes: Outcome[] = [];
-  let over = false;
-  for (let at = from; at <= to && !over; at += every) {
-    for (const moment of moments) {
-      const began = performance.now();
-      try {
-        const outcome = await pods.step({ moment, at });
-        over ||= outcome === undefined;
-        if (!outcome) break;
-        outcomes.push(outcome);
-        const seconds = ((performance.now() - began) / 1000).toFixed(1);
-        say(
-          `${victim} ${at} ${moment} ${outcome.call}: ${outcome.story.join(' ')}; ${seconds} s; ${eventsOf(outcome)}`,
-        );
-      } catch (error) {
-        failures.push(String(error));
-        say(`FAILED ${String(error)}`);
-        // The next kill starts on a machine of its own.
-        for (const close of closers.splice(0)) await close();
-        pods = await KillWalk.start(scope, victim);
-      }
-    }
-  }
-  say(`${victim}: ${outcomes.length} steps; of one pod at most (times/objects): ${worst(outcomes)}`);
-}
-
-try {
-  for (const victim of chosen) {
-    await walk(victim);
-    for (const close of closers.splice(0)) await close();
-  }
-} finally {
-  for (const close of closers.splice(0)) await close();
-}
-say(failures.length === 0 ? 'all as it has to be' : `${failures.length} failed`);
-process.exitCode = failures.length === 0 ? 0 : 1;
+process.exitCode = (await walk()) ? 0 : 1;

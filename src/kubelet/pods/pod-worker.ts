@@ -255,6 +255,8 @@ export class PodWorker {
     await this.#readLastWords(observed);
     await this.#hooks.read();
     this.#hooks.follow(observed);
+    // Nothing begins once the worker stops: a pull of an image would hold up the end of the agent.
+    if (this.#stopped) throw this.#waiting.signal.reason;
     if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
     await this.#allocate(observed);
     const refused = this.#pod && (await this.#context.podObserver.see(this.#pod, observed));

@@ -28,6 +28,8 @@ export type JoinPlan =
   /** The master is a member already, and goes on with its data. */
   | { readonly kind: 'is-member'; readonly memberId: string }
   | { readonly kind: 'refuse'; readonly why: string }
+  /** The master may join once a member that is joining votes. */
+  | { readonly kind: 'wait'; readonly why: string }
   /** Members of the same master are removed, whose data are lost; then it is added. */
   | { readonly kind: 'add'; readonly replaced: readonly string[] };
 
@@ -56,9 +58,10 @@ export function planJoin(members: readonly KnownMember[], clusterId: string, ask
     );
   const learner = others.find(({ isLearner }) => isLearner);
   if (learner)
-    return refuse(
-      `the master ${shownName(learner)} is joining: wait until minik8s masters list shows it as a voter, or run ${removal(learner)}`,
-    );
+    return {
+      kind: 'wait',
+      why: `the master ${shownName(learner)} is joining: wait until minik8s masters list shows it as a voter, or run ${removal(learner)}`,
+    };
   const silent = others.find(({ isOwn, answers }) => !isOwn && !answers);
   if (silent)
     return refuse(

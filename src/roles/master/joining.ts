@@ -6,6 +6,7 @@ import { errorMessage, type Logger } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { askToJoin } from '../../masters/join-client.ts';
 import type { JoinAnswer } from '../../masters/join-messages.ts';
+import { untilAdmitted } from '../../masters/join-patience.ts';
 import {
   type OwnMember,
   openPeerCredentials,
@@ -109,7 +110,8 @@ async function joinNow(options: JoinNow, signal: AbortSignal): Promise<OwnMember
   const authority = await discoverAuthority({ servers, hash, clock, warn, ...patience }, signal);
   const earlier = existing && { clusterId: existing.clusterId, memberId: existing.memberId };
   const request = { name, peerUrl, settings: sharedValues(settings), ...(earlier && { earlier }) };
-  const answer = await askToJoin({ servers, authority, token, request, clock }, signal);
+  const ask = () => askToJoin({ servers, authority, token, request, clock }, signal);
+  const answer = await untilAdmitted(ask, { clock, log }, signal);
   if (answer.outcome === 'added') return begin(options, answer);
   if (existing === undefined)
     throw new Error('a master answered that this machine is a member, but it has no data: try again');

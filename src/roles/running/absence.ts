@@ -3,8 +3,9 @@ import { errorMessage } from '../../base/log.ts';
 import { readInstalled } from '../../installation/machine-facts.ts';
 import { unitName } from '../../installation/plan/systemd-unit.ts';
 import { settingTable } from '../settings/setting-table.ts';
+import type { OwnProcess } from './processes.ts';
 import { type RunRecord, readRunRecord } from './run-record.ts';
-import type { Target } from './targets.ts';
+import { commandFor, otherRoleText, type Target } from './targets.ts';
 
 export interface Absence {
   readonly target: Target;
@@ -32,8 +33,11 @@ export async function readAbsence(target: Target, exists: (path: string) => bool
   }
 }
 
-/** Returns the report about a minik8s that does not run, with the command that starts it. */
-export function noneText(absence: Absence): string {
+/**
+ * Returns the report about a minik8s that does not run, with the command that starts it. `others` run in
+ * another role than the wanted one; the report then has the command that shows each of them instead.
+ */
+export function noneText(absence: Absence, others: readonly OwnProcess[] = []): string {
   const { target, dataDir, hasData, isInstalled, lastRun, problem } = absence;
   const as = target.role === undefined ? 'minik8s' : `minik8s ${target.role}`;
   const role = target.role ?? lastRun?.role ?? 'up';
@@ -48,8 +52,11 @@ export function noneText(absence: Absence): string {
       ? [`  last run   ${lastRun.role}, version ${lastRun.version}, from ${lastRun.startedAt}`]
       : []),
     ...(problem !== undefined ? [`  unknown    its last run (${problem}): sudo minik8s status`] : []),
+    ...others.map((one) => `  runs here  ${otherRoleText(one, role)}`),
     'next:',
-    isInstalled ? `  systemctl start ${unitName}` : `  minik8s ${role}${own}`,
+    ...(others.length > 0
+      ? others.map((one) => `  ${commandFor('status', one)}`)
+      : [isInstalled ? `  systemctl start ${unitName}` : `  minik8s ${role}${own}`]),
     ...(lastRun ? [`  minik8s logs${own} --tail 50`] : []),
   ];
   return `${lines.join('\n')}\n`;

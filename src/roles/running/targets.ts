@@ -42,6 +42,27 @@ export const selected = (
   );
 
 /**
+ * Returns the processes that the flags leave out only because of their role. An `up` is one of them for the
+ * roles master and node, which it holds both.
+ */
+export const ofOtherRoles = (
+  processes: readonly OwnProcess[],
+  { role, dataDir }: Target,
+): readonly OwnProcess[] =>
+  selected(processes, dataDir === undefined ? {} : { dataDir }).filter((one) => one.role !== role);
+
+/** Returns one line that names a process and what it is to the role that was asked for. */
+export function otherRoleText({ role, pid, dataDir }: OwnProcess, wanted: Role): string {
+  const place = dataDir === undefined ? '' : ` in ${dataDir}`;
+  const held = role === 'up' ? `, which holds the role ${wanted}` : '';
+  return `minik8s ${role} (process ${pid})${place}${held}`;
+}
+
+/** Returns the command for exactly this process. */
+export const commandFor = (command: string, { role, dataDir }: OwnProcess): string =>
+  `minik8s ${command} ${dataDir === undefined ? `--role ${role}` : `--data-dir ${dataDir}`}`;
+
+/**
  * Returns the only process that the flags select; undefined if there is none. Throws UsageError with the
  * exact command for each if there are several.
  */
@@ -52,8 +73,10 @@ export function onlyOne(
 ): OwnProcess | undefined {
   const found = selected(processes, target);
   if (found.length <= 1) return found[0];
-  const choices = found.map(({ role, dataDir = '(a directory that only root may see)' }) =>
-    dataDir.startsWith('/') ? `minik8s ${command} --data-dir ${dataDir}` : `minik8s ${role} in ${dataDir}`,
+  const choices = found.map((one) =>
+    one.dataDir === undefined
+      ? `minik8s ${one.role} in (a directory that only root may see)`
+      : commandFor(command, one),
   );
   throw new UsageError(`${found.length} minik8s run on this machine; say which: ${choices.join(', or ')}`);
 }

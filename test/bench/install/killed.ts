@@ -1,5 +1,6 @@
 /** One of three masters is killed with its member of etcd: the longest time without an acknowledged write. */
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -9,6 +10,7 @@ import { createClient } from '../../../src/client/rest-client.ts';
 import { connectEtcd } from '../../../src/storage/etcd.ts';
 import { EtcdCluster } from '../../e2e/harness/etcd-cluster.ts';
 import { Hosts } from '../../e2e/harness/hosts.ts';
+import { JoinedMaster } from '../../e2e/harness/joined-masters.ts';
 import { Master, ready } from '../../e2e/harness/masters.ts';
 import { adminTransport } from '../admin-transport.ts';
 import { type Benchmark, median, type Row } from '../report.ts';
@@ -46,6 +48,17 @@ function inTurn(writes: readonly Write[]): Write {
   };
 }
 
+/** Returns a write that the first of all acknowledges; each has one request under way at most. */
+function atAny(writes: readonly Write[]): Write {
+  const pending = new Map<Write, Promise<unknown>>();
+  const begun = (write: Write) => {
+    const request = pending.get(write) ?? write().finally(() => pending.delete(write));
+    pending.set(write, request);
+    return request;
+  };
+  return () => Promise.any(writes.map(begun));
+}
+
 /** Starts masters on an external etcd, whose members run on the same hosts. */
 async function onExternalEtcd(cleanups: (() => Promise<void>)[]): Promise<ThreeMasters> {
   const hosts = await Hosts.start({ after: (fn) => cleanups.push(fn) }, 3, { docker: false });
@@ -57,11 +70,6 @@ async function onExternalEtcd(cleanups: (() => Promise<void>)[]): Promise<ThreeM
   const endpoints = etcd.members.map((member) => etcd.endpoint(member));
   const store = await connectEtcd({ endpoints, ...network });
   cleanups.push(() => store.close());
-  const objectAt = (master: Master): Write => {
-    const maps = createClient(adminTransport(`${master.dataDir}/admin.conf`)).resource(configMapResource);
-    const named = () => ({ name: `w-${randomUUID()}`, namespace: 'default' });
-    return () => maps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: named(), data: {} });
-  };
   return {
     write: inTurn(masters.map(objectAt)),
     writeEtcd: inTurn([() => store.create(`/bench/${randomUUID()}`, Buffer.from('x'))]),
@@ -73,6 +81,35 @@ async function onExternalEtcd(cleanups: (() => Promise<void>)[]): Promise<ThreeM
       await masters[index]?.role.start(ready);
     },
   };
+}
+
+/** Starts masters that join one another, each with a member of the etcd inside. */
+async function onEtcdInside(cleanups: (() => Promise<void>)[]): Promise<ThreeMasters> {
+  const hosts = await Hosts.start({ after: (fn) => cleanups.push(fn) }, 3, { docker: false });
+  const masters = hosts.all.map((_, index) => new JoinedMaster(hosts, index));
+  const [first, ...others] = masters;
+  if (!first) throw new Error('there is no master');
+  await first.startWith(undefined);
+  for (const other of others) await other.startWith(await first.invite());
+  await first.untilAllVote(3);
+  const network = { clock: systemClock, random: systemRandom, log: silentLogger };
+  const members = masters.map(async ({ dataDir }): Promise<Write> => {
+    const store = await connectEtcd({ endpoints: [`unix:${join(dataDir, 'etcd/client:0')}`], ...network });
+    cleanups.push(() => store.close());
+    return () => store.create(`/bench/${randomUUID()}`, Buffer.from('x'));
+  });
+  return {
+    write: inTurn(masters.map(objectAt)),
+    writeEtcd: atAny(await Promise.all(members)),
+    kill: async (index) => masters[index]?.kill(),
+    revive: async (index) => masters[index]?.startWith(undefined),
+  };
+}
+
+function objectAt(master: Master): Write {
+  const maps = createClient(adminTransport(`${master.dataDir}/admin.conf`)).resource(configMapResource);
+  const named = () => ({ name: `w-${randomUUID()}`, namespace: 'default' });
+  return () => maps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: named(), data: {} });
 }
 
 async function measured(masters: ThreeMasters, form: string): Promise<readonly Row[]> {
@@ -106,13 +143,19 @@ async function measured(masters: ThreeMasters, form: string): Promise<readonly R
   ];
 }
 
+const forms = { 'etcd inside': onEtcdInside, 'external etcd': onExternalEtcd };
+
 async function run(): Promise<readonly Row[]> {
-  const cleanups: (() => Promise<void>)[] = [];
-  try {
-    return await measured(await onExternalEtcd(cleanups), 'external etcd');
-  } finally {
-    for (const cleanup of cleanups.toReversed()) await cleanup();
+  const rows: Row[] = [];
+  for (const [form, start] of Object.entries(forms)) {
+    const cleanups: (() => Promise<void>)[] = [];
+    try {
+      rows.push(...(await measured(await start(cleanups), form)));
+    } finally {
+      for (const cleanup of cleanups.toReversed()) await cleanup();
+    }
   }
+  return rows;
 }
 
 export const killed: Benchmark = { name: 'killed', run };

@@ -6,6 +6,8 @@ import { executable } from './cluster.ts';
 import { type End, endOf } from './end-of.ts';
 import type { Hosts } from './hosts.ts';
 import { Master, ready } from './masters.ts';
+import { killIfThere, processesNaming, programOf } from './processes.ts';
+import { waitFor } from './wait-for.ts';
 
 /** Parts of the line that `minik8s token create --master` prints. */
 export interface JoinLine {
@@ -54,6 +56,31 @@ export class JoinedMaster extends Master {
     assert.ok(line, stdout + stderr);
     const [, token = '', servers = '', hash = ''] = line;
     return { token, servers, hash };
+  }
+
+  /** Resolves when this many masters vote, and all of them answer. */
+  async untilAllVote(count: number): Promise<void> {
+    await waitFor(
+      `${count} masters that vote`,
+      async () => {
+        const lines = await this.list();
+        return lines.length === count && lines.every((line) => / voter +yes/.test(line));
+      },
+      { timeoutMs: 120_000 },
+    );
+  }
+
+  /** Returns the process ids of its etcd: one, or none between two starts. */
+  etcds(): readonly number[] {
+    return processesNaming(this.dataDir).filter((pid) => programOf(pid) === 'etcd');
+  }
+
+  /** Kills the master and its etcd without a warning. */
+  async kill(): Promise<void> {
+    const pids = this.etcds();
+    const ended = this.role.end('SIGKILL');
+    for (const pid of pids) killIfThere(pid);
+    await ended;
   }
 
   /** Returns the lines of `minik8s masters list`, without the heading. */

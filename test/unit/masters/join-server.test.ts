@@ -1,7 +1,7 @@
 /** Requests at the path of the joins, and the answers to those with and without a token. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JoinRefusedError } from '../../../src/masters/grant.ts';
+import { JoinBusyError, JoinRefusedError } from '../../../src/masters/grant.ts';
 import type { JoinAnswer } from '../../../src/masters/join-messages.ts';
 import { type JoinHttpRequest, joinServer } from '../../../src/masters/join-server.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
@@ -71,10 +71,18 @@ test('one master is added at a time', async () => {
   const added = Promise.withResolvers<JoinAnswer>();
   const { serve } = world(() => added.promise);
   const first = serve(request('Bearer good').asked);
-  assert.match((await serve(request('Bearer good').asked))?.body ?? '', /another master is joining/);
+  const second = await serve(request('Bearer good').asked);
+  assert.equal(second?.status, 503);
+  assert.match(second.body, /another master is joining/);
   added.resolve({ outcome: 'is-member', initialCluster: 'a=b' });
   assert.equal((await first)?.status, 200);
   assert.equal((await serve(request('Bearer good').asked))?.status, 200);
+});
+
+test('a request that may be granted in a moment gets 503, and no line in the log', async () => {
+  const { log, serve } = world(() => Promise.reject(new JoinBusyError('m2 is joining')));
+  assert.deepEqual(await serve(request('Bearer good').asked), { status: 503, body: 'm2 is joining\n' });
+  assert.equal(log.lines.filter(({ level }) => level === 'error').length, 0);
 });
 
 test('a refusal is 409 with its reason, another failure 500 and a line in the log', async () => {

@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { giveBackMapped } from '../../../src/os/allocator.ts';
+import { giveBackExecutable, giveBackMapped } from '../../../src/os/allocator.ts';
 
 const length = 4 << 20;
 
@@ -40,4 +40,12 @@ test('mapped memory is returned, and read from the file again', (context) => {
   assert.ok(after <= 2 * 64, `${after} kB`);
   assert.ok(bytes.equals(content.subarray(100)));
   giveBackMapped(bytes.subarray(0, 10));
+});
+
+test('the executable takes less memory once it is released, and runs on', () => {
+  const before = resident(process.execPath);
+  giveBackExecutable();
+  const after = resident(process.execPath);
+  assert.ok(after < before, `${before} kB before, ${after} kB after`);
+  assert.equal([3, 1, 2].toSorted().join(), '1,2,3');
 });

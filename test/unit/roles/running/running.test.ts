@@ -4,7 +4,7 @@ import { noneText } from '../../../../src/roles/running/absence.ts';
 import { type OwnProcess, roleOf } from '../../../../src/roles/running/processes.ts';
 import { parseRunRecord, unitIn } from '../../../../src/roles/running/run-record.ts';
 import { settingsIn, startCommand } from '../../../../src/roles/running/start-command.ts';
-import { onlyOne } from '../../../../src/roles/running/targets.ts';
+import { commandFor, ofOtherRoles, onlyOne, otherRoleText } from '../../../../src/roles/running/targets.ts';
 
 const master: OwnProcess = {
   ...{ pid: 7, identity: '7 1', role: 'master', uid: 0, dataDir: '/srv/a' },
@@ -80,4 +80,26 @@ test('a minik8s that does not run is reported with the command that starts it', 
     /not running\n.*holds a cluster's data\nnext:\n {2}minik8s up --data-dir \/srv\/a\n$/,
   );
   assert.match(noneText({ ...absence, isInstalled: true }), /systemctl start minik8s\.service\n$/);
+});
+
+test('an up is named where the role master was asked for, with the command for it', () => {
+  const up: OwnProcess = { ...master, role: 'up' };
+  const { dataDir, ...hidden } = up;
+  assert.deepEqual(ofOtherRoles([up], { role: 'master' }), [up]);
+  assert.deepEqual(ofOtherRoles([up], { role: 'master', dataDir: '/srv/b' }), [], 'another directory');
+  assert.deepEqual(ofOtherRoles([up], { role: 'up' }), [], 'its own role');
+  assert.equal(otherRoleText(up, 'master'), 'minik8s up (process 7) in /srv/a, which holds the role master');
+  assert.equal(otherRoleText(master, 'node'), 'minik8s master (process 7) in /srv/a');
+  assert.equal(commandFor('stop', up), `minik8s stop --data-dir ${dataDir}`);
+  assert.equal(commandFor('stop', hidden), 'minik8s stop --role up');
+  const absence = {
+    target: { role: 'master' },
+    dataDir: '/srv/a',
+    hasData: true,
+    isInstalled: true,
+  } as const;
+  assert.match(
+    noneText(absence, [up]),
+    /not running\n.*\n {2}runs here {2}minik8s up .*the role master\nnext:\n {2}minik8s status --data-dir \/srv\/a\n$/,
+  );
 });
