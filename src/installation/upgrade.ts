@@ -5,6 +5,7 @@ import { errorMessage } from '../base/log.ts';
 import { type Exec, ExecError } from '../os/exec.ts';
 import { draftOf } from '../os/replace-file.ts';
 import { carryOut } from './carry-out.ts';
+import { stopBeforeStart } from './held-stop.ts';
 import { digestOfFile, serviceStateOf } from './machine-facts.ts';
 import { executablePath, recordStep } from './plan/install-plan.ts';
 import type { Installed } from './plan/installed.ts';
@@ -152,9 +153,7 @@ const effects: Effects = {
     await link(executablePath, `${keptPath}.new`);
     await rename(`${keptPath}.new`, keptPath);
   },
-  async stop({ exec }) {
-    await exec('systemctl', ['stop', unitName], { lengthy: true });
-  },
+  stop: ({ exec }) => stopBeforeStart(exec),
   async 'lower-data'({ exec, say }, { format }) {
     const { stdout } = await exec(executablePath, ['upgrade', '--data-format', String(format)], {
       lengthy: true,
