@@ -14,6 +14,7 @@ import { emulatorFor } from '../../config/build/architecture.ts';
 import { compressed } from '../../config/build/assets.ts';
 import { goProgram } from '../../config/build/go.ts';
 import { buildGoProgram, type GoProgram } from '../../config/build/go-program.ts';
+import { fetchNode } from '../../config/release/fetch-node.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -37,6 +38,8 @@ async function releaseIn({ folder, umask, env }: Place): Promise<string> {
   return join(folder, 'dist/release');
 }
 
+// The registry of packages may be set by the environment, which the builds do not get.
+await fetchNode(root, 'arm64');
 const base = await mkdtemp(join(tmpdir(), 'minik8s-release-'));
 await mkdir(join(base, 'a longer', 'name of a directory'), { recursive: true });
 after(() => rm(base, { recursive: true, force: true }));
