@@ -8,7 +8,7 @@ import { constants, zstdCompress } from 'node:zlib';
 import { type Architecture, architectures, gnuProgram } from './architecture.ts';
 import { dockerArchive } from './docker-archive.ts';
 import { fieldDocs } from './field-docs.ts';
-import { buildGoProgram, goLicenses, goSources } from './go-program.ts';
+import { buildGoProgram, type GoProgram, goLicenses, goSources } from './go-program.ts';
 import { modelsPackages } from './kubernetes-models.ts';
 import { licenses } from './licenses.ts';
 
@@ -28,7 +28,7 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
   const pause = join(root, 'src/kubelet/pause/pause.c');
   const programs = join(root, 'src/features/functions/agent/programs');
   const made = {
-    etcd: join(outdir, 'etcd'),
+    'etcd.zst': join(outdir, 'etcd.zst'),
     'kustomize.zst': join(outdir, 'kustomize.zst'),
     'pause.tar': join(outdir, 'pause.tar'),
     'pause.reference': join(outdir, 'pause.reference'),
@@ -38,17 +38,8 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
     'run.mjs': join(outdir, 'run.mjs'),
   };
   await Promise.all([
-    unlessNewer(made.etcd, goSources(root, 'etcd'), (target) => buildGoProgram(root, 'etcd', arch, target)),
-    unlessNewer(
-      made['kustomize.zst'],
-      [...goSources(root, 'kustomize'), import.meta.filename],
-      async (target) => {
-        const program = `${target}.program`;
-        await buildGoProgram(root, 'kustomize', arch, program);
-        await writeFile(target, await compressed(await readFile(program)));
-        await rm(program);
-      },
-    ),
+    compressedProgram(sources, 'etcd', made['etcd.zst']),
+    compressedProgram(sources, 'kustomize', made['kustomize.zst']),
     unlessNewer(made['pause.tar'], [pause, import.meta.filename], async (target) => {
       const program = `${target}.program`;
       await run(gnuProgram(arch, 'gcc'), ['-static', '-Os', '-s', '-Wall', '-Werror', '-o', program, pause]);
@@ -84,8 +75,21 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
   return { ...made, 'digests.json': digests };
 }
 
-/** Compresses an asset that few commands need; src/os/assets.ts decompresses it. */
-const compressed = (content: Uint8Array) =>
+/** Makes a Go program beside the asset, which tests run, and the asset from it. */
+async function compressedProgram(
+  { root, outdir, arch }: AssetSources,
+  name: GoProgram,
+  target: string,
+): Promise<void> {
+  const program = join(outdir, name);
+  await unlessNewer(program, goSources(root, name), (path) => buildGoProgram(root, name, arch, path));
+  await unlessNewer(target, [program, import.meta.filename], async (path) =>
+    writeFile(path, await compressed(await readFile(program))),
+  );
+}
+
+/** Compresses an asset that is read only to be extracted; src/os/assets.ts decompresses it. */
+export const compressed = (content: Uint8Array) =>
   compress(content, {
     pledgedSrcSize: content.length,
     params: { [constants.ZSTD_c_compressionLevel]: 19, [constants.ZSTD_c_checksumFlag]: 1 },

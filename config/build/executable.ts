@@ -29,8 +29,18 @@ export interface ExecutableSources {
   readonly onStep?: (name: string, milliseconds: number) => void;
 }
 
-/** Writes the executable to `target`, with mode 0755. Throws the errors of the tools that it runs. */
-export async function makeExecutable(sources: ExecutableSources): Promise<void> {
+/** Paths of the files of which an executable consists. */
+export interface ExecutableParts {
+  readonly node: string;
+  /** Paths of the assets by name. */
+  readonly assets: Readonly<Record<string, string>>;
+}
+
+/**
+ * Writes the executable to `target`, with mode 0755, and returns its parts. Throws the errors of the tools
+ * that it runs.
+ */
+export async function makeExecutable(sources: ExecutableSources): Promise<ExecutableParts> {
   const { root, workdir, arch, version, target } = sources;
   const timed = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     const start = performance.now();
@@ -48,6 +58,7 @@ export async function makeExecutable(sources: ExecutableSources): Promise<void> 
   // Node itself writes the executable, so the one that runs must be of this machine's architecture.
   const writer = arch === process.arch ? node : nodeProgram(root, process.arch as Architecture);
   await timed('package', () => packageFile({ writer, node, main: bundles.main, assets: all, target }));
+  return { node, assets: all };
 }
 
 /** Makes the Node program of the executable, which also makes its code caches, and returns its path. */

@@ -2,14 +2,13 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, open, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { systemClock } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
-import { type Exec, ExecError } from '../os/exec.ts';
+import type { Exec } from '../os/exec.ts';
 import { draftOf, replaceFile } from '../os/replace-file.ts';
 import { executablePath } from './plan/install-plan.ts';
 import { installCommands } from './plan/packages.ts';
 import type { Step } from './plan/step.ts';
-import { unitName } from './plan/systemd-unit.ts';
+import { controlOf } from './services.ts';
 
 type Warn = (message: string) => void;
 
@@ -50,21 +49,11 @@ const effects: Effects = {
       warn(`${name} was not set to ${value}: ${errorMessage(error)}`);
     });
   },
-  async 'start-docker'(exec) {
-    await exec('systemctl', ['enable', '--now', 'docker.service']);
-  },
-  async 'reload-services'(exec) {
-    await exec('systemctl', ['daemon-reload']);
-  },
-  async 'enable-service'(exec) {
-    await exec('systemctl', ['--quiet', 'enable', unitName]);
-  },
-  'restart-service': (exec, { timeoutMs }) => restart(exec, timeoutMs),
-  async 'remove-service'(exec) {
-    await exec('systemctl', ['--quiet', 'disable', '--now', unitName]);
-    // A unit that has failed stays in systemd's list otherwise.
-    await exec('systemctl', ['reset-failed', unitName]).catch(ignoringFailure);
-  },
+  'start-docker': (exec, { manager }) => controlOf(manager).startDocker(exec),
+  'reload-services': (exec) => controlOf('systemd').reload(exec),
+  'enable-service': (exec, { manager }) => controlOf(manager).enable(exec),
+  'restart-service': (exec, { manager, timeoutMs }) => controlOf(manager).restart(exec, timeoutMs),
+  'remove-service': (exec, { manager }) => controlOf(manager).remove(exec),
   async reset(exec, { keepData, dataDir, dockerSocket, config }, warn) {
     const args = ['reset', '--yes', '--data-dir', dataDir, '--docker-socket', dockerSocket];
     if (config !== undefined) args.push('--config', config);
@@ -78,6 +67,9 @@ const effects: Effects = {
   async 'remove-path'(_, { path }) {
     await rm(path, { force: true });
   },
+  async 'remove-directory'(_, { path }) {
+    await rm(path, { recursive: true, force: true });
+  },
   async 'remove-empty-directory'(_, { path }) {
     await rmdir(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'ENOENT') throw error;
@@ -88,10 +80,6 @@ const effects: Effects = {
 /** Returns the environment without the variables that are settings: they may be those of another cluster. */
 const withoutSettings = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('MINIK8S_')));
-
-function ignoringFailure(error: unknown): void {
-  if (!(error instanceof ExecError)) throw error;
-}
 
 /** Copies a program atomically, so that a process that runs the old one is not disturbed. */
 async function copyExecutable(from: string, path: string): Promise<void> {
@@ -112,29 +100,8 @@ async function copyExecutable(from: string, path: string): Promise<void> {
   await directory.sync();
 }
 
-/** Resolves when the service is ready; rejects with its own error message if it does not start. */
-async function restart(exec: Exec, timeoutMs?: number): Promise<void> {
-  const since = `@${Math.floor(systemClock.now() / 1000)}`;
-  try {
-    await exec('systemctl', ['restart', unitName], { lengthy: true, ...(timeoutMs && { timeoutMs }) });
-  } catch (error) {
-    const { stdout } = await exec('journalctl', [
-      ...['--unit', unitName, '--since', since, '--output', 'cat', '--no-pager'],
-    ]).catch(() => ({ stdout: '' }));
-    const lastError = stdout.split('\n').findLast((line) => line.startsWith('error: '));
-    if (lastError === undefined) throw error;
-    throw new Error(`${unitName} did not start: ${lastError.slice('error: '.length)}`, { cause: error });
-  }
-}
-
 /** Runs a command of the installed executable and resolves to its output. */
 export async function runInstalled(exec: Exec, args: readonly string[]): Promise<string> {
   const { stdout } = await exec(executablePath, args);
   return stdout;
-}
-
-/** Resolves to the status line that the service has sent: what is ready, or what a node waits for. */
-export async function runningStatus(exec: Exec): Promise<string> {
-  const { stdout } = await exec('systemctl', ['show', '--property', 'StatusText', '--value', unitName]);
-  return stdout.trim();
 }

@@ -1,6 +1,6 @@
 /** Reads what an installation finds on the machine. */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { lstat, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -12,14 +12,15 @@ import {
   configDirectory,
   executablePath,
   kubectlPath,
-  unitPath,
+  servicePathOf,
 } from './plan/install-plan.ts';
 import { type Installed, parseInstalled, recordFile } from './plan/installed.ts';
-import { modules, modulesFile, sysctlFile, sysctls } from './plan/kernel.ts';
+import { kernelDirectories, modules, modulesFile, sysctlFile, sysctls } from './plan/kernel.ts';
 import type { Found, Machine } from './plan/machine.ts';
+import { logDirectory } from './plan/openrc-script.ts';
 import { type NodeProgram, nodePrograms, type PackageManager } from './plan/packages.ts';
 import { configFileOf, type Role } from './plan/role.ts';
-import { unitName } from './plan/systemd-unit.ts';
+import { controlOf, serviceManagerHere } from './services.ts';
 
 /** Maximum size in bytes of a file whose text is read. */
 const maxTextBytes = 256 * 1024;
@@ -37,26 +38,22 @@ export async function readMachine({ exec, isDockerThere }: FactSources, role: Ro
     lackingIn(exec),
     packageManagerOf(exec),
   ]);
-  const hasSystemd = (await lookAt('/run/systemd/system')) !== undefined;
+  const serviceManager = serviceManagerHere();
+  const control = serviceManager && controlOf(serviceManager);
   return {
-    hasSystemd,
+    serviceManager,
     packageManager,
     lackingPrograms,
     docker,
     found: await lookAtAll(role),
+    missingDirectories: kernelDirectories.filter((path) => !existsSync(path)),
     executableDigest: await digestOfFile(executablePath),
     sysctls: await readSysctls(),
     unloadedModules: await unloaded(),
-    serviceState: hasSystemd ? await serviceStateOf(exec) : 'inactive',
-    isServiceEnabled: hasSystemd && (await succeeds(exec, 'systemctl', ['--quiet', 'is-enabled', unitName])),
+    serviceState: (await control?.state(exec)) ?? 'inactive',
+    isServiceEnabled: (await control?.isEnabled(exec)) ?? false,
     installed: await readInstalled(),
   };
-}
-
-/** Resolves to the ActiveState of the service; a unit that does not exist is inactive. */
-export async function serviceStateOf(exec: Exec): Promise<string> {
-  const { stdout } = await exec('systemctl', ['show', '--property', 'ActiveState', '--value', unitName]);
-  return stdout.trim();
 }
 
 /** Reads the record of the installation of this machine; resolves to undefined if there is none. */
@@ -81,7 +78,8 @@ export async function lookAtAll(
     executablePath,
     configFileOf[role],
     configDirectory,
-    unitPath,
+    ...Object.values(servicePathOf),
+    logDirectory,
     kubectlPath,
     completionDirectory,
     completionPath,
@@ -159,12 +157,3 @@ export async function isProgram(exec: Exec, program: string): Promise<boolean> {
     throw error;
   }
 }
-
-const succeeds = (exec: Exec, file: string, args: readonly string[]): Promise<boolean> =>
-  exec(file, args).then(
-    () => true,
-    (error) => {
-      if (error instanceof ExecError) return false;
-      throw error;
-    },
-  );

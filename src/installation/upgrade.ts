@@ -5,10 +5,9 @@ import { errorMessage } from '../base/log.ts';
 import { type Exec, ExecError } from '../os/exec.ts';
 import { draftOf } from '../os/replace-file.ts';
 import { carryOut } from './carry-out.ts';
-import { digestOfFile, serviceStateOf } from './machine-facts.ts';
+import { digestOfFile } from './machine-facts.ts';
 import { executablePath, recordStep } from './plan/install-plan.ts';
 import type { Installed } from './plan/installed.ts';
-import { unitName } from './plan/systemd-unit.ts';
 import {
   afterFailure,
   describeUpgradeStep,
@@ -18,6 +17,7 @@ import {
   type UpgradeRequest,
   type UpgradeStep,
 } from './plan/upgrade-plan.ts';
+import { controlHere } from './services.ts';
 
 /** The executable that was installed before; `minik8s upgrade --back` installs it again. */
 export const keptPath = `${executablePath}.old`;
@@ -121,7 +121,7 @@ async function goBack(run: UpgradeRun, failed: UpgradeStep, cause: unknown): Pro
     }
   } catch (error) {
     return new Error(
-      `${what}; going back to ${version} failed too (${errorMessage(error)}): the former file is ${keptPath}; systemctl status ${unitName} shows the service`,
+      `${what}; going back to ${version} failed too (${errorMessage(error)}): the former file is ${keptPath}; minik8s status shows the service`,
       { cause },
     );
   }
@@ -152,9 +152,7 @@ const effects: Effects = {
     await link(executablePath, `${keptPath}.new`);
     await rename(`${keptPath}.new`, keptPath);
   },
-  async stop({ exec }) {
-    await exec('systemctl', ['stop', unitName], { lengthy: true });
-  },
+  stop: ({ exec }) => controlHere().stopBeforeStart(exec),
   async 'lower-data'({ exec, say }, { format }) {
     const { stdout } = await exec(executablePath, ['upgrade', '--data-format', String(format)], {
       lengthy: true,
@@ -171,14 +169,14 @@ const effects: Effects = {
     await moveTo(`${executablePath}.new`, executablePath);
   },
   async restart({ exec }, { timeoutMs }) {
-    await carryOut(exec, { kind: 'restart-service', timeoutMs }, noWarning);
+    await controlHere().restart(exec, timeoutMs);
   },
   async verify({ exec }, { expected }) {
-    const state = await serviceStateOf(exec);
-    if (state !== 'active') throw new Error(`${unitName} is ${state}`);
-    const { stdout } = await exec('systemctl', ['show', '--property', 'MainPID', '--value', unitName]);
-    const running = await digestOfFile(`/proc/${stdout.trim()}/exe`);
-    if (running !== expected.sha256) throw new Error(`${unitName} runs another executable`);
+    const control = controlHere();
+    const state = await control.state(exec);
+    if (state !== 'active') throw new Error(`the service is ${state}`);
+    const running = await digestOfFile(`/proc/${await control.mainProcess(exec)}/exe`);
+    if (running !== expected.sha256) throw new Error('the service runs another executable');
   },
 };
 

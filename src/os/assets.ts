@@ -8,8 +8,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getRawAsset, isSea } from 'node:sea';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { zstdDecompressSync } from 'node:zlib';
+import { createZstdDecompress } from 'node:zlib';
 import { giveBackMapped } from './allocator.ts';
 import { replaceFile } from './replace-file.ts';
 
@@ -18,14 +19,14 @@ export type ThreadName = 'yaml-worker' | 'jsonata-worker';
 
 /**
  * Names of the assets.
- * - `kustomize.zst` is compressed, because few commands need it; `extractAsset` decompresses it.
+ * - `etcd.zst` and `kustomize.zst` are compressed: only `extractAsset` reads them, once in each place.
  * - `pause.tar` is an image for `docker load`; `pause.reference` is the name that it then has.
  * - `field-docs.json` has Kubernetes' descriptions of its types and fields.
  * - `licenses.txt` has the licenses of everything in the packaged executable.
  * - `run.py` and `run.mjs` serve the calls of functions, in their images.
  */
 export type AssetName =
-  | 'etcd'
+  | 'etcd.zst'
   | 'kustomize.zst'
   | 'pause.tar'
   | 'pause.reference'
@@ -61,12 +62,19 @@ export async function extractAsset(name: AssetName, path: string, mode: number):
   if (await isStamped(path, size, time)) return chmod(path, mode);
   try {
     await mkdir(dirname(path), { recursive: true });
-    await replaceFile(path, isCompressed ? zstdDecompressSync(content) : content, { mode, modified: time });
+    await replaceFile(path, isCompressed ? decompressed(content) : content, { mode, modified: time });
   } catch (error) {
     throw new Error(`cannot write ${path}; check the disk's space and rights`, { cause: error });
   }
   forgetAsset(name);
 }
+
+/** Size in bytes of the pieces of a decompressed asset: more would only take memory. */
+const pieceSize = 2 ** 20;
+
+/** Returns the decompressed content in pieces, so that a small machine never holds all of it in memory. */
+const decompressed = (content: Uint8Array): AsyncIterable<Uint8Array> =>
+  Readable.from([content]).compose(createZstdDecompress({ chunkSize: pieceSize }));
 
 /** Releases the memory of an asset that was read, in the packaged executable; a later read loads it again. */
 export function forgetAsset(name: AssetName | ApplicationPart): void {
@@ -75,7 +83,7 @@ export function forgetAsset(name: AssetName | ApplicationPart): void {
 
 /**
  * Returns the modification time, in seconds, of a file with this asset. It is derived from the asset's
- * digest, so that the time alone shows if a file is current: reading 20 MB at every start would take longer
+ * digest, so that the time alone shows if a file is current: reading 25 MB at every start would take longer
  * than everything else.
  */
 function stampOf(name: AssetName): number {

@@ -46,11 +46,12 @@ export function isRunning(pid: number): boolean {
 
 /**
  * Replaces the file. Resolves when the new file and its directory entry are on disk. On failure, rejects with
- * the file system's error and leaves only the old file. A symbolic link is itself replaced.
+ * the error of the file system, or of the content's source, and leaves only the old file. A symbolic link is
+ * itself replaced.
  */
 export async function replaceFile(
   path: string,
-  content: string | Uint8Array,
+  content: string | Uint8Array | AsyncIterable<Uint8Array>,
   { mode, modified, owner }: ReplaceOptions,
 ): Promise<void> {
   const draft = draftOf(path);

@@ -1,11 +1,13 @@
 /**
  * Notices to the service manager that started this process (sd_notify(3)): ready, and alive. A process that
  * no service manager started sends none. Node has no datagram sockets of the Unix domain, so
- * systemd-notify(1) sends the notices.
+ * systemd-notify(1) sends the notices. OpenRC has none: its script looks for a file with the status line.
  */
+import { rmSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { keepDoing } from '../base/keep-doing.ts';
 import type { Exec } from './exec.ts';
+import { replaceFile } from './replace-file.ts';
 
 export interface ServiceManager {
   /**
@@ -16,7 +18,10 @@ export interface ServiceManager {
 }
 
 export interface ServiceManagerOptions {
-  /** NOTIFY_SOCKET and WATCHDOG_USEC are read from it, and removed, so that no child process has them. */
+  /**
+   * NOTIFY_SOCKET, WATCHDOG_USEC and SERVICE_READY_FILE are read from it, and removed, so that no child
+   * process has them.
+   */
   readonly environment: Record<string, string | undefined>;
   readonly exec: Exec;
   readonly clock: Clock;
@@ -38,8 +43,10 @@ const noticesPerTimeout = 3;
  */
 export function openServiceManager(options: ServiceManagerOptions): ServiceManager {
   const { environment, exec, clock, onError, signal } = options;
-  const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: watchdog } = environment;
-  for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID']) delete environment[name];
+  const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: watchdog, SERVICE_READY_FILE: file } = environment;
+  for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID', 'SERVICE_READY_FILE'])
+    delete environment[name];
+  if (file) return statusFile(file, onError);
   if (!socket) return noServiceManager;
   const send = async (...notices: string[]) => {
     try {
@@ -59,6 +66,12 @@ export function openServiceManager(options: ServiceManagerOptions): ServiceManag
       void keepDoing({ clock, signal, restMs: periodMs }, () => send('READY=1', 'WATCHDOG=1'));
     },
   };
+}
+
+/** Writes the status line to a file. A file that an earlier process has left is removed. */
+function statusFile(path: string, onError: (error: unknown) => void): ServiceManager {
+  rmSync(path, { force: true });
+  return { ready: (status) => replaceFile(path, `${status}\n`, { mode: 0o644 }).catch(onError) };
 }
 
 /** Timeout in milliseconds for one notice. */

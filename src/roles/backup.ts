@@ -111,7 +111,7 @@ async function passphraseOf(args: Args, settings?: BackupSettings): Promise<stri
 /** Extracts the etcd inside, which checks and restores databases. */
 async function etcdIn(directory: string): Promise<string> {
   const binary = etcdBinaryIn(directory);
-  await extractAsset('etcd', binary, 0o755);
+  await extractAsset('etcd.zst', binary, 0o755);
   return binary;
 }
 

@@ -4,12 +4,13 @@ import { isSea } from 'node:sea';
 import { type CommandDef, defineCommand } from 'citty';
 import { errorMessage } from '../base/log.ts';
 import { completionScript } from '../cli/completion/scripts.ts';
-import { carryOut, runInstalled, runningStatus } from '../installation/carry-out.ts';
+import { carryOut, runInstalled } from '../installation/carry-out.ts';
 import { digestOfFile, digestOfText, readMachine } from '../installation/machine-facts.ts';
 import { type InstallPlan, installPlan, recordStep } from '../installation/plan/install-plan.ts';
 import { requireNoOther } from '../installation/plan/refusals.ts';
 import { configFileOf, type Role, roles, runsPods } from '../installation/plan/role.ts';
 import { describeStep } from '../installation/plan/step.ts';
+import { controlHere } from '../installation/services.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { confirmed } from './confirmation.ts';
@@ -172,7 +173,7 @@ const inOrder = (steps: InstallPlan['steps']): InstallPlan['steps'] =>
  */
 async function announce({ role, dataDir }: Wanted, isFirstStart: boolean): Promise<void> {
   if (role === 'node') {
-    say(`minik8s.service: ${await runningStatus(systemExec)}`);
+    say(`minik8s node: ${await controlHere().status(systemExec)}`);
     return;
   }
   const adminConf = `${dataDir}/admin.conf`;

@@ -62,7 +62,7 @@ async function recoverFrom(dataDir: string, isAgreed: boolean): Promise<void> {
   if (await finishRecovery(etcdDir, systemClock.now())) return announce();
   await requireRecoverable(dataDir, etcdDir);
   const etcdBinary = etcdBinaryIn(dataDir);
-  await extractAsset('etcd', etcdBinary, 0o755);
+  await extractAsset('etcd.zst', etcdBinary, 0o755);
   const options: RecoveryOptions = {
     ...{ etcdDir, etcdBinary, exec: systemExec, clock: systemClock },
     signal: stopSignal(),

@@ -7,9 +7,9 @@ import type { FlagTable } from '../cli/flags/flags.ts';
 import type { CtlIo, Verb } from '../cli/verb.ts';
 import { type AnyCommand, toCommand } from '../cli/verb-command.ts';
 import { dockerClient } from '../docker/client.ts';
-import { serviceStateOf } from '../installation/machine-facts.ts';
 import { runsPods } from '../installation/plan/role.ts';
-import { unitName } from '../installation/plan/systemd-unit.ts';
+import { serviceCommand, serviceWords } from '../installation/plan/service-manager.ts';
+import { controlOf } from '../installation/services.ts';
 import { labels } from '../kubelet/runtime/docker-labels.ts';
 import { type Exec, systemExec } from '../os/exec.ts';
 import { kubernetesFields } from './kubernetes-fields.ts';
@@ -59,9 +59,9 @@ const stop: Verb = {
     const record = await readRunRecord(dataDir).catch(() => undefined);
     const own = record?.process === found.identity ? record : undefined;
     const again = startCommand(found, environmentOf(pid), own?.log);
-    const isOfSystemd = found.unit !== undefined && (await isMainProcess(systemExec, found));
+    const service = (await isMainProcess(systemExec, found)) ? found.service : undefined;
     const options = { exec: systemExec, clock: io.clock, progress: io.progress, signal: io.signal };
-    if (!(await stopProcess(found, { ...options, timeoutMs, isOfSystemd })))
+    if (!(await stopProcess(found, { ...options, timeoutMs, service })))
       throw new Error(
         `minik8s ${found.role} (process ${pid}) still runs ${timeoutMs / 1000} s after it was asked to stop; ` +
           `minik8s logs --data-dir ${dataDir} shows what it does, and kill -9 ${pid} ends it at once`,
@@ -84,12 +84,16 @@ async function stopNone(io: CtlIo, target: Target, others: readonly OwnProcess[]
         `to stop it: ${commandFor('stop', holder)}`,
     );
   const absence = await readAbsence(target, existsSync);
-  if (absence.isInstalled && (target.role ?? absence.lastRun?.role) === absence.lastRun?.role) {
-    const state = await serviceStateOf(systemExec).catch(() => 'inactive');
+  const { service } = absence;
+  if (service && (target.role ?? absence.lastRun?.role) === absence.lastRun?.role) {
+    const state = await controlOf(service.manager)
+      .state(systemExec)
+      .catch(() => 'inactive');
     if (!['inactive', 'failed'].includes(state)) {
-      await systemExec('systemctl', ['stop', unitName], { timeoutMs: defaultMs });
-      io.out(`${unitName}, which was ${state}, has stopped\n`);
-      io.out(`start it again: systemctl start ${unitName}\n`);
+      const [program, ...words] = serviceWords(service, 'stop');
+      await systemExec(program, words, { timeoutMs: defaultMs });
+      io.out(`${service.name}, which was ${state}, has stopped\n`);
+      io.out(`start it again: ${serviceCommand(service, 'start')}\n`);
       return;
     }
   }
@@ -102,9 +106,10 @@ function requireRights({ uid, pid }: OwnProcess): void {
   if (own !== 0 && uid !== own) throw new Error(`process ${pid} belongs to root: run sudo minik8s stop`);
 }
 
-/** Resolves to true if systemd started the process itself, and would start it again after a signal. */
-async function isMainProcess(exec: Exec, { unit = '', pid }: OwnProcess): Promise<boolean> {
-  const shown = await exec('systemctl', ['show', '--property', 'MainPID', '--value', unit], {
+/** Resolves to true if the service manager started the process itself, and would start it again. */
+async function isMainProcess(exec: Exec, { service, pid }: OwnProcess): Promise<boolean> {
+  if (service?.manager !== 'systemd') return service !== undefined;
+  const shown = await exec('systemctl', ['show', '--property', 'MainPID', '--value', service.name], {
     timeoutMs: engineMs,
   }).catch(() => undefined);
   return shown?.stdout.trim() === String(pid);

@@ -72,7 +72,7 @@ test('a cluster is upgraded as docs/upgrade.md says, and goes back', {
     await context.test('a version that does not start on the master is taken back', async () => {
       await put(master, directory, 'y', { 'restart-hold': 'restart-hald' });
       const failed = await attempt(master, upgrade);
-      assert.match(failed, /^error: restart minik8s\.service, .*did not start: .*restart-hold/m);
+      assert.match(failed, /^error: restart the service minik8s, .*did not start: .*restart-hold/m);
       assert.ok(failed.includes(`${older} is installed and runs, as before`), failed);
       assert.equal((await master.run('minik8s version')).stdout.trim(), older);
       assert.equal((await both())[0], `vm1 ${older}`);
@@ -82,7 +82,7 @@ test('a cluster is upgraded as docs/upgrade.md says, and goes back', {
       const next = await put(master, directory, 'z', { 'max-pods': 'max-pods'.replace('o', 'a') });
       const before = (await both())[1];
       const failed = await attempt(master, upgrade);
-      assert.match(failed, /^error: node vm2 was not upgraded: restart minik8s\.service.*max-pods/m);
+      assert.match(failed, /^error: node vm2 was not upgraded: restart the service minik8s.*max-pods/m);
       assert.match(failed, /upgraded: none; not yet: none; to go on: minik8s upgrade --nodes/);
       await waitFor('vm2 with the version before', async () => {
         const [first, second] = await both();

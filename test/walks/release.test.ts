@@ -1,17 +1,20 @@
 /**
  * Two releases of the same commit, in two directories, with different umasks, time zones and languages, are
- * the same byte for byte; the executable for arm64 and the etcd inside run in an emulator. The commit is
- * built, not the changes of the working tree. Takes a minute, and ten where etcd is not in the cache of Go.
+ * the same byte for byte; the executable for arm64 and the programs inside run in an emulator. The commit is
+ * built, not the changes of the tree. Takes a minute, and ten where etcd is not in the cache of Go.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { emulatorFor } from '../../config/build/architecture.ts';
-import { buildGoProgram } from '../../config/build/go-program.ts';
+import { compressed } from '../../config/build/assets.ts';
+import { goProgram } from '../../config/build/go.ts';
+import { buildGoProgram, type GoProgram } from '../../config/build/go-program.ts';
+import { fetchNode } from '../../config/release/fetch-node.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -35,6 +38,8 @@ async function releaseIn({ folder, umask, env }: Place): Promise<string> {
   return join(folder, 'dist/release');
 }
 
+// The registry of packages may be set by the environment, which the builds do not get.
+await fetchNode(root, 'arm64');
 const base = await mkdtemp(join(tmpdir(), 'minik8s-release-'));
 await mkdir(join(base, 'a longer', 'name of a directory'), { recursive: true });
 after(() => rm(base, { recursive: true, force: true }));
@@ -75,11 +80,53 @@ test('the executable for arm64 runs', async () => {
   assert.match(help.stdout, /Run a whole cluster on this machine/);
 });
 
-test('the etcd inside the executable for arm64 runs', async () => {
-  const path = join(base, 'etcd');
-  await buildGoProgram(root, 'etcd', 'arm64', path);
+/** Builds a Go program for arm64, and returns its path; the executable must contain it, compressed. */
+async function programInside(name: GoProgram): Promise<string> {
+  const path = join(base, name);
+  await buildGoProgram(root, name, 'arm64', path);
   const executable = await readFile(join(releases[0] ?? '', 'minik8s-linux-arm64'));
-  assert.ok(executable.includes(await readFile(path)), 'another etcd is inside');
-  const [program = '', ...words] = [...emulatorFor('arm64'), path];
+  assert.ok(executable.includes(await compressed(await readFile(path))), `another ${name} is inside`);
+  return path;
+}
+
+test('the etcd inside the executable for arm64 runs', async () => {
+  const [program = '', ...words] = [...emulatorFor('arm64'), await programInside('etcd')];
   assert.match((await run(program, [...words, '--version'])).stdout, /etcd Version: 3\./);
+});
+
+test('the kustomize inside the executable for arm64 builds what that for x64 builds', async () => {
+  const folder = join(base, 'kustomization');
+  await mkdir(folder);
+  await writeFile(
+    join(folder, 'kustomization.yaml'),
+    'namePrefix: own-\nconfigMapGenerator:\n- name: settings\n  literals: [colour=green]\n',
+  );
+  const [program = '', ...words] = [...emulatorFor('arm64'), await programInside('kustomize')];
+  const built = (await run(program, [...words, folder])).stdout;
+  assert.match(built, /^ {2}name: own-settings-\w{10}$/m);
+  const x64 = [join(releases[0] ?? '', 'minik8s-linux-x64'), 'ctl', 'kustomize', folder] as const;
+  const env = { ...process.env, HOME: base };
+  assert.equal(built, (await run(x64[0], x64.slice(1), { env })).stdout);
+});
+
+test('the CycloneDX documents list the modules that Go names in each program inside', async () => {
+  for (const arch of ['x64', 'arm64']) {
+    const path = join(releases[0] ?? '', `minik8s-linux-${arch}.cdx.json`);
+    const document = JSON.parse(await readFile(path, 'utf8')) as {
+      components: readonly { readonly purl: string }[];
+    };
+    const listed = new Set(document.components.map(({ purl }) => decodeURIComponent(purl)));
+    for (const name of ['etcd', 'kustomize']) {
+      const { stdout } = await run(goProgram(root), ['version', '-m', join(base, name)]);
+      const modules = [...stdout.matchAll(/^\tdep\t(\S+)\t(\S+)/gm)].map(
+        ([, module, version]) => `pkg:golang/${module}@${version}`,
+      );
+      assert.ok(modules.length > 5, stdout);
+      assert.deepEqual(
+        modules.filter((one) => !listed.has(one)),
+        [],
+        `${name} for ${arch}`,
+      );
+    }
+  }
 });

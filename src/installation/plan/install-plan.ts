@@ -5,6 +5,7 @@
 import { type EarlierFile, formatInstalled, type Installed, recordFile } from './installed.ts';
 import { isRestored, lowSysctls, modulesFile, sysctlFile } from './kernel.ts';
 import type { Machine } from './machine.ts';
+import { logDirectory, openrcScript, scriptPath } from './openrc-script.ts';
 import { type NodeProgram, packagesFor } from './packages.ts';
 import {
   isMarked,
@@ -12,14 +13,20 @@ import {
   requireOwn,
   requirePlain,
   requireSameInstallation,
-  requireSystemd,
+  serviceManagerIn,
 } from './refusals.ts';
 import { configFileOf, type Role, runsPods } from './role.ts';
+import type { ServiceManager } from './service-manager.ts';
 import type { Step } from './step.ts';
 import { systemdUnit, unitName } from './systemd-unit.ts';
 
 export const executablePath = '/usr/local/bin/minik8s';
 export const unitPath = `/etc/systemd/system/${unitName}`;
+/** File that makes minik8s a service. */
+export const servicePathOf: Readonly<Record<ServiceManager, string>> = {
+  systemd: unitPath,
+  openrc: scriptPath,
+};
 export const kubectlPath = '/usr/local/bin/kubectl';
 export const configDirectory = '/etc/minik8s';
 /** Directory in which bash-completion looks for the completion of a command. */
@@ -43,6 +50,8 @@ export interface InstallRequest {
   readonly starts: boolean;
   /** Timeout of the service's stop in seconds. */
   readonly stopSeconds: number;
+  /** True if the settings name a log file. */
+  readonly hasLogFile: boolean;
 }
 
 export interface InstallPlan {
@@ -64,28 +73,28 @@ export function installPlan(
   request: InstallRequest,
   digestOf: (text: string) => string,
 ): InstallPlan {
-  requireSystemd(machine);
+  const manager = serviceManagerIn(machine);
   requireSameInstallation(machine, request);
   requireChosenDocker(machine, request);
   requirePlain(machine.found, configFileOf[request.role]);
-  const files = wantedFiles(request, machine.found.has(completionDirectory));
+  const service = serviceFileOf(manager, request);
+  const files = wantedFiles(request, service, machine.found.has(completionDirectory));
   for (const { path, mayExist } of files) if (!mayExist) requireOwn(machine, path);
-  const unit = unitOf(request);
-  const digest = digestOf([request.sourceDigest, request.config, unit].join('\0'));
+  const digest = digestOf([request.sourceDigest, request.config, service.text].join('\0'));
   const packages = packageSteps(machine, request.role);
   const links = linkSteps(machine, request);
   const written = files
     .map(({ step }) => step)
     .filter((step) => !isDone(machine, step, request.sourceDigest));
-  const changes = { digest, isUnitNew: isNew(machine, unitPath, unit), isChanged: written.some(isOfService) };
+  const changes = { digest, isUnitNew: isNew(machine, service), isChanged: written.some(isOfService) };
   const steps: readonly Step[] = [
     ...packages,
-    ...dockerSteps(machine, request.role),
-    ...directorySteps(machine),
+    ...dockerSteps(machine, request.role, manager),
+    ...directorySteps(machine, request.role, manager),
     ...written,
     ...kernelSteps(machine, request.role),
     ...links,
-    ...serviceSteps(machine, request, changes),
+    ...serviceSteps(machine, request, manager, changes),
   ];
   const adopted = files.flatMap(({ path, mayExist }) => (!mayExist && machine.found.has(path) ? [path] : []));
   return {
@@ -107,7 +116,11 @@ interface WantedFile {
   readonly mayExist: boolean;
 }
 
-function wantedFiles(request: InstallRequest, hasCompletion: boolean): readonly WantedFile[] {
+function wantedFiles(
+  request: InstallRequest,
+  service: ServiceFile,
+  hasCompletion: boolean,
+): readonly WantedFile[] {
   const { role, source, config, completion } = request;
   const text = (path: string, content: string, mode: number, mayExist = false): WantedFile => ({
     path,
@@ -124,14 +137,26 @@ function wantedFiles(request: InstallRequest, hasCompletion: boolean): readonly 
     },
     text(configFileOf[role], config, 0o600, true),
     ...kernel.map(({ path, content }) => text(path, content, 0o644)),
-    text(unitPath, unitOf(request), 0o644),
+    text(service.path, service.text, service.mode),
     // A script there is one that the user has printed.
     ...(hasCompletion ? [text(completionPath, completion, 0o644, true)] : []),
   ];
 }
 
-const unitOf = ({ role, stopSeconds }: InstallRequest): string =>
-  systemdUnit(role, executablePath, stopSeconds);
+/** The file that makes minik8s a service. */
+interface ServiceFile {
+  readonly path: string;
+  readonly text: string;
+  readonly mode: number;
+}
+
+function serviceFileOf(manager: ServiceManager, request: InstallRequest): ServiceFile {
+  const { role, stopSeconds } = request;
+  const path = servicePathOf[manager];
+  return manager === 'systemd'
+    ? { path, text: systemdUnit(role, executablePath, stopSeconds), mode: 0o644 }
+    : { path, text: openrcScript({ ...request, executable: executablePath }), mode: 0o755 };
+}
 
 function packageSteps(machine: Machine, role: Role): readonly Step[] {
   if (!runsPods(role)) return [];
@@ -150,11 +175,19 @@ function lackingOf(programs: readonly NodeProgram[], lacksDocker: boolean): Erro
   );
 }
 
-const dockerSteps = ({ docker }: Machine, role: Role): readonly Step[] =>
-  runsPods(role) && docker !== 'answers' ? [{ kind: 'start-docker' }] : [];
+const dockerSteps = ({ docker }: Machine, role: Role, manager: ServiceManager): readonly Step[] =>
+  runsPods(role) && docker !== 'answers' ? [{ kind: 'start-docker', manager }] : [];
 
-const directorySteps = ({ found }: Machine): readonly Step[] =>
-  found.has(configDirectory) ? [] : [{ kind: 'make-directory', path: configDirectory }];
+/** Returns steps for the missing directories; OpenRC has no journal, so the log is in a directory. */
+const directorySteps = (
+  { found, missingDirectories }: Machine,
+  role: Role,
+  manager: ServiceManager,
+): readonly Step[] =>
+  [
+    ...[configDirectory, ...(manager === 'openrc' ? [logDirectory] : [])].filter((path) => !found.has(path)),
+    ...(runsPods(role) ? missingDirectories : []),
+  ].map((path) => ({ kind: 'make-directory', path }));
 
 /** Returns true for a file that exists as the step makes it. */
 function isDone({ found, executableDigest }: Machine, step: Step, sourceDigest: string): boolean {
@@ -166,7 +199,7 @@ function isDone({ found, executableDigest }: Machine, step: Step, sourceDigest: 
   return file?.kind === 'file' && file.text === step.content && file.mode === step.mode;
 }
 
-function isNew({ found }: Machine, path: string, text: string): boolean {
+function isNew({ found }: Machine, { path, text }: ServiceFile): boolean {
   const file = found.get(path);
   return file?.kind !== 'file' || file.text !== text;
 }
@@ -196,15 +229,16 @@ interface Changes {
 function serviceSteps(
   machine: Machine,
   { starts }: InstallRequest,
+  manager: ServiceManager,
   { digest, isUnitNew, isChanged }: Changes,
 ): readonly Step[] {
   const isCurrent = machine.serviceState === 'active' && machine.installed?.started === digest && !isChanged;
   const restarts = starts && !isCurrent;
   const steps: Step[] = [];
   // The unit may have been written by an installation that was interrupted before systemd read it.
-  if (isUnitNew || restarts) steps.push({ kind: 'reload-services' });
-  if (!machine.isServiceEnabled) steps.push({ kind: 'enable-service' });
-  if (restarts) steps.push({ kind: 'restart-service' });
+  if (manager === 'systemd' && (isUnitNew || restarts)) steps.push({ kind: 'reload-services' });
+  if (!machine.isServiceEnabled) steps.push({ kind: 'enable-service', manager });
+  if (restarts) steps.push({ kind: 'restart-service', manager });
   return steps;
 }
 

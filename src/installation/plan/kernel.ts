@@ -31,6 +31,9 @@ export const sysctlFile = {
     .join('')}`,
 };
 
+/** Directories of the files; a system without systemd may lack them. */
+export const kernelDirectories: readonly string[] = ['/etc/modules-load.d', '/etc/sysctl.d'];
+
 /** Returns the parameters that are lower than needed, with the value to set. */
 export function lowSysctls(
   current: ReadonlyMap<string, string>,

@@ -2,11 +2,13 @@
 import type { Installed } from './installed.ts';
 import type { Found, Machine } from './machine.ts';
 import { type Role, runsPods, usualDockerSocket } from './role.ts';
+import type { ServiceManager } from './service-manager.ts';
 
-export function requireSystemd({ hasSystemd }: Pick<Machine, 'hasSystemd'>): void {
-  if (hasSystemd) return;
+/** Returns the service manager of the machine. Throws if it is another one. */
+export function serviceManagerIn({ serviceManager }: Pick<Machine, 'serviceManager'>): ServiceManager {
+  if (serviceManager !== undefined) return serviceManager;
   throw new Error(
-    'systemd does not run on this machine, and minik8s install knows no other service manager: ' +
+    'neither systemd nor OpenRC runs this machine, and minik8s install knows no other service manager: ' +
       'let yours run minik8s up, minik8s master or minik8s node as root at every boot',
   );
 }
@@ -50,8 +52,8 @@ export function requirePlain(found: ReadonlyMap<string, Found>, path: string): v
   throw new Error(`${path} is ${what}: move it away, and give its settings with --config FILE`);
 }
 
-/** First words of each file that an installation alone writes. */
-const ownMark = '# Written by minik8s install';
+/** Begin of each file that an installation alone writes; a script has its interpreter before it. */
+const ownMark = /^(?:#!.*\n)?# Written by minik8s install/;
 
 /** Throws if a file that the installation writes exists and was not created by an installation. */
 export function requireOwn({ found, installed }: Pick<Machine, 'found' | 'installed'>, path: string): void {
@@ -62,7 +64,7 @@ export function requireOwn({ found, installed }: Pick<Machine, 'found' | 'instal
 
 /** Returns true for a file that an installation has written, even if the record of it is lost. */
 export const isMarked = (entry: Found): boolean =>
-  entry.kind === 'file' && entry.text?.startsWith(ownMark) === true;
+  entry.kind === 'file' && entry.text !== undefined && ownMark.test(entry.text);
 
 /**
  * Throws if a process that was started by hand uses the data directory. A service in any state of a start or

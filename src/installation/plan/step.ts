@@ -1,5 +1,6 @@
 /** Steps of an installation or of its removal, as data; carry-out.ts performs them. */
 import type { PackageManager } from './packages.ts';
+import { ownServiceOf, type ServiceManager } from './service-manager.ts';
 
 export type Step =
   | { readonly kind: 'install-packages'; readonly manager: PackageManager; readonly names: readonly string[] }
@@ -9,12 +10,14 @@ export type Step =
   | { readonly kind: 'make-link'; readonly path: string; readonly target: string }
   | { readonly kind: 'load-modules'; readonly names: readonly string[] }
   | { readonly kind: 'set-sysctl'; readonly name: string; readonly value: string }
-  | { readonly kind: 'start-docker' }
+  | { readonly kind: 'start-docker'; readonly manager: ServiceManager }
   | { readonly kind: 'reload-services' }
-  | { readonly kind: 'enable-service' }
+  | { readonly kind: 'enable-service'; readonly manager: ServiceManager }
   /** `timeoutMs`: milliseconds until the service is ready; undefined: as long as it takes. */
-  | { readonly kind: 'restart-service'; readonly timeoutMs?: number }
-  | { readonly kind: 'remove-service' }
+  | { readonly kind: 'restart-service'; readonly manager: ServiceManager; readonly timeoutMs?: number }
+  | { readonly kind: 'remove-service'; readonly manager: ServiceManager }
+  /** Removes a directory of minik8s alone, with all that it holds. */
+  | { readonly kind: 'remove-directory'; readonly path: string }
   | {
       readonly kind: 'reset';
       readonly keepData: boolean;
@@ -31,6 +34,13 @@ export function describeStep(step: Step): string | undefined {
   return texts[step.kind](step as never);
 }
 
+const dockerOf = { systemd: 'docker.service', openrc: 'the service docker' } as const;
+
+const nameOf = (manager: ServiceManager): string => {
+  const { name } = ownServiceOf[manager];
+  return manager === 'systemd' ? name : `the service ${name}`;
+};
+
 type Texts = {
   readonly [K in Step['kind']]: (step: Extract<Step, { kind: K }>) => string | undefined;
 };
@@ -43,11 +53,12 @@ const texts: Texts = {
   'make-link': ({ path, target }) => `link ${path} to ${target}`,
   'load-modules': ({ names }) => `load the kernel modules ${names.join(', ')}`,
   'set-sysctl': ({ name, value }) => `set ${name} to ${value}`,
-  'start-docker': () => 'start docker.service, now and at every boot',
+  'start-docker': ({ manager }) => `start ${dockerOf[manager]}, now and at every boot`,
   'reload-services': () => undefined,
-  'enable-service': () => 'enable minik8s.service, so that it starts at every boot',
-  'restart-service': () => 'start minik8s.service',
-  'remove-service': () => 'stop and disable minik8s.service',
+  'enable-service': ({ manager }) => `enable ${nameOf(manager)}, so that it starts at every boot`,
+  'restart-service': ({ manager }) => `start ${nameOf(manager)}`,
+  'remove-service': ({ manager }) => `stop and disable ${nameOf(manager)}`,
+  'remove-directory': ({ path }) => `remove ${path}`,
   reset: ({ keepData, dataDir }) =>
     keepData
       ? `remove the containers, links and rules of minik8s, and keep ${dataDir}`

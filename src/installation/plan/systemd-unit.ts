@@ -6,6 +6,10 @@ export const unitName = 'minik8s.service';
 /** Directory of the settings that `systemctl edit` adds. They belong to the administrator. */
 export const dropInDirectory = `/etc/systemd/system/${unitName}.d`;
 
+/** Signals on which the process refuses new connections at once, or lets them wait for its successor. */
+const stopSignal = 'SIGINT';
+export const restartSignal = 'SIGTERM';
+
 /** Minimum timeout of a stop in seconds. */
 const minStopSeconds = 90;
 
@@ -24,6 +28,8 @@ export const stopSecondsFor = (graceMs: number): number =>
  * - `Wants`, not `Requires`, docker.service: a restart of Docker must not stop the control plane.
  * - The role exits with 2 for settings that it does not accept: a restart would not change that.
  * - A master may wait for etcd, and a node for its master, as long as it takes: the start has no time limit.
+ * - SIGTERM, which only a restart sends, lets new connections wait for the next process. After SIGINT they
+ *   are refused at once. systemd before version 244 ignores RestartKillSignal: a restart refuses them too.
  * - Pods get their time to stop when the machine shuts down: `stopSeconds` is longer.
  */
 export function systemdUnit(role: Role, executable: string, stopSeconds: number): string {
@@ -47,6 +53,8 @@ TimeoutStartSec=infinity
 TimeoutStopSec=${stopSeconds}
 WatchdogSec=120
 KillMode=process
+KillSignal=${stopSignal}
+RestartKillSignal=${restartSignal}
 Delegate=yes
 LimitNOFILE=1048576
 LimitNPROC=infinity

@@ -1,9 +1,11 @@
 /** The steps that undo an installation, in the reverse order of their making. */
-import { configDirectory, executablePath, kubectlPath, recordStep, unitPath } from './install-plan.ts';
+import { configDirectory, executablePath, kubectlPath, recordStep, servicePathOf } from './install-plan.ts';
 import { type Installed, recordFile } from './installed.ts';
-import { isRestored, sysctls } from './kernel.ts';
+import { isRestored, kernelDirectories, sysctls } from './kernel.ts';
 import type { Machine } from './machine.ts';
+import { logDirectory } from './openrc-script.ts';
 import { configFileOf, runsPods } from './role.ts';
+import { type ServiceManager, serviceManagers } from './service-manager.ts';
 import type { Step } from './step.ts';
 
 /**
@@ -17,16 +19,17 @@ export function uninstallPlan(
 ): readonly Step[] {
   const { role, created, before } = installed;
   const config = configFileOf[role];
-  const isKept = (path: string) => keepData && (path === config || path === configDirectory);
+  const isKept = (path: string) => keepData && [config, configDirectory, logDirectory].includes(path);
+  const managers = managersIn(found);
   const gone = created.toReversed().filter((path) => isOurs(found, path) && !isKept(path));
   const restored = Object.entries(before).filter(([path]) => !isKept(path));
   return [
     // An installation may have been interrupted before the unit was written, a removal after it was removed.
-    ...(found.has(unitPath) ? [{ kind: 'remove-service' } as const] : []),
+    ...managers.map((manager): Step => ({ kind: 'remove-service', manager })),
     ...resetSteps(found, installed, keepData),
-    ...gone.filter((path) => !isLast(path)).map((path): Step => ({ kind: 'remove-path', path })),
+    ...gone.filter((path) => !isLast(path)).map(removalOf),
     ...restored.map(([path, { text, mode }]): Step => ({ kind: 'write-file', path, content: text, mode })),
-    { kind: 'reload-services' },
+    ...(managers.includes('openrc') ? [] : [{ kind: 'reload-services' } as const]),
     ...loweredSysctls(installed, current),
     keepData ? recordStep(keptOf(installed, isKept)) : { kind: 'remove-path', path: recordFile },
     // A removal that was interrupted is repeated with the executable.
@@ -47,6 +50,15 @@ const keptOf = (installed: Installed, isKept: (path: string) => boolean): Instal
   return { ...others, created: installed.created.filter(isKept), before, sysctls: {} };
 };
 
+/** Returns the service managers that have a service of minik8s: one, unless another one was used before. */
+const managersIn = (found: Machine['found']): readonly ServiceManager[] =>
+  serviceManagers.filter((manager) => found.has(servicePathOf[manager]));
+
+function removalOf(path: string): Step {
+  if (path === logDirectory) return { kind: 'remove-directory', path };
+  return { kind: kernelDirectories.includes(path) ? 'remove-empty-directory' : 'remove-path', path };
+}
+
 const isLast = (path: string) => path === configDirectory || path === executablePath;
 
 /** Returns false for a path that is gone, and for a kubectl that is no longer the installation's link. */
@@ -62,7 +74,7 @@ function isOurs(found: Machine['found'], path: string): boolean {
  */
 function resetSteps(found: Machine['found'], installed: Installed, keepData: boolean): readonly Step[] {
   const { role, dataDir, dockerSocket } = installed;
-  if (!found.has(dataDir) && (!runsPods(role) || !found.has(unitPath))) return [];
+  if (!found.has(dataDir) && (!runsPods(role) || managersIn(found).length === 0)) return [];
   const config = found.has(configFileOf[role]) ? configFileOf[role] : undefined;
   return [{ kind: 'reset', keepData, dataDir, dockerSocket, config }];
 }

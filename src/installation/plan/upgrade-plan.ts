@@ -101,12 +101,12 @@ const texts: {
 } = {
   'back-up': () => 'create a backup (minik8s backup create)',
   'keep-old': () => 'keep the installed file as /usr/local/bin/minik8s.old',
-  stop: () => 'stop minik8s.service; pods go on',
+  stop: () => 'stop the service minik8s; pods go on',
   'lower-data': ({ format }) => `take the stored data back to format ${format}`,
   replace: () => 'replace /usr/local/bin/minik8s',
   'put-back': () => 'put the former file back as /usr/local/bin/minik8s',
-  restart: () => 'restart minik8s.service, and wait until it is ready; pods go on',
-  verify: ({ expected }) => `check that minik8s.service runs ${expected.version}`,
+  restart: () => 'restart the service minik8s, and wait until it is ready; pods go on',
+  verify: ({ expected }) => `check that the service minik8s runs ${expected.version}`,
 };
 
 /** A version of this program: three numbers, and what the build adds to them. */

@@ -4,7 +4,9 @@ import { hostname } from 'node:os';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Situation } from '../../doctor/situation.ts';
 import { packageManagerOf, readInstalled } from '../../installation/machine-facts.ts';
+import type { Installed } from '../../installation/plan/installed.ts';
 import { configFileOf, type Role, runsPods } from '../../installation/plan/role.ts';
+import { serviceHere } from '../../installation/services.ts';
 import { clusterDnsIP } from '../../kube-apiserver/bootstrap.ts';
 import type { Exec } from '../../os/exec.ts';
 import { holderOf } from '../data-directory.ts';
@@ -55,10 +57,12 @@ export async function readOwnMachine(
       ...(running && { pid: running.pid }),
       ...(packageManager && { packageManager }),
       nodeIP: settings['node-ip'] ?? (await hostAddress()),
-      restart: restartCommand(installed !== undefined, running, role),
+      restart: restartCommand(serviceOf(installed), running, role),
     },
   };
 }
+
+const serviceOf = (installed: Installed | undefined) => (installed ? serviceHere() : undefined);
 
 const situationOf = (settings: Values) => ({
   dataDir: settings['data-dir'],

@@ -1,6 +1,6 @@
 /** The command line of the minik8s that runs: its role, its settings, and how it is started again. */
 import { type Role, roles } from '../../installation/plan/role.ts';
-import { unitName } from '../../installation/plan/systemd-unit.ts';
+import { type Service, serviceCommand } from '../../installation/plan/service-manager.ts';
 import { quoted } from '../../os/quoted.ts';
 
 /** Returns the role among the arguments of a process; the values of flags are behind it. */
@@ -31,13 +31,13 @@ export interface RunningProcess {
   readonly words: readonly string[];
 }
 
-/** Returns the command that starts a service by systemd, and any other process again as it was started. */
+/** Returns the command that starts a service again, and any other process as it was started. */
 export function restartCommand(
-  isService: boolean,
+  service: Service | undefined,
   running: RunningProcess | undefined,
   role: Role | undefined,
 ): string {
-  if (isService) return `systemctl restart ${unitName}`;
+  if (service) return serviceCommand(service, 'restart');
   if (!running || running.words.length === 0) return `minik8s ${role ?? 'up'}`;
   const { pid, words } = running;
   const start = words.map((word) => (/^[\w./:=,-]+$/.test(word) ? word : quoted(word))).join(' ');

@@ -28,6 +28,8 @@ export interface Wanted {
   readonly fromEnvironment: readonly string[];
   /** Timeout of the service's stop in seconds. */
   readonly stopSeconds: number;
+  /** True if the settings name a log file. */
+  readonly hasLogFile: boolean;
 }
 
 export interface WantedSources {
@@ -70,6 +72,7 @@ export async function readWanted(role: Role, sources: WantedSources): Promise<Wa
     config,
     fromEnvironment: Object.keys(given.variables),
     stopSeconds: stopSecondsFor(settings['shutdown-grace-period']),
+    hasLogFile: settings['log-file'] !== undefined,
   };
 }
 

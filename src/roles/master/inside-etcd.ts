@@ -107,7 +107,7 @@ async function prepareBinary(dataDir: string, binary: string): Promise<string> {
   const directory = join(dataDir, 'bin/etcd');
   const earlierBinary = `${directory}-earlier`;
   await setAside(directory, earlierBinary);
-  await extractAsset('etcd', binary, 0o755);
+  await extractAsset('etcd.zst', binary, 0o755);
   return earlierBinary;
 }
 

@@ -23,7 +23,7 @@ export async function leaveMasters(dataDir: string, clock: Clock, force: string)
   const own = await readOwnMember(etcdDir);
   if (!own || otherMembersOf(own).length === 0) return false;
   const binary = etcdBinaryIn(dataDir);
-  await extractAsset('etcd', binary, 0o755);
+  await extractAsset('etcd.zst', binary, 0o755);
   const tls = await peerTlsOf(etcdDir, own, clock);
   const etcd = await startEmbeddedEtcd({
     ...{ binary, earlierBinary: `${binary}-earlier`, dataDir: etcdDir, log: silentLogger, clock },

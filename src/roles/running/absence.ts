@@ -1,7 +1,8 @@
 /** Facts about a minik8s that does not run here: its last run, its data, and the command that starts it. */
 import { errorMessage } from '../../base/log.ts';
 import { readInstalled } from '../../installation/machine-facts.ts';
-import { unitName } from '../../installation/plan/systemd-unit.ts';
+import { type Service, serviceCommand } from '../../installation/plan/service-manager.ts';
+import { serviceHere } from '../../installation/services.ts';
 import { settingTable } from '../settings/setting-table.ts';
 import type { OwnProcess } from './processes.ts';
 import { type RunRecord, readRunRecord } from './run-record.ts';
@@ -11,7 +12,8 @@ export interface Absence {
   readonly target: Target;
   readonly dataDir: string;
   readonly hasData: boolean;
-  readonly isInstalled: boolean;
+  /** Service that an installation has made for the directory. */
+  readonly service?: Service;
   readonly lastRun?: RunRecord;
   /** Reason why this user cannot see the data. */
   readonly problem?: string;
@@ -24,7 +26,8 @@ export async function readAbsence(target: Target, exists: (path: string) => bool
     target.dataDir ??
     installed?.dataDir ??
     (process.env.MINIK8S_DATA_DIR || settingTable['data-dir'].default);
-  const base = { target, dataDir, hasData: exists(dataDir), isInstalled: installed?.dataDir === dataDir };
+  const service = installed?.dataDir === dataDir ? serviceHere() : undefined;
+  const base = { target, dataDir, hasData: exists(dataDir), ...(service && { service }) };
   try {
     const lastRun = await readRunRecord(dataDir);
     return { ...base, ...(lastRun && { lastRun }) };
@@ -38,7 +41,7 @@ export async function readAbsence(target: Target, exists: (path: string) => bool
  * another role than the wanted one; the report then has the command that shows each of them instead.
  */
 export function noneText(absence: Absence, others: readonly OwnProcess[] = []): string {
-  const { target, dataDir, hasData, isInstalled, lastRun, problem } = absence;
+  const { target, dataDir, hasData, service, lastRun, problem } = absence;
   const as = target.role === undefined ? 'minik8s' : `minik8s ${target.role}`;
   const role = target.role ?? lastRun?.role ?? 'up';
   const own = dataDir === settingTable['data-dir'].default ? '' : ` --data-dir ${dataDir}`;
@@ -56,7 +59,7 @@ export function noneText(absence: Absence, others: readonly OwnProcess[] = []): 
     'next:',
     ...(others.length > 0
       ? others.map((one) => `  ${commandFor('status', one)}`)
-      : [isInstalled ? `  systemctl start ${unitName}` : `  minik8s ${role}${own}`]),
+      : [service ? `  ${serviceCommand(service, 'start')}` : `  minik8s ${role}${own}`]),
     ...(lastRun ? [`  minik8s logs${own} --tail 50`] : []),
   ];
   return `${lines.join('\n')}\n`;

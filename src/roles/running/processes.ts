@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Role } from '../../installation/plan/role.ts';
+import type { Service } from '../../installation/plan/service-manager.ts';
 import { holderOf, identityOf } from '../data-directory.ts';
 import { roleIn } from '../doctor/running-command.ts';
 import { unitIn } from './run-record.ts';
@@ -22,8 +23,8 @@ export interface OwnProcess {
   readonly executable?: string;
   /** User id of its owner. */
   readonly uid: number;
-  /** Service of systemd that the process belongs to. */
-  readonly unit?: string;
+  /** Service that the process belongs to. */
+  readonly service?: Service;
 }
 
 /**
@@ -56,8 +57,8 @@ function ownProcessOf(pid: number): OwnProcess | undefined {
   if (!seesOwnFiles(pid)) return undefined;
   const held = heldDirectory(pid);
   if (held === 'none') return undefined;
-  const unit = unitIn(readFileSync(`/proc/${pid}/cgroup`, 'utf8'));
-  const base = { pid, identity, role, uid, words, ...(unit !== undefined && { unit }) };
+  const service = serviceOf(pid);
+  const base = { pid, identity, role, uid, words, ...(service && { service }) };
   if (held === 'hidden') return base;
   const executable = readlinkSync(`/proc/${pid}/exe`);
   return { ...base, executable, words: [executable, ...words.slice(1)], dataDir: held.dataDir };
@@ -68,6 +69,20 @@ const endedCodes: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'E
 
 const wordsOf = (pid: number): readonly string[] =>
   readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
+
+/** Returns undefined for a process that no service manager has started. */
+function serviceOf(pid: number): Service | undefined {
+  const unit = unitIn(readFileSync(`/proc/${pid}/cgroup`, 'utf8'));
+  if (unit !== undefined) return { manager: 'systemd', name: unit };
+  const [, parent = '0'] = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  const name = supervisedBy(wordsOf(Number(parent)));
+  return name === undefined ? undefined : { manager: 'openrc', name };
+}
+
+/** Returns the service of OpenRC whose supervisor has these words; undefined for another program. */
+export function supervisedBy([program = '', name]: readonly string[]): string | undefined {
+  return program.split('/').at(-1) === 'supervise-daemon' ? name : undefined;
+}
 
 /** Returns the role of `minik8s ROLE …`, and of a development run, `node src/main.ts ROLE …`. */
 export function roleOf(words: readonly string[]): Role | undefined {

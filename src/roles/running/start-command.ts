@@ -1,5 +1,6 @@
 /** The command that starts a minik8s again as it was started. */
 import { readFileSync } from 'node:fs';
+import { serviceCommand } from '../../installation/plan/service-manager.ts';
 import { quoted } from '../../os/quoted.ts';
 import type { SettingRows } from '../../settings/definition.ts';
 import { settingTable } from '../settings/setting-table.ts';
@@ -35,13 +36,13 @@ function assignment(variable: string): string {
 
 const word = (text: string) => (/^[\w./:=,@%+-]+$/.test(text) ? text : quoted(text));
 
-/** Returns the words of a shell that start the process again, in the background unless systemd does it. */
+/** Returns the words of a shell that start the process again: in the background, or by its service. */
 export function startCommand(
-  { unit, words }: Pick<OwnProcess, 'unit' | 'words'>,
+  { service, words }: Pick<OwnProcess, 'service' | 'words'>,
   environment: readonly string[],
   log: LogPlace | undefined,
 ): string {
-  if (unit !== undefined) return `systemctl start ${unit}`;
+  if (service) return serviceCommand(service, 'start');
   const variables = environment.map((one) => `${assignment(one)} `).join('');
   const command = words.map((one) => word(one.replace(/ \(deleted\)$/, ''))).join(' ');
   if (log?.kind === 'elsewhere') return `${variables}${command}`;

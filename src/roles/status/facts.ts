@@ -1,5 +1,6 @@
 /** Facts about one minik8s of this machine, and what they mean. Pure. */
 import type { Role } from '../../installation/plan/role.ts';
+import { type Service, serviceCommand } from '../../installation/plan/service-manager.ts';
 import type { LogPlace } from '../running/run-record.ts';
 
 /** A value, or the reason why it is unknown. */
@@ -29,7 +30,7 @@ export interface CertificateEnd {
 export interface RunningFacts {
   readonly role: Role;
   readonly pid: number;
-  readonly unit?: string;
+  readonly service?: Service;
   readonly dataDir?: string;
   /** RFC 3339. */
   readonly startedAt?: string;
@@ -95,10 +96,10 @@ export function nextSteps(facts: RunningFacts): readonly Step[] {
   return [...restart, ...pods, [`minik8s logs${own} -f`, 'follow its log']];
 }
 
-const restartStep = ({ unit }: RunningFacts, own: string): Step =>
-  unit === undefined
+const restartStep = ({ service }: RunningFacts, own: string): Step =>
+  service === undefined
     ? [`minik8s stop${own}`, 'then start it again, to run the new file']
-    : [`systemctl restart ${unit}`, 'run the new file'];
+    : [serviceCommand(service, 'restart'), 'run the new file'];
 
 const isUsual = (dataDir: string | undefined) => dataDir === undefined || dataDir === '/var/lib/minik8s';
 

@@ -22,7 +22,7 @@ import type { CertificateEnd, Known, RunningFacts } from './facts.ts';
 export const sourceMs = 5_000;
 
 export async function readRunningFacts(io: CtlIo, found: OwnProcess): Promise<RunningFacts> {
-  const { role, pid, unit, dataDir, executable } = found;
+  const { role, pid, service, dataDir, executable } = found;
   const record = await recordOf(found);
   const [fileVersion, state, engine, etcdBytes, certificate] = await Promise.all([
     fileVersionOf(found),
@@ -33,7 +33,7 @@ export async function readRunningFacts(io: CtlIo, found: OwnProcess): Promise<Ru
   ]);
   return {
     ...{ role, pid },
-    ...(unit !== undefined && { unit }),
+    ...(service && { service }),
     ...(dataDir !== undefined && { dataDir }),
     ...(executable !== undefined && { executable: executable.replace(/ \(deleted\)$/, '') }),
     ...(record && ownFacts(record)),

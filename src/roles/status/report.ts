@@ -70,10 +70,10 @@ function placeLines({ dataDir, configFile, log, kubeconfig }: RunningFacts): rea
 const etcdLine = ({ etcdBytes }: RunningFacts): readonly Line[] =>
   etcdBytes === undefined ? [] : [['etcd', `${(etcdBytes / mebibyte).toFixed(1)} MiB on disk`]];
 
-function processText({ pid, unit, startedAt }: RunningFacts, now: number): string {
+function processText({ pid, service, startedAt }: RunningFacts, now: number): string {
   const since =
     startedAt === undefined ? '' : `, since ${startedAt} (${humanDuration(now - Date.parse(startedAt))})`;
-  return `${pid}${unit === undefined ? '' : ` of ${unit}`}${since}`;
+  return `${pid}${service === undefined ? '' : ` of ${service.manager === 'openrc' ? 'the service ' : ''}${service.name}`}${since}`;
 }
 
 function versionText({ version, fileVersion, executable }: RunningFacts): string {

@@ -1,8 +1,8 @@
 /**
  * Upgrades of this machine that an administrator has ordered by an annotation of an object that stands for
- * it. The executable is downloaded from a master and compared with the digest of the order; systemd runs
- * `minik8s upgrade` with it in a unit of its own, which outlives the restart of this process and goes back if
- * the new version does not start. An order is carried out once.
+ * it. The executable is downloaded from a master and compared with the digest of the order; `minik8s upgrade`
+ * runs with it beside the service, so that it outlives the restart of this process and goes back if the new
+ * version does not start. An order is carried out once.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
@@ -22,6 +22,7 @@ import type { Transport } from '../../client/transport.ts';
 import type { Exec } from '../../os/exec.ts';
 import { replaceFile } from '../../os/replace-file.ts';
 import { type Attempt, attemptIn } from './attempt.ts';
+import { besideService } from './beside-service.ts';
 
 /** The object whose annotations carry the orders and the results. */
 export interface OrderedObject {
@@ -135,21 +136,11 @@ export class OrderedUpgrades {
     const { exec, executable } = this.#options;
     await this.#download(order, signal);
     await rm(this.#logFile, { force: true });
-    const output = [`StandardOutput=append:${this.#logFile}`, `StandardError=append:${this.#logFile}`];
-    const unit = [
-      '--collect',
-      '--quiet',
-      '--unit=minik8s-upgrade',
-      ...output.map((one) => `--property=${one}`),
-    ];
     // The machine that ordered has created a backup.
     const upgrade = ['upgrade', '--yes', '--no-backup', '--file', this.#file, '--sha256', order.sha256];
-    await exec('systemd-run', [
-      ...unit,
-      executable,
-      ...upgrade,
-      ...['--allow-downgrade', '--timeout', `${Math.floor(order.timeoutSeconds)}s`],
-    ]);
+    const limits = ['--allow-downgrade', '--timeout', `${Math.floor(order.timeoutSeconds)}s`];
+    const [program, ...words] = besideService(this.#logFile, [executable, ...upgrade, ...limits]);
+    await exec(program, words);
   }
 
   /** Rejects if no source serves the executable of the order. */

@@ -13,7 +13,8 @@ import { tryPeers } from '../../doctor/peers.ts';
 import { peersOf } from '../../doctor/peers-plan.ts';
 import type { Situation } from '../../doctor/situation.ts';
 import { packageManagerOf } from '../../installation/machine-facts.ts';
-import { unitName } from '../../installation/plan/systemd-unit.ts';
+import { serviceCommand } from '../../installation/plan/service-manager.ts';
+import { serviceHere } from '../../installation/services.ts';
 import { podDns } from './node-dns.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
@@ -59,6 +60,6 @@ async function situationOf({ settings, clock, exec, nodeIP }: WorkerOptions): Pr
     clusterDNS: podDns(settings).clusterDNS,
     clusterDomain: settings['cluster-domain'],
     overlay: settings.overlay,
-    restart: `systemctl restart ${unitName}`,
+    restart: serviceCommand(serviceHere(), 'restart'),
   };
 }

@@ -1,8 +1,10 @@
 /** Settings of a node's life: the heartbeat interval, eviction and taints, images and shutdown. */
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { onAbort } from '../../base/abort.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { runtimeDirectoryOf } from '../../installation/plan/service-manager.ts';
 import type { ImageThresholds } from '../../kubelet/images/plan/images-to-free.ts';
 import type { Kubelet } from '../../kubelet/kubelet.ts';
 import type { ShutdownPeriods } from '../../kubelet/node/plan/shutdown-phases.ts';
@@ -110,12 +112,15 @@ export function signalAfterPods(
   return ended.signal;
 }
 
+/** Exists while OpenRC leaves a runlevel, such as at a shutdown: it then stops Docker too. */
+const runlevelEnds = join(runtimeDirectoryOf.openrc, 'rc.stopping');
+
 /**
  * Returns whether systemd, if it runs (sd_booted(3)), is shutting down the whole machine and not only this
- * service.
+ * service, or OpenRC stops all services.
  */
-export async function machineIsStopping(exec: Exec, booted = '/run/systemd/system'): Promise<boolean> {
-  if (!existsSync(booted)) return false;
+export async function machineIsStopping(exec: Exec, booted = runtimeDirectoryOf.systemd): Promise<boolean> {
+  if (!existsSync(booted)) return existsSync(runlevelEnds);
   try {
     const { stdout } = await exec('systemctl', ['is-system-running'], { timeoutMs: 5000 });
     return stdout.trim() === 'stopping';

@@ -11,9 +11,11 @@ log=/var/log/minik8s.log
 unit=/etc/systemd/system/minik8s.service
 pid() { cat $state/pid 2>/dev/null || echo 0; }
 alive() { [ "$(pid)" != 0 ] && kill -0 "$(pid)" 2>/dev/null; }
+# The signal is the last one that the unit, or a setting beside it, names by the key.
+signal() { cat $unit /run/systemd/system/minik8s.service.d/*.conf 2>/dev/null | sed -n "s/^$1=SIG//p" | tail -n 1; }
 stop() {
   if alive; then
-    kill -TERM "$(pid)"
+    kill -"$(signal "$1")" "$(pid)"
     while alive; do sleep 0.05; done
   fi
   echo 0 >$state/pid
@@ -41,10 +43,10 @@ while [ $# -gt 0 ]; do
 done
 case \${words[0]} in
   start) alive || start ;;
-  restart) stop; start ;;
-  stop) stop ;;
+  restart) stop RestartKillSignal; start ;;
+  stop) stop KillSignal ;;
   enable) touch $state/enabled ;;
-  disable) rm -f $state/enabled; stop ;;
+  disable) rm -f $state/enabled; stop KillSignal ;;
   is-enabled) [ -e $state/enabled ] ;;
   daemon-reload | reset-failed) ;;
   show)

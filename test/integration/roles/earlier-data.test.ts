@@ -53,7 +53,7 @@ test('a master takes over the data that the etcd of an earlier one wrote', async
       revision,
     });
     // The earlier minik8s would write its etcd to this path again, and therefore would not start.
-    await assert.rejects(extractAsset('etcd', at('bin/etcd'), 0o755), /cannot write .*bin\/etcd/);
+    await assert.rejects(extractAsset('etcd.zst', at('bin/etcd'), 0o755), /cannot write .*bin\/etcd/);
   } finally {
     stop.abort();
     await rm(directory, { recursive: true, force: true });

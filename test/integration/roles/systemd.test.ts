@@ -1,16 +1,18 @@
 /**
- * Shutdown notice for a node: by a real systemd, started for the test as the first process of its own
- * namespaces.
+ * Shutdown notice for a node, and signals of the installed unit: by a real systemd, started for the test as
+ * the first process of its own namespaces.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
+import { stopBeforeStart } from '../../../src/installation/held-stop.ts';
+import { systemdUnit, unitName } from '../../../src/installation/plan/systemd-unit.ts';
 import { type Exec, systemExec } from '../../../src/os/exec.ts';
 import { machineIsStopping } from '../../../src/roles/worker/node-life.ts';
 import { eventually } from '../../fixtures/eventually.ts';
@@ -96,6 +98,46 @@ async function stateOf(): Promise<string> {
   const { stdout } = await exec('sh', ['-c', 'systemctl is-system-running; true']);
   return stdout.trim();
 }
+
+/** A program that is ready at once, and that writes each signal that ends it. */
+const recorder = () => `#!/bin/bash
+trap 'echo SIGINT >>${directory}/signals; exit' INT
+trap 'echo SIGTERM >>${directory}/signals; exit' TERM
+systemd-notify --ready
+while :; do sleep 0.1; done
+`;
+
+/** Returns the signals since the last call. */
+function signals(): string {
+  const path = join(directory, 'signals');
+  const text = readFileSync(path, 'utf8').trim();
+  rmSync(path);
+  return text;
+}
+
+test('the installed unit gets SIGTERM in a restart and SIGINT in a stop, unless a start follows the stop', async () => {
+  const program = join(directory, 'program');
+  writeFileSync(program, recorder(), { mode: 0o755 });
+  const [, service = ''] =
+    /^(\[Service\]\n[\s\S]*)\[Install\]/m.exec(systemdUnit('master', program, 90)) ?? [];
+  // Other units of this machine must not be started here.
+  writeFileSync(join(booted, unitName), `[Unit]\nDefaultDependencies=no\n${service}`);
+  await exec('systemctl', ['daemon-reload']);
+  await exec('systemctl', ['start', unitName]);
+  await exec('systemctl', ['restart', unitName]);
+  assert.equal(signals(), 'SIGTERM');
+  await exec('systemctl', ['stop', unitName]);
+  assert.equal(signals(), 'SIGINT');
+
+  await exec('systemctl', ['start', unitName]);
+  await stopBeforeStart(exec, join(booted, `${unitName}.d/held.conf`));
+  assert.equal(signals(), 'SIGTERM');
+  await exec('systemctl', ['start', unitName]);
+  await exec('systemctl', ['stop', unitName]);
+  assert.equal(signals(), 'SIGINT', 'the setting was for one stop alone');
+  const { stdout } = await exec('systemctl', ['show', '--property=Result', '--value', unitName]);
+  assert.equal(stdout.trim(), 'success');
+});
 
 test('a service that is stopped is no machine that goes down; a machine that is switched off is', async () => {
   assert.equal(await machineIsStopping(exec, booted), false);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { serviceStateOf } from '../../../src/installation/machine-facts.ts';
+import { systemdControl } from '../../../src/installation/systemd-control.ts';
 import type { Exec } from '../../../src/os/exec.ts';
 
 test('the state of the service is the one that systemd names', async () => {
@@ -9,6 +9,6 @@ test('the state of the service is the one that systemd names', async () => {
     calls.push([file, ...args].join(' '));
     return { stdout: 'activating\n', stderr: '' };
   };
-  assert.equal(await serviceStateOf(exec), 'activating');
+  assert.equal(await systemdControl.state(exec), 'activating');
   assert.deepEqual(calls, ['systemctl show --property ActiveState --value minik8s.service']);
 });

@@ -5,6 +5,9 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { extractAsset, readAsset } from '../../../src/os/assets.ts';
 
+/** Directory in which the build makes the assets. */
+const assets = join(import.meta.dirname, '../../../dist/assets');
+
 test('an asset is put in place whole, replaced when it differs and left when it does not', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-assets-'));
   context.after(() => rmSync(directory, { recursive: true }));
@@ -35,12 +38,18 @@ test('an asset is put in place whole, replaced when it differs and left when it 
 test('a compressed asset is written as the program that it contains, once', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-assets-'));
   context.after(() => rmSync(directory, { recursive: true }));
-  const path = join(directory, 'kustomize');
-  await extractAsset('kustomize.zst', path, 0o700);
-  const content = readFileSync(path);
-  assert.equal(content.subarray(0, 4).toString('latin1'), '\x7fELF');
-  assert.ok(content.length > 2 * readAsset('kustomize.zst').length);
-  const { ino } = statSync(path);
-  await extractAsset('kustomize.zst', path, 0o700);
-  assert.equal(statSync(path).ino, ino);
+  for (const name of ['etcd', 'kustomize'] as const) {
+    const path = join(directory, name);
+    await extractAsset(`${name}.zst`, path, 0o700);
+    const content = readFileSync(path);
+    assert.ok(
+      content.equals(readFileSync(join(assets, name))),
+      `${name} differs from the program of the build`,
+    );
+    assert.ok(content.length > 2 * readAsset(`${name}.zst`).length);
+    const { ino } = statSync(path);
+    await extractAsset(`${name}.zst`, path, 0o700);
+    assert.equal(statSync(path).ino, ino);
+  }
+  assert.deepEqual(readdirSync(directory).sort(), ['etcd', 'kustomize']);
 });

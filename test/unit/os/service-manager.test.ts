@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Exec } from '../../../src/os/exec.ts';
 import { openServiceManager } from '../../../src/os/service-manager.ts';
@@ -28,7 +31,8 @@ test('without a service manager nothing is sent', async () => {
 });
 
 test('child processes do not inherit the connection', () => {
-  const environment = { PATH: '/bin', NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '1', WATCHDOG_PID: '1' };
+  const watchdog = { WATCHDOG_USEC: '1', WATCHDOG_PID: '1' };
+  const environment = { PATH: '/bin', NOTIFY_SOCKET: '/run/notify', ...watchdog };
   opened(environment);
   assert.deepEqual(environment, { PATH: '/bin' });
 });
@@ -70,4 +74,23 @@ test('a notice that cannot be sent is reported, and the next ones are sent all t
   await manager.ready('x');
   await clock.advance(1_500);
   assert.deepEqual(errors, [failure, failure, failure]);
+});
+
+test('a file for the status line is written when the service is ready, and removed at the next start', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'minik8s-ready-'));
+  context.after(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'ready');
+  writeFileSync(path, 'of an earlier process\n');
+  const environment = { SERVICE_READY_FILE: path };
+  const { manager, sent, errors } = opened(environment);
+  assert.deepEqual(environment, {});
+  assert.ok(!existsSync(path), 'an earlier process has left it');
+  await manager.ready('waiting for approval');
+  await manager.ready('node vm1');
+  assert.equal(readFileSync(path, 'utf8'), 'node vm1\n');
+  assert.deepEqual([sent, errors], [[], []]);
+
+  const broken = opened({ SERVICE_READY_FILE: join(directory, 'none/ready') });
+  await broken.manager.ready('node vm1');
+  assert.match(String(broken.errors[0]), /ENOENT/);
 });

@@ -105,7 +105,7 @@ test('a service whose file is written again may run with another one: it is rest
 
 test('a service that was not restarted after the file was replaced is restarted', () => {
   const first = planOf();
-  const machine = { ...after(bare, first.steps, first.installed), serviceState: 'active' };
+  const machine = { ...after(bare, first.steps, first.installed), serviceState: 'active' } as const;
   assert.deepEqual(kinds(planOf(machine).steps), ['reload-services', 'restart-service']);
   assert.deepEqual(planOf(machine, { starts: false }).steps, []);
 });

@@ -12,9 +12,9 @@ import { configFileOf } from '../../../../src/installation/plan/role.ts';
 import { planOf } from '../../../fixtures/installation.ts';
 
 test('a process that holds the data directory was started by hand only if the service is not there', () => {
-  for (const serviceState of ['active', 'activating', 'deactivating', 'reloading'])
+  for (const serviceState of ['active', 'activating', 'deactivating', 'reloading'] as const)
     requireNoOther(7, { serviceState });
-  for (const serviceState of ['inactive', 'failed']) {
+  for (const serviceState of ['inactive', 'failed'] as const) {
     assert.throws(() => requireNoOther(7, { serviceState }), /process 7, started by hand; stop it first/);
     requireNoOther(undefined, { serviceState });
   }
@@ -23,7 +23,12 @@ test('a process that holds the data directory was started by hand only if the se
 describe('refusals', () => {
   const file: Found = { kind: 'file', text: 'mine', mode: 0o644 };
   const cases: readonly (readonly [string, Partial<Machine>, Partial<InstallRequest>, RegExp])[] = [
-    ['without systemd', { hasSystemd: false }, {}, /systemd does not run on this machine/],
+    [
+      'without systemd and OpenRC',
+      { serviceManager: undefined },
+      {},
+      /neither systemd nor OpenRC runs this machine/,
+    ],
     [
       'as another role',
       { installed: { ...planOf().installed, role: 'node' } },

@@ -28,7 +28,7 @@ const sysctls = new Map([
 
 test('what was created is removed in reverse order: the service first, the directory last', () => {
   assert.deepEqual(uninstallPlan({ found: all, sysctls }, installed, false), [
-    { kind: 'remove-service' },
+    { kind: 'remove-service', manager: 'systemd' },
     {
       kind: 'reset',
       keepData: false,

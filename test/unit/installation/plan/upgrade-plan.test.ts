@@ -100,7 +100,7 @@ test('the data that the new version may have changed are taken back before its f
 test('each step has a line that names what it touches', () => {
   const lines = [...upgradePlan(up, usual), ...afterFailure('verify', up, usual)].map(describeUpgradeStep);
   assert.equal(new Set(lines).size, 7);
-  assert.ok(lines.includes('check that minik8s.service runs 1.1.0'));
+  assert.ok(lines.includes('check that the service minik8s runs 1.1.0'));
 });
 
 test('versions are compared by their numbers', () => {

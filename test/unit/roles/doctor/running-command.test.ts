@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ownServiceOf } from '../../../../src/installation/plan/service-manager.ts';
 import { flagsIn, restartCommand, roleIn } from '../../../../src/roles/doctor/running-command.ts';
 
 describe('the command line of a minik8s that runs', () => {
@@ -27,14 +28,15 @@ describe('the command line of a minik8s that runs', () => {
     });
   });
 
-  it('is started again as it was, or by systemd', () => {
+  it('is started again as it was, or by the service manager', () => {
     const running = { pid: 7, words: ['/opt/minik8s', 'up', '--data-dir', "/it's"] };
-    assert.equal(restartCommand(true, running, 'up'), 'systemctl restart minik8s.service');
+    assert.equal(restartCommand(ownServiceOf.systemd, running, 'up'), 'systemctl restart minik8s.service');
+    assert.equal(restartCommand(ownServiceOf.openrc, running, 'up'), 'rc-service minik8s restart');
     assert.equal(
-      restartCommand(false, running, 'up'),
+      restartCommand(undefined, running, 'up'),
       "kill 7; while kill -0 7 2>/dev/null; do sleep 1; done; (setsid /opt/minik8s up --data-dir '/it'\\''s' >/var/log/minik8s.log 2>&1 </dev/null &)",
     );
-    assert.equal(restartCommand(false, undefined, 'node'), 'minik8s node');
-    assert.equal(restartCommand(false, { pid: 7, words: [] }, undefined), 'minik8s up');
+    assert.equal(restartCommand(undefined, undefined, 'node'), 'minik8s node');
+    assert.equal(restartCommand(undefined, { pid: 7, words: [] }, undefined), 'minik8s up');
   });
 });

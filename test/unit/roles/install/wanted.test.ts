@@ -39,6 +39,7 @@ test('settings of flags, environment and file become one text; the environment i
     dockerSocket: '/var/run/docker.sock',
     config: 'port: 7443 # ours\nmax-pods: 30\nnode-name: a\n',
     stopSeconds: 90,
+    hasLogFile: false,
   });
   assert.deepEqual(fromEnvironment, ['node-name']);
 });

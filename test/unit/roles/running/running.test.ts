@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ownServiceOf } from '../../../../src/installation/plan/service-manager.ts';
 import { noneText } from '../../../../src/roles/running/absence.ts';
-import { type OwnProcess, roleOf } from '../../../../src/roles/running/processes.ts';
+import { type OwnProcess, roleOf, supervisedBy } from '../../../../src/roles/running/processes.ts';
 import { parseRunRecord, unitIn } from '../../../../src/roles/running/run-record.ts';
 import { settingsIn, startCommand } from '../../../../src/roles/running/start-command.ts';
 import { commandFor, ofOtherRoles, onlyOne, otherRoleText } from '../../../../src/roles/running/targets.ts';
@@ -46,8 +47,12 @@ test('the start command repeats flags and settings of the environment, without s
     '/opt/minik8s master --data-dir /srv/a',
   );
   assert.equal(
-    startCommand({ ...master, unit: 'minik8s.service' }, environment, undefined),
+    startCommand({ ...master, service: ownServiceOf.systemd }, environment, undefined),
     'systemctl start minik8s.service',
+  );
+  assert.equal(
+    startCommand({ ...master, service: ownServiceOf.openrc }, environment, undefined),
+    'rc-service minik8s start',
   );
 });
 
@@ -74,12 +79,21 @@ test('a record that is damaged or of another form is none', () => {
 });
 
 test('a minik8s that does not run is reported with the command that starts it', () => {
-  const absence = { target: {}, dataDir: '/srv/a', hasData: true, isInstalled: false };
+  const absence = { target: {}, dataDir: '/srv/a', hasData: true };
   assert.match(
     noneText(absence),
     /not running\n.*holds a cluster's data\nnext:\n {2}minik8s up --data-dir \/srv\/a\n$/,
   );
-  assert.match(noneText({ ...absence, isInstalled: true }), /systemctl start minik8s\.service\n$/);
+  const { systemd, openrc } = ownServiceOf;
+  assert.match(noneText({ ...absence, service: systemd }), /systemctl start minik8s\.service\n$/);
+  assert.match(noneText({ ...absence, service: openrc }), /rc-service minik8s start\n$/);
+});
+
+test('a process belongs to the service of OpenRC whose supervisor is its parent', () => {
+  assert.equal(supervisedBy(['supervise-daemon', 'minik8s', '--start', '/usr/local/bin/minik8s']), 'minik8s');
+  assert.equal(supervisedBy(['/sbin/supervise-daemon', 'other']), 'other');
+  assert.equal(supervisedBy(['bash', 'supervise-daemon']), undefined);
+  assert.equal(supervisedBy([]), undefined);
 });
 
 test('an up is named where the role master was asked for, with the command for it', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ownServiceOf } from '../../../../src/installation/plan/service-manager.ts';
 import { faultsOf, healthOf, nextSteps, type RunningFacts } from '../../../../src/roles/status/facts.ts';
 import { reportJson, reportText } from '../../../../src/roles/status/report.ts';
 
@@ -71,7 +72,7 @@ describe('the facts about a minik8s', () => {
   it('propose a restart where the file has another version than the process', () => {
     const [first] = nextSteps({ ...healthy, fileVersion: '0.2.0' });
     assert.equal(first?.[0], 'minik8s stop');
-    const [ofService] = nextSteps({ ...healthy, fileVersion: '0.2.0', unit: 'minik8s.service' });
+    const [ofService] = nextSteps({ ...healthy, fileVersion: '0.2.0', service: ownServiceOf.systemd });
     assert.equal(ofService?.[0], 'systemctl restart minik8s.service');
   });
 

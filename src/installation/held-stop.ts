@@ -1,0 +1,24 @@
+/** A stop of the service that a start follows: new connections wait for the next process, as in a restart. */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Exec } from '../os/exec.ts';
+import { restartSignal, unitName } from './plan/systemd-unit.ts';
+
+/** Settings for the time of the stop. A boot removes them, if this process is killed. */
+const heldStopPath = `/run/systemd/system/${unitName}.d/minik8s-upgrade.conf`;
+
+/**
+ * Stops the service by the signal of a restart. systemd has no such command, and a process that gets a signal
+ * of its own before the stop would end at the second one. Rejects if the service does not stop.
+ */
+export async function stopBeforeStart(exec: Exec, path = heldStopPath, unit = unitName): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, `[Service]\nKillSignal=${restartSignal}\n`);
+  try {
+    await exec('systemctl', ['daemon-reload']);
+    await exec('systemctl', ['stop', unit], { lengthy: true });
+  } finally {
+    await rm(path, { force: true });
+    await exec('systemctl', ['daemon-reload']);
+  }
+}
