@@ -16,6 +16,7 @@ const stage: Stage = {
   testTimeoutMs: 60_000,
   processTimeoutMs: 60_000,
   filesInProcess: 1,
+  secondsInProcess: Number.POSITIVE_INFINITY,
   secondsPerKilobyte: 1,
 };
 
