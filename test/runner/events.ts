@@ -1,9 +1,11 @@
 /**
  * Reporter of node:test in a test process: writes one JSON line before the first test of each depth, one for
- * each test and suite that ended, and one after the last. test/runner/report.ts reads the lines.
+ * each test and suite that ended, one for each error that nothing caught, with the names of the test that ran
+ * then, and one after the last. test/runner/report.ts reads the lines.
  */
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
+import { Uncaught } from './async-tracking.ts';
 import { usedSeconds } from './processor-seconds.ts';
 
 export interface EndedTest {
@@ -27,11 +29,13 @@ export interface EndedTest {
 export type Line =
   | EndedTest
   | { readonly begin: number; readonly used: number }
+  | { readonly uncaught: readonly string[]; readonly error: string; readonly used?: undefined }
   | { readonly end: true; readonly used: number };
 
 export default async function* (events: AsyncIterable<TestEvent>): AsyncIterable<string> {
   const names: string[] = [];
   let begun = 0;
+  const uncaught = new Uncaught();
   const lingering = new Lingering(Number(process.env.MINIK8S_TEST_LINGER_MS));
   for await (const event of events) {
     lingering.see(event);
@@ -39,6 +43,8 @@ export default async function* (events: AsyncIterable<TestEvent>): AsyncIterable
       begun += 1;
       yield lineOf({ begin: event.data.nesting, used: usedSeconds() });
     }
+    for (const { path, error } of uncaught.see(event))
+      yield lineOf({ uncaught: path, error: `not caught: ${inspect(error)}` });
     if (event.type === 'test:start') names[event.data.nesting] = event.data.name;
     else if (event.type === 'test:pass' || event.type === 'test:fail') yield lineOf(endedTest(event, names));
     else if (event.type === 'test:summary') yield lineOf({ end: true, used: usedSeconds() });

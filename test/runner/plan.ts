@@ -42,29 +42,52 @@ export function processesOf(stage: Stage, files: readonly TestFile[]): TestProce
     !test.changesProcess;
   const { alone = [], shared = [] } = Object.groupBy(files, (test) => (shares(test) ? 'shared' : 'alone'));
   const groups = [...Map.groupBy(shared, ({ file }) => folderOf(stage, file))].flatMap(([folder, tests]) => {
-    const count = Math.max(Math.ceil(tests.length / stage.filesInProcess), 1);
-    return Array.from({ length: count }, (_, index) =>
-      processOf(
-        count === 1 ? folder : `${folder}-${index + 1}`,
-        tests.filter((_, at) => at % count === index),
-      ),
+    const parts = partsOf(stage, tests);
+    return parts.map((part, index) =>
+      processOf(parts.length === 1 ? folder : `${folder}-${index + 1}`, part),
     );
   });
   return inOrder([...groups, ...alone.map((test) => processOf(test.file, [test]))]);
 }
 
+/**
+ * Splits files into as many parts as the stage's limits require. The longest file is placed first, each into
+ * the shortest part, so that all parts take about as long: the longest process determines the end of a stage.
+ */
+function partsOf(stage: Stage, tests: readonly TestFile[]): TestFile[][] {
+  const { filesInProcess, secondsInProcess } = stage;
+  const count = Math.ceil(Math.max(1, tests.length / filesInProcess, secondsOf(tests) / secondsInProcess));
+  const parts = Array.from({ length: count }, () => ({ tests: [] as TestFile[], seconds: 0 }));
+  for (const test of inOrder(tests)) {
+    const shortest = parts.reduce((one, other) => (isShorter(other, one, filesInProcess) ? other : one));
+    shortest.tests.push(test);
+    shortest.seconds += test.seconds;
+  }
+  // The files of a process run in the order in which they are listed.
+  return parts.map((part) => tests.filter((test) => part.tests.includes(test)));
+}
+
+type Part = { readonly tests: readonly TestFile[]; readonly seconds: number };
+
+/** Returns whether `one` takes the next file rather than `other`; a full part takes none. */
+const isShorter = (one: Part, other: Part, maxFiles: number) =>
+  one.tests.length < maxFiles && (other.tests.length >= maxFiles || one.seconds < other.seconds);
+
+const secondsOf = (tests: readonly { readonly seconds: number }[]) =>
+  tests.reduce((sum, { seconds }) => sum + seconds, 0);
+
 function processOf(name: string, tests: readonly TestFile[]): TestProcess {
   return {
     name: tests.length === 1 ? (tests[0]?.file ?? name) : name,
     files: tests.map(({ file }) => file),
-    seconds: loadSeconds + tests.reduce((sum, { seconds }) => sum + seconds, 0),
+    seconds: loadSeconds + secondsOf(tests),
     locksMachine: tests.some(({ locksMachine }) => locksMachine),
   };
 }
 
-/** Sorts processes with the longest first; equally long ones keep their order. */
-const inOrder = (processes: readonly TestProcess[]) =>
-  [...processes].sort((one, other) => other.seconds - one.seconds);
+/** Sorts with the longest first; equally long ones keep their order. */
+const inOrder = <T extends { readonly seconds: number }>(all: readonly T[]): T[] =>
+  [...all].sort((one, other) => other.seconds - one.seconds);
 
 /**
  * Returns the process to start next, from `waiting` with the longest first; undefined while all waiting
@@ -78,7 +101,7 @@ export function nextProcess(
   const free = waiting.find(({ locksMachine }) => !locksMachine);
   const locking = waiting.filter(({ locksMachine }) => locksMachine);
   if (machineIsTaken || locking.length === 0) return free;
-  const together = locking.reduce((sum, { seconds }) => sum + seconds, 0);
+  const together = secondsOf(locking);
   return free !== undefined && free.seconds > together ? free : locking[0];
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { trackingFlag } from './async-tracking.ts';
 import type { Line } from './events.ts';
 import { type ProcessResult, readReport } from './report.ts';
 import { writeEntry } from './shared-process.ts';
@@ -49,6 +50,7 @@ export async function runProcess(
     const child = spawn(
       process.execPath,
       [
+        trackingFlag,
         `--test-timeout=${testTimeoutMs}`,
         ...reporter('spec.ts', 'stdout'),
         ...reporter('events.ts', report),

@@ -50,7 +50,11 @@ export interface ProcessResult {
  * name is the file's path.
  */
 export function readReport(files: readonly string[], lines: readonly Line[], end: ProcessEnd): ProcessResult {
-  const tests = lines.filter((line) => 'path' in line);
+  const uncaught = lines.filter((line) => 'uncaught' in line);
+  const tests = [
+    ...uncaught.map(({ uncaught: path, error }) => ({ path, suite: false, failed: true, ms: 0, error })),
+    ...lines.filter((line) => 'path' in line),
+  ];
   const complete = lines.some((line) => 'end' in line);
   // Files that share a process are loaded when the suite around the first one begins.
   const depth = files.length === 1 ? 0 : 1;

@@ -18,6 +18,8 @@ export interface Stage {
   readonly lingerMs?: number;
   /** Maximum number of files of one folder in a process; 1 gives each file a process of its own. */
   readonly filesInProcess: number;
+  /** Maximum expected duration of the files that share a process, in seconds. */
+  readonly secondsInProcess: number;
   /** Assumed duration of a file without a stored time, in seconds per kilobyte. */
   readonly secondsPerKilobyte: number;
 }
@@ -31,6 +33,7 @@ export const stages: readonly Stage[] = [
     // Hundreds of files of a folder share a process, which takes minutes beside other work.
     processTimeoutMs: 900_000,
     filesInProcess: Number.POSITIVE_INFINITY,
+    secondsInProcess: Number.POSITIVE_INFINITY,
     secondsPerKilobyte: 0.03,
   },
   {
@@ -40,6 +43,7 @@ export const stages: readonly Stage[] = [
     testTimeoutMs: 300_000,
     processTimeoutMs: 300_000,
     filesInProcess: 1,
+    secondsInProcess: Number.POSITIVE_INFINITY,
     secondsPerKilobyte: 1.5,
   },
   {
@@ -50,17 +54,19 @@ export const stages: readonly Stage[] = [
     testTimeoutMs: 300_000,
     processTimeoutMs: 900_000,
     // Enough files to share the loading, and few enough to keep several processes busy until the end.
-    filesInProcess: 10,
-    secondsPerKilobyte: 0.8,
+    filesInProcess: 12,
+    secondsInProcess: 45,
+    secondsPerKilobyte: 0.4,
   },
   {
     name: 'e2e',
     files: 'test/e2e/*.test.ts',
     // These tests mostly wait, for example for the end of a lease or the start of an engine.
-    concurrency: 3,
+    concurrency: 4,
     testTimeoutMs: 480_000,
     processTimeoutMs: 900_000,
     filesInProcess: 1,
+    secondsInProcess: Number.POSITIVE_INFINITY,
     secondsPerKilobyte: 6,
   },
   {
@@ -71,6 +77,7 @@ export const stages: readonly Stage[] = [
     testTimeoutMs: 600_000,
     processTimeoutMs: 1_800_000,
     filesInProcess: 1,
+    secondsInProcess: Number.POSITIVE_INFINITY,
     secondsPerKilobyte: 30,
   },
 ];

@@ -57,7 +57,7 @@ describe('the version beside kubectl 1.32', { skip: unlessKubectl('1.32') }, () 
   it('has the same lines and fields, the same level and the same kustomize', async () => {
     for (const format of ['', 'yaml', 'json']) {
       const args = ['version', '--client', ...(format ? ['-o', format] : [])];
-      const [ours, theirs] = [await asKubectl(args), await kubectl(args)];
+      const [ours, theirs] = await Promise.all([asKubectl(args), kubectl(args)]);
       assert.deepEqual(shape(ours), shape(theirs));
       const kustomize = /ustomize ?Version"?: .*/.exec(theirs.out)?.[0] ?? 'none';
       assert.ok(ours.out.includes(kustomize), `${ours.out} has not ${kustomize}`);
@@ -130,7 +130,7 @@ describe('kuberc beside kubectl 1.33', { skip: unlessKubectl('1.33') }, () => {
       for (const line of lines) {
         const args = line.replace('FILE', file).split(' ');
         const env = { HOME: home, KUBECTL_KUBERC: 'true' };
-        const [ours, theirs] = [await ctl(args, { env }), await kubectl(args, { env })];
+        const [ours, theirs] = await Promise.all([ctl(args, { env }), kubectl(args, { env })]);
         assert.deepEqual(comparable(ours), comparable(theirs), `${line} with ${text}`);
       }
     }
@@ -227,7 +227,7 @@ describe('KUBECONFIG lists beside kubectl 1.32', { skip: unlessKubectl('1.32') }
         assert.deepEqual(ours, theirs, `${line} of ${list}`);
       }
       const view = ['config', 'view', '-o', 'json', '--raw'];
-      const [ours, theirs] = [await asKubectl(view, options), await kubectl(view, options)];
+      const [ours, theirs] = await Promise.all([asKubectl(view, options), kubectl(view, options)]);
       assert.deepEqual(merged(ours.out), merged(theirs.out), `config view of ${list}`);
     }
   });

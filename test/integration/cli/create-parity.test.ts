@@ -64,6 +64,15 @@ const lines = [
   'pc one --value=-5 --preemption-policy=Never',
 ];
 
+const outputs = [
+  'yaml',
+  'json',
+  'name',
+  'jsonpath={.metadata}',
+  'go-template={{.kind}} {{.metadata.name}}',
+  '',
+];
+
 /** Command lines behind `create` that both reject. */
 const wrong = [
   'cm one --from-literal=a',
@@ -134,25 +143,19 @@ describe('ctl create KIND beside kubectl 1.32', { timeout: 300_000, skip: unless
 
   for (const line of lines)
     it(`create ${line} prints the same`, async () => {
-      for (const output of [
-        'yaml',
-        'json',
-        'name',
-        'jsonpath={.metadata}',
-        'go-template={{.kind}} {{.metadata.name}}',
-        '',
-      ]) {
+      const checks = outputs.map(async (output) => {
         const args = dry(line, ['--dry-run=client', ...(output ? ['-o', output] : [])]);
-        const [ours, theirs] = [await ctl(args), await kubectl(args)];
+        const [ours, theirs] = await Promise.all([ctl(args), kubectl(args)]);
         assert.equal(ours.out, theirs.out, `-o ${output}: ${ours.err}`);
         assert.equal(ours.status, theirs.status);
-      }
+      });
+      await Promise.all(checks);
     });
 
   for (const line of wrong)
     it(`create ${line} is rejected`, async () => {
       const args = dry(line, line.includes('dry-run') ? [] : ['--dry-run=client']);
-      const [ours, theirs] = [await ctl(args), await kubectl(args)];
+      const [ours, theirs] = await Promise.all([ctl(args), kubectl(args)]);
       assert.equal(ours.out, '');
       assert.equal(ours.status, 1, ours.err);
       assert.equal(theirs.status, 1);

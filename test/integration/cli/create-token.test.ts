@@ -38,7 +38,7 @@ describe('tokens of service accounts', () => {
   for (const line of lines)
     it(`create token ${line}`, { skip: unlessKubectl('1.32') }, async () => {
       const args = ['create', 'token', ...line.split(' ')];
-      const [own, theirs] = [await ctl(args), await kubectl(args)];
+      const [own, theirs] = await Promise.all([ctl(args), kubectl(args)]);
       assert.deepEqual([own.status, own.err], [0, ''], own.err);
       assert.equal(theirs.status, 0, theirs.err);
       assert.match(own.out, /^[\w-]+\.[\w-]+\.[\w-]+$/, 'nothing but the token');
@@ -60,7 +60,7 @@ describe('tokens of service accounts', () => {
   ])
     it(`refuses create token ${line}`, { skip: unlessKubectl('1.32') }, async () => {
       const args = ['create', 'token', ...line.split(' ').filter((word) => word !== '')];
-      const [own, theirs] = [await ctl(args), await kubectl(args)];
+      const [own, theirs] = await Promise.all([ctl(args), kubectl(args)]);
       assert.deepEqual([own.status, theirs.status], [1, 1], own.out + theirs.out);
       assert.equal(own.out, '');
       assert.notEqual(own.err, '');

@@ -103,7 +103,7 @@ describe('ctl describe beside kubectl 1.32', { timeout: 300_000, skip: unlessKub
   for (const one of cases)
     it(`prints the lines of kubectl describe ${one.words}`, async () => {
       const args = ['describe', ...one.words.split(' ')];
-      const [ours, theirs] = [await ctl(args), await kubectl(args)];
+      const [ours, theirs] = await Promise.all([ctl(args), kubectl(args)]);
       assert.deepEqual([ours.status, ours.err], [0, ''], ours.err);
       assert.equal(theirs.status, 0, theirs.err);
       assert.deepEqual(comparable(ours.out, one.words, 'ours'), comparable(theirs.out, one.words, 'theirs'));
@@ -122,7 +122,7 @@ describe('ctl describe beside kubectl 1.32', { timeout: 300_000, skip: unlessKub
   ])
     it(`prints the lines of kubectl describe ${line}`, async () => {
       const args = ['describe', ...line.split(' ')];
-      const [ours, theirs] = [await ctl(args), await kubectl(args)];
+      const [ours, theirs] = await Promise.all([ctl(args), kubectl(args)]);
       assert.deepEqual(
         [ours.status, ours.err, comparable(ours.out, line, 'ours')],
         [theirs.status, theirs.err, comparable(theirs.out, line, 'theirs')],
@@ -132,7 +132,10 @@ describe('ctl describe beside kubectl 1.32', { timeout: 300_000, skip: unlessKub
   it('reads the objects of a manifest', async () => {
     const manifest = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', labels } });
     const args = ['describe', '-f', '-'];
-    const [ours, theirs] = [await ctl(args, { stdin: manifest }), await kubectl(args, { stdin: manifest })];
+    const [ours, theirs] = await Promise.all([
+      ctl(args, { stdin: manifest }),
+      kubectl(args, { stdin: manifest }),
+    ]);
     assert.deepEqual(comparable(ours.out, 'pod', 'ours'), comparable(theirs.out, 'pod', 'theirs'));
   });
 

@@ -83,7 +83,7 @@ describe('ctl events', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => 
     'events --for nosuch/x',
   ]) {
     it(`${args} is as of kubectl`, async () => {
-      const [ours, theirs] = [await ctl(args.split(' ')), await kubectl(args.split(' '))];
+      const [ours, theirs] = await Promise.all([ctl(args.split(' ')), kubectl(args.split(' '))]);
       assert.equal(ours.out, theirs.out);
       assert.equal(ours.status, theirs.status);
       // Each tool has its own message for an error in the command line.
@@ -94,7 +94,7 @@ describe('ctl events', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => 
 
   for (const args of ['events -o json', 'events -o yaml --types=Normal']) {
     it(`${args} has the objects of kubectl`, async () => {
-      const [ours, theirs] = [await ctl(args.split(' ')), await kubectl(args.split(' '))];
+      const [ours, theirs] = await Promise.all([ctl(args.split(' ')), kubectl(args.split(' '))]);
       // kubectl writes all fields of Go's type: an absent time is null.
       assert.deepEqual(parseYaml(ours.out).value, withoutNulls(parseYaml(theirs.out).value));
     });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
-import { after, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { decode, encode, type Packet } from 'dns-packet';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -134,8 +134,11 @@ async function byUdp(message: Buffer, address = addresses[0]): Promise<ReturnTyp
 const shown = (packet: Packet) => (packet.answers ?? []).map((record) => 'data' in record && record.data);
 const web = 'web.shop.svc.cluster.local';
 
-describe('the server', async () => {
-  const listening = await listen();
+describe('the server', () => {
+  let listening: Listening;
+  before(async () => {
+    listening = await listen();
+  });
   after(async () => {
     await listening.close();
     upstream.stop();

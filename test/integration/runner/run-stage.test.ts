@@ -16,6 +16,7 @@ const stage: Stage = {
   testTimeoutMs: 60_000,
   processTimeoutMs: 60_000,
   filesInProcess: 1,
+  secondsInProcess: Number.POSITIVE_INFINITY,
   secondsPerKilobyte: 1,
 };
 
@@ -252,6 +253,23 @@ describe('files that share a process', () => {
       ['b', 'c'],
     );
     assert.deepEqual([result.passed, result.failed], [3, 0]);
+  });
+
+  it('fail alone for an error that nothing catches, in the test that ran meanwhile', async (context) => {
+    for (const [thrown, text] of [
+      [`setTimeout(() => { throw new Error('stray'); });`, 'stray'],
+      [`Promise.reject(new Error('rejected'));`, 'rejected'],
+    ]) {
+      const waits = `await new Promise((resolve) => setTimeout(resolve, 100));`;
+      const throws = `test('waits', async () => { ${waits} }); test('throws', async () => { ${thrown} ${waits} });`;
+      const texts = { a: passes, b: throws, c: passes };
+      const { passed, order, printed } = await run(context, texts, shared);
+      assert.equal(passed, false);
+      assert.deepEqual(order, ['a', 'b', 'c', 'b']);
+      assert.match(printed, /FAILED tests\/all\/b\.test\.mjs\n {2}throws\n {4}not caught: Error: /);
+      assert.match(printed, new RegExp(`not caught: Error: ${text}`));
+      assert.match(printed, /\nfailed files:\n {2}tests\/all\/b\.test\.mjs\n/);
+    }
   });
 
   it('fail alone when they cannot be loaded', async (context) => {

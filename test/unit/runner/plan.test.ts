@@ -14,6 +14,7 @@ import { expectedSeconds } from '../../runner/times.ts';
 const stage: Stage = {
   ...(stages.find(({ name }) => name === 'integration') as Stage),
   filesInProcess: 2,
+  secondsInProcess: 45,
 };
 const fileAt = (path: string, seconds = 1, needs: Partial<TestFile> = {}): TestFile => ({
   file: `test/integration/${path}.test.ts`,
@@ -42,6 +43,22 @@ describe('processes of a stage', () => {
     assert.deepEqual(shortNames(processesOf(stage, files)), ['a/1+a/3', 'a/2', 'b/1']);
   });
 
+  it('take about as long as the others of their folder', () => {
+    const files = [fileAt('a/1', 15), fileAt('a/2', 2), fileAt('a/3', 14), fileAt('a/4', 1)];
+    assert.deepEqual(shortNames(processesOf(stage, files)), ['a/1+a/4', 'a/2+a/3']);
+  });
+
+  it('take no longer than the stage allows, as far as is known', () => {
+    const many = { ...stage, filesInProcess: 10 };
+    const files = [fileAt('a/1', 19), fileAt('a/2', 18), fileAt('a/3', 17), fileAt('a/4', 1)];
+    assert.deepEqual(shortNames(processesOf(many, files)), ['a/2+a/3', 'a/1+a/4']);
+  });
+
+  it('have no more files than the stage allows, however short these are', () => {
+    const files = [fileAt('a/1', 15), fileAt('a/2'), fileAt('a/3'), fileAt('a/4')];
+    assert.deepEqual(shortNames(processesOf(stage, files)), ['a/1+a/4', 'a/2+a/3']);
+  });
+
   it('have one file that is long, needs the machine or changes the process', () => {
     const files = [
       fileAt('a/1', 5),
@@ -54,7 +71,11 @@ describe('processes of a stage', () => {
   });
 
   it('have all files of a folder where the stage has no limit', () => {
-    const all = { ...stage, filesInProcess: Number.POSITIVE_INFINITY };
+    const all = {
+      ...stage,
+      filesInProcess: Number.POSITIVE_INFINITY,
+      secondsInProcess: Number.POSITIVE_INFINITY,
+    };
     assert.deepEqual(shortNames(processesOf(all, [fileAt('a/1'), fileAt('a/2'), fileAt('a/3')])), [
       'a/1+a/2+a/3',
     ]);
