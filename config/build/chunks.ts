@@ -98,7 +98,9 @@ async function asFunction(text: string): Promise<string> {
   return `function(exports,require,module){${code}}`;
 }
 
-/** Returns the modules that the entries import, directly or not, without those that only late modules import. */
+/**
+ * Returns the modules that the entries import, directly or not, without those that only late modules import.
+ */
 function eagerModules(
   { inputs }: Metafile,
   entries: readonly string[],

@@ -1,4 +1,4 @@
-/** The log of a container on Docker: read from the engine's files where they are accessible, else by its API. */
+/** The log of a container on Docker, from the engine's files or, if they are not accessible, its API. */
 import { type Clock, sleep } from '../../base/clock.ts';
 import { call, untilAborted } from '../../docker/call.ts';
 import type { Docker } from '../../docker/client.ts';

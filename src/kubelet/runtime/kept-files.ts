@@ -1,6 +1,6 @@
 /**
- * Reads a container's log from the engine's own files, up to its end at the time of the call. The engine's API
- * sends each entry in a frame of its own, which costs the engine and the agent ten times as much.
+ * Reads a container's log from the engine's own files, up to its end at the time of the call. The engine's
+ * API sends each entry in a frame of its own, which costs the engine and the agent ten times as much.
  */
 import { onAbort } from '../../base/abort.ts';
 import type { FollowOptions } from './followed-files.ts';

@@ -31,10 +31,10 @@ const secondBytes = 19;
 /** Reads one entry after another from `source`, and writes their texts to a target. */
 export class PlainEntries {
   readonly #source: Uint8Array;
-  /** Where the next byte is read. */
+  /** Offset of the next byte to read. */
   #from = 0;
   readonly #target: Uint8Array;
-  /** Where the next byte is written. */
+  /** Offset of the next byte to write. */
   #at = 0;
   /** Time of the last entry, with a space behind it. */
   readonly time = new Uint8Array(timeBytes).fill(space);

@@ -1,9 +1,9 @@
 /**
  * `npm run bench:ctl [VERB…]`: the built `ctl` beside kubectl 1.32, one after the other on one server, whose
- * resources both keep in a cache on disk, and `ctl logs` of 100 MB beside `docker logs` (large-log.ts). Prints
- * a table with the medians of the elapsed time and of the processor time, and the same data as JSON in the
- * last line. On a machine with other load the processor time is the one to compare. BENCH_RUNS is the number
- * of runs.
+ * resources both keep in a cache on disk, and `ctl logs` of 100 MB beside `docker logs` (large-log.ts).
+ * Prints a table with the medians of the elapsed time and of the processor time, and the same data as JSON in
+ * the last line. On a machine with other load the processor time is the one to compare. BENCH_RUNS is the
+ * number of runs.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
