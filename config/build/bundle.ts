@@ -37,6 +37,18 @@ export const packGroups: readonly [PackGroup, ...PackGroup[]] = [
   { name: 'client', modules: ['src/cli/ctl.ts', 'src/cli/commands/get.ts'] },
 ];
 
+/** Modules of the client that most commands do without; they are loaded when they are used (chunks.ts). */
+const lateModules = [
+  'src/apimachinery/go-template/evaluate.ts',
+  'src/apimachinery/go-template/parse.ts',
+  'src/apimachinery/jsonpath/evaluate.ts',
+  'src/apimachinery/jsonpath/parse.ts',
+  'src/apimachinery/yaml.ts',
+  'src/cli/kustomize/program.ts',
+  'src/cli/manifests/manifests.ts',
+  'src/client/kubeconfig-yaml.ts',
+];
+
 /** Returns the application that contains a module of a command. */
 const applicationOf = (file: string): ApplicationName =>
   file.startsWith('src/roles/') ? 'server' : 'client';
@@ -91,6 +103,7 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
     outdir: join(outdir, 'client'),
     entries: commandsOf('client'),
     groups: packGroups,
+    late: lateModules,
   });
   const threads: Record<string, string> = {};
   for (const [name, source] of Object.entries(threadSources)) {

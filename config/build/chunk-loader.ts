@@ -23,9 +23,18 @@ interface Pack {
     readonly entries: Readonly<Record<string, string>>;
     /** Packs by chunks. */
     readonly packs: Readonly<Record<string, string>>;
+    /** Names of what chunks export that are loaded when one of their exports is first used. */
+    readonly late: Readonly<Record<string, readonly string[]>>;
   };
   readonly chunks: Readonly<Record<string, Chunk>>;
 }
+
+/** Modules of Node that cost a millisecond or more of processor time, and that most commands do without. */
+const lateModules: ReadonlySet<string> = new Set(
+  ['child_process', 'crypto', 'fs/promises', 'http', 'https', 'net', 'tls', 'zlib'].map(
+    (name) => `node:${name}`,
+  ),
+);
 
 export class ChunkLoader {
   readonly #files: PackFiles;
@@ -65,8 +74,40 @@ export class ChunkLoader {
     return module.exports;
   }
 
-  readonly #require = (name: string): unknown =>
-    name.startsWith('./') ? this.#chunk(name.slice(2).replace(/\.js$/, '')) : this.#node(name);
+  readonly #require = (name: string): unknown => {
+    if (!name.startsWith('./')) return this.#nodeModule(name);
+    const chunk = name.slice(2).replace(/\.js$/, '');
+    const names = this.#modules.has(chunk) ? undefined : this.#index.late[chunk];
+    return names ? this.#later(chunk, names) : this.#chunk(chunk);
+  };
+
+  /** Returns an object with the exports of a chunk, which is loaded when one of them is first read. */
+  #later(chunk: string, names: readonly string[]): object {
+    const exports = {};
+    for (const name of names) {
+      const get = () => (this.#chunk(chunk) as Record<string, unknown>)[name];
+      Object.defineProperty(exports, name, { get, enumerable: true });
+    }
+    return exports;
+  }
+
+  /** Returns a module of Node; an expensive one is loaded when one of its exports is first read. */
+  #nodeModule(name: string): unknown {
+    if (!lateModules.has(name)) return this.#node(name);
+    const load = () => this.#node(name) as object;
+    return new Proxy(
+      {},
+      {
+        get: (_, key) => Reflect.get(load(), key),
+        has: (_, key) => Reflect.has(load(), key),
+        ownKeys: () => Reflect.ownKeys(load()),
+        getOwnPropertyDescriptor: (_, key) => {
+          const own = Reflect.getOwnPropertyDescriptor(load(), key);
+          return own && { ...own, configurable: true };
+        },
+      },
+    );
+  }
 
   #pack(name: string): Pack {
     const known = this.#packs.get(name);

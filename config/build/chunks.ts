@@ -20,6 +20,12 @@ export interface ChunkOptions {
   readonly entries: readonly string[];
   /** The first group also has the index. */
   readonly groups: readonly PackGroup[];
+  /**
+   * Modules whose chunks are loaded when one of their exports is first used, with all that only they import.
+   * They must have no effects when they are loaded, apart from their exports. A chunk that has another module
+   * as well is loaded at once: esbuild puts modules together that the same entries need.
+   */
+  readonly late: readonly string[];
 }
 
 /** Writes the packs to `outdir`, and returns their paths by name. Throws esbuild's errors. */
@@ -32,6 +38,7 @@ export async function makeChunks(options: ChunkOptions): Promise<Readonly<Record
   const index = {
     entries: Object.fromEntries([...entries].sort().map((entry) => [entry, chunkOf(graph, entry)])),
     packs: Object.fromEntries(packOf),
+    late: Object.fromEntries([...graph.late].sort()),
   };
   const paths: Record<string, string> = {};
   for (const pack of new Set(packOf.values())) {
@@ -51,10 +58,12 @@ interface Graph {
   readonly imports: ReadonlyMap<string, readonly string[]>;
   /** The chunk of each module that is an entry. */
   readonly entries: ReadonlyMap<string, string>;
+  /** Names of what chunks without eager modules export. */
+  readonly late: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Resolves to the chunks as functions, by name and sorted, and to what they import. */
-async function split({ common, outdir, entries }: ChunkOptions) {
+async function split({ common, outdir, entries, late }: ChunkOptions) {
   const { outputFiles, metafile } = await build({
     ...common,
     supported: {},
@@ -62,7 +71,8 @@ async function split({ common, outdir, entries }: ChunkOptions) {
     splitting: true,
     metafile: true,
     write: false,
-    entryPoints: [...entries].sort(),
+    // Every late module is an entry, too, so that no other module is in a chunk with it.
+    entryPoints: [...entries, ...late].sort(),
     outdir,
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -71,7 +81,7 @@ async function split({ common, outdir, entries }: ChunkOptions) {
   const files = outputFiles.map(({ path, text }) => [basename(path, '.js'), text] as const);
   for (const [name, text] of files.toSorted(([a], [b]) => (a < b ? -1 : 1)))
     sources.set(name, await asFunction(text));
-  return { sources, graph: graphOf(metafile) };
+  return { sources, graph: graphOf(metafile, eagerModules(metafile, entries, late)) };
 }
 
 /** Makes a chunk a function of `exports`, `require` and `module`. */
@@ -88,11 +98,28 @@ async function asFunction(text: string): Promise<string> {
   return `function(exports,require,module){${code}}`;
 }
 
-function graphOf({ outputs }: Metafile): Graph {
+/**
+ * Returns the modules that the entries import, directly or not, without those that only late modules import.
+ */
+function eagerModules(
+  { inputs }: Metafile,
+  entries: readonly string[],
+  late: readonly string[],
+): ReadonlySet<string> {
+  const eager = new Set(entries);
+  for (const module of eager)
+    for (const { path } of inputs[module]?.imports ?? []) if (!late.includes(path)) eager.add(path);
+  return eager;
+}
+
+function graphOf({ outputs }: Metafile, eager: ReadonlySet<string>): Graph {
   const imports = new Map<string, readonly string[]>();
   const entries = new Map<string, string>();
+  const late = new Map<string, readonly string[]>();
   for (const [path, output] of Object.entries(outputs)) {
     const chunk = basename(path, '.js');
+    const modules = Object.keys(output.inputs);
+    if (modules.length > 0 && !modules.some((module) => eager.has(module))) late.set(chunk, output.exports);
     const needed = output.imports.filter(({ kind, external }) => kind === 'import-statement' && !external);
     imports.set(
       chunk,
@@ -100,7 +127,7 @@ function graphOf({ outputs }: Metafile): Graph {
     );
     if (output.entryPoint) entries.set(output.entryPoint, chunk);
   }
-  return { imports, entries };
+  return { imports, entries, late };
 }
 
 function chunkOf({ entries }: Graph, module: string): string {
@@ -114,7 +141,8 @@ function packsOf(chunks: readonly string[], graph: Graph, groups: readonly PackG
   const packs = new Map<string, string>();
   for (const { name, modules } of groups) {
     const needed = new Set(modules.map((module) => chunkOf(graph, module)));
-    for (const chunk of needed) for (const one of graph.imports.get(chunk) ?? []) needed.add(one);
+    for (const chunk of needed)
+      for (const one of graph.imports.get(chunk) ?? []) if (!graph.late.has(one)) needed.add(one);
     for (const chunk of needed) if (!packs.has(chunk)) packs.set(chunk, name);
   }
   for (const chunk of chunks) if (!packs.has(chunk)) packs.set(chunk, chunk);

@@ -3,9 +3,11 @@
  * fields are kept. Pure, except for the functions that read files.
  */
 import { dirname, resolve } from 'node:path';
-import { parse, stringify } from 'yaml';
+
 import { UsageError } from '../base/usage-error.ts';
 import { readBoundedSync } from '../os/bounded-file.ts';
+import { parse, stringify } from './kubeconfig-yaml.ts';
+import { parsePlainYaml } from './plain-yaml.ts';
 
 export interface ClusterEntry {
   server?: string;
@@ -52,7 +54,7 @@ export const empty: Kubeconfig = { clusters: {}, users: {}, contexts: {}, curren
 export function parseKubeconfig(text: string, file: string): Kubeconfig {
   let document: unknown;
   try {
-    document = parse(text);
+    document = parsePlainYaml(text) ?? parse(text);
   } catch (error) {
     throw new UsageError(
       // The parser's message ends with a colon and an excerpt on separate lines.

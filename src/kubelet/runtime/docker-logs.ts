@@ -1,4 +1,4 @@
-/** The log of a container on Docker: read from its API or, when it is followed, from the engine's files. */
+/** The log of a container on Docker, from the engine's files or, if they are not accessible, its API. */
 import { type Clock, sleep } from '../../base/clock.ts';
 import { call, untilAborted } from '../../docker/call.ts';
 import type { Docker } from '../../docker/client.ts';
@@ -6,6 +6,7 @@ import { RuntimeError } from '../../docker/runtime-error.ts';
 import { demultiplex } from '../../docker/streams.ts';
 import { followFiles } from './followed-files.ts';
 import { eachOnce } from './followed-log.ts';
+import { readKeptFiles } from './kept-files.ts';
 import { logEntries, printEntries } from './log-entries.ts';
 import { type EngineLogConfig, followableSize } from './log-rotation.ts';
 import type { LogOptions } from './runtime.ts';
@@ -25,6 +26,9 @@ export async function openLog(
   const { Tty: tty } = info.Config;
   const { follow, timestamps } = options;
   if (follow) return openFollowed(docker, info, options, clock, signal);
+  const isPlain = followableSize(info.HostConfig.LogConfig as EngineLogConfig) !== undefined;
+  const kept = isPlain && info.LogPath && (await readKeptFiles(info.LogPath, options, signal));
+  if (kept) return kept;
   const output = untilAborted(await openStream(docker, id, options, signal), signal);
   if (timestamps) return printEntries(logEntries(output, { tty }), { timestamps });
   return tty ? output : demultiplex(output);

@@ -1,4 +1,4 @@
-/** Finds where the last entries of a log begin in the engine's files. */
+/** Opens the part of a log that the engine's files have now, or the end of it. */
 import type { FileHandle } from 'node:fs/promises';
 import { type LogFile, openNewest, preceding } from './log-file-chain.ts';
 
@@ -6,6 +6,11 @@ import { type LogFile, openNewest, preceding } from './log-file-chain.ts';
 export interface LogPlace {
   readonly file: LogFile;
   readonly offset: number;
+}
+
+/** Part of a log file up to its present end. */
+export interface LogPart extends LogPlace {
+  readonly end: number;
 }
 
 const chunkBytes = 64 * 1024;
@@ -16,22 +21,32 @@ const lineEnd = 0x0a;
  * is no file.
  */
 export async function openTail(path: string, count: number): Promise<LogPlace | undefined> {
-  let file = await openNewest(path);
-  if (!file) return undefined;
+  const [first, ...others] = await openParts(path, count);
+  for (const { file } of others) await file.handle.close();
+  return first;
+}
+
+/**
+ * Opens the files with the last `count` entries, or all files if `count` is undefined, the oldest first. The
+ * caller closes them. All are open at the same time, so a rotation removes none of them before it is read.
+ */
+export async function openParts(path: string, count: number | undefined): Promise<readonly LogPart[]> {
+  const parts: LogPart[] = [];
   let wanted = count;
-  for (;;) {
-    try {
-      const { offset, seen } = await entriesFromEnd(file.handle, wanted);
-      if (offset !== undefined) return { file, offset };
-      const older = await preceding(path, file);
-      if (!older) return { file, offset: 0 };
-      wanted -= seen;
-      await file.handle.close();
-      file = older;
-    } catch (error) {
-      await file.handle.close();
-      throw error;
+  let file = await openNewest(path);
+  try {
+    while (file) {
+      const { size: end } = await file.handle.stat();
+      const { offset, seen } = await entriesFromEnd(file.handle, end, wanted);
+      parts.unshift({ file, offset: offset ?? 0, end });
+      if (offset !== undefined) break;
+      if (wanted !== undefined) wanted -= seen;
+      file = await preceding(path, file);
     }
+    return parts;
+  } catch (error) {
+    for (const one of new Set([...parts.map((part) => part.file), file])) await one?.handle.close();
+    throw error;
   }
 }
 
@@ -41,11 +56,12 @@ export async function openTail(path: string, count: number): Promise<LogPlace | 
  */
 async function entriesFromEnd(
   handle: FileHandle,
-  count: number,
+  size: number,
+  count: number | undefined,
 ): Promise<{ readonly offset?: number; readonly seen: number }> {
-  const { size } = await handle.stat();
-  const buffer = Buffer.allocUnsafe(chunkBytes);
   let seen = 0;
+  if (count === undefined) return { seen };
+  const buffer = Buffer.allocUnsafe(chunkBytes);
   for (let end = size; end > 0; ) {
     const start = Math.max(0, end - chunkBytes);
     const { bytesRead } = await handle.read(buffer, 0, end - start, start);

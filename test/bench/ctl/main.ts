@@ -1,8 +1,9 @@
 /**
  * `npm run bench:ctl [VERB…]`: the built `ctl` beside kubectl 1.32, one after the other on one server, whose
- * resources both keep in a cache on disk. Prints a table with the medians of the elapsed time and of the
- * processor time, and the same data as JSON in the last line. On a machine with other load the processor time
- * is the one to compare. BENCH_RUNS is the number of runs.
+ * resources both keep in a cache on disk, and `ctl logs` of 100 MB beside `docker logs` (large-log.ts).
+ * Prints a table with the medians of the elapsed time and of the processor time, and the same data as JSON in
+ * the last line. On a machine with other load the processor time is the one to compare. BENCH_RUNS is the
+ * number of runs.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,6 +12,7 @@ import { formatKubeconfig, parseKubeconfig } from '../../../src/client/kubeconfi
 import { startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { kubectlOf } from '../../fixtures/kubectls.ts';
 import { median, printTable, type Row } from '../report.ts';
+import { largeLogName, largeLogRows } from './large-log.ts';
 import { type Times, timesOf } from './times.ts';
 import { fill, logText, verbs } from './verbs.ts';
 
@@ -23,13 +25,13 @@ if (!kubectl) {
   process.exit(2);
 }
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !verbs.some((verb) => verb.name === name));
+const known = [...verbs.map(({ name }) => name), largeLogName];
+const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
-  process.stderr.write(
-    `error: no verb ${unknown.join(', ')}; known: ${verbs.map(({ name }) => name).join(', ')}\n`,
-  );
+  process.stderr.write(`error: no verb ${unknown.join(', ')}; known: ${known.join(', ')}\n`);
   process.exit(2);
 }
+const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
 
 const server = await startHttpsTestServer({ nodeConnection: async () => new Response(new Blob([logText])) });
 const home = await mkdtemp(join(tmpdir(), 'minik8s-bench-ctl-'));
@@ -55,7 +57,7 @@ try {
   await writeFile(kubeconfig, formatKubeconfig(parseKubeconfig(await readFile(given, 'utf8'), given)));
   await writeFile(manifest, await fill(server));
   for (const { name, args } of verbs) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    if (!isWanted(name)) continue;
     process.stderr.write(`${name} …\n`);
     const words = args(manifest);
     const times = { ctl: [] as Times[], kubectl: [] as Times[] };
@@ -72,6 +74,10 @@ try {
 } finally {
   await server.stop();
   await rm(home, { recursive: true, force: true });
+}
+if (isWanted(largeLogName)) {
+  process.stderr.write(`${largeLogName} …\n`);
+  rows.push(...(await largeLogRows(runs)));
 }
 printTable(rows);
 process.stdout.write(`${JSON.stringify(rows)}\n`);

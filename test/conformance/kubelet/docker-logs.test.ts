@@ -170,4 +170,52 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
       assert.equal(text.replace(/[^e]/g, '').length, 80_000);
     }
   });
+
+  it('is what Docker prints, read from its files and by its API, with and without times', async () => {
+    const odd =
+      'a"b\\\\c\\t<d>&\\342\\202\\254 \\342\\200\\250 \\360\\237\\230\\200 \\377 \\000\\001\\033[1m\\r';
+    const script = `i=0; while [ $i -lt 300 ]; do printf '${odd} %s\\n' $i; i=$((i+1)); done; printf 'no end'`;
+    for (const compress of ['false', 'true']) {
+      const { Type, Config } = engineLogConfig({ maxBytes: 1024 * 1024, maxFiles: 3 });
+      const id = await start(script, {
+        HostConfig: { LogConfig: { Type, Config: { ...Config, compress } } },
+      });
+      await docker.getContainer(id).wait();
+      for (const timestamps of [false, true])
+        for (const tailLines of [undefined, 7]) {
+          const flags = [...(timestamps ? ['--timestamps'] : []), `--tail=${tailLines ?? 'all'}`];
+          const { stdout } = await systemExec('docker', [
+            '-H',
+            `unix://${dockerSocket}`,
+            'logs',
+            ...flags,
+            id,
+          ]);
+          assert.ok(stdout.includes('299'));
+          assert.equal(await read(id, { timestamps, tailLines }), stdout, `${compress} ${flags.join(' ')}`);
+        }
+    }
+  });
+
+  it('that never rests ends where it was when it was opened, with each line once', async () => {
+    const id = await start('i=0; while :; do echo "line $i"; i=$((i+1)); done');
+    const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined };
+    for (let turn = 0; turn < 20; turn++) {
+      let text = '';
+      for await (const chunk of await runtime.logs(id, options, AbortSignal.timeout(60_000))) {
+        text += Buffer.from(chunk).toString();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      const numbers = text
+        .trimEnd()
+        .split('\n')
+        .map((line) => Number(line.replace('line ', '')));
+      const [first = 0] = numbers;
+      assert.deepEqual(
+        numbers,
+        numbers.map((_, index) => first + index),
+      );
+    }
+    await docker.getContainer(id).kill();
+  });
 });

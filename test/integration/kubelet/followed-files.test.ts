@@ -3,65 +3,16 @@
  * test/conformance/kubelet/docker-logs.test.ts.
  */
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
+import { appendFileSync, rmSync, truncateSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { followFiles } from '../../../src/kubelet/runtime/followed-files.ts';
+import { Engine, numbers, openFilesBelow } from './rotated-log.ts';
 
 /** Minimum size of a file that may be rotated, in bytes; files that are not rotated have shorter contents. */
 const maxBytes = 1000;
-
-class Engine {
-  readonly path: string;
-  readonly #maxFiles: number;
-  readonly #end = Promise.withResolvers<void>();
-
-  constructor(folder: string, maxFiles = 3) {
-    this.path = join(folder, 'x-json.log');
-    this.#maxFiles = maxFiles;
-    writeFileSync(this.path, '');
-  }
-
-  get ended(): Promise<void> {
-    return this.#end.promise;
-  }
-
-  write(text: string, { stream = 'stdout', time = '2026-01-02T03:04:05.1234Z' } = {}): void {
-    appendFileSync(this.path, `${JSON.stringify({ log: text, stream, time })}\n`);
-  }
-
-  lines(from: number, to: number): void {
-    for (let number = from; number < to; number++) this.write(`${number}\n`);
-  }
-
-  /** Rotates the files in the engine's order (moby, daemon/logger/loggerutils/logfile.go). */
-  rotate(): void {
-    this.beginRotation();
-    writeFileSync(this.path, '');
-  }
-
-  beginRotation(): void {
-    const last = this.#maxFiles - 1;
-    rmSync(`${this.path}.${last}`, { force: true });
-    for (let number = last; number > 1; number--)
-      if (existsSync(`${this.path}.${number - 1}`))
-        renameSync(`${this.path}.${number - 1}`, `${this.path}.${number}`);
-    renameSync(this.path, `${this.path}.1`);
-  }
-
-  end(): void {
-    this.#end.resolve();
-  }
-
-  goAway(): void {
-    this.#end.reject(new Error('the engine is gone'));
-  }
-}
-
-const numbers = (from: number, to: number) =>
-  Array.from({ length: to - from }, (_, index) => `${from + index}\n`).join('');
 
 describe('a log that is followed in its files', { timeout: 120_000 }, () => {
   let folder = '';
@@ -76,16 +27,8 @@ describe('a log that is followed in its files', { timeout: 120_000 }, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Returns the number of files of the folder that this process has open. */
-  async function openFiles(): Promise<number> {
-    const links = (await readdir('/proc/self/fd')).map((fd) =>
-      readlink(`/proc/self/fd/${fd}`).catch(() => ''),
-    );
-    return (await Promise.all(links)).filter((target) => target.startsWith(folder)).length;
-  }
-
   async function settled(count: number): Promise<void> {
-    while ((await openFiles()) !== count) await new Promise((resolve) => setTimeout(resolve, 5));
+    while ((await openFilesBelow(folder)) !== count) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
   async function follow(engine: Engine, options: object = {}) {
