@@ -41,6 +41,12 @@ describe('drain plan', () => {
     });
   });
 
+  it('takes pods of daemon sets that have ended, whether it ignores daemon sets or not', () => {
+    const pods = [pod('a', { status: { phase: 'Failed' } }, owned('DaemonSet'))];
+    assert.deepEqual(plan(pods), { taken: ['a'], warnings: '', errors: [] });
+    assert.deepEqual(plan(pods, { ignoreDaemonSets: true }).taken, ['a']);
+  });
+
   it('takes pods whose daemon set does not exist only with --force', () => {
     const pods = [pod('a', {}, owned('DaemonSet'))];
     const gone = () => ({ missing: true, error: 'daemonsets.apps "owner" not found' });
