@@ -296,12 +296,19 @@ function fromValue(value: unknown, position: Position, kindless: boolean): Manif
   if (typeof kind !== 'string' || kind === '') return [failure(kindMissing(where))];
   if (!isTextOrAbsent(apiVersion))
     return [failure(`${where}: apiVersion: expected text such as v1 or apps/v1`)];
-  if (kind.endsWith('List') && Array.isArray(value.items)) return fromItems(value.items, position, kindless);
+  if (kind.endsWith('List') && Array.isArray(value.items)) {
+    const items = value.items.map((item) => typed(item, apiVersion, kind.slice(0, -'List'.length)));
+    return fromItems(items, position, kindless);
+  }
   return [{ ...position, apiVersion: apiVersion ?? '', kind, object: value }];
 }
 
 const isTextOrAbsent = (value: unknown): value is string | undefined | null =>
   value === undefined || value === null || typeof value === 'string';
+
+/** Returns an item of a list such as a ConfigMapList; one without a type, as servers send them, gets its kind. */
+const typed = (item: unknown, apiVersion: string | undefined | null, kind: string): unknown =>
+  isRecord(item) && !item.kind && !item.apiVersion && kind !== '' ? { ...item, apiVersion, kind } : item;
 
 /** Returns the objects in a List. */
 const fromItems = (items: readonly unknown[], position: Position, kindless: boolean): ManifestEntry[] =>
