@@ -176,6 +176,15 @@ describe('evictions', () => {
     assert.equal(text(), `${asked}${refused}${asked}${refused}${asked}pod/a evicted\n`);
   });
 
+  it('take a pod for gone whose name another one has by now', async () => {
+    for (const reason of ['Conflict', 'NotFound'] as const) {
+      const { clock, done, text } = scene([newStatusError(reason, 'the UID in the precondition differs')]);
+      await clock.settle();
+      assert.deepEqual(await done, []);
+      assert.equal(text(), 'evicting pod default/a\n');
+    }
+  });
+
   it('do not wait for a pod that has become overdue', async () => {
     const at = (ms: number) => new Date(ms).toISOString().replace(/\.\d+/, '');
     const started = new FakeClock().now();
