@@ -52,7 +52,7 @@ export const empty: Kubeconfig = { clusters: {}, users: {}, contexts: {}, curren
 export function parseKubeconfig(text: string, file: string): Kubeconfig {
   let document: unknown;
   try {
-    document = parse(text);
+    document = parse(text, { merge: true });
   } catch (error) {
     throw new UsageError(
       // The parser's message ends with a colon and an excerpt on separate lines.
