@@ -10,8 +10,8 @@ const maxEventBytes = 128 * 2 ** 20;
 
 /**
  * Yields the lines of a byte stream without their ends; blank lines are skipped. Rejects when the stream ends
- * inside a line: the connection was cut, and half an event must not be taken for a complete one. Rejects for a
- * line that does not end, before it fills the memory.
+ * inside a line: the connection was cut, and half an event must not be taken for a complete one. Rejects
+ * for a line that does not end, before it fills the memory.
  */
 export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   // Pieces of an unfinished line are joined only once, so that the cost of a large event is proportional to

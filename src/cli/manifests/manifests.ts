@@ -306,7 +306,7 @@ function fromValue(value: unknown, position: Position, kindless: boolean): Manif
 const isTextOrAbsent = (value: unknown): value is string | undefined | null =>
   value === undefined || value === null || typeof value === 'string';
 
-/** Returns an item of a list such as a ConfigMapList; one without a type, as servers send them, gets its kind. */
+/** Returns an item of a list such as a ConfigMapList; one without a type, as servers send it, gets one. */
 const typed = (item: unknown, apiVersion: string | undefined | null, kind: string): unknown =>
   isRecord(item) && !item.kind && !item.apiVersion && kind !== '' ? { ...item, apiVersion, kind } : item;
 
