@@ -126,10 +126,13 @@ function readDocument(document: Document.Parsed, text: string): ParsedYaml {
   const [error] = [...document.errors, ...document.warnings.filter(isWrongValue)];
   if (error) {
     const line = text.slice(0, error.pos[0]).split('\n').length;
-    throw new TextError(`invalid YAML at line ${line}: ${error.message.replaceAll('\n', ' ')}`);
+    // The package reports its exhausted stack like any other error of the text.
+    const why = /call stack/.test(error.message) ? 'nested too deeply' : error.message.replaceAll('\n', ' ');
+    throw new TextError(`invalid YAML at line ${line}: ${why}`);
   }
   const found: Found = {
     anchors: new Map(),
+    open: new Set(),
     merged: 0,
     duplicates: new Set(),
     repeated: [],
@@ -190,6 +193,8 @@ interface Found {
    * quadratic time.
    */
   readonly anchors: Map<string, unknown>;
+  /** Nodes with an anchor whose inside is being read. */
+  readonly open: Set<unknown>;
   /** Number of keys that the merges so far have brought in. */
   merged: number;
   readonly duplicates: Set<string>;
@@ -200,7 +205,18 @@ interface Found {
 
 function walk(node: unknown, path: string, depth: number, found: Found): void {
   if (depth > maxDepth) throw tooDeep();
-  if (isNode(node) && !isAlias(node) && node.anchor !== undefined) found.anchors.set(node.anchor, node);
+  if (isAlias(node) && found.open.has(found.anchors.get(node.source)))
+    throw new TextError(`invalid YAML: the anchor ${node.source} contains itself`);
+  const hasAnchor = isNode(node) && !isAlias(node) && node.anchor !== undefined;
+  if (hasAnchor) {
+    found.anchors.set(node.anchor ?? '', node);
+    found.open.add(node);
+  }
+  walkInside(node, path, depth, found);
+  if (hasAnchor) found.open.delete(node);
+}
+
+function walkInside(node: unknown, path: string, depth: number, found: Found): void {
   if (isSeq(node))
     for (const [index, item] of node.items.entries()) walk(item, `${path}[${index}]`, depth + 1, found);
   else if (isMap(node)) {

@@ -14,7 +14,7 @@ export async function callBody({ io }: VerbContext, word: string | undefined): P
     word === '@-'
       ? await io.readStdin()
       : word.startsWith('@')
-        ? (await readBounded(word.slice(1))).toString('utf8')
+        ? (await readBounded(word.slice(1), { signal: io.signal })).toString('utf8')
         : word;
   try {
     JSON.parse(text);

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { homedir } from 'node:os';
 import { defineCommand } from 'citty';
-import { stopSignal } from '../base/abort.ts';
+import { stopSignal, unlessAborted } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { terminalLines } from '../terminal/live-lines.ts';
@@ -82,7 +82,7 @@ export function processIo(ports: Ports): CtlIo {
       if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain', { signal });
     },
     progress: live ?? sparseLines((text) => void process.stderr.write(text), systemClock),
-    readStdin: () => readText(process.stdin),
+    readStdin: () => unlessAborted(signal, readText(process.stdin)),
     stdio: processStdio,
     columns: { out: columnsOf(process.stdout), err: columnsOf(process.stderr) },
     env: process.env,

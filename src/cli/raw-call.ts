@@ -31,7 +31,12 @@ export async function callRaw(
   path: string,
 ): Promise<void> {
   const file = flags.text('filename');
-  const body = file === undefined ? undefined : file === '-' ? await io.readStdin() : await readBounded(file);
+  const body =
+    file === undefined
+      ? undefined
+      : file === '-'
+        ? await io.readStdin()
+        : await readBounded(file, { signal: io.signal });
   const headers = { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) };
   const response = await cluster().open({ method, path, headers, ...(body !== undefined && { body }) });
   await printBody(io, response.body);

@@ -12,6 +12,7 @@ import { refusalOf } from './kubectl-differences.ts';
 import { UnknownResourceError } from './objects/discovery.ts';
 import { otherNamespaceNotes, similarNameNotes } from './objects/other-namespaces.ts';
 import { otherForm } from './other-forms.ts';
+import { shown } from './printers/table-writer.ts';
 import { tracedCommand } from './tracing.ts';
 import type { CtlIo, Verb, VerbGroup } from './verb.ts';
 
@@ -90,7 +91,8 @@ async function runVerb(verb: Verb, flags: Flags, outside: CtlIo, line: readonly 
   const { columns = {} } = outside;
   const colorsOf = (width: number | undefined) => paletteFor(color, outside.env, width !== undefined);
   const { message } = colorsOf(columns.err);
-  const io: CtlIo = { ...outside, err: (text) => outside.err(message(text)) };
+  // Errors, warnings and states of objects hold texts of strangers.
+  const io: CtlIo = { ...outside, err: (text) => outside.err(message(shown(text))) };
   const verbosity = flags.whole('v') ?? 0;
   const reported: unknown[] = [];
   const report = (error: unknown) => {

@@ -54,7 +54,7 @@ export const empty: Kubeconfig = { clusters: {}, users: {}, contexts: {}, curren
 export function parseKubeconfig(text: string, file: string): Kubeconfig {
   let document: unknown;
   try {
-    document = parsePlainYaml(text) ?? parse(text);
+    document = parsePlainYaml(text) ?? parse(text, { merge: true });
   } catch (error) {
     throw new UsageError(
       // The parser's message ends with a colon and an excerpt on separate lines.

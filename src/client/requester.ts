@@ -11,6 +11,10 @@ import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 import { isTransportError } from './transport-error.ts';
 
 const maxRetries = 10;
+/** Maximum bytes of an answer that is held as a whole: somewhat less than the longest string. */
+const maxAnswerBytes = 510 * 2 ** 20;
+/** Bytes of a rejection that are read: a Status is far smaller, and a page of a proxy is quoted in part. */
+const maxRejectionBytes = 2 ** 20;
 /** client-go waits a second before it retries a GET on a new connection. */
 const resetRetryMs = 1_000;
 
@@ -35,7 +39,7 @@ export function createRequester(transport: Transport, options: RetryOptions = {}
   return {
     open,
     async json(request) {
-      const text = await readText((await open(request)).body);
+      const text = await readText((await open(request)).body, `${request.method} ${request.path}`);
       if (text === '') return undefined;
       try {
         return JSON.parse(text) as unknown;
@@ -66,7 +70,7 @@ async function tryOnce(transport: Transport, request: ApiRequest): Promise<Outco
   const error = responseError(
     `${request.method} ${request.path}`,
     status,
-    await readText(response.body),
+    await readBeginning(response.body),
     seconds,
   );
   const again = seconds !== undefined && (status === 429 || status >= 500);
@@ -96,8 +100,27 @@ function retryAfterSeconds(response: ApiResponse): number | undefined {
   return /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
 
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+/** Rejects an answer that is too long before it fills the memory. `what` names the request. */
+async function readText(body: AsyncIterable<Uint8Array>, what: string): Promise<string> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxAnswerBytes)
+      throw new Error(`${what} answered more than ${maxAnswerBytes / 2 ** 20} MiB: ask for less at once`);
+    chunks.push(chunk);
+  }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Resolves to the body up to a limit; the rest of a longer one is not read. */
+async function readBeginning(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= maxRejectionBytes) break;
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, maxRejectionBytes);
 }

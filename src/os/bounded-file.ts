@@ -2,8 +2,10 @@
  * Reads files that a user names. Such a file may be a device, a pipe without an end, or gigabytes long:
  * reading stops at a maximum. Pipes and the files of a shell's process substitution are read to their end.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { addAbortSignal, type Readable } from 'node:stream';
 
 const mebibyte = 1024 * 1024;
 
@@ -14,29 +16,47 @@ export const maxInputBytes = 64 * mebibyte;
 export const tooLongInput = (name: string): Error =>
   new Error(`${name} has more than ${maxInputBytes / mebibyte} MiB: write it in parts`);
 
+export interface ReadOptions {
+  /** Default: 64 MiB. */
+  readonly maxBytes?: number;
+  /** Error for a longer file. */
+  readonly tooLong?: Error;
+  /** Ends the wait for a pipe: the promise then rejects. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Resolves to the bytes of a file. Rejects with the error of the system if it cannot be read, and with
  * `tooLong` as soon as it is known to have more than `maxBytes`.
  */
-export async function readBounded(
-  path: string,
-  maxBytes = maxInputBytes,
-  tooLong = tooLongInput(path),
-): Promise<Buffer> {
-  const file = await open(path);
+export async function readBounded(path: string, options: ReadOptions = {}): Promise<Buffer> {
+  const { maxBytes = maxInputBytes, tooLong = tooLongInput(path), signal } = options;
+  const isPipe = (await stat(path)).isFIFO();
+  const file = isPipe ? undefined : await open(path);
   try {
-    if ((await file.stat()).size > maxBytes) throw tooLong;
+    if (file && (await file.stat()).size > maxBytes) throw tooLong;
+    const stream = file ? file.createReadStream({ autoClose: false }) : openPipe(path, signal);
     const chunks: Uint8Array[] = [];
     let bytes = 0;
-    for await (const chunk of file.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>) {
+    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
       bytes += chunk.length;
       if (bytes > maxBytes) throw tooLong;
       chunks.push(chunk);
     }
     return Buffer.concat(chunks);
   } finally {
-    await file.close();
+    await file?.close();
   }
+}
+
+/**
+ * Opens a pipe to which nobody may write yet. A usual open(2) would wait for a writer in a thread that no
+ * signal ends, and the process could only be killed.
+ */
+function openPipe(path: string, signal: AbortSignal | undefined): Readable {
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+  const socket = new Socket({ fd: openSync(path, flags), readable: true, writable: false });
+  return signal ? addAbortSignal(signal, socket) : socket;
 }
 
 /** Returns the UTF-8 text of a file; throws like `readBounded`. */

@@ -80,7 +80,8 @@ async function ofLines({ io, flags }: VerbContext, name: string): Promise<Conver
   const [file = ''] = files;
   const notes: string[] = [];
   try {
-    const text = file === '-' ? await io.readStdin() : (await readBounded(file)).toString('utf8');
+    const text =
+      file === '-' ? await io.readStdin() : (await readBounded(file, { signal: io.signal })).toString('utf8');
     const definition = workflowOfLines(text, (note) => notes.push(`${file}: ${note}`));
     const metadata = { name };
     const object = { apiVersion: 'minik8s.io/v1', kind: 'Workflow', metadata, spec: { definition } };

@@ -62,15 +62,15 @@ export const debug: Verb = {
 /** Returns what --custom does to a container. */
 async function customizer({ io }: VerbContext, path: string | undefined): Promise<Customize> {
   if (!path) return (container) => container;
-  const value = await readCustom(path);
+  const value = await readCustom(path, io.signal);
   const type = requiredType(await io.kubernetesFields(), 'core.v1.Container');
   return (container) => applyStrategicPatch(container, value, type);
 }
 
-async function readCustom(path: string): Promise<JsonObject> {
+async function readCustom(path: string, signal: AbortSignal): Promise<JsonObject> {
   let text: string;
   try {
-    text = (await readBounded(path)).toString('utf8');
+    text = (await readBounded(path, { signal })).toString('utf8');
   } catch (error) {
     throw new UsageError(
       `ctl debug: must pass a container spec json file for custom profile: ${errorMessage(error)}`,

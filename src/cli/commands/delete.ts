@@ -21,6 +21,7 @@ import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf, textAt } from '../objects/objects.ts';
 import { cascadeFlag, type Deleted, propagationOf, waitUntilGone } from '../objects/removal.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
+import { shown } from '../printers/table-writer.ts';
 import { callRaw, rawPath } from '../raw-call.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
@@ -110,7 +111,7 @@ export const remove: Verb = {
 
 /** Lists the objects and asks; resolves to true for the answer y, and to false if the input ends. */
 async function isConfirmed({ io }: VerbContext, objects: readonly ObjectTarget[]): Promise<boolean> {
-  const names = objects.map(({ resource, name }) => `${kindName(resource)}/${name}\n`).join('');
+  const names = objects.map(({ resource, name }) => `${kindName(resource)}/${shown(name)}\n`).join('');
   io.out(`You are about to delete the following ${objects.length} resource(s):\n${names}`);
   io.out('Do you want to continue? (y/n): ');
   let text = '';
@@ -187,7 +188,7 @@ async function deleteOne(
     io.out(
       flags.text('output') === 'name'
         ? `${kindName(resource)}/${name}\n`
-        : `${kindName(resource)} "${name}" ${done}\n`,
+        : `${kindName(resource)} "${shown(name)}" ${done}\n`,
     );
     return answer;
   } catch (error) {

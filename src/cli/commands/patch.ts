@@ -48,7 +48,7 @@ export const patch: Verb = {
   async run(context) {
     const { flags, io } = context;
     requireSelection(flags);
-    const body = await readPatch(flags);
+    const body = await readPatch(flags, io.signal);
     const type = patchTypes[flags.oneOf('type', ['strategic', 'merge', 'json'] as const) ?? 'strategic'];
     const dryRun = dryRunOf(flags);
     const format = printedFormat(flags);
@@ -66,9 +66,10 @@ export const patch: Verb = {
   },
 };
 
-async function readPatch(flags: Flags): Promise<unknown> {
+async function readPatch(flags: Flags, signal: AbortSignal): Promise<unknown> {
   const file = flags.text('patch-file');
-  const text = file === undefined ? flags.text('patch') : (await readBounded(file)).toString('utf8');
+  const text =
+    file === undefined ? flags.text('patch') : (await readBounded(file, { signal })).toString('utf8');
   if (!text) throw new UsageError('ctl patch: a patch is required: -p \'{"spec": …}\' or --patch-file FILE');
   try {
     return parseYaml(text).value;

@@ -23,7 +23,7 @@ const flagTable = {
   timeout: {
     type: 'string',
     hint: 'DURATION',
-    about: 'time to wait for each object; 0: check once',
+    about: 'time to wait for each object; 0: check once; below 0: a week',
     usual: '30s',
   },
   ...fileFlags,
@@ -35,6 +35,7 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 const defaultTimeoutMs = 30_000;
+const weekMs = 7 * 24 * 3_600_000;
 
 export const wait: Verb = {
   about: 'wait until objects have a condition or a value, exist, or are deleted',
@@ -56,7 +57,7 @@ export const wait: Verb = {
     const { flags } = context;
     const condition = readCondition(flags);
     const format = flags.text('output') === 'name' ? undefined : printedFormat(flags);
-    const timeoutMs = flags.duration('timeout') ?? defaultTimeoutMs;
+    const timeoutMs = timeoutOf(flags);
     requireSelection(flags);
     const targets = await resolveObjects(context);
     if (targets.length === 0 && condition.absent !== 'met') throw new Error('no matching resources found');
@@ -66,6 +67,14 @@ export const wait: Verb = {
     });
   },
 };
+
+/** Returns the timeout in milliseconds; one below 0 means a week, as for kubectl. */
+function timeoutOf(flags: Flags): number {
+  const isNegative = flags.text('timeout')?.startsWith('-') === true;
+  const given = isNegative ? flags.with('timeout', flags.text('timeout')?.slice(1) ?? '') : flags;
+  const ms = given.duration('timeout') ?? defaultTimeoutMs;
+  return isNegative && ms > 0 ? weekMs : ms;
+}
 
 /** Prints the object in the format of -o, or a line about it. */
 function report({ io, flags }: VerbContext, { resource, name }: ObjectTarget, printed?: string): void {

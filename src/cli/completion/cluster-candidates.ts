@@ -57,8 +57,11 @@ async function namesOf(kind: string, request: Request, ask: AskCluster): Promise
   // A kind is typed by the user: it must not become a flag.
   if (kind.startsWith('-')) return [];
   const lines = await ask(['get', kind, '--output=name', ...chosen(request)]);
-  return lines.map((line) => line.slice(line.indexOf('/') + 1));
+  return lines.map((line) => line.slice(line.indexOf('/') + 1)).filter(isOffered);
 }
+
+/** Returns false for a name that would be a flag, such as `--all`, or that would control the terminal. */
+const isOffered = (name: string): boolean => !name.startsWith('-') && !/[\p{Cc}\p{Bidi_Control}]/u.test(name);
 
 const toWords = (words: readonly string[]) => words.map((word) => ({ word }));
 

@@ -6,7 +6,8 @@ export const filesLine = ':files';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-// Bash replaces only the part of a word after the last character of COMP_WORDBREAKS, such as = and colon.
+// Bash replaces only the part of a word after the last character of COMP_WORDBREAKS, such as = and colon. It
+// does not quote what it inserts, and the name of an object may be a command line.
 const bash = `# Completion of minik8s for bash: source <(minik8s completion bash)
 _minik8s() {
   local line=\${COMP_LINE:0:COMP_POINT} words current cut='' found
@@ -22,7 +23,9 @@ _minik8s() {
       return
     fi
     found=\${found%%$'\\t'*}
-    COMPREPLY+=("\${found#"$cut"}")
+    found=\${found#"$cut"}
+    [[ $found ]] && printf -v found %q "$found"
+    COMPREPLY+=("$found")
   done < <("\${words[0]}" __complete -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -F _minik8s minik8s

@@ -60,7 +60,7 @@ export async function readManifests(
   for (const file of files) {
     if (file === '-') entries.push(...parse(await io.readStdin(), 'STDIN'));
     else if (/^https?:\/\//.test(file)) entries.push(...(await readUrl(file, io, parse)));
-    else entries.push(...(await readPath(file, flags.on('recursive'), parse)));
+    else entries.push(...(await readPath(file, flags.on('recursive'), io.signal, parse)));
   }
   return entries;
 }
@@ -92,16 +92,22 @@ async function readKustomization(
 
 type Parse = (text: string, file: string) => ManifestEntry[];
 
-async function readPath(path: string, recursive: boolean, parse: Parse): Promise<ManifestEntry[]> {
+async function readPath(
+  path: string,
+  recursive: boolean,
+  signal: AbortSignal,
+  parse: Parse,
+): Promise<ManifestEntry[]> {
   try {
-    if (!(await stat(path)).isDirectory()) return await readOne(path, parse);
+    if (!(await stat(path)).isDirectory()) return await readOne(path, signal, parse);
     const files = await manifestFiles(path, recursive);
     if (files.length === 0)
       return [failure(`error reading [${path}]: recognized file extensions are [.json .yaml .yml]`)];
     const entries: ManifestEntry[] = [];
-    for (const file of files) entries.push(...(await readOne(file, parse)));
+    for (const file of files) entries.push(...(await readOne(file, signal, parse)));
     return entries;
   } catch (error) {
+    if (signal.aborted) throw error;
     return [failure(readProblem(path, error))];
   }
 }
@@ -122,8 +128,8 @@ async function readUrl(address: string, io: Io, parse: Parse): Promise<ManifestE
   }
 }
 
-async function readOne(file: string, parse: Parse): Promise<ManifestEntry[]> {
-  const bytes = await readBounded(file);
+async function readOne(file: string, signal: AbortSignal, parse: Parse): Promise<ManifestEntry[]> {
+  const bytes = await readBounded(file, { signal });
   return isUtf8(bytes) ? parse(bytes.toString('utf8'), file) : [failure(binary(file))];
 }
 
@@ -290,12 +296,19 @@ function fromValue(value: unknown, position: Position, kindless: boolean): Manif
   if (typeof kind !== 'string' || kind === '') return [failure(kindMissing(where))];
   if (!isTextOrAbsent(apiVersion))
     return [failure(`${where}: apiVersion: expected text such as v1 or apps/v1`)];
-  if (kind.endsWith('List') && Array.isArray(value.items)) return fromItems(value.items, position, kindless);
+  if (kind.endsWith('List') && Array.isArray(value.items)) {
+    const items = value.items.map((item) => typed(item, apiVersion, kind.slice(0, -'List'.length)));
+    return fromItems(items, position, kindless);
+  }
   return [{ ...position, apiVersion: apiVersion ?? '', kind, object: value }];
 }
 
 const isTextOrAbsent = (value: unknown): value is string | undefined | null =>
   value === undefined || value === null || typeof value === 'string';
+
+/** Returns an item of a list such as a ConfigMapList; one without a type, as servers send it, gets one. */
+const typed = (item: unknown, apiVersion: string | undefined | null, kind: string): unknown =>
+  isRecord(item) && !item.kind && !item.apiVersion && kind !== '' ? { ...item, apiVersion, kind } : item;
 
 /** Returns the objects in a List. */
 const fromItems = (items: readonly unknown[], position: Position, kindless: boolean): ManifestEntry[] =>

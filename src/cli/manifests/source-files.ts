@@ -38,7 +38,7 @@ export async function readSource(
     if (isUtf8(bytes)) source.files[name] = bytes.toString('utf8');
     else source.binaryFiles[name] = bytes.toString('base64');
   };
-  const read = (file: string) => readBounded(file, maxBytes, new Error(tooLarge(owner)));
+  const read = (file: string) => readBounded(file, { maxBytes, tooLong: new Error(tooLarge(owner)) });
   const found = await lstat(path).catch(() => undefined);
   if (!found) throw new Error(`${where}: there is no file or folder ${path}`);
   try {

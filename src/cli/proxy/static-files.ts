@@ -1,6 +1,5 @@
 /** The files of a folder, for `ctl proxy --www`. */
-import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { open, readdir, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -59,15 +58,11 @@ async function sendFile(file: string, size: number, method: string, answer: Serv
     'x-content-type-options': 'nosniff',
   };
   if (method === 'HEAD') return void answer.writeHead(200, { ...headers, 'content-length': size }).end();
-  const content = createReadStream(file);
-  try {
-    // The head is written with the first bytes, so that an unreadable file is an error.
-    content.once('readable', () => answer.headersSent || answer.writeHead(200, headers));
-    await pipeline(content, answer);
-  } catch {
-    if (answer.headersSent) answer.destroy();
-    else refuse(answer, 403, '403 Forbidden');
-  }
+  const opened = await open(file).catch(() => undefined);
+  if (!opened) return refuse(answer, 403, '403 Forbidden');
+  answer.writeHead(200, headers);
+  // A client that leaves, or a disk that fails, ends the connection.
+  await pipeline(opened.createReadStream(), answer).catch(() => undefined);
 }
 
 async function sendList(folder: string, method: string, answer: ServerResponse): Promise<void> {

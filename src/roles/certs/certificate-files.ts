@@ -218,7 +218,7 @@ const maxBytes = 1024 * 1024;
 
 /** Resolves to undefined if there is no such file. */
 const textOf = (path: string) =>
-  reading(path, async () => (await readBounded(path, maxBytes)).toString('utf8'), undefined);
+  reading(path, async () => (await readBounded(path, { maxBytes })).toString('utf8'), undefined);
 
 /** Resolves to no names if there is no such directory. */
 const namesIn = (path: string) => reading(path, async () => (await readdir(path)).sort(), []);

@@ -1,9 +1,9 @@
 /** Selection of the server, rejection of wrong command lines, and exit of `ctl`. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { compileCache } from '../../fixtures/compile-cache.ts';
@@ -175,6 +175,21 @@ describe('ctl', { timeout: 300_000 }, () => {
     if (child.stdout) await once(child.stdout, 'data');
     child.kill('SIGINT');
     assert.deepEqual([...(await once(child, 'exit')), err], [130, null, '']);
+  });
+
+  it('one Ctrl-C ends a command that reads standard input, or a named pipe whose writer is silent', async () => {
+    const reading = program(['create', '-f', '-']);
+    // More than a pipe holds: the command has begun to read.
+    await new Promise((resolve) => reading.stdin?.write('#'.repeat(2 ** 20), resolve));
+    reading.kill('SIGINT');
+    assert.deepEqual(await once(reading, 'exit'), [130, null]);
+    const pipe = join(server.directory, 'silent.yaml');
+    execFileSync('mkfifo', [pipe]);
+    const waiting = program(['create', '-f', pipe], ['ignore', 'pipe', 'pipe']);
+    const writer = await open(pipe, 'w');
+    waiting.kill('SIGINT');
+    assert.deepEqual(await once(waiting, 'exit'), [130, null]);
+    await writer.close();
   });
 
   it('a reader that closes the pipe causes no failure', async () => {

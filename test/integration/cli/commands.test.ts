@@ -66,6 +66,19 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.match(result.err, /^error: error parsing \S+three\.yaml:\d+: .*\n$/);
   });
 
+  it('names and errors with escapes of a terminal are printed without them', async () => {
+    const name = 'a\u001b[2J\u009bb';
+    const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles';
+    assert.equal((await server.call('POST', roles, { metadata: { name }, rules: [] })).status, 201);
+    const missing = await ctl(['get', 'role', `${name}x`]);
+    assert.match(missing.err, /"a\^\[\[2J\\u009bbx" not found\n$/);
+    const asked = await ctl(['delete', 'roles', '--all', '--interactive'], { stdin: 'y\n' });
+    const words = 'role\\.rbac\\.authorization\\.k8s\\.io';
+    const listed = new RegExp(`^${words}/a\\^\\[\\[2J\\\\u009bb$`, 'm');
+    assert.match(asked.out, listed);
+    assert.match(asked.out, new RegExp(`${words} "a\\^\\[\\[2J\\\\u009bb" deleted\\n$`));
+  });
+
   it('every error is reported in a line, and everything else is applied', async () => {
     const file = join(server.directory, 'mixed.yaml');
     const documents = [

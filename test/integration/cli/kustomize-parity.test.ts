@@ -1,7 +1,7 @@
 /** `ctl kustomize` beside kubectl 1.32: the same bytes, warnings, errors and exit status. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -102,6 +102,22 @@ describe('ctl kustomize beside kubectl 1.32', { skip: unlessKubectl('1.32') }, (
     } finally {
       web.close();
     }
+  });
+
+  it('runs no program of a cache that other users may write to', async () => {
+    const directory = join(root, 'shared');
+    const programs = join(directory, 'cache/minik8s/bin');
+    await write(directory, {
+      'all/kustomization.yaml': 'resources: [map.yaml]\n',
+      'all/map.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
+      'cache/minik8s/bin/kustomize': '#!/bin/sh\necho owned\n',
+    });
+    await chmod(join(programs, 'kustomize'), 0o755);
+    await chmod(programs, 0o777);
+    const env = { PATH: process.env.PATH ?? '', KUBECACHEDIR: join(directory, 'cache') };
+    const { out, err } = await ctlFor(undefined)(['kustomize', join(directory, 'all')], { env });
+    assert.match(out, /^kind: ConfigMap$/m, err);
+    assert.equal(await readFile(join(programs, 'kustomize'), 'utf8'), '#!/bin/sh\necho owned\n');
   });
 
   it('reads 200 files', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -228,7 +228,8 @@ describe('ctl proxy to a server of its own', { timeout: 120_000 }, () => {
       if (incoming.url === '/base/cut' || incoming.url === '/cut') {
         answer.writeHead(200, { 'content-length': 100 });
         answer.write('begun', () => answer.destroy());
-      } else if (incoming.url === '/big') answer.end(Buffer.alloc(64 * 1024 * 1024));
+      } else if (incoming.url === '/silent') return;
+      else if (incoming.url === '/big') answer.end(Buffer.alloc(64 * 1024 * 1024));
       else
         answer
           .writeHead(
@@ -371,6 +372,15 @@ describe('ctl proxy to a server of its own', { timeout: 120_000 }, () => {
     silent.destroy();
   });
 
+  it('ends a request to the server when its client leaves before the answer', async () => {
+    const outgoing = request({ host: '127.0.0.1', port: proxy.port, path: '/silent', agent: false }).end();
+    outgoing.on('error', () => undefined);
+    const [incoming, answer] = (await once(http, 'request')) as [IncomingMessage, ServerResponse];
+    assert.equal(incoming.url, '/silent');
+    outgoing.destroy();
+    await once(answer, 'close');
+  });
+
   it('says that the server does not answer', async () => {
     const lost = await startCtl(ctl, ['--port=0', '--server=http://127.0.0.1:1']);
     const { status, body } = await answerOf(lost.port, '/version');
@@ -408,5 +418,10 @@ describe('ctl proxy to a server of its own', { timeout: 120_000 }, () => {
     for (const path of ['..%2fsecret', '%2e%2e/secret', 'a%00b', 'broken', 'a%20b/%3Cx%3E.txt/'])
       assert.notEqual((await get(path))[0], 200, path);
     await files.stop();
+    // A file of the kernel that nobody may read, not even root.
+    const odd = await startCtl(ctl, ['--port=0', '--server', server, '--www=/sys/bus/cpu']);
+    const { status, body } = await answerOf(odd.port, '/static/drivers_probe');
+    assert.deepEqual([status, body], [403, '403 Forbidden\n']);
+    await odd.stop();
   });
 });

@@ -72,6 +72,7 @@ const lines = [
   'deploy/d --for=jsonpath={.status.conditions[?(@.type=="Available")].status}=True',
   'cm a b --for=jsonpath={.data.x}=1',
   'cm a b --for=jsonpath={.data.a}=a --timeout=5s',
+  'cm/a --for=jsonpath={.data.x}=1 --timeout=-1s',
   'cm/a cm/none --for=jsonpath={.data.x}=1',
   'cm -l set=maps --for=jsonpath={.data.x}=1',
   'cm --field-selector metadata.name=b --for=jsonpath={.data.x}=1',

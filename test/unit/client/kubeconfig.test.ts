@@ -27,6 +27,20 @@ for (const [text, error] of [
   });
 }
 
+test('fields that a merge brings in are those of the entry, as for kubectl', () => {
+  const text = `
+shared: &shared {server: https://a, certificate-authority: ca.crt}
+clusters:
+- {name: one, cluster: *shared}
+- {name: two, cluster: {<<: *shared, server: https://b}}
+`;
+  const ca = { 'certificate-authority': '/k/ca.crt' };
+  assert.deepEqual(parseKubeconfig(text, '/k/config').clusters, {
+    one: { server: 'https://a', ...ca },
+    two: { server: 'https://b', ...ca },
+  });
+});
+
 test('a cluster, user, context or current context comes from the first file that has it', () => {
   const one: Kubeconfig = { ...parseKubeconfig('', 'f'), contexts: { a: { namespace: '1' } } };
   const two: Kubeconfig = {

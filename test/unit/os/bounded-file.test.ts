@@ -31,7 +31,9 @@ test('a file of exactly the maximum is read', async () => {
   writeFileSync(path, '');
   truncateSync(path, maxInputBytes);
   assert.equal((await readBounded(path)).length, maxInputBytes);
-  await assert.rejects(readBounded(path, maxInputBytes - 1, new Error('too long')), { message: 'too long' });
+  await assert.rejects(readBounded(path, { maxBytes: maxInputBytes - 1, tooLong: new Error('too long') }), {
+    message: 'too long',
+  });
 });
 
 test('a named pipe is read to its end, however slowly it is written', async () => {
@@ -43,6 +45,20 @@ test('a named pipe is read to its end, however slowly it is written', async () =
     assert.equal((await read(path)).toString(), 'kind: größe');
     await ended;
   }
+});
+
+test('a named pipe to which nobody writes is waited for, until the signal aborts', async () => {
+  const path = join(directory, 'silent');
+  execFileSync('mkfifo', [path]);
+  const stop = new AbortController();
+  const reading = readBounded(path, { signal: stop.signal });
+  setImmediate(() => stop.abort());
+  await assert.rejects(reading, { name: 'AbortError' });
+  const later = readBounded(path);
+  const writer = spawn('/bin/sh', ['-c', `printf late > ${path}`]);
+  const ended = once(writer, 'exit');
+  assert.equal((await later).toString(), 'late');
+  await ended;
 });
 
 test('a missing file and a folder are rejected with the code of the system', async () => {

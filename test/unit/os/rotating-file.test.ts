@@ -49,6 +49,16 @@ describe('a rotated log file', () => {
     file.close();
   });
 
+  it('holds exactly as many bytes as its bound', () => {
+    const file = open({ maxBytes: 2 * line(0).length });
+    file.write(line(1));
+    file.write(line(2));
+    assert.deepEqual([names(), textOf()], [['up.log'], line(1) + line(2)]);
+    file.write(line(3));
+    assert.deepEqual([textOf(1), textOf()], [line(1) + line(2), line(3)]);
+    file.close();
+  });
+
   it('keeps no former file without backups, and every line when one is longer than a file', () => {
     const file = open({ maxBackups: 0 });
     const long = `${'y'.repeat(300)}\n`;

@@ -4,6 +4,7 @@ import { heldPorts } from '../../../src/service-proxy/own-ports.ts';
 
 const output = `tcp   LISTEN 0      128          0.0.0.0:22         0.0.0.0:*
 tcp   LISTEN 0      511        127.0.0.1:80         0.0.0.0:*
+tcp   LISTEN 0      511       127.0.0.53%lo:53         0.0.0.0:*
 tcp   LISTEN 0      511            [::1]:80            [::]:*
 tcp   LISTEN 0      511                *:443              *:*
 udp   UNCONN 0      0      10.0.0.1%eth0:53         0.0.0.0:*

@@ -30,23 +30,32 @@ export interface LocalImage {
   readonly blobs: ReadonlyMap<string, BlobBytes>;
 }
 
+interface Reading {
+  readonly path: string;
+  readonly directory: string;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Reads the file; `directory` receives layers that have to be uncompressed. Throws an Error that names the
- * file.
+ * file, and the signal's reason if it aborts: an image may have many gigabytes.
  */
-export async function readImageFile(path: string, directory: string): Promise<readonly LocalImage[]> {
+export async function readImageFile(reading: Reading): Promise<readonly LocalImage[]> {
+  const { path, signal } = reading;
   let images: readonly ArchivedImage[];
   try {
-    images = await readImageArchive(createReadStream(path, { highWaterMark: 256 * 1024 }));
+    images = await readImageArchive(createReadStream(path, { highWaterMark: 256 * 1024, signal }));
   } catch (error) {
+    signal.throwIfAborted();
     throw new Error(`${path} is no archive of an image as docker save makes it: ${(error as Error).message}`);
   }
   const found: LocalImage[] = [];
-  for (const image of images) found.push(await localImage(path, directory, image));
+  for (const image of images) found.push(await localImage(reading, image));
   return found;
 }
 
-async function localImage(path: string, directory: string, image: ArchivedImage): Promise<LocalImage> {
+async function localImage(reading: Reading, image: ArchivedImage): Promise<LocalImage> {
+  const { path } = reading;
   const { names, config } = image;
   const blobs = new Map<string, BlobBytes>([
     [config.digest, { path, offset: config.offset, size: config.size }],
@@ -54,7 +63,7 @@ async function localImage(path: string, directory: string, image: ArchivedImage)
   const layers: { digest: string; size: number }[] = [];
   for (const layer of image.layers) {
     const digest = layer.diffId;
-    const bytes = blobs.get(digest) ?? (await layerBytes(path, directory, layer));
+    const bytes = blobs.get(digest) ?? (await layerBytes(reading, layer));
     blobs.set(digest, bytes);
     layers.push({ digest, size: bytes.size });
   }
@@ -62,7 +71,7 @@ async function localImage(path: string, directory: string, image: ArchivedImage)
 }
 
 /** Returns the bytes of a layer, uncompressed into the directory where it is compressed. */
-async function layerBytes(path: string, directory: string, layer: ArchivedLayer): Promise<BlobBytes> {
+async function layerBytes({ path, directory, signal }: Reading, layer: ArchivedLayer): Promise<BlobBytes> {
   const { offset, size, digest, diffId } = layer;
   if (digest === diffId) return { path, offset, size };
   const expand = await decompressor(path, offset);
@@ -83,6 +92,7 @@ async function layerBytes(path: string, directory: string, layer: ArchivedLayer)
       }
     },
     createWriteStream(target, { mode: 0o600 }),
+    { signal },
   );
   const actual = `sha256:${hash.digest('hex')}`;
   if (actual !== diffId) throw new Error(`${path}: layer ${diffId} is damaged: uncompressed it is ${actual}`);

@@ -61,7 +61,7 @@ async function loadWord(context: VerbContext, word: string, directory: string): 
   );
   if (!isFile && /\.tar$|^[./]/.test(word)) throw new Error(`there is no file ${word}`);
   const path = isFile ? word : await saved(context, word, directory);
-  const images = await readImageFile(path, directory);
+  const images = await readImageFile({ path, directory, signal: context.io.signal });
   const given = context.flags.text('name') ?? (isFile ? undefined : word);
   for (const { name, image } of named(word, images, given)) await loadImage(context, name, image);
 }

@@ -107,5 +107,11 @@ async function sendPiece(sending: Sending, path: string, bytes: BlobBytes, at: n
   });
   let text = '';
   for await (const part of answer.body) text += Buffer.from(part).toString('utf8');
-  return numberAt(JSON.parse(text) as JsonObject, 'received');
+  const received = numberAt(JSON.parse(text) as JsonObject, 'received');
+  // Otherwise the same piece would be sent for ever.
+  if (received <= at)
+    throw new Error(
+      `the API server has accepted a piece of the image, and still has ${received} of its bytes`,
+    );
+  return received;
 }

@@ -12,10 +12,10 @@ import type { Definition } from '../../../states-language/definition/types.ts';
  * Reads JSON or YAML from a file, or from standard input for `-`. Rejects with the name of the file if it is
  * neither.
  */
-export async function readValue({ readStdin, err }: Io, file: string): Promise<unknown> {
+export async function readValue({ readStdin, err, signal }: Io, file: string): Promise<unknown> {
   try {
     const { value, booleanWords } = parseYaml(
-      file === '-' ? await readStdin() : (await readBounded(file)).toString('utf8'),
+      file === '-' ? await readStdin() : (await readBounded(file, { signal })).toString('utf8'),
     );
     for (const { path, word } of booleanWords)
       err(`Warning: ${file}: ${path}: YAML reads ${word} as a boolean; write "${word}" for the word\n`);

@@ -89,6 +89,7 @@ describe('contentsOf', () => {
       [stored({}, {}), /does not have required label/],
       [stored({}, { 'applyset.kubernetes.io/id': 'applyset-x-v1' }), /incorrect value for label/],
       [stored({ 'applyset.kubernetes.io/tooling': 'helm/v3' }), /managed by tooling "helm"/],
+      [stored({ 'applyset.kubernetes.io/tooling': 'kubectl/fork/v1' }), /managed by tooling "kubectl\/fork"/],
       [{ metadata: { name: 'shop' } }, /missing required annotation/],
     ];
     for (const [object, message] of wrong)

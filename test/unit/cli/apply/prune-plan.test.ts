@@ -43,7 +43,14 @@ describe('prunedKinds', () => {
   });
 
   it('refuses a word of the allowlist that is no kind of the server', () => {
-    for (const word of ['core/v1/Configmap', 'apps/v2/Deployment', 'ConfigMap', 'a/b/c/d', ''])
+    for (const word of [
+      'core/v1/Configmap',
+      'apps/v2/Deployment',
+      'ConfigMap',
+      'a/b/c/d',
+      'apps/v1/Deployment/x',
+      '',
+    ])
       assert.throws(() => prunedKinds(all, ['core/v1/Secret', word]), /invalid GroupVersionKind|no kind/);
   });
 });

@@ -191,6 +191,11 @@ test('a strategy is patched with $retainKeys', () => {
   assert.deepEqual(threeWayPatch({ original, modified, current: original }, schema), {
     spec: { strategy: { type: 'Recreate', rollingUpdate: null, $retainKeys: ['type'] } },
   });
+  // A field that only the server has goes too, although no field of the manifest differs.
+  const defaulted = { spec: { strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } } };
+  assert.deepEqual(threeWayPatch({ original: {}, modified, current: defaulted }, schema), {
+    spec: { strategy: { $retainKeys: ['type'] } },
+  });
 });
 
 test('a null in a manifest removes the field, and makes no patch if it does not exist', () => {

@@ -14,6 +14,7 @@ test('a condition is compared with true by default, without regard to case', () 
   assert.equal(isMet('condition=ready', ready), true);
   assert.equal(isMet('condition=Ready=false', ready), false);
   assert.equal(isMet('condition=Ready=TRUE', ready), true);
+  assert.equal(isMet('condition=Ready=True=x', ready), false);
   assert.equal(isMet('condition=Available', ready), false);
   assert.equal(isMet('condition=Ready', []), false);
 });
@@ -30,6 +31,7 @@ test('a path without a value is met by any value, with one only by that', () => 
   assert.equal(isMet('jsonpath={.status.conditions}', [{}]), true);
   assert.equal(isMet('jsonpath={.status.phase}', []), false);
   assert.equal(isMet("jsonpath={.status.phase}='Running'", [], 1, { phase: 'Running' }), true);
+  assert.equal(isMet(`jsonpath={.status.note}="it's"`, [], 1, { note: "it's" }), true);
   assert.equal(isMet('jsonpath=.status.phase=Running', [], 1, { phase: 'Pending' }), false);
   assert.equal(isMet('jsonpath={.status.replicas}=3', [], 1, { replicas: 3 }), true);
   const both = [{ type: 'A' }, { type: 'B' }];

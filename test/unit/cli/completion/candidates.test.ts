@@ -12,6 +12,7 @@ function cluster() {
     'api-resources': ['pods', 'deployments.apps', 'events', 'events.events.k8s.io'],
     'get pods': ['pod/web-1', 'pod/web-2', 'pod/db-0'],
     'get nodes': ['node/one'],
+    'get roles': ['role/--all', 'role/a\u001b[2J', 'role/b\u202ec', 'role/system:a'],
     'get namespaces': ['namespace/default', 'namespace/shop'],
   };
   const ask = async (args: readonly string[]) => {
@@ -49,6 +50,9 @@ const cases: readonly [line: string, expected: readonly string[]][] = [
   ['ctl logs web-1 ', []],
   ['ctl drain ', ['one']],
   ['ctl get -n s', ['shop']],
+  // A name may have any characters; --all as a word would be a flag, and an escape would reach the terminal.
+  ['ctl delete roles ', ['system:a']],
+  ['ctl delete roles/', ['roles/system:a']],
   ['ctl get pods -o j', ['json', 'jsonpath', 'jsonpath-as-json', 'jsonpath-file']],
   ['ctl get pods --output=w', ['--output=wide']],
   ['ctl convert -o ', ['yaml', 'json']],

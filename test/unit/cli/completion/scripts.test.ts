@@ -59,6 +59,15 @@ test('bash runs nothing that is part of a candidate or of the line', (context) =
   assert.throws(() => readFileSync(join(folder, 'made')), { code: 'ENOENT' });
 });
 
+test('bash quotes a candidate, so that the completed line runs no part of it', (context) => {
+  const { folder, script, run } = fixture(context, 'bash', ['x$(touch made);touch made', 'a=b:c/d.e']);
+  const line = `${readline}\ncd "$HOME"; for one in "\${COMPREPLY[@]}"; do eval "printf '[%s]\\n' $one"; done`;
+  const out = run('bash', ['--norc', '-c', line, script, 'minik8s ctl get roles ']);
+  assert.match(out, /^\[x\$\(touch made\);touch made\]\n\[a=b:c\/d\.e\]\n$/m);
+  assert.match(out, /^<a=b:c\/d\.e>$/m);
+  assert.throws(() => readFileSync(join(folder, 'made')), { code: 'ENOENT' });
+});
+
 test('fish gets the words with their descriptions', (context) => {
   const { script, run, args } = fixture(context, 'fish', []);
   writeFileSync(join(script, '../lines'), 'get\tshow objects\nget-all\tmore\n');

@@ -106,6 +106,12 @@ test('a copy with other images alone has no debugging container', () => {
   const copy = copyOf({ image: undefined, setImages: new Map([['*', 'b:2']]) });
   assert.equal(copy.container, undefined);
   assert.equal(recordsAt(copy.pod, 'spec', 'containers')[0]?.image, 'b:2');
+  const setImages = new Map([
+    ['*', 'b:2'],
+    ['app', 'c:3'],
+  ]);
+  const own = copyOf({ image: undefined, setImages });
+  assert.equal(recordsAt(own.pod, 'spec', 'containers')[0]?.image, 'c:3');
 });
 
 test('an unknown container without an image is rejected', () => {

@@ -9,6 +9,7 @@ import type { Found } from '../../../../src/cli/describe/describer.ts';
 import { describerOf } from '../../../../src/cli/describe/describers.ts';
 import { generic, labelOf } from '../../../../src/cli/describe/generic.ts';
 import { annotationLines, selectorText, timeText } from '../../../../src/cli/describe/lines.ts';
+import { networkPolicy } from '../../../../src/cli/describe/network-policy.ts';
 import { podAmounts } from '../../../../src/cli/describe/pod-amounts.ts';
 import { endpointsText } from '../../../../src/cli/describe/services.ts';
 
@@ -94,6 +95,11 @@ for (const [what, found, text] of [
     { items: [slice(false, 2)] },
     '<none> (pods that the selector matches: 2, ready: 0)',
   ],
+  [
+    'an endpoint without conditions as a ready one',
+    { items: [{ ports: [{ name: 'http', port: 80 }], endpoints: [{ addresses: ['10.0.0.9'] }] }] },
+    '10.0.0.9:80',
+  ],
   ['which labels no pod has', none, '<none> (no running pod has the labels app=web)'],
   ['that slices may not be read', { items: [], refused: '<not authorized>' }, '<not authorized>'],
 ] as const)
@@ -116,6 +122,28 @@ test('a pod takes the sum of its containers and sidecars, or what its largest in
   assert.equal(cpuOf(pod([])), '300m');
   assert.equal(cpuOf(pod([of('1')])), '1');
   assert.equal(cpuOf(pod([of('50m', { restartPolicy: 'Always' }), of('280m')])), '350m');
+});
+
+test('the overhead of a pod counts for its requests, and for a limit that it has', () => {
+  const container = (limits: JsonObject) => ({ resources: { requests: { cpu: '100m' }, limits } });
+  const pod = (limits: JsonObject) => ({
+    spec: { containers: [container(limits)], overhead: { cpu: '50m', memory: '1Mi' } },
+  });
+  const amountsOf = (limits: JsonObject, part: 'requests' | 'limits') =>
+    Object.fromEntries([...podAmounts(pod(limits), part)].map(([name, one]) => [name, formatQuantity(one)]));
+  assert.deepEqual(amountsOf({}, 'requests'), { cpu: '150m', memory: '1Mi' });
+  assert.deepEqual(amountsOf({ cpu: '200m' }, 'limits'), { cpu: '250m' });
+  assert.deepEqual(amountsOf({}, 'limits'), {});
+});
+
+test('a network policy of one direction does not affect the other one', () => {
+  const text = descriptionText(
+    networkPolicy,
+    { metadata: { name: 'n' }, spec: { podSelector: {}, policyTypes: ['Ingress'], egress: [{}] } },
+    { related: {}, events: undefined, now },
+  );
+  assert.match(text, /^ {2}Allowing ingress traffic:\n {4}<none> \(Selected pods are isolated/m);
+  assert.match(text, /^ {2}Not affecting egress traffic$/m);
 });
 
 for (const [field, label] of [

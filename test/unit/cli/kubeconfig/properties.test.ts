@@ -39,6 +39,20 @@ describe('propertySet', () => {
     assert.deepEqual(changed(propertySet(documents, 'clusters.a.server', 's', false)), []);
   });
 
+  it('takes the word behind the list for a name, also if it is that of a field', () => {
+    const [[, after] = []] = changed(propertySet(documents, 'clusters.server.server', 'x', false));
+    const clusters = [{ name: 'a', cluster: { server: 's' } }];
+    assert.deepEqual(after, { clusters: [...clusters, { name: 'server', cluster: { server: 'x' } }] });
+  });
+
+  it('clears the current context of the file that --kubeconfig names', () => {
+    const only = { files: documents.files.slice(0, 1), target: 'one', explicit: true };
+    assert.equal(changed(propertyUnset(only, 'current-context')).length, 0);
+    const two = { files: documents.files.slice(1), target: 'two', explicit: true };
+    const [[path, after] = []] = changed(propertyUnset(two, 'current-context'));
+    assert.deepEqual([path, (after as { 'current-context'?: string })['current-context']], ['two', '']);
+  });
+
   it('writes the current context to the target', () => {
     assert.equal(changed(propertySet(documents, 'current-context', 'new', false))[0]?.[0], 'one');
   });

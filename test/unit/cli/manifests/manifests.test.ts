@@ -76,6 +76,26 @@ const texts: [what: string, text: string, expected: (string | RegExp)[]][] = [
     ['Pod at 1', 'Secret at 1'],
   ],
   [
+    'a list of one kind, as a server sends it: its items have no type of their own',
+    'apiVersion: v1\nkind: ConfigMapList\nitems:\n- {metadata: {name: a}}\n- {apiVersion: v1, kind: Pod}\n',
+    ['ConfigMap at 1', 'Pod at 1'],
+  ],
+  [
+    'an anchor that contains itself',
+    `a: &x {b: [*x]}\n`,
+    ['error parsing f.yaml:1: invalid YAML: the anchor x contains itself'],
+  ],
+  [
+    'a merge of a map into itself',
+    `a: &x {<<: *x}\n`,
+    ['error parsing f.yaml:1: invalid YAML: the anchor x contains itself'],
+  ],
+  [
+    'thousands of nested maps',
+    `a: ${'{a: '.repeat(5000)}1${'}'.repeat(5000)}\n`,
+    ['error parsing f.yaml:1: nested too deeply'],
+  ],
+  [
     'what is no YAML, named by its line; what came before stays',
     `${configMap('a')}---\nkind: Pod\nmetadata:\n\tname: x\n---\n${configMap('c')}`,
     ['ConfigMap at 1', /^error parsing f\.yaml:7: /],

@@ -41,6 +41,12 @@ describe('drain plan', () => {
     });
   });
 
+  it('takes pods of daemon sets that have ended, whether it ignores daemon sets or not', () => {
+    const pods = [pod('a', { status: { phase: 'Failed' } }, owned('DaemonSet'))];
+    assert.deepEqual(plan(pods), { taken: ['a'], warnings: '', errors: [] });
+    assert.deepEqual(plan(pods, { ignoreDaemonSets: true }).taken, ['a']);
+  });
+
   it('takes pods whose daemon set does not exist only with --force', () => {
     const pods = [pod('a', {}, owned('DaemonSet'))];
     const gone = () => ({ missing: true, error: 'daemonsets.apps "owner" not found' });
@@ -168,6 +174,15 @@ describe('evictions', () => {
     const refused = `error when evicting pods/"a" -n "default" (will retry after 5s): ${budget.message}\n`;
     const asked = 'evicting pod default/a\n';
     assert.equal(text(), `${asked}${refused}${asked}${refused}${asked}pod/a evicted\n`);
+  });
+
+  it('take a pod for gone whose name another one has by now', async () => {
+    for (const reason of ['Conflict', 'NotFound'] as const) {
+      const { clock, done, text } = scene([newStatusError(reason, 'the UID in the precondition differs')]);
+      await clock.settle();
+      assert.deepEqual(await done, []);
+      assert.equal(text(), 'evicting pod default/a\n');
+    }
   });
 
   it('do not wait for a pod that has become overdue', async () => {

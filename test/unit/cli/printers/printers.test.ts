@@ -35,6 +35,7 @@ const cells: [value: unknown, text: string][] = [
   [true, 'true'],
   [null, '<none>'],
   ['one\ntwo', 'one...'],
+  ['one\rtwo', 'one...'],
   [{ a: 1 }, '{"a":1}'],
 ];
 for (const [value, text] of cells)

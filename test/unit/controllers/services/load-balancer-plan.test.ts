@@ -66,6 +66,15 @@ describe('the addresses of a Service of type LoadBalancer', () => {
     assert.deepEqual(addresses(service(), { nodes: some }), both);
   });
 
+  it('have one of each node, the first IPv4 one, which its proxy serves', () => {
+    const two = node('a', '2001:db8::1');
+    two.status?.addresses?.push(
+      { type: 'InternalIP', address: '192.0.2.8' },
+      { type: 'InternalIP', address: '192.0.2.9' },
+    );
+    assert.deepEqual(addresses(service(), { nodes: [two] }), ['192.0.2.8 Proxy']);
+  });
+
   it('are those of the nodes with a ready pod if the traffic stays on the node', () => {
     const local = service({ externalTrafficPolicy: 'Local' });
     assert.deepEqual(addresses(local, { hasEndpoint: (name) => name === 'b' }), ['192.0.2.2 Proxy']);
@@ -91,6 +100,8 @@ describe('the addresses of a Service of type LoadBalancer', () => {
     assert.equal(taken.status.conditions?.[0]?.type, 'minik8s.io/LoadBalancerServed');
     const again = plan(service({}, taken.status), { holder: () => 'other/old' });
     assert.deepEqual([again.changed, again.problem], [false, undefined], 'said once');
+    const third = plan(service({}, taken.status), { holder: () => 'third/older' });
+    assert.equal(third.problem?.reason, 'PortTaken', 'another Service is another problem');
     const free = plan(service({}, taken.status));
     assert.deepEqual([free.changed, free.status.conditions], [true, undefined]);
   });

@@ -79,6 +79,8 @@ describe('chores of a master', () => {
   test('an abandoned replacement gives the spec its old content back', () => {
     const image = imageOf(two, { content: one, uploadingTo: 'm1', masters: { m1: one.config.digest } });
     assert.deepEqual(chores(image, true, at, at + abandonedMs), ['revert']);
+    const elsewhere = { ...image, status: { ...image.status, uploadingTo: 'm2' } };
+    assert.deepEqual(chores(elsewhere, true, at, at + abandonedAnywhereMs), [], 'its own master does');
   });
 
   test('a master that keeps the content, or has lost it, reports it in the status', () => {

@@ -73,7 +73,14 @@ test('a record that is damaged or of another form is none', () => {
     log: { kind: 'journal', unit: 'minik8s.service' },
   };
   assert.deepEqual(parseRunRecord(JSON.stringify(record)), record);
-  const damaged = ['', '{', 'null', '[]', JSON.stringify({ ...record, log: { kind: 'x' } })];
+  const damaged = [
+    '',
+    '{',
+    'null',
+    '[]',
+    JSON.stringify({ ...record, version: 1 }),
+    JSON.stringify({ ...record, log: { kind: 'x' } }),
+  ];
   for (const text of [...damaged, JSON.stringify({ ...record, role: 'ctl' })])
     assert.equal(parseRunRecord(text), undefined, text);
 });

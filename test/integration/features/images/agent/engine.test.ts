@@ -39,7 +39,7 @@ const idOf = (name: string) => docker('image', 'inspect', '--format', '{{.Id}}',
 test('an image that the engine saved and that is sent on is the same image, and runs', async () => {
   const path = join(directory, 'saved.tar');
   await docker('save', '-o', path, images.busybox);
-  const [image] = await readImageFile(path, directory);
+  const [image] = await readImageFile({ path, directory, signal: new AbortController().signal });
   assert.ok(image);
   assert.deepEqual(image.names, [images.busybox]);
   const tag = heldTag(image.content.config.digest);
