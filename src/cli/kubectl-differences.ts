@@ -20,8 +20,7 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '--match-server-version': 'ctl works with servers of other versions; ctl version shows both',
     '--password': 'the server has no basic authentication; use a token or a client certificate',
     '--username': 'the server has no basic authentication; use a token or a client certificate',
-    '--profile': "ctl has no Go profiles; set NODE_OPTIONS='--cpu-prof' for one of Node",
-    '--profile-output': "ctl has no Go profiles; set NODE_OPTIONS='--cpu-prof' for one of Node",
+    ...allOf('--profile --profile-output', 'it profiles the Go code of kubectl; ctl has none'),
     '--vmodule': 'ctl has one log level for all of it: -v',
   },
   apply: {

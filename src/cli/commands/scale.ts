@@ -71,7 +71,7 @@ export const scale: Verb = {
   },
 };
 
-/** What the object must have now. */
+/** State that the object must have now. */
 interface Required {
   /** Negative for any number. */
   readonly replicas: number;

@@ -15,7 +15,7 @@ export interface Need {
   readonly asTable?: true;
 }
 
-/** The samples with these labels of a page of metrics; each is an object with `name`, `labels` and `value`. */
+/** Samples of a page of metrics with these labels: objects with `name`, `labels` and `value`. */
 export interface SamplesNeed {
   readonly metrics: string;
   readonly labels: Readonly<Record<string, string>>;

@@ -18,8 +18,8 @@ export const localFlag = {
 } as const satisfies FlagTable;
 
 /**
- * Throws UsageError for flags and words that need a server. `words` are those that name objects, `onlyFiles` is the
- * message for them.
+ * Throws UsageError for flags and words that need a server. `words` are those that name objects, `onlyFiles`
+ * is the message for them.
  */
 export function requireLocal(flags: Flags, words: readonly string[], onlyFiles: string): void {
   if (flags.text('dry-run') === 'server')

@@ -41,7 +41,7 @@ export async function changeObjects(
   });
 }
 
-/** Yields the changed objects and stores nothing: those of the files with --local, else those of the server. */
+/** Yields the changed objects of the server, or with --local those of the files, and stores nothing. */
 export async function* changedObjects(
   context: VerbContext,
   words: readonly string[],
