@@ -138,7 +138,6 @@ const steps = [
   'scale deployment web --replicas=4 --current-replicas=2',
   'scale deployment web other --replicas=4 --resource-version=1',
   'get cm settings -o jsonpath={.data}',
-  'get cm settings -o jsonpath={.data.*}',
   'get cm settings -o jsonpath={.data.a}',
   'get cm settings -o jsonpath={.metadata.labels}',
   'rollout pause deployment/web -o name',
