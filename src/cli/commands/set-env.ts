@@ -54,7 +54,6 @@ export const setEnv: Verb = {
     'ctl set env deployment/web COLOR=blue OLD- # set a variable, and remove another',
     'ctl set env deployment/web --from=configmap/settings # take variables from a ConfigMap',
     'ctl set env deployment/web --list # print the variables',
-    'env | grep ^SHOP_ | minik8s ctl set env deployment/web -e - # variables of this shell',
   ],
   async run(context) {
     const { flags, io } = context;
