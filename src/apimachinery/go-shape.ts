@@ -41,5 +41,6 @@ function zeroOf(type: FieldType): unknown {
   if (['int32', 'int64', 'double'].includes(type.scalar)) return 0;
   if (type.scalar === 'bool') return false;
   if (type.scalar === 'intOrString') return 0;
+  if (type.scalar === 'quantity') return '0';
   return type.scalar === 'string' ? '' : null;
 }

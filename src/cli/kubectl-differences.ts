@@ -4,45 +4,28 @@
  * with the real kubectl: an entry that is missing here, or that ctl has meanwhile, fails it.
  */
 
-const notYet = 'ctl does not have it yet; kubectl works with the same kubeconfig';
 const noFunctions = 'ctl runs no functions, plugins or containers for a kustomization';
 const noHelm =
   'ctl runs no Helm for a kustomization; helm template does: helm template CHART | minik8s ctl apply -f -';
-const local = 'ctl changes objects of the server only; --dry-run=client -o yaml prints the changed object';
-const version = 'it is checked by ctl itself: a conflict is retried with the newest object';
 
 /** Returns the same refusal for each of the words. */
 const allOf = (words: string, refusal: string): Readonly<Record<string, string>> =>
   Object.fromEntries(words.split(' ').map((word) => [word, refusal]));
-const allNotYet = (words: string) => allOf(words, notYet);
-
-/** Refusals that hold for every command which has the flag in kubectl. */
-const everywhere: Readonly<Record<string, string>> = {
-  '--local': local,
-  '--resource-version': version,
-  '--windows-line-endings': 'ctl writes lines that end as on the machine it runs on, which is Linux',
-  '--use-protocol-buffers': 'ctl reads metrics as JSON',
-};
 
 /** Refusals by command, without the name of the program; the empty name is ctl itself. */
 const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '': {
     alpha: "kubectl's alpha commands change from version to version; ctl has none",
-    '--disable-compression': 'ctl asks for answers without compression',
     '--log-flush-frequency': 'ctl writes no log',
     '--match-server-version': 'ctl works with servers of other versions; ctl version shows both',
     '--password': 'the server has no basic authentication; use a token or a client certificate',
     '--username': 'the server has no basic authentication; use a token or a client certificate',
-    '--profile': "ctl has no Go profiles; set NODE_OPTIONS='--cpu-prof' for one of Node",
-    '--profile-output': "ctl has no Go profiles; set NODE_OPTIONS='--cpu-prof' for one of Node",
+    ...allOf('--profile --profile-output', 'it profiles the Go code of kubectl; ctl has none'),
     '--vmodule': 'ctl has one log level for all of it: -v',
   },
   apply: {
     '--openapi-patch': 'ctl always merges by the schemas that the server publishes',
     '--overwrite': 'ctl always resolves differences in favor of the manifest',
-  },
-  explain: {
-    ...allNotYet('--output'),
   },
   kustomize: {
     ...allOf(
@@ -57,16 +40,15 @@ const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'run makes the pod from its flags; create -f reads files',
     ),
   },
-  'set env': {
-    ...allNotYet('--resolve'),
+  wait: {
+    '--local': 'wait watches objects of the server; those of files do not change',
   },
 };
 
 /** Returns the reason why a command has no such sub-command or flag; undefined if kubectl has none either. */
 export function refusalOf(command: string, word: string): string | undefined {
   const path = command.replace(/^ctl ?/, '');
-  const own = byCommand[path]?.[word] ?? (word.startsWith('-') ? byCommand['']?.[word] : undefined);
-  return own ?? everywhere[word];
+  return byCommand[path]?.[word] ?? (word.startsWith('-') ? byCommand['']?.[word] : undefined);
 }
 
 /** Returns all refusals of a command, for the test of this table. */

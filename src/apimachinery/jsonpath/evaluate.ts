@@ -2,7 +2,8 @@
  * Evaluates JSONPath templates as kubectl does: a missing field yields nothing, several results are separated
  * by a space, objects and lists are written as JSON.
  */
-import { isRecord } from '../equality.ts';
+import { isRecord, sortKeys } from '../equality.ts';
+import { goJson } from '../go-json.ts';
 import type { Node, Operand, Operator, Step } from './parse.ts';
 
 /**
@@ -34,7 +35,7 @@ export const formatResults = (values: readonly unknown[]) => values.map(formatVa
 
 function formatValue(value: unknown): string {
   if (value === null || value === undefined) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'object' ? goJson(sortKeys(value)) : String(value);
 }
 
 class Evaluation {

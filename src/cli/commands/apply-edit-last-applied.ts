@@ -3,7 +3,7 @@ import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { annotationPatch, readLastApplied } from '../apply/last-applied.ts';
 import { isAnother, lastAppliedIntroduction } from '../edit/edit-plan.ts';
-import { AnotherObjectError, runEditSession } from '../edit/edit-session.ts';
+import { AnotherObjectError, lineEndingsFlag, runEditSession } from '../edit/edit-session.ts';
 import { fileFlags, printFlags } from '../flags/flags.ts';
 import {
   fieldManagerOf,
@@ -33,6 +33,7 @@ export const editLastApplied: Verb = {
     ...printFlags,
     ...validateFlag,
     ...managerFlag,
+    ...lineEndingsFlag,
     output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'format in the editor', usual: 'yaml' },
   },
   examples: ['ctl apply edit-last-applied deployment/web # edit what was applied last'],
@@ -53,6 +54,7 @@ export const editLastApplied: Verb = {
       objects: originals.map(({ applied }) => applied),
       format: flags.oneOf('output', ['yaml', 'json'] as const) ?? 'yaml',
       introduction: lastAppliedIntroduction,
+      windowsLineEndings: flags.on('windows-line-endings'),
       send: (edited) => send(context, originalOf(originals, edited), edited),
       nameOf: (edited) => messageName(originalOf(originals, edited).target),
     });

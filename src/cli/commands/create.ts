@@ -6,7 +6,7 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { withLastApplied } from '../apply/last-applied.ts';
 import { objectIntroduction } from '../edit/edit-plan.ts';
-import { AnotherObjectError, runEditSession } from '../edit/edit-session.ts';
+import { AnotherObjectError, lineEndingsFlag, runEditSession } from '../edit/edit-session.ts';
 import { dryRunOf, dryRunSuffix, requireManifests, selectorFlag } from '../flags/flags.ts';
 import {
   fieldManagerOf,
@@ -39,6 +39,7 @@ export const create: Verb = {
     ...managerFlag,
     ...selectorFlag,
     ...saveConfigFlag,
+    ...lineEndingsFlag,
     edit: { type: 'boolean', about: 'edit the objects in an editor before they are created' },
     raw: { type: 'string', hint: 'PATH', about: 'send the file to this path of the API, unchanged' },
   },
@@ -95,6 +96,7 @@ async function editBefore(context: VerbContext, target: ManifestTarget, write: W
     objects: [target.object],
     format: output === 'json' ? 'json' : 'yaml',
     introduction: objectIntroduction,
+    windowsLineEndings: context.flags.on('windows-line-endings'),
     send: async (edited) => {
       const { apiVersion, kind } = target.object;
       const namespace = metadataOf(edited).namespace || target.namespace;

@@ -4,7 +4,7 @@ import { goJson } from '../../apimachinery/go-json.ts';
 import { withLastApplied } from '../apply/last-applied.ts';
 import { sendPatch } from '../apply/send-patch.ts';
 import { isAnother, objectIntroduction } from '../edit/edit-plan.ts';
-import { AnotherObjectError, runEditSession } from '../edit/edit-session.ts';
+import { AnotherObjectError, lineEndingsFlag, runEditSession } from '../edit/edit-session.ts';
 import { type FlagTable, fileFlags, printFlags } from '../flags/flags.ts';
 import {
   fieldManagerOf,
@@ -23,6 +23,7 @@ import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
   ...fileFlags,
+  ...lineEndingsFlag,
   ...printFlags,
   ...validateFlag,
   ...managerFlag,
@@ -70,6 +71,7 @@ export const edit: Verb = {
       objects: originals.map(({ object }) => object),
       format: flags.oneOf('output', ['yaml', 'json'] as const) ?? 'yaml',
       introduction: objectIntroduction,
+      windowsLineEndings: flags.on('windows-line-endings'),
       send: (edited) => sendEdited(context, originalOf(originals, edited), edited),
       nameOf: (edited) => messageName(originalOf(originals, edited).target),
     });

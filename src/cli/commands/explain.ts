@@ -2,15 +2,25 @@
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { openApiPath, schemaOfKind } from '../apply/merge-schema.ts';
+import type { Cluster } from '../connection/cluster.ts';
 import type { FlagTable } from '../flags/flags.ts';
-import { findResource } from '../objects/discovery.ts';
+import { type ApiResource, type ApiResources, findResource } from '../objects/discovery.ts';
 import { recordAt } from '../objects/objects.ts';
 import type { Verb } from '../verb.ts';
 import { explain as explained } from './explain-plan.ts';
+import { explainV2 } from './explain-v2-plan.ts';
 
 const flagTable = {
   recursive: { type: 'boolean', about: 'list the fields of all levels, one per line' },
   'api-version': { type: 'string', hint: 'GROUP/VERSION', about: 'describe the fields of this version' },
+  output: {
+    type: 'string',
+    short: 'o',
+    hint: 'FORMAT',
+    about: 'plaintext, or plaintext-openapiv2: as older versions of kubectl print it',
+    usual: 'plaintext',
+    values: ['plaintext', 'plaintext-openapiv2'],
+  },
 } as const satisfies FlagTable;
 
 export const explain: Verb = {
@@ -22,6 +32,7 @@ export const explain: Verb = {
     'ctl explain pods # list the fields of a pod',
     'ctl explain pods.spec.containers # list the fields of a container',
     'ctl explain deployments.spec --recursive # list the fields of all levels',
+    'ctl explain events.events.k8s.io # a type of one API group',
   ],
   async run({ io, flags, ...context }) {
     const [word, ...more] = flags.words;
@@ -29,19 +40,51 @@ export const explain: Verb = {
       throw new UsageError(
         'ctl explain: give one resource type, with or without fields: TYPE or TYPE.FIELD.FIELD',
       );
-    const [type = '', ...path] = word.split('.').filter((part) => part !== '');
+    const output = flags.text('output') ?? 'plaintext';
+    if (output !== 'plaintext' && output !== 'plaintext-openapiv2')
+      throw new UsageError(`unrecognized format: ${output}: plaintext or plaintext-openapiv2`);
     const cluster = context.cluster();
-    const all = await cluster.resources();
-    const apiVersion = flags.text('api-version');
-    const resource = findResource(
-      apiVersion === undefined ? all : all.filter((each) => apiVersionOf(each) === apiVersion),
-      type,
-    );
-    const document = await cluster.get(openApiPath(resource));
-    const schema = schemaOfKind(document, resource);
-    if (!schema)
-      throw new Error(`the server does not describe ${resource.kind} of ${apiVersionOf(resource)}`);
-    const schemas = recordAt(document, 'components', 'schemas');
-    io.out(explained({ schema, schemas, kind: resource, path, recursive: flags.on('recursive') }));
+    const named = { word, apiVersion: flags.text('api-version'), recursive: flags.on('recursive') };
+    io.out(await (output === 'plaintext' ? fromVersion3 : fromVersion2)(cluster, named));
   },
 };
+
+interface Named {
+  /** TYPE[.FIELD...]. */
+  readonly word: string;
+  readonly apiVersion: string | undefined;
+  readonly recursive: boolean;
+}
+
+async function fromVersion3(cluster: Cluster, { word, apiVersion, recursive }: Named): Promise<string> {
+  const all = await cluster.resources();
+  const served = all.filter((each) => apiVersion === undefined || apiVersionOf(each) === apiVersion);
+  const { resource, path } = split(served, word);
+  const document = await cluster.get(openApiPath(resource));
+  const schema = schemaOfKind(document, resource);
+  if (!schema) throw new Error(`the server does not describe ${resource.kind} of ${apiVersionOf(resource)}`);
+  const schemas = recordAt(document, 'components', 'schemas');
+  return explained({ schema, schemas, kind: resource, path, recursive });
+}
+
+async function fromVersion2(cluster: Cluster, { word, apiVersion, recursive }: Named): Promise<string> {
+  const { resource, path } = split(await cluster.resources(), word);
+  const { kind, group, version } = resource;
+  const [last = '', first = ''] = apiVersion?.split('/').reverse() ?? [version, group];
+  const document = await cluster.get('/openapi/v2');
+  const definitions = recordAt(document, 'definitions');
+  return explainV2({ definitions, kind: { group: first, version: last, kind }, path, recursive });
+}
+
+/** Splits a word such as `pods.spec` or `deployments.apps.spec` into the resource and the names of fields. */
+function split(
+  all: ApiResources,
+  word: string,
+): { readonly resource: ApiResource; readonly path: readonly string[] } {
+  const [type = '', ...path] = word.split('.').filter((part) => part !== '');
+  const isNamed = ({ plural, group }: ApiResource) =>
+    group !== '' && plural === type && `${word}.`.startsWith(`${plural}.${group}.`);
+  const named = all.find(isNamed);
+  if (named) return { resource: named, path: path.slice(named.group.split('.').length) };
+  return { resource: findResource(all, type), path };
+}

@@ -22,6 +22,7 @@ import {
   tableAccept,
 } from '../printers/server-table.ts';
 import { TableWriter } from '../printers/table-writer.ts';
+import { isPod, showPulls } from '../progress/pod-progress.ts';
 import type { VerbContext } from '../verb.ts';
 
 export interface WatchView {
@@ -45,6 +46,7 @@ export async function watchTargets(
   const printer = new WatchPrinter(context, view, flags.on('no-headers'));
   const accept = view.format ? undefined : tableAccept;
   let show = !flags.on('watch-only');
+  await using _pulls = isPod(target) ? showPulls(context, collection) : undefined;
   while (!io.signal.aborted) {
     const list = await cluster.get(listPath(collection), accept);
     // An object that does not exist is an error, as it is without --watch.

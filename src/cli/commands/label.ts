@@ -5,21 +5,24 @@ import { applyMergePatch } from '../../apimachinery/patch-merge.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
-import { changeFlags, fieldManagerOf, writeQuery } from '../flags/write-options.ts';
+import { changeFlags, fieldManagerOf, resourceVersionFlag, writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
+import { localFlag, localObjects, requireLocal } from '../local/local-objects.ts';
 import { kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { printedFormat } from '../printers/object-format.ts';
-import type { Verb } from '../verb.ts';
+import { printedFormat, qualifiedName } from '../printers/object-format.ts';
+import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
   overwrite: { type: 'boolean', about: 'also change a value that is already set' },
   list: { type: 'boolean', about: 'print the entries of the objects after the change' },
   'all-namespaces': { type: 'boolean', short: 'A', about: 'in all namespaces' },
   'field-selector': { type: 'string', hint: 'SELECTOR', about: 'only objects whose fields match' },
+  ...resourceVersionFlag,
   ...changeFlags,
+  ...localFlag,
 } as const satisfies FlagTable;
 
 type Field = 'labels' | 'annotations';
@@ -39,24 +42,29 @@ function entriesVerb(field: Field, verb: string, done: string): Verb {
       `ctl ${verb} pods --all tier- # remove one from all pods of the namespace`,
     ],
     async run(context) {
-      const { flags, io } = context;
+      const { flags } = context;
       const { words, changes } = splitChanges(flags.words);
       const lists = flags.on('list');
       if (Object.keys(changes).length === 0 && !lists)
         throw new UsageError(`ctl ${verb}: at least one KEY=VALUE or KEY- is required`);
+      const change: Change = { field, changes, overwrite: flags.on('overwrite') };
+      const print = printer(context, change, done);
+      if (flags.on('local')) return changeFiles(context, words, change, print);
       requireSelection(flags, words);
-      const cluster = context.cluster();
       const dryRun = dryRunOf(flags);
-      const format = printedFormat(flags);
+      const resourceVersion = flags.text('resource-version');
       const query = writeQuery(dryRun, undefined, fieldManagerOf(flags));
-      const [overwrite, isDry] = [flags.on('overwrite'), dryRun === 'client'];
+      const writing = { query, resourceVersion, isDry: dryRun === 'client' || lists };
       const targets = await resolveObjects(context, words);
-      await forEachReported(context, targets, async (target) => {
-        const after = await changed(cluster, target, { field, changes, query, overwrite, isDry });
-        const line = `${kindName(target.resource)}/${target.name} ${outcomeOf(after.differing, done)}`;
-        if (!lists) io.out(format?.(after.object) ?? `${line}${dryRunSuffix[dryRun]}\n`);
-        else io.out(listing(target, field, after.object, targets.length > 1));
-      });
+      if (resourceVersion !== undefined && targets.length !== 1)
+        throw new UsageError('--resource-version may only be used with a single resource');
+      await forEachReported(context, targets, async (target) =>
+        print(
+          kindName(target.resource),
+          await changed(context.cluster(), target, change, writing),
+          targets.length,
+        ),
+      );
     },
   };
 }
@@ -93,37 +101,80 @@ function differences(
 interface Change {
   readonly field: Field;
   readonly changes: Changes;
-  readonly query: string;
   readonly overwrite: boolean;
+}
+
+interface Writing {
+  readonly query: string;
+  /** The version that the object must have; undefined for any. */
+  readonly resourceVersion: string | undefined;
   readonly isDry: boolean;
 }
 
-/** Sends what differs; resolves to the changed object, and the changes that made a difference. */
+/** A changed object, and the changes that made a difference. */
+interface Changed {
+  readonly object: JsonObject;
+  readonly differing: Changes;
+}
+
+/** Returns the changed object as it would be sent. Throws for a value that may not be changed. */
+function changedHere(before: JsonObject, { field, changes, overwrite }: Change): Changed {
+  const differing = differences(metadataOf(before)[field], changes, overwrite);
+  return { object: applyMergePatch(before, { metadata: { [field]: differing } }) as JsonObject, differing };
+}
+
+/** Sends what differs. */
 async function changed(
   cluster: Cluster,
   target: ObjectTarget,
-  { field, changes, query, overwrite, isDry }: Change,
-): Promise<{ readonly object: JsonObject; readonly differing: Changes }> {
-  const before = await cluster.get(targetPath(target));
-  const differing = differences(metadataOf(before)[field], changes, overwrite);
-  const body: JsonObject = { metadata: { [field]: differing } };
-  const object =
-    isDry || Object.keys(differing).length === 0
-      ? (applyMergePatch(before, body) as JsonObject)
-      : await cluster.send('PATCH', targetPath(target) + query, body, patchTypes.merge);
-  return { object, differing };
+  change: Change,
+  { query, resourceVersion, isDry }: Writing,
+): Promise<Changed> {
+  const here = changedHere(await cluster.get(targetPath(target)), change);
+  const hasNothing = Object.keys(here.differing).length === 0 && resourceVersion === undefined;
+  if (isDry || hasNothing) return here;
+  const body: JsonObject = { metadata: { [change.field]: here.differing, resourceVersion } };
+  const object = await cluster.send('PATCH', targetPath(target) + query, body, patchTypes.merge);
+  return { object, differing: here.differing };
+}
+
+type Print = (kind: string, changed: Changed, count: number) => void;
+
+/** Returns the printer of changed objects: as -o says, with --list their entries, else a line for each. */
+function printer({ flags, io }: VerbContext, { field }: Change, done: string): Print {
+  const format = printedFormat(flags);
+  const suffix = dryRunSuffix[dryRunOf(flags)];
+  return (kind, { object, differing }, count) => {
+    const line = `${kind}/${metadataOf(object).name} ${outcomeOf(differing, done)}${suffix}\n`;
+    if (flags.on('list')) io.out(listing(field, object, count > 1));
+    else io.out(format?.(object) ?? line);
+  };
+}
+
+/** Changes the objects of files and prints them. */
+async function changeFiles(
+  context: VerbContext,
+  words: readonly string[],
+  change: Change,
+  print: Print,
+): Promise<void> {
+  requireLocal(
+    context.flags,
+    words,
+    'can only use local files by -f pod.yaml or --filename=pod.json when --local=true is set',
+  );
+  const objects = await Array.fromAsync(localObjects(context));
+  await forEachReported(context, objects, async (object) =>
+    print(qualifiedName(object).replace(/\/.*/s, ''), changedHere(object, change), objects.length),
+  );
 }
 
 /** Returns the entries as lines, sorted by key; below a title if there are several objects. */
-function listing(
-  { resource, name }: ObjectTarget,
-  field: Field,
-  object: JsonObject,
-  hasTitle: boolean,
-): string {
-  const entries = metadataOf(object)[field];
+function listing(field: Field, object: JsonObject, hasTitle: boolean): string {
+  const { [field]: entries, name } = metadataOf(object);
+  const [, group = ''] = String(object.apiVersion).split('/').reverse();
   const keys = Object.keys(entries).sort();
-  const title = hasTitle ? `Listing ${field} for ${resource.kind}.${resource.group}/${name}:\n` : '';
+  const title = hasTitle ? `Listing ${field} for ${object.kind}.${group}/${name}:\n` : '';
   return title + keys.map((key) => `${hasTitle ? ' ' : ''}${key}=${entries[key]}\n`).join('');
 }
 

@@ -1,17 +1,23 @@
 /** `ctl patch`: sends a patch unchanged. */
-import { patchTypes } from '../../apimachinery/patch.ts';
+import { deepEqual, isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import type { FieldTable } from '../../apimachinery/field-types.ts';
+import { applyPatch, patchTypes } from '../../apimachinery/patch.ts';
+import { applyJsonPatch, readJsonPatch } from '../../apimachinery/patch-json.ts';
+import { applyMergePatch } from '../../apimachinery/patch-merge.ts';
 import { TextError } from '../../apimachinery/value-limit.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { readBounded } from '../../os/bounded-file.ts';
 import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
 import { fieldManagerOf, managerFlag, writeFlags, writeQuery } from '../flags/write-options.ts';
+import { forEachReported } from '../for-each-reported.ts';
+import { typeOfObject } from '../local/kind-types.ts';
+import { localFlag, localObjects, requireLocal } from '../local/local-objects.ts';
 import { kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
-import { metadataOf } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { printedFormat } from '../printers/object-format.ts';
-import type { Verb } from '../verb.ts';
+import { printedFormat, qualifiedName } from '../printers/object-format.ts';
+import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
   patch: { type: 'string', short: 'p', hint: 'PATCH', about: 'the patch, in JSON or YAML' },
@@ -29,6 +35,7 @@ const flagTable = {
   },
   ...writeFlags,
   ...managerFlag,
+  ...localFlag,
 } as const satisfies FlagTable;
 
 export const patch: Verb = {
@@ -46,25 +53,67 @@ export const patch: Verb = {
     `ctl patch deployment web --subresource=scale --type=merge -p '{"spec":{"replicas":2}}' # patch a subresource`,
   ],
   async run(context) {
-    const { flags, io } = context;
-    requireSelection(flags);
-    const body = await readPatch(flags, io.signal);
-    const type = patchTypes[flags.oneOf('type', ['strategic', 'merge', 'json'] as const) ?? 'strategic'];
+    const { flags } = context;
+    const isLocal = flags.on('local');
+    if (isLocal) requireLocal(flags, flags.words, 'cannot specify --local and server resources');
+    else requireSelection(flags);
+    const body = await readPatch(flags, context.io.signal);
+    const type = flags.oneOf('type', types) ?? 'strategic';
     const dryRun = dryRunOf(flags);
-    const format = printedFormat(flags);
+    if (isLocal) {
+      const fields = await context.io.kubernetesFields();
+      return forEachReported(context, localObjects(context), async (before) =>
+        print(context, qualifiedName(before), before, patchedHere(before, body, type, fields)),
+      );
+    }
     const options = writeQuery(dryRun, undefined, fieldManagerOf(flags));
     const cluster = context.cluster();
     for (const target of await resolveObjects(context)) {
       const before = await cluster.get(targetPath(target));
       const path = targetPath(target, flags.text('subresource'));
-      const after = dryRun === 'client' ? before : await cluster.send('PATCH', path + options, body, type);
-      const same = metadataOf(after).resourceVersion === metadataOf(before).resourceVersion;
-      const note = dryRun === 'none' && same ? ' (no change)' : dryRunSuffix[dryRun];
-      const line = `${kindName(target.resource)}/${target.name} patched${note}\n`;
-      io.out(format ? format(after) : line);
+      const after =
+        dryRun === 'client'
+          ? patchedHere(before, body, type, await context.io.kubernetesFields())
+          : await cluster.send('PATCH', path + options, body, patchTypes[type]);
+      print(context, `${kindName(target.resource)}/${target.name}`, before, after);
     }
   },
 };
+
+const types = ['strategic', 'merge', 'json'] as const;
+
+/** Prints the patched object as -o says, or a line that says whether it has changed. */
+function print({ flags, io }: VerbContext, name: string, before: JsonObject, after: JsonObject): void {
+  const note = `${deepEqual(before, after) ? ' (no change)' : ''}${dryRunSuffix[dryRunOf(flags)]}`;
+  io.out(printedFormat(flags)?.(after) ?? `${name} patched${note}\n`);
+}
+
+/** Returns the object with the patch, which no server has seen. Throws for a patch that does not fit. */
+function patchedHere(
+  before: JsonObject,
+  body: unknown,
+  type: (typeof types)[number],
+  fields: FieldTable,
+): JsonObject {
+  const known = typeOfObject(before, fields);
+  if (type === 'strategic' && !known) {
+    const { apiVersion, kind } = before;
+    const version = String(apiVersion).includes('/') ? apiVersion : `/${apiVersion}`;
+    throw new Error(
+      `strategic merge patch is not supported for ${version}, Kind=${kind} locally, try --type merge`,
+    );
+  }
+  if (type === 'json') return recordOf(applyJsonPatch(before, readJsonPatch(body)));
+  if (!isRecord(body)) throw new UsageError('the patch is not an object');
+  return known && type === 'strategic'
+    ? applyPatch(before, { kind: type, value: body }, known)
+    : recordOf(applyMergePatch(before, body));
+}
+
+function recordOf(value: unknown): JsonObject {
+  if (!isRecord(value)) throw new Error('the result of the patch is not an object');
+  return value;
+}
 
 async function readPatch(flags: Flags, signal: AbortSignal): Promise<unknown> {
   const file = flags.text('patch-file');

@@ -3,12 +3,12 @@ import { patchTypes } from '../../apimachinery/patch.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
-import { changeFlags, fieldManagerOf, writeQuery } from '../flags/write-options.ts';
+import { changeFlags, fieldManagerOf, resourceVersionFlag, writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
-import { numberAt, recordAt } from '../objects/objects.ts';
+import { metadataOf, numberAt, recordAt } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
@@ -27,6 +27,7 @@ const flagTable = {
     about: 'time to wait until that many replicas exist; 0: do not wait',
     usual: '0',
   },
+  ...resourceVersionFlag,
   ...changeFlags,
 } as const satisfies FlagTable;
 
@@ -48,15 +49,21 @@ export const scale: Verb = {
     requireSelection(flags);
     const cluster = context.cluster();
     const dryRun = dryRunOf(flags);
-    const expected = flags.whole('current-replicas');
+    const required = {
+      replicas: flags.whole('current-replicas') ?? -1,
+      resourceVersion: flags.text('resource-version') ?? '',
+    };
     const format = printedFormat(flags);
     const timeoutMs = flags.duration('timeout');
     const query = writeQuery(dryRun, undefined, fieldManagerOf(flags));
-    await forEachReported(context, await resolveObjects(context), async (target) => {
+    const targets = await resolveObjects(context);
+    if (required.resourceVersion && targets.length > 1)
+      throw new UsageError('cannot use --resource-version with multiple resources');
+    await forEachReported(context, targets, async (target) => {
       const { resource, name } = target;
       if (!resource.subresources.includes('scale'))
         throw new Error(`cannot scale ${resource.plural}: they have no replicas`);
-      if (dryRun !== 'client') await setReplicas(cluster, target, replicas, expected, query);
+      if (dryRun !== 'client') await setReplicas(cluster, target, replicas, required, query);
       if (timeoutMs && dryRun === 'none') await untilScaled(context, target, replicas, timeoutMs);
       const line = `${kindName(resource)}/${name} scaled${dryRunSuffix[dryRun]}\n`;
       io.out(format ? format(await cluster.get(targetPath(target))) : line);
@@ -64,21 +71,33 @@ export const scale: Verb = {
   },
 };
 
+/** State that the object must have now. */
+interface Required {
+  /** Negative for any number. */
+  readonly replicas: number;
+  /** Empty for any version. */
+  readonly resourceVersion: string;
+}
+
 async function setReplicas(
   cluster: Cluster,
   target: ObjectTarget,
   replicas: number,
-  expected: number | undefined,
+  required: Required,
   query: string,
 ): Promise<void> {
   const path = targetPath(target, 'scale');
-  if (expected === undefined || expected < 0) {
+  if (required.replicas < 0 && required.resourceVersion === '') {
     await cluster.send('PATCH', path + query, { spec: { replicas } }, patchTypes.merge);
     return;
   }
   const current = await cluster.get(path);
   const wanted = numberAt(current, 'spec', 'replicas');
-  if (wanted !== expected) throw new Error(`Expected replicas to be ${expected}, was ${wanted}`);
+  if (required.replicas >= 0 && wanted !== required.replicas)
+    throw new Error(`Expected replicas to be ${required.replicas}, was ${wanted}`);
+  const { resourceVersion } = metadataOf(current);
+  if (required.resourceVersion && resourceVersion !== required.resourceVersion)
+    throw new Error(`Expected resource version to be ${required.resourceVersion}, was ${resourceVersion}`);
   // The request has the resourceVersion that was read, so that another client's count is not overwritten.
   const scaled = { ...current, spec: { ...recordAt(current, 'spec'), replicas } };
   await cluster.send('PUT', path + query, scaled);

@@ -1,19 +1,33 @@
 /** `ctl set env`: sets variables of containers, one by one or from the keys of a ConfigMap or Secret. */
-import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import type { FlagTable } from '../flags/flags.ts';
+import type { Flags, FlagTable } from '../flags/flags.ts';
 import { printFlags } from '../flags/flags.ts';
 import { changeFlags } from '../flags/write-options.ts';
+import { localFlag, requireLocal } from '../local/local-objects.ts';
 import { findResource, kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordAt } from '../objects/objects.ts';
-import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { changeObjects } from '../set/change.ts';
-import { containersOf, envLines, isMeant, podSpecOf, withEnv, withPodSpec } from '../set/pod-spec-plan.ts';
+import { requireSelection } from '../objects/targets.ts';
+import { changedObjects, changeObjects, type ObjectChange, onlyFiles } from '../set/change.ts';
+import { listEnv } from '../set/env-list.ts';
+import { readsStdin, splitWords, type Variable } from '../set/env-words.ts';
+import {
+  containersOf,
+  type EnvChange,
+  isMeant,
+  podSpecOf,
+  withEnv,
+  withPodSpec,
+} from '../set/pod-spec-plan.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
-  env: { type: 'string', short: 'e', hint: 'NAME=VALUE', about: 'a variable; may be repeated' },
+  env: {
+    type: 'string',
+    short: 'e',
+    hint: 'NAME=VALUE',
+    about: 'a variable, or - for lines of standard input; may be repeated',
+  },
   from: { type: 'string', hint: 'TYPE/NAME', about: 'a variable for each key of a ConfigMap or Secret' },
   keys: { type: 'string', hint: 'KEYS', about: 'with --from: keys to import, comma-separated' },
   prefix: { type: 'string', hint: 'TEXT', about: 'prefix of each variable name' },
@@ -26,8 +40,10 @@ const flagTable = {
   },
   overwrite: { type: 'boolean', on: true, about: 'also change a variable that is already set' },
   list: { type: 'boolean', about: 'print the variables and change nothing' },
+  resolve: { type: 'boolean', about: 'with --list: print the values that ConfigMaps and Secrets have' },
   ...changeFlags,
   ...printFlags,
+  ...localFlag,
 } as const satisfies FlagTable;
 
 export const setEnv: Verb = {
@@ -40,53 +56,50 @@ export const setEnv: Verb = {
     'ctl set env deployment/web --list # print the variables',
   ],
   async run(context) {
-    const { flags } = context;
-    const { words, variables, remove } = splitWords(flags.words, flags.texts('env'));
-    const containers = flags.text('containers') ?? '*';
-    if (flags.on('list')) return listEnv(context, words, containers);
-    if (flags.given('keys') && !flags.given('from'))
-      throw new UsageError('when specifying --keys, a configmap or secret must be provided with --from');
-    requireSelection(flags, words);
-    const referred = await fromSources(context);
-    if (variables.length + referred.length + remove.size === 0)
-      throw new UsageError('at least one environment variable must be provided');
+    const { flags, io } = context;
+    const more = flags.texts('env');
+    const stdin = readsStdin(flags.words, more) ? await io.readStdin() : '';
+    const { words, variables, remove } = splitWords(flags.words, more, stdin);
+    requireFitting(flags);
+    if (flags.on('local')) requireLocal(flags, words, onlyFiles);
+    else requireSelection(flags, words);
     const prefix = flags.text('prefix') ?? '';
-    const set = [...variables, ...referred].map((one) => ({ ...one, name: prefix + one.name }));
-    const change = { set, remove, containers, overwrite: flags.on('overwrite') };
-    await changeObjects(context, words, 'env', (object) => {
-      const spec = podSpecOf(object);
-      if (!containersOf(spec).some((container) => isMeant(container, containers)))
-        context.io.err(
-          `Warning: ${object.kind}/${metadataOf(object).name} does not have any containers matching ${JSON.stringify(containers)}\n`,
-        );
-      return withPodSpec(object, withEnv(spec, change));
-    });
+    const named = [...variables, ...(await fromSources(context))];
+    const set = named.map((one) => ({ ...one, name: prefix + one.name }));
+    const containers = flags.text('containers') ?? '*';
+    const change = changeOf(context, { set, remove, containers, overwrite: flags.on('overwrite') });
+    if (flags.on('list')) {
+      const options = { containers, resolve: flags.on('resolve') };
+      return listEnv(context, changedObjects(context, words, change), options);
+    }
+    if (set.length + remove.size === 0)
+      throw new UsageError('at least one environment variable must be provided');
+    await changeObjects(context, words, 'env', change);
   },
 };
 
-/** A variable in the form of a container's `env`. */
-type Variable = JsonObject & { readonly name: string };
-
-/** Splits the words into names of objects and changes: `A=1` sets a variable, `A-` removes it. */
-function splitWords(all: readonly string[], more: readonly string[]) {
-  const isChange = (word: string) => /^.+=/s.test(word) || word.endsWith('-');
-  const first = all.findIndex(isChange);
-  const words = first < 0 ? all : all.slice(0, first);
-  const variables: Variable[] = [];
-  const remove = new Set<string>();
-  for (const word of [...more, ...all.slice(words.length)]) {
-    if (word === '-') throw new UsageError('variables from standard input: kubectl has it and ctl does not');
-    if (!isChange(word))
-      throw new UsageError(`all resources must be specified before environment changes: ${word}`);
-    const at = word.indexOf('=');
-    if (at < 0) remove.add(word.slice(0, -1));
-    else variables.push({ name: word.slice(0, at), value: word.slice(at + 1) });
-  }
-  const both = variables.find(({ name }) => remove.has(name));
-  if (both)
-    throw new UsageError('can not both modify and remove the same environment variable in the same command');
-  return { words, variables, remove };
+/** Throws UsageError for flags that exclude or need one another. */
+function requireFitting(flags: Flags): void {
+  if (flags.on('list') && flags.given('output'))
+    throw new UsageError('--list and --output may not be specified together');
+  if (flags.given('keys') && !flags.given('from'))
+    throw new UsageError('when specifying --keys, a configmap or secret must be provided with --from');
+  if (flags.on('resolve') && !flags.on('list'))
+    throw new UsageError('--resolve prints values: it needs --list');
+  if (flags.on('local') && flags.given('from'))
+    throw new UsageError('unsupported resource specified in --from: --local reads nothing from the server');
 }
+
+const changeOf =
+  ({ io }: VerbContext, env: EnvChange): ObjectChange =>
+  (object) => {
+    const spec = podSpecOf(object);
+    if (!containersOf(spec).some((container) => isMeant(container, env.containers)))
+      io.err(
+        `Warning: ${object.kind}/${metadataOf(object).name} does not have any containers matching ${JSON.stringify(env.containers)}\n`,
+      );
+    return withPodSpec(object, withEnv(spec, env));
+  };
 
 async function fromSources(context: VerbContext): Promise<Variable[]> {
   const { flags } = context;
@@ -109,18 +122,4 @@ async function fromSources(context: VerbContext): Promise<Variable[]> {
     variables.push({ name, valueFrom: { [field]: { name: source, key } } });
   }
   return variables;
-}
-
-async function listEnv(context: VerbContext, words: readonly string[], containers: string): Promise<void> {
-  const { flags, io } = context;
-  if (flags.given('output')) throw new UsageError('--list and --output may not be specified together');
-  requireSelection(flags, words);
-  for (const target of await resolveObjects(context, words)) {
-    const object = await context.cluster().get(targetPath(target));
-    io.out(
-      envLines(object, containers)
-        .map((line) => `${line}\n`)
-        .join(''),
-    );
-  }
 }

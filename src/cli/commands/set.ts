@@ -5,7 +5,8 @@ import { UsageError } from '../../base/usage-error.ts';
 import { subjectFlags, subjectsOf } from '../create/bindings.ts';
 import { amountsOf } from '../create/limits.ts';
 import { type FlagTable, printFlags } from '../flags/flags.ts';
-import { changeFlags } from '../flags/write-options.ts';
+import { changeFlags, resourceVersionFlag } from '../flags/write-options.ts';
+import { localFlag, localNamespace } from '../local/local-objects.ts';
 import { labelSelectorOf } from '../objects/label-selector.ts';
 import { recordsAt } from '../objects/objects.ts';
 import { changeObjects } from '../set/change.ts';
@@ -13,7 +14,7 @@ import { podSpecOf, withImages, withPodSpec, withResources } from '../set/pod-sp
 import type { Verb, VerbGroup } from '../verb.ts';
 import { setEnv } from './set-env.ts';
 
-const shared = { ...changeFlags, ...printFlags } as const satisfies FlagTable;
+const shared = { ...changeFlags, ...printFlags, ...localFlag } as const satisfies FlagTable;
 
 const setImage: Verb = {
   about: 'set the images of containers',
@@ -21,6 +22,7 @@ const setImage: Verb = {
   flags: shared,
   examples: [
     'ctl set image deployment/web nginx=nginx:1.27 # set the image of one container',
+    'ctl set image -f web.yaml nginx=nginx:1.27 --local -o yaml # print the changed file',
     "ctl set image deployments --all '*=nginx:1.27' # set it for all containers",
   ],
   async run(context) {
@@ -90,7 +92,7 @@ function splitLast(words: readonly string[], missing: string): [readonly string[
 const setSelector: Verb = {
   about: 'set the selector of Services',
   words: ['TYPE NAME KEY=VALUE,...', 'TYPE/NAME KEY=VALUE,...'],
-  flags: shared,
+  flags: { ...resourceVersionFlag, ...shared },
   examples: ['ctl set selector service web app=web,tier=front # choose the pods of a Service'],
   async run(context) {
     const [words, text] = splitLast(context.flags.words, 'one selector is required');
@@ -98,7 +100,14 @@ const setSelector: Verb = {
     if (matchExpressions) throw new UsageError('match expressions are not supported on this object');
     await changeObjects(context, words, 'selector', (object) => {
       if (object.kind !== 'Service') throw new Error('setting a selector is only supported for Services');
-      return { ...object, spec: { ...(object.spec as JsonObject), selector: matchLabels } };
+      const required = context.flags.text('resource-version');
+      const { metadata, spec } = object as Readonly<Record<string, JsonObject>>;
+      return {
+        ...object,
+        // The server rejects a patch with another resourceVersion than the object has.
+        ...(required !== undefined && { metadata: { ...metadata, resourceVersion: required } }),
+        spec: { ...spec, selector: matchLabels },
+      };
     });
   },
 };
@@ -126,7 +135,8 @@ const setSubject: Verb = {
   ],
   async run(context) {
     const { flags } = context;
-    const added = subjectsOf(flags, context.cluster().namespace);
+    const namespace = flags.on('local') ? localNamespace(context.io, flags) : context.cluster().namespace;
+    const added = subjectsOf(flags, namespace);
     if (added.length === 0)
       throw new UsageError('you must specify at least one value of user, group or serviceaccount');
     await changeObjects(context, flags.words, 'subjects', (object) => {

@@ -27,6 +27,11 @@ const common = {
     usual: 'by name',
   },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
+  'use-protocol-buffers': {
+    type: 'boolean',
+    on: true,
+    about: 'no effect, for scripts of kubectl: metrics are read as JSON either way',
+  },
 } as const satisfies FlagTable;
 
 const nodeFlags = {

@@ -4,6 +4,7 @@
  */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { Field, FieldTable, FieldType, ObjectType, Scalar } from '../../apimachinery/field-types.ts';
+import { typeOfObject } from '../local/kind-types.ts';
 import { quantityOf } from './amounts.ts';
 import type { AddNote } from './fields.ts';
 
@@ -12,14 +13,8 @@ import type { AddNote } from './fields.ts';
  * reported.
  */
 export function fit(object: JsonObject, table: FieldTable, note: AddNote): JsonObject {
-  const type = table.typeOf(typeName(object));
+  const type = typeOfObject(object, table);
   return type ? fields(object, type, '', note) : object;
-}
-
-/** Returns names such as `apps.v1.Deployment` and `core.v1.Pod`. */
-function typeName({ apiVersion, kind }: JsonObject): string {
-  const [version = '', group = 'core'] = String(apiVersion).split('/').reverse();
-  return `${group.split('.')[0]}.${version}.${kind}`;
 }
 
 function fields(object: JsonObject, type: ObjectType, path: string, note: AddNote): JsonObject {

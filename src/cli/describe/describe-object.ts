@@ -10,9 +10,10 @@ import { tableAccept } from '../printers/server-table.ts';
 import { shown } from '../printers/table-writer.ts';
 import type { CtlFeatures } from '../verb.ts';
 import { alignTabs } from './align.ts';
-import type { Describer, Found, Need } from './describer.ts';
+import type { Describer, Found, Need, SamplesNeed } from './describer.ts';
 import { describerOf } from './describers.ts';
 import { eventLines } from './events.ts';
+import { samplesWith } from './samples.ts';
 
 interface Options {
   readonly cluster: Cluster;
@@ -65,7 +66,7 @@ async function readObject(
 }
 
 async function readNeeds(
-  needs: Readonly<Record<string, Need>>,
+  needs: Readonly<Record<string, Need | SamplesNeed>>,
   options: Options,
 ): Promise<Readonly<Record<string, Found>>> {
   const entries = Object.entries(needs).map(
@@ -87,7 +88,9 @@ async function reading(read: () => Promise<readonly JsonObject[]>): Promise<Foun
 const refusalOf = ({ status: { reason }, message }: StatusError): string =>
   reason === 'Forbidden' ? `<not authorized: ${message.replace(/^.*?: /, '')}>` : message;
 
-async function readNeed(need: Need, { cluster, limit }: Options): Promise<readonly JsonObject[]> {
+async function readNeed(need: Need | SamplesNeed, options: Options): Promise<readonly JsonObject[]> {
+  if ('metrics' in need) return readSamples(need, options);
+  const { cluster, limit } = options;
   const resource = resourceOfKind(await cluster.resources(), need.apiVersion, need.kind);
   if (!resource) return [];
   const { namespace, name, labelSelector, fieldSelector } = need;
@@ -97,6 +100,23 @@ async function readNeed(need: Need, { cluster, limit }: Options): Promise<readon
   for await (const page of pages(cluster, { resource, namespace, labelSelector, fieldSelector }, { limit }))
     items.push(...itemsAt(page));
   return items;
+}
+
+/** Maximum size of a page of metrics in characters; a larger one is not read to its end. */
+const maxPage = 32 * 1024 * 1024;
+
+async function readSamples(
+  { metrics, labels }: SamplesNeed,
+  { cluster }: Options,
+): Promise<readonly JsonObject[]> {
+  const { body } = await cluster.open({ method: 'GET', path: metrics, headers: { accept: 'text/plain' } });
+  const decoder = new TextDecoder();
+  let page = '';
+  for await (const chunk of body) {
+    page += decoder.decode(chunk, { stream: true });
+    if (page.length > maxPage) break;
+  }
+  return samplesWith(page, labels);
 }
 
 const itemsAt = (page: JsonObject): JsonObject[] =>

@@ -15,6 +15,12 @@ export interface Need {
   readonly asTable?: true;
 }
 
+/** Samples of a page of metrics with these labels: objects with `name`, `labels` and `value`. */
+export interface SamplesNeed {
+  readonly metrics: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /** The objects that were found, or the reason why the user may not or cannot read them. */
 export interface Found {
   readonly items: readonly JsonObject[];
@@ -28,7 +34,7 @@ export interface Describer {
   /** Version that the object is read in, where the description needs one: `autoscaling/v2`. */
   readonly apiVersion?: string;
   /** Related objects by a name for `lines`, such as `pods`. */
-  needs?(object: JsonObject): Readonly<Record<string, Need>>;
+  needs?(object: JsonObject): Readonly<Record<string, Need | SamplesNeed>>;
   /** Returns lines in which a tab ends a cell; the executor aligns them. */
   lines(object: JsonObject, related: Related, now: number): readonly string[];
   /** The kind has no list of events. */

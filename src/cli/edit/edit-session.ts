@@ -1,17 +1,27 @@
 /** Opens objects in the user's editor, again with the errors until all of them are sent or given up. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { ReportedError } from '../errors.ts';
+import type { FlagTable } from '../flags/flags.ts';
 import { parseManifests } from '../manifests/manifests.ts';
 import { listOf, objectFormat } from '../printers/object-format.ts';
 import type { VerbContext } from '../verb.ts';
 import { type EditReason, editFailure, headerText, withoutComments } from './edit-plan.ts';
 import { discard, type EditedFile, editText } from './editor.ts';
 
+export const lineEndingsFlag = {
+  'windows-line-endings': {
+    type: 'boolean',
+    about: 'end the lines of the edited file as Windows does',
+  },
+} as const satisfies FlagTable;
+
 export interface EditTask {
   readonly objects: readonly JsonObject[];
   readonly format: 'yaml' | 'json';
   /** First lines of the comment above the objects. */
   readonly introduction: string;
+  /** True for lines in the file that end with a carriage return and a line feed. */
+  readonly windowsLineEndings: boolean;
   /**
    * Sends an edited object and prints the result. Rejects with AnotherObjectError if it is none of the
    * objects, and with the server's error.
@@ -41,12 +51,11 @@ class EditSession {
   }
 
   async run(): Promise<void> {
-    const { io } = this.#context;
     const original = this.#text();
     let [text, reasons]: [string, readonly EditReason[]] = [original, []];
     let before: EditedFile | undefined;
     for (;;) {
-      const file = await editText(io, this.#header(reasons) + text, `.${this.#task.format}`);
+      const file = await this.#edit(this.#header(reasons) + text);
       const edited = withoutComments(file.text);
       if (before) await discard(before);
       if (before && edited === text) return this.#give(file, 'Edit cancelled, no valid changes were saved.');
@@ -56,6 +65,13 @@ class EditSession {
       if (reasons.length === 0) return discard(file);
       [text, before] = [edited, file];
     }
+  }
+
+  async #edit(text: string): Promise<EditedFile> {
+    const { windowsLineEndings, format } = this.#task;
+    const written = windowsLineEndings ? text.replaceAll('\n', '\r\n') : text;
+    const file = await editText(this.#context.io, written, `.${format}`);
+    return { ...file, text: file.text.replaceAll('\r\n', '\n') };
   }
 
   /** Returns the comment above the objects; JSON has no comments. */

@@ -95,6 +95,10 @@ export const connectionFlags = {
     about: 'folder in which the kinds of each server are kept for six hours',
     usual: '$KUBECACHEDIR, or ~/.kube/cache',
   },
+  'disable-compression': {
+    type: 'boolean',
+    about: 'no effect, for scripts of kubectl: answers are never compressed',
+  },
   'warnings-as-errors': {
     type: 'boolean',
     about: 'end with an error if the server sends warnings',

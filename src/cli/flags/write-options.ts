@@ -31,6 +31,14 @@ export const managerFlag = {
   },
 } as const satisfies FlagTable;
 
+export const resourceVersionFlag = {
+  'resource-version': {
+    type: 'string',
+    hint: 'VERSION',
+    about: 'change the object only if it has this resourceVersion now; for a single object',
+  },
+} as const satisfies FlagTable;
+
 export const saveConfigFlag = {
   'save-config': {
     type: 'boolean',

@@ -16,6 +16,8 @@ export interface KubeconfigDocument {
   /** Empty for a file that does not exist. */
   readonly document: JsonObject;
   readonly exists: boolean;
+  /** The file that the entries come from, if it is another one, which is not changed. */
+  readonly source?: string;
 }
 
 /** The files of a command, in order of precedence. */

@@ -19,8 +19,8 @@ type FilesIo = Pick<Io, 'env' | 'homeDirectory'>;
 
 /**
  * Returns the documents that `ctl config` shows and changes: the file of --kubeconfig, those of $KUBECONFIG,
- * or the first of the usual places that has a context, else `~/.kube/config`. Throws UsageError for a file
- * that is no kubeconfig.
+ * or `~/.kube/config`, with the entries of a master's admin.conf if it has no context. Throws UsageError for
+ * a file that is no kubeconfig.
  */
 export function readDocuments(io: FilesIo, flags: Flags): KubeconfigDocuments {
   const given = flags.text('kubeconfig');
@@ -28,17 +28,25 @@ export function readDocuments(io: FilesIo, flags: Flags): KubeconfigDocuments {
   if (given !== undefined) return { files: [readDocument(given)], target: given, explicit: true };
   const [first = [], ...others] = places;
   if (others.length > 1) return listed([...new Set(first)]);
-  const home = first[0] ?? '';
-  const files = [readDocument(home)];
-  const used = hasContext(files)
+  const home = readDocument(first[0] ?? '');
+  const used = hasContext([home])
     ? undefined
     : others
         .flat()
         .map(readable)
         .find((file) => file && hasContext([file]));
-  return used
-    ? { files: [used], target: used.path, explicit: false }
-    : { files, target: home, explicit: false };
+  const files = [used ? borrowed(home, used) : home];
+  return { files, target: home.path, explicit: false };
+}
+
+/**
+ * Returns the user's own file with the entries of the administrator's kubeconfig of a master. The master
+ * writes its file anew at each start, and reads it: changes are made in a copy.
+ */
+function borrowed(home: KubeconfigDocument, { path, document }: KubeconfigDocument): KubeconfigDocument {
+  const both = (list: string) => [home.document[list] ?? [], document[list] ?? []].flat();
+  const merged = { ...home.document, ...document, clusters: both('clusters'), users: both('users') };
+  return { path: home.path, document: merged, exists: true, source: path };
 }
 
 /** Returns the documents of $KUBECONFIG; new entries go to the first file that exists, else to the last. */
@@ -85,11 +93,12 @@ function documentIn(text: string, path: string): JsonObject {
  * before anything is written if another command holds a lock or a file must not be written.
  */
 export async function changeFiles(
-  io: FilesIo,
+  io: FilesIo & Pick<Io, 'err'>,
   flags: Flags,
   plan: (documents: KubeconfigDocuments) => Changes,
 ): Promise<void> {
-  const paths = plan(readDocuments(io, flags))
+  const before = readDocuments(io, flags);
+  const paths = plan(before)
     .list()
     .map(({ path }) => path);
   const locks: string[] = [];
@@ -102,9 +111,17 @@ export async function changeFiles(
     const unlocked = changed.find(({ path }) => !paths.includes(path));
     if (unlocked) throw new Error(`kubeconfig ${unlocked.path} was changed by another command: try again`);
     for (const { path, document } of changed) await write(path, kubeconfigText(document));
+    if (changed.length > 0) noteCopies(io, before);
   } finally {
     for (const path of locks) await rm(path, { force: true });
   }
+}
+
+/** Says which kubeconfig was copied: its certificate is renewed there only. */
+function noteCopies({ err }: Pick<Io, 'err'>, { files }: KubeconfigDocuments): void {
+  for (const { path, source } of files)
+    if (source !== undefined)
+      err(`Note: ${source} belongs to the master: it was copied to ${path}, which is used from now on\n`);
 }
 
 /** A file that its owner made read-only stays as it is, although its folder would allow to replace it. */

@@ -93,6 +93,10 @@ function oldPods(pods: readonly JsonObject[]): readonly JsonObject[] {
   return newest ? pods.filter((pod) => versionOf(pod) !== versionOf(newest)) : [];
 }
 
+/** Returns the pulls of images of the pods; empty if there are none. */
+export const pullsText = (pods: readonly JsonObject[], pulls: readonly Pull[]): string =>
+  pullTexts(pods, pulls).join(', ');
+
 /** Returns the pulls of images of one pod; the state of the pod if there are none. */
 export const podText = (pod: JsonObject, pulls: readonly Pull[]): string =>
   pullTexts([pod], pulls).join(', ') || stateText(pod);

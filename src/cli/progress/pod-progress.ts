@@ -7,13 +7,18 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { onAbort } from '../../base/abort.ts';
 import { sleep } from '../../base/clock.ts';
 import { keepDoing } from '../../base/keep-doing.ts';
-import type { Activity } from '../../terminal/live-lines.ts';
+import { type Activity, beginWork } from '../../terminal/live-lines.ts';
 import { findResource } from '../objects/discovery.ts';
 import { followAll } from '../objects/follow.ts';
-import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
+import {
+  type CollectionTarget,
+  collectionOf,
+  type ObjectTarget,
+  targetPath,
+} from '../objects/object-target.ts';
 import { podSelectorOf } from '../objects/objects.ts';
 import type { VerbContext } from '../verb.ts';
-import { type Pull, podsText, podText, pullsIn, waitingNodes } from './object-progress.ts';
+import { type Pull, podsText, podText, pullsIn, pullsText, waitingNodes } from './object-progress.ts';
 
 const everyMs = 1000;
 /** Maximum number of nodes that are queried: a line has no room for more. */
@@ -31,6 +36,52 @@ export function showPods(context: VerbContext, target: ObjectTarget, work: Activ
       await showing;
     },
   };
+}
+
+/**
+ * Shows the pulls of the images of the pods in a collection at a terminal, until the result is disposed of:
+ * nothing is shown while no image is pulled. Never rejects.
+ */
+export function showPulls(context: VerbContext, collection: CollectionTarget): AsyncDisposable {
+  const over = new AbortController();
+  const { progress } = context.io;
+  // Only a terminal has lines that disappear.
+  const isLive = progress?.delayMs === 0;
+  const showing = isLive ? followPulls(context, collection, over.signal) : Promise.resolve();
+  return {
+    async [Symbol.asyncDispose]() {
+      over.abort();
+      await showing;
+    },
+  };
+}
+
+async function followPulls(
+  context: VerbContext,
+  collection: CollectionTarget,
+  signal: AbortSignal,
+): Promise<void> {
+  const { progress } = context.io;
+  const over = new AbortController();
+  const unlink = [signal, context.io.signal].map((one) => onAbort(one, () => over.abort()));
+  const seen: Seen = { pods: [], pulls: [] };
+  let work: Activity | undefined;
+  const say = () => {
+    const text = pullsText(seen.pods, seen.pulls);
+    if (text === '') {
+      work?.[Symbol.dispose]();
+      work = undefined;
+      return;
+    }
+    work ??= beginWork(progress, 'images');
+    work.say(text);
+  };
+  await Promise.allSettled([
+    followPods(context, async () => collection, seen, say, over.signal).finally(() => over.abort()),
+    askNodes(context, seen, say, over.signal),
+  ]);
+  work?.[Symbol.dispose]();
+  for (const forget of unlink) forget();
 }
 
 async function showPodProgress(
@@ -51,13 +102,15 @@ async function showPodProgress(
   };
   const begun = progress.delayMs > 0 ? sleep(clock, progress.delayMs, over.signal) : Promise.resolve();
   await Promise.allSettled([
-    begun.then(() => followPods(context, target, seen, say, over.signal)).finally(() => over.abort()),
+    begun
+      .then(() => followPods(context, () => podsOf(context, target), seen, say, over.signal))
+      .finally(() => over.abort()),
     begun.then(() => askNodes(context, seen, say, over.signal)),
   ]);
   for (const forget of unlink) forget();
 }
 
-export const isPod = ({ resource }: ObjectTarget): boolean =>
+export const isPod = ({ resource }: Pick<ObjectTarget, 'resource'>): boolean =>
   resource.group === '' && resource.plural === 'pods';
 
 interface Seen {
@@ -65,21 +118,24 @@ interface Seen {
   pulls: readonly Pull[];
 }
 
+/** Resolves to the collection of the pod alone, or of the pods that a workload selects. */
+async function podsOf({ cluster }: VerbContext, target: ObjectTarget): Promise<CollectionTarget> {
+  const resource = findResource(await cluster().resources(), 'pods');
+  const { namespace, name } = target;
+  if (isPod(target)) return collectionOf({ resource, namespace, name });
+  const labelSelector = podSelectorOf(await cluster().get(targetPath(target)));
+  return { resource, namespace, labelSelector, fieldSelector: undefined };
+}
+
 async function followPods(
   { cluster, io }: VerbContext,
-  target: ObjectTarget,
+  collectionOfPods: () => Promise<CollectionTarget>,
   seen: Seen,
   say: () => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const resource = findResource(await cluster().resources(), 'pods');
-  const { namespace } = target;
-  const selectors = isPod(target)
-    ? { labelSelector: undefined, fieldSelector: `metadata.name=${target.name}` }
-    : { labelSelector: podSelectorOf(await cluster().get(targetPath(target))), fieldSelector: undefined };
-  const collection = { resource, namespace, ...selectors };
   const options = { clock: io.clock, timeoutMs: undefined, signal };
-  for await (const pods of followAll(cluster(), collection, options)) {
+  for await (const pods of followAll(cluster(), await collectionOfPods(), options)) {
     seen.pods = [...pods.values()];
     say();
   }

@@ -101,30 +101,22 @@ function changedEnv(before: readonly JsonObject[], { set, remove, overwrite }: E
   return env;
 }
 
-/** Throws an Error for the first variable that has a value and is to be set. */
+/** Throws an Error for the first variable that has another value than it is to be set to. */
 function requireUnset(before: readonly JsonObject[], wanted: ReadonlyMap<string, JsonObject>): void {
-  const taken = before.find((one) => wanted.has(textAt(one, 'name')));
+  const taken = before.find((one) => {
+    const other = wanted.get(textAt(one, 'name'));
+    return other !== undefined && textAt(other, 'value') !== textAt(one, 'value');
+  });
   if (!taken) return;
   const [name, value] = [textAt(taken, 'name'), textAt(taken, 'value')];
   throw new Error(`'${name}' already has a value (${value}), and --overwrite is false`);
 }
 
-/** Returns the lines that kubectl prints; variables with a `valueFrom` are comments. */
-export function envLines(object: JsonObject, containers: string): string[] {
-  const heading = `${object.kind} ${textAt(object, 'metadata', 'name')}`;
-  return containersOf(podSpecOf(object))
-    .filter((container) => isMeant(container, containers))
-    .flatMap((container) => [
-      `# ${heading}, container ${textAt(container, 'name')}`,
-      ...recordsAt(container, 'env').map((one) =>
-        isRecord(one.valueFrom)
-          ? `# ${textAt(one, 'name')} from ${sourceOf(one.valueFrom)}`
-          : `${textAt(one, 'name')}=${textAt(one, 'value')}`,
-      ),
-    ]);
-}
+/** Returns the variables of a container. */
+export const envOf = (container: JsonObject): JsonObject[] => recordsAt(container, 'env');
 
-function sourceOf(from: JsonObject): string {
+/** Returns what a `valueFrom` refers to, in kubectl's words. */
+export function sourceOf(from: JsonObject): string {
   const part = (field: string) => recordAt(from, field);
   if (from.configMapKeyRef)
     return `configmap ${textAt(part('configMapKeyRef'), 'name')}, key ${textAt(part('configMapKeyRef'), 'key')}`;
@@ -133,7 +125,7 @@ function sourceOf(from: JsonObject): string {
   if (from.fieldRef) return `field path ${textAt(part('fieldRef'), 'fieldPath')}`;
   if (from.resourceFieldRef) {
     const { containerName, resource } = part('resourceFieldRef');
-    return `resource field ${containerName ? `${containerName}.` : ''}${resource}`;
+    return `resource field ${containerName ? `${containerName}/` : ''}${resource}`;
   }
   return 'invalid valueFrom';
 }

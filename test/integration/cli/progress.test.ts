@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { patchTypes } from '../../../src/apimachinery/patch.ts';
@@ -155,5 +157,86 @@ describe('ctl rollout status without a terminal', { timeout: 120_000 }, () => {
       ),
     );
     assert.equal(out, 'true\n');
+  });
+});
+
+describe('ctl get pods --watch', { timeout: 120_000 }, () => {
+  const pulls = [{ image: 'big:1', totalBytes: 2e8, doneBytes: 5e7, layers: 4, doneLayers: 1 }];
+  const shownPull = /images: pulling 1\/4 layers, 50\.0\/200\.0 MB: big:1/;
+  let server: HttpsTestServer;
+  let agent: Server;
+  let kubeconfig: string;
+  before(async () => {
+    agent = createServer((_incoming, outgoing) => outgoing.end(JSON.stringify({ pulls })));
+    await new Promise<void>((resolve) => agent.listen(0, '127.0.0.1', resolve));
+    const { port } = agent.address() as AddressInfo;
+    const nodeConnection = Object.assign(async () => new Response(undefined, { status: 404 }), {
+      dial: async () => connect(port, '127.0.0.1'),
+    });
+    server = await startHttpsTestServer({ nodeConnection });
+    kubeconfig = await server.kubeconfigFor('admin', ['system:masters']);
+    assert.equal((await server.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } })).status, 201);
+    const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'big:1' }] };
+    const made = await server.call('POST', '/api/v1/namespaces/default/pods', {
+      metadata: { name: 'web' },
+      spec,
+    });
+    assert.equal(made.status, 201, made.text);
+    await setState({ waiting: { reason: 'ContainerCreating' } }, 'False');
+  });
+  after(async () => {
+    await server.stop();
+    agent.closeAllConnections();
+    agent.close();
+  });
+
+  const setState = async (state: object, ready: 'True' | 'False') => {
+    const one = { name: 'c', state, ready: ready === 'True', image: '', imageID: '', restartCount: 0 };
+    const conditions = [{ type: 'Ready', status: ready }];
+    const answer = await server.call(
+      'PATCH',
+      '/api/v1/namespaces/default/pods/web/status',
+      { status: { phase: ready === 'True' ? 'Running' : 'Pending', conditions, containerStatuses: [one] } },
+      { headers: { 'content-type': patchTypes.merge } },
+    );
+    assert.equal(answer.status, 200, answer.text);
+  };
+
+  it('shows the bytes of a pull at a terminal, and leaves the rows alone', async () => {
+    const terminal = new Terminal(
+      server.directory,
+      [process.execPath, main, 'ctl', 'get', 'pods', '-w', '--color=never'],
+      { KUBECONFIG: kubeconfig, TERM: 'xterm' },
+    );
+    await terminal.prints(shownPull);
+    await setState({ running: {} }, 'True');
+    await terminal.prints(/Running/);
+    terminal.type('\x03');
+    const text = await terminal.end();
+    const screen = new TerminalScreen();
+    screen.write(text.slice(0, text.indexOf('speed ')));
+    assert.match(
+      screen.text,
+      /^NAME +READY +STATUS .*\nweb +0\/1 +ContainerCreating .*\nweb +1\/1 +Running .*\n(\^C)?status \d+\n$/,
+    );
+  });
+
+  it('prints the rows alone in a pipe', async () => {
+    await setState({ waiting: { reason: 'ContainerCreating' } }, 'False');
+    const stop = new AbortController();
+    const begun: string[] = [];
+    const progress: Progress = {
+      delayMs: 10_000,
+      begin: (what) => {
+        begun.push(what);
+        return { say() {}, [Symbol.dispose]() {} };
+      },
+    };
+    const { out, err } = await ctlFor(kubeconfig, { progress })(['get', 'pods', '-w'], {
+      signal: stop.signal,
+      onOut: (text) => text.includes('web') && stop.abort(),
+    });
+    assert.match(out, /^NAME .*\nweb +0\/1 +ContainerCreating .*\n$/);
+    assert.deepEqual([err, begun], ['', []]);
   });
 });

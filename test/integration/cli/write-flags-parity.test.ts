@@ -62,6 +62,8 @@ const steps: readonly (readonly [string, (readonly JsonObject[])?, string?])[] =
   ['edit cm a --save-config', undefined, 's/k: "5"/k: "6"/'],
   ['get cm a -o jsonpath={.data}'],
   ['edit cm a --template={{.kind}}', undefined, 's/k: "6"/k: "7"/'],
+  ['edit cm a --windows-line-endings', undefined, 's/k: "7"\\r$/k: "8"\\r/'],
+  ['get cm a -o jsonpath={.data}'],
   ['create -f - --edit', [map('edited', { k: '1' })], 's/k: "1"/k: "2"/'],
   ['create -f - --edit', [map('unedited', { k: '1' })], 's/nothing/x/'],
   ['get cm -o jsonpath={range~.items[*]}{.metadata.name}{.data.k}{"\\n"}{end}'],

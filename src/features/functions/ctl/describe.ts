@@ -14,12 +14,14 @@ import {
 } from '../../../cli/describe/lines.ts';
 import { metadataOf, numberAt, recordAt, recordsAt, textAt } from '../../../cli/objects/objects.ts';
 import { functionLabel } from '../api/function-instance.ts';
+import { countLines } from './call-counts.ts';
 
 export const functionDescriber: Describer = {
   needs(object) {
     const { name, namespace } = metadataOf(object);
     const version = textAt(object, 'status', 'latestVersion');
     return {
+      calls: { metrics: '/metrics', labels: { namespace, function: name } },
       instances: { apiVersion: 'v1', kind: 'Pod', namespace, labelSelector: `${functionLabel}=${name}` },
       ...(version && {
         version: { apiVersion: 'minik8s.io/v1', kind: 'FunctionVersion', namespace, name: version },
@@ -30,7 +32,7 @@ export const functionDescriber: Describer = {
     ...headLines(object),
     createdLine(object),
     ...programLines(object, related),
-    ...callLines(object),
+    ...callLines(object, related('calls')),
     ...scaleLines(object),
     ...instanceLines(related),
     ...lastErrorLines(object, related),
@@ -78,7 +80,7 @@ const environmentLines = (spec: JsonObject): string[] => {
   return names.length > 0 ? [`Environment:\t${names.join(', ')}`] : [];
 };
 
-function callLines(object: JsonObject): string[] {
+function callLines(object: JsonObject, calls: Found): string[] {
   const { name, namespace } = metadataOf(object);
   const spec = recordAt(object, 'spec');
   const timeout = shownAt(spec, 'timeoutSeconds');
@@ -88,6 +90,7 @@ function callLines(object: JsonObject): string[] {
     `  Callers:\t${spec.public === true ? 'anyone' : 'who may create functions/invoke'}`,
     `  Timeout:\t${timeout}s`,
     `  At Once:\t${shownAt(spec, 'concurrency')} for each instance`,
+    ...countLines(calls),
   ];
 }
 

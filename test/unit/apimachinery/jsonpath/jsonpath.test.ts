@@ -44,7 +44,7 @@ const cases: [template: string, expected: string][] = [
   ['{.items[0].spec.ports[5:5]}', ''],
   ['{.items[1].spec.ports[:]}', ''],
   ['{.items[0].spec.ports}', '[80,443,8080]'],
-  ['{.items[0].status}', '{"conditions":[{"type":"Ready","status":"True"}],"none":null}'],
+  ['{.items[0].status}', '{"conditions":[{"status":"True","type":"Ready"}],"none":null}'],
   ['{.items[0].metadata.labels.app\\.kubernetes\\.io/name}', 'web'],
   ["{.items[0].metadata.labels['app.kubernetes.io/name']}", 'web'],
   ['{.items[0].metadata.labels["app.kubernetes.io/name"]}', 'web'],

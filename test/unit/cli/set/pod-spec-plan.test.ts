@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../src/apimachinery/equality.ts';
 import {
-  envLines,
   isMeant,
   podSpecOf,
+  sourceOf,
   withContainers,
   withEnv,
   withImages,
@@ -134,42 +134,26 @@ describe('variables', () => {
     assert.deepEqual(envOf(withEnv(having(X), { ...kept, set: [Y] })), [X, Y]);
   });
 
-  it('are listed with their values or their sources', () => {
-    const from = (name: string, valueFrom: JsonObject) => ({ name, valueFrom });
-    const object = {
-      kind: 'Pod',
-      metadata: { name: 'p' },
-      spec: {
-        containers: [
-          {
-            name: 'a',
-            env: [
-              X,
-              { name: 'EMPTY' },
-              from('C', { configMapKeyRef: { name: 'm', key: 'k' } }),
-              from('S', { secretKeyRef: { name: 's', key: 'k' } }),
-              from('F', { fieldRef: { fieldPath: 'spec.nodeName' } }),
-              from('R', { resourceFieldRef: { containerName: 'a', resource: 'limits.cpu' } }),
-              from('Q', { resourceFieldRef: { resource: 'limits.cpu' } }),
-              from('N', {}),
-            ],
-          },
-          { name: 'b', env: [Y] },
-        ],
-        initContainers: [{ name: 'ab' }],
-      },
-    } as unknown as JsonObject;
-    assert.deepEqual(envLines(object, 'a*'), [
-      '# Pod p, container a',
-      'X=1',
-      'EMPTY=',
-      '# C from configmap m, key k',
-      '# S from secret s, key k',
-      '# F from field path spec.nodeName',
-      '# R from resource field a.limits.cpu',
-      '# Q from resource field limits.cpu',
-      '# N from invalid valueFrom',
-      '# Pod p, container ab',
+  it('are kept without overwrite if they have the value already', () => {
+    assert.deepEqual(envOf(withEnv(having(X), { ...change, overwrite: false, set: [X] })), [X]);
+  });
+
+  it('have sources in words', () => {
+    const words = [
+      { configMapKeyRef: { name: 'm', key: 'k' } },
+      { secretKeyRef: { name: 's', key: 'k' } },
+      { fieldRef: { fieldPath: 'spec.nodeName' } },
+      { resourceFieldRef: { containerName: 'a', resource: 'limits.cpu' } },
+      { resourceFieldRef: { resource: 'limits.cpu' } },
+      {},
+    ].map(sourceOf);
+    assert.deepEqual(words, [
+      'configmap m, key k',
+      'secret s, key k',
+      'field path spec.nodeName',
+      'resource field a/limits.cpu',
+      'resource field limits.cpu',
+      'invalid valueFrom',
     ]);
   });
 });

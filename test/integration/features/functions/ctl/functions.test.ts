@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
 import { systemClock } from '../../../../../src/base/clock.ts';
+import { Registry } from '../../../../../src/base/metrics/registry.ts';
 import type { Fn } from '../../../../../src/features/functions/api/function.ts';
 import {
   functionLabel,
@@ -31,7 +32,7 @@ let program: Server;
 before(async () => {
   const writeDemand = () => Promise.resolve();
   const functionCalls = { master: 'here', reachesPod: () => true, writeDemand };
-  server = await startHttpsTestServer({ clock: systemClock, functionCalls });
+  server = await startHttpsTestServer({ clock: systemClock, functionCalls, metrics: new Registry() });
   ctl = ctlFor(await server.kubeconfigFor('admin', ['system:masters']));
   directory = await mkdtemp(join(tmpdir(), 'minik8s-functions-'));
   program = createServer((incoming, outgoing) => {
@@ -293,6 +294,22 @@ describe('a call', () => {
     const { status, out, err } = await ctl(['execute', 'answering', '"wrong"']);
     assert.deepEqual([status, out], [1, '']);
     assert.equal(err, 'error: function answering failed: ValueError: wrong\n');
+  });
+  it('is counted in the description of the function', async () => {
+    const answered = async () => {
+      const { status, out, err } = await ctl(['describe', 'function', 'answering']);
+      assert.deepEqual([status, err], [0, '']);
+      const numberOf = (title: string) => Number(new RegExp(`^  ${title}: +(\\d+)`, 'm').exec(out)?.[1]);
+      assert.match(out, /^ {2}Latency: +average [\d.]+m?s, 50% within [\d.]+m?s, 99% within [\d.]+m?s$/m);
+      return { out, count: numberOf('Answered'), failed: numberOf('Failed') };
+    };
+    await ctl(['function', 'invoke', 'answering']);
+    const before = await answered();
+    await ctl(['function', 'invoke', 'answering', '{"n":2}']);
+    await ctl(['function', 'invoke', 'answering', '"wrong"']);
+    const after = await answered();
+    assert.deepEqual([after.count - before.count, after.failed - before.failed], [2, 1]);
+    assert.match(after.out, /^ {2}Failed: +\d+ \(500: \d+\)$/m);
   });
   it('is not made with what is no JSON', async () => {
     const { status, err } = await ctl(['execute', 'answering', '{n:1}']);

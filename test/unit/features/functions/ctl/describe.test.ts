@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../../../src/apimachinery/equality.ts';
 import { descriptionText } from '../../../../../src/cli/describe/describe-object.ts';
+import { samplesWith } from '../../../../../src/cli/describe/samples.ts';
 import { functionDescriber } from '../../../../../src/features/functions/ctl/describe.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -73,4 +74,37 @@ test('the last error of a Function that is ready is that of an instance which en
 test('instances that the user may not list are named as such', () => {
   const instances = { items: [], refused: '<not authorized: pods>' };
   assert.match(textOf(hello, { instances }), /^Instances: +<not authorized: pods>$/m);
+});
+
+const samples = samplesWith(
+  [
+    '# TYPE minik8s_function_calls_total counter',
+    'minik8s_function_calls_total{namespace="shop",function="hello",code="200"} 98',
+    'minik8s_function_calls_total{namespace="shop",function="hello",code="502"} 2',
+    'minik8s_function_calls_total{namespace="shop",function="hello2",code="502"} 7',
+    'minik8s_function_calls_total{namespace="other",function="hello",code="200"} 5',
+    'minik8s_function_call_duration_seconds_bucket{namespace="shop",function="hello",le="0.005"} 60',
+    'minik8s_function_call_duration_seconds_bucket{namespace="shop",function="hello",le="2.5"} 98',
+    'minik8s_function_call_duration_seconds_bucket{namespace="shop",function="hello",le="+Inf"} 100',
+    'minik8s_function_call_duration_seconds_sum{namespace="shop",function="hello"} 12.5',
+    'minik8s_function_call_duration_seconds_count{namespace="shop",function="hello"} 100',
+    'minik8s_function_cold_starts_total{namespace="shop",function="hello"} 3',
+    'minik8s_function_calls_waiting{namespace="shop",function="hello"} 4',
+  ].join('\n'),
+  { namespace: 'shop', function: 'hello' },
+);
+
+test('the calls of a Function are counted, with failures, cold starts and latency', () => {
+  const text = textOf(hello, { calls: { items: samples } });
+  assert.match(text, /^ {2}Answered: +100 since the start of this master$/m);
+  assert.match(text, /^ {2}Failed: +2 \(502: 2\)$/m);
+  assert.match(text, /^ {2}Waiting: +4$/m);
+  assert.match(text, /^ {2}Cold Starts: +3$/m);
+  assert.match(text, /^ {2}Latency: +average 125ms, 50% within 5ms, 99% within any time$/m);
+});
+
+test('a Function that was never called has no latency, and a refusal is shown', () => {
+  assert.match(textOf(hello, { calls: { items: [] } }), /^ {2}Latency: +<none>$/m);
+  const calls = { items: [], refused: '<not authorized: metrics>' };
+  assert.match(textOf(hello, { calls }), /^ {2}Counts: +<not authorized: metrics>$/m);
 });
