@@ -1,6 +1,6 @@
 /**
- * A recorded terminal as an SVG: commands, and what each printed, appear one after the other. The animation is
- * CSS, so that the picture moves in an <img>; readers who prefer no motion see all lines at once. Pure.
+ * A recorded terminal as an SVG: commands, and what each printed, appear one after the other. The animation
+ * is CSS, so that the picture moves in an <img>; readers who prefer no motion see all lines at once. Pure.
  */
 
 export interface Recorded {

@@ -1,7 +1,7 @@
 /**
- * The docs of the three ways in, and those of functions, images, load balancers, Ingresses and of each day, as
- * written: on a machine that the quick start has left, with the one file in the PATH, its data in the usual
- * places, no kubectl, no registry and no images of runtimes.
+ * The docs of the three ways in, and those of functions, images, load balancers, Ingresses and of each day,
+ * as written: on a machine that the quick start has left, with the one file in the PATH, its data in the
+ * usual places, no kubectl, no registry and no images of runtimes.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,7 @@
 /**
  * A host as a machine with only Docker, without kubectl. Programs on it have their own /etc, /var and /run
- * under the usual names, and their own host name. It is used for instructions to users, which name these places.
+ * under the usual names, and their own host name. It is used for instructions to users, which name these
+ * places.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
