@@ -94,9 +94,9 @@ export const ofPods: readonly Mistake[] = [
     line: `timeout 5 ${ctl} port-forward deployment/web 10250:8080`,
     says: /Unable to listen on port 10250: .*: address already in use/,
   },
-  { line: `${ctl} cp crash-not-there:/x /tmp/x`, says: /pods "crash-not-there" not found/ },
+  { line: `${ctl} cp crash-not-there:/x /var/tmp/x`, says: /pods "crash-not-there" not found/ },
   {
-    line: `${ctl} cp large-log:/absent /tmp/x`,
+    line: `${ctl} cp large-log:/absent /var/tmp/x`,
     says: /there is no \/absent in container c of pod large-log/,
   },
   { line: `${ctl} logs large-log | wc -c`, says: /^16400000$/m },
@@ -109,29 +109,29 @@ export const ofPods: readonly Mistake[] = [
 export const ofMinik8s: readonly Mistake[] = [
   { line: 'minik8s up', says: /is used by minik8s with process id \d+; stop it or give another --data-dir/ },
   {
-    line: 'minik8s up --data-dir /srv/other',
+    line: 'minik8s up --data-dir /var/other',
     says: /another minik8s runs as a node on this machine with process id \d+; stop it first/,
   },
   {
-    line: 'minik8s master --data-dir /srv/other',
+    line: 'minik8s master --data-dir /var/other',
     says: /port 6443 of 0\.0\.0\.0 is taken by another process; free it or give another --port/,
   },
   {
-    line: 'minik8s node --data-dir /srv/other',
+    line: 'minik8s node --data-dir /var/other',
     says: /no server is given: run minik8s token create on a master/,
   },
   {
-    line: 'minik8s up --data-dir /srv/other --docker-socket /absent.sock',
+    line: 'minik8s up --data-dir /var/other --docker-socket /absent.sock',
     says: /no Docker engine answers at \/absent\.sock .*; start it \(systemctl start docker, or dockerd\)/,
   },
   {
-    line: 'setpriv --reuid 65534 --regid 65534 --clear-groups minik8s up --data-dir /srv/other',
+    line: 'setpriv --reuid 65534 --regid 65534 --clear-groups minik8s up --data-dir /var/other',
     says: /sets up links and firewall rules: run it as root \(sudo\)/,
   },
   { line: 'minik8s reset --yes', says: /minik8s runs as process \d+; stop it first \(minik8s stop\)/ },
   {
-    line: 'echo "ports: 1" >/tmp/typo.yaml; minik8s up --config /tmp/typo.yaml',
-    says: /\/tmp\/typo\.yaml: ports: no such setting \(did you mean port\?\)/,
+    line: 'echo "ports: 1" >/var/tmp/typo.yaml; minik8s up --config /var/tmp/typo.yaml',
+    says: /\/var\/tmp\/typo\.yaml: ports: no such setting \(did you mean port\?\)/,
   },
   { line: 'minik8s get pods', says: /unknown command get: did you mean minik8s ctl get pods\?/ },
   {
