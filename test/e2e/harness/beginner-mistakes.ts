@@ -85,7 +85,7 @@ export const ofPods: readonly Mistake[] = [
   { line: `${ctl} describe pod no-map`, says: /Error: configmap "absent" not found/ },
   { line: `${ctl} describe pod no-secret`, says: /MountVolume.*secret "absent" not found/ },
   { line: `${ctl} describe pod no-path`, says: /hostPath type check failed: \/absent is not a directory/ },
-  { line: `${ctl} describe pod one-word`, says: /exec: "ls -l": executable file not found/ },
+  { line: `${ctl} describe pod one-word`, says: /exec: "ls -l": (executable file not found|No such file)/ },
   { line: `${ctl} describe pod wrong-probe`, says: /Readiness probe failed: .*:81\/": .*connection refused/ },
   { line: `${ctl} describe pvc no-class`, says: /storageclass\.storage\.k8s\.io "fast" not found/ },
   { line: `${ctl} logs deployment/web -c wbe`, says: /container wbe is not valid for pod web-/ },
