@@ -85,7 +85,11 @@ export const commands: Readonly<Record<string, Entry>> = {
         features: ctlFeatures,
         ...(calledAs && { calledAs }),
       });
-      return { ...client, adviceOnWord };
+      return {
+        ...client,
+        adviceOnWord: async (word: string, rest: readonly string[]) =>
+          (await adviceOnWord(word, rest)) ?? withoutCtl(word, rest),
+      };
     },
   },
   'slurm-client': {
@@ -110,6 +114,12 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => versionCommand,
   },
 };
+
+/** Returns advice for a word after `minik8s ctl` that is a command of minik8s itself. */
+const withoutCtl = (word: string, rest: readonly string[]): string | undefined =>
+  Object.hasOwn(commands, word) && !commands[word]?.hidden
+    ? `did you mean minik8s ${[word, ...rest].join(' ')}, without ctl?`
+    : undefined;
 
 /** Advice for words that are commands of similar programs and not of this one. */
 export const otherWords: Readonly<Record<string, string>> = {

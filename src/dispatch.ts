@@ -9,6 +9,7 @@ import { UsageError } from './base/usage-error.ts';
 import { checkArguments, nameFirst, plainFlags, takesPositionals } from './command-arguments.ts';
 import { type Command, type CommandHints, commandPage, overviewPage, resolve } from './command-page.ts';
 import { nearest } from './terminal/nearest.ts';
+import { sameMeaning } from './terminal/same-meaning.ts';
 
 export interface Entry {
   readonly about: string;
@@ -279,6 +280,8 @@ function unknownCommand(path: string, name: string, known: readonly string[], el
   if (elsewhere !== undefined) return `${what}: ${elsewhere}`;
   const meant = nearest(name, known);
   if (meant.length > 0) return `${what}: ${didYouMean(meant)}`;
+  const alike = sameMeaning(name, known);
+  if (alike !== undefined) return `${what}: ${didYouMean([`${path} ${alike}`])}`;
   return known.length <= fewCommands ? `${what}; known: ${known.join(', ')}` : `${what}; see ${path} --help`;
 }
 

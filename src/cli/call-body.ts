@@ -19,7 +19,9 @@ export async function callBody({ io }: VerbContext, word: string | undefined): P
   try {
     JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`the argument of a call is JSON, and this is none: ${(error as Error).message}`);
+    throw new UsageError(
+      `the argument of a call must be JSON, such as '{"name": "you"}': ${(error as Error).message}`,
+    );
   }
   return text;
 }

@@ -82,7 +82,7 @@ export const command = defineCommand({
 function requireStopped(path: string): void {
   const holder = holderOf(path);
   if (holder !== undefined)
-    throw new Error(`minik8s runs as process ${holder}; stop it first (kill ${holder})`);
+    throw new Error(`minik8s runs as process ${holder}; stop it first (minik8s stop)`);
 }
 
 /** Leaves the other masters, if there are any. */

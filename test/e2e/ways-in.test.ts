@@ -1,47 +1,19 @@
 /**
- * docs/learn.md, docs/build-with-it.md and docs/run-it.md as written, on a machine that the quick start has
- * left: minik8s in the PATH, its data in the usual places, no registry and no images of runtimes.
+ * The docs of the three ways in, and those of functions, images, load balancers, Ingresses and of each day,
+ * as written: on a machine that the quick start has left, with the one file in the PATH, its data in the
+ * usual places, no kubectl, no registry and no images of runtimes.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { ExecError } from '../../src/os/exec.ts';
+import { masked } from '../fixtures/masked-output.ts';
+import { makeNginxImage } from '../fixtures/nginx-image.ts';
 import { commandsOf } from '../fixtures/sample-readme.ts';
 import { BareMachine } from './harness/bare-machine.ts';
+import { docker } from './harness/docker.ts';
+import { consoleOf, follow, pageOf, quickStart, workFolder } from './harness/guides.ts';
 import { Host } from './harness/host.ts';
-import { root } from './harness/readme-commands.ts';
 import { waitFor } from './harness/wait-for.ts';
-
-const pageOf = (name: string) => readFileSync(join(root, 'docs', name), 'utf8');
-
-/** Starts minik8s as bin/quickstart does. */
-const quickStart = `
-bin/make-images
-mkdir -p /var/lib/minik8s
-setsid minik8s up --log-file /var/lib/minik8s/up.log >/var/lib/minik8s/up.out 2>&1 </dev/null &
-until grep -q '^minik8s is ready' /var/lib/minik8s/up.out; do sleep 0.2; kill -0 $!; done
-`;
-
-/** Returns the commands of each section that has any, without blocks for machines with systemd. */
-function sectionsOf(page: string) {
-  const own = page.replaceAll(/^On vm1:\n\n(?: {4}.*\n)+/gm, '');
-  return own.split(/^## /m).flatMap((section) => {
-    const commands = [...section.matchAll(/^ {4}(.*)$/gm)].map(([, line = '']) => line);
-    return commands.length === 0 ? [] : [{ heading: section.split('\n', 1)[0] ?? '', commands }];
-  });
-}
-
-/** Runs all commands of a page in one shell. Resolves to a check of what the commands of a section print. */
-async function follow(machine: BareMachine, page: string) {
-  const script = sectionsOf(page).flatMap(({ heading, commands }) => [
-    `printf '\\n== %s\\n' '${heading}'`,
-    ...commands,
-  ]);
-  const { stdout } = await machine.run(script.join('\n'), { timeoutMs: 400_000 });
-  const outputs = new Map(stdout.split(/^== /m).map((part) => [part.split('\n', 1)[0] ?? '', part] as const));
-  return (heading: string, wanted: RegExp) => assert.match(outputs.get(heading) ?? '', wanted);
-}
 
 /** Resolves to the whole output, and rejects unless the command succeeds. */
 async function type(machine: BareMachine, command: string): Promise<string> {
@@ -49,10 +21,29 @@ async function type(machine: BareMachine, command: string): Promise<string> {
   return stdout + stderr;
 }
 
-test('the pages of the three ways in can be followed as written', { timeout: 900_000 }, async (context) => {
+const leaves = (status: number) => (error: unknown) =>
+  error instanceof ExecError && error.failure.code === status;
+
+/** Brings the image of nginx to the machine, which has no registry. */
+async function bringNginx(machine: BareMachine, folder: string): Promise<void> {
+  const image = `minik8s-test/nginx-guide:${process.pid}`;
+  try {
+    await makeNginxImage(image);
+    await docker('save', '-o', `${folder}/nginx.tar`, image);
+  } finally {
+    await docker('image', 'rm', '-f', image);
+  }
+  await machine.run(`docker load -i '${folder}/nginx.tar'; docker tag ${image} nginx:alpine`);
+}
+
+test('the guides can be followed as written on a machine without kubectl', {
+  timeout: 900_000,
+}, async (context) => {
   const host = await Host.start(context, { docker: false });
   const machine = await BareMachine.start('vm1', host);
+  await assert.rejects(machine.run('kubectl version --client'), leaves(127));
   await machine.run(quickStart, { timeoutMs: 300_000 });
+  const folder = workFolder(host.directory);
 
   await context.test('docs/learn.md', async () => {
     for (const { command, says } of commandsOf(pageOf('learn.md')))
@@ -77,14 +68,56 @@ test('the pages of the three ways in can be followed as written', { timeout: 900
     assert.equal(left.stdout.trim(), '');
   });
 
+  await context.test('docs/functions.md', async () => {
+    const prints = await follow(machine, pageOf('functions.md'), folder);
+    prints('Without a registry', /^image node:lts-slim loaded /m);
+    prints('The first function', /^\{"hello":"you","A":"1"\}$/m);
+  });
+
+  await context.test('docs/load-balancers.md', async () => {
+    for (const { command, output } of consoleOf(pageOf('load-balancers.md'))) {
+      const own = command.replace(/\d+\.\d+\.\d+\.\d+/, host.address);
+      await waitFor(command, async () => {
+        assert.deepEqual(masked(await type(machine, own)), masked(output));
+        return true;
+      });
+    }
+    await machine.run('minik8s ctl delete deployment/web service/web service/other');
+  });
+
+  await context.test('docs/ingress.md', async () => {
+    await bringNginx(machine, host.directory);
+    const prints = await follow(machine, pageOf('ingress.md'), folder);
+    prints('Serve a host', /^hello from hello-/m);
+    prints('Serve it by HTTPS', /^hello from hello-/m);
+  });
+
+  await context.test('docs/images.md', async () => {
+    const prints = await follow(machine, pageOf('images.md'), folder);
+    prints('Load one', /^minik8s\/hello:1 +sha256:/m);
+    prints('Load one', /^image minik8s\/hello:1 removed$/m);
+  });
+
+  await context.test('docs/daily.md', async () => {
+    // A log that is followed ends by Ctrl-C, and the last command runs in the foreground.
+    const page = pageOf('daily.md')
+      .replaceAll(/^ {4}(.* -f)$/gm, '    timeout 3 $1 || [ $? = 124 ]')
+      .replaceAll(/^ {4}(minik8s up .*)$/gm, '    setsid $1 >/var/log/up.out 2>&1 </dev/null &');
+    const prints = await follow(machine, page);
+    prints('Is it running, and is it healthy', /^minik8s up: running, healthy$/m);
+    prints('Stop it', /^minik8s up \(process \d+\) has stopped$/m);
+    prints('Its own log', / INFO {2}kubelet: /);
+    await waitFor('the log and the node are there', async () => {
+      assert.match(await type(machine, 'cat /var/log/minik8s.log'), / connected to the container engine /);
+      return machine.run('minik8s status').then(() => true);
+    });
+  });
+
   await context.test('docs/run-it.md', async () => {
     const prints = await follow(machine, pageOf('run-it.md'));
     prints('Every day', /^vm1 +Ready /m);
     prints('Back up', /\/var\/backups\/minik8s\/\S+\.tar\.zst\.age/);
     prints('Stop', /^minik8s up \(process \d+\) has stopped$/m);
-    await assert.rejects(
-      machine.run('minik8s status'),
-      (error) => error instanceof ExecError && error.failure.code === 3,
-    );
+    await assert.rejects(machine.run('minik8s status'), leaves(3));
   });
 });

@@ -48,7 +48,7 @@ function listedKind(all: ApiResources, word: string): ApiResource {
     );
   const found = kindOf(all, word);
   if (!found)
-    throw new UsageError(`--prune-allowlist: the server has no kind ${word}; see ctl api-resources`);
+    throw new UsageError(`--prune-allowlist: the server has no kind ${word}; see minik8s ctl api-resources`);
   return found;
 }
 

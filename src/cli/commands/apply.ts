@@ -118,7 +118,7 @@ class ApplyCommand {
     const { resource, namespace, name, manifest } = target;
     if (!name)
       throw new Error(
-        `${manifest.file}:${manifest.line}: apply needs metadata.name; use ctl create for generateName`,
+        `${manifest.file}:${manifest.line}: apply needs metadata.name; use minik8s ctl create for generateName`,
       );
     if (namespace) this.#namespaces.add(namespace);
     const { outcome, object, uid } = await this.#applyOne(target);

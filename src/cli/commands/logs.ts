@@ -2,6 +2,8 @@
  * `ctl logs`: prints the logs of containers, of a pod, of the pods of a workload, or of pods with a label;
  * also what a feature prints as the log of an object.
  */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { StatusError } from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
@@ -19,6 +21,7 @@ import {
   type Pod,
   runningTimeoutFlag,
   selectPods,
+  waitingMessage,
 } from '../objects/pods.ts';
 import { resolveTargets } from '../objects/targets.ts';
 import { printBody } from '../print-body.ts';
@@ -131,6 +134,8 @@ type LogOf = { readonly pods: readonly Pod[] } | { readonly print: () => Promise
 interface Source {
   readonly pod: ObjectTarget;
   readonly container: string;
+  /** Why the container waits, as the pod's status has it; empty if it does not, or without a message. */
+  readonly waits: string;
 }
 
 async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
@@ -194,12 +199,18 @@ async function podsBehind(
 function sourcesOf({ flags, io }: VerbContext, { target, object }: Pod): Source[] {
   if (flags.on('all-containers')) {
     const all = [...containersOf(object, 'initContainers'), ...containersOf(object)];
-    return all.map((container) => ({ pod: target, container: textAt(container, 'name') }));
+    return all.map((one) => sourceOf(target, object, textAt(one, 'name')));
   }
   const [, word] = flags.words;
   const container = flags.text('container') ?? word ?? defaultContainer(object, io);
-  return [{ pod: target, container }];
+  return [sourceOf(target, object, container)];
 }
+
+const sourceOf = (pod: ObjectTarget, object: JsonObject, container: string): Source => ({
+  pod,
+  container,
+  waits: waitingMessage(object, container),
+});
 
 function logQuery(flags: Flags): Readonly<Record<string, string | number | boolean | undefined>> {
   const tail = flags.whole('tail');
@@ -227,7 +238,7 @@ interface LogOptions {
 async function printLog(
   { io, flags, report }: VerbContext,
   cluster: Cluster,
-  { pod, container }: Source,
+  { pod, container, waits }: Source,
   { options, prefixed, alone }: LogOptions,
 ): Promise<void> {
   try {
@@ -244,7 +255,14 @@ async function printLog(
     if (io.signal.aborted) throw error;
     if (flags.on('ignore-errors')) io.out(`error: ${errorMessage(error)}\n`);
     else report(error);
+    noteWait(io, error, waits);
   }
+}
+
+/** Prints why a container without a log waits. The server's error has the reason alone. */
+function noteWait(io: VerbContext['io'], error: unknown, waits: string): void {
+  if (waits !== '' && error instanceof StatusError && / is waiting to start: /.test(error.message))
+    io.err(`Note: ${waits}\n`);
 }
 
 /**

@@ -2,7 +2,6 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { parseInt64 } from '../../apimachinery/int64.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
-import { StatusError } from '../../apimachinery/status-error.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { beginWork } from '../../terminal/live-lines.ts';
@@ -22,15 +21,15 @@ import {
   selectorFlag,
 } from '../flags/flags.ts';
 import { fieldManagerOf, managerFlag, writeQuery } from '../flags/write-options.ts';
-import { findResource, kindName } from '../objects/discovery.ts';
+import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
-import { listPath, type ObjectTarget, targetPath } from '../objects/object-target.ts';
-import { podSelectorOf, recordsAt, valueAt } from '../objects/objects.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
+import { valueAt } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { printedFormat } from '../printers/object-format.ts';
-import { shown, TableWriter } from '../printers/table-writer.ts';
+import { TableWriter } from '../printers/table-writer.ts';
 import { showPods } from '../progress/pod-progress.ts';
-import { rolloutCause } from '../rollout/cause.ts';
+import { noteCause, noteWhenStill } from '../rollout/note-cause.ts';
 import {
   chooseRevision,
   findRevision,
@@ -84,6 +83,7 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget, revisi
   await using _showing = showPods(context, target, work);
   let printed = '';
   let last: JsonObject | undefined;
+  using still = noteWhenStill(context, target, () => last);
   for await (const object of follow(cluster, target, { clock: io.clock, timeoutMs })) {
     if (!object) throw new Error('object has been deleted');
     const state = rolloutState({ ...object, kind: target.resource.kind }, revision);
@@ -95,29 +95,10 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget, revisi
     printed = state.message;
     if (state.outcome === 'done' || !flags.on('watch')) return;
     last = object;
+    still.moved();
   }
   await noteCause(context, target, last);
   throw new Error('timed out waiting for the condition');
-}
-
-/** Prints the first cause why the rollout stands still, if the user may read the pods. */
-async function noteCause(
-  { cluster, io }: VerbContext,
-  { namespace }: ObjectTarget,
-  object: JsonObject | undefined,
-): Promise<void> {
-  if (!object || io.signal.aborted) return;
-  try {
-    const resource = findResource(await cluster().resources(), 'pods');
-    const labelSelector = podSelectorOf(object);
-    const list = await cluster().get(
-      listPath({ resource, namespace, labelSelector, fieldSelector: undefined }),
-    );
-    const cause = rolloutCause(object, recordsAt(list, 'items'));
-    if (cause !== undefined) io.err(`Note: ${shown(cause)}\n`);
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-  }
 }
 
 interface Change {

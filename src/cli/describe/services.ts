@@ -22,19 +22,28 @@ export const slicesOf = (namespace: string, service: string): Need => ({
 });
 
 export const service: Describer = {
-  needs(object) {
+  needs(object): Readonly<Record<string, Need>> {
     const { name, namespace } = metadataOf(object);
-    return { slices: slicesOf(namespace, name) };
+    const slices = slicesOf(namespace, name);
+    const selector = Object.entries(recordAt(object, 'spec', 'selector'));
+    if (selector.length === 0) return { slices };
+    const labelSelector = selector.map(([key, value]) => `${key}=${value}`).join(',');
+    return { slices, pods: { apiVersion: 'v1', kind: 'Pod', namespace, labelSelector } };
   },
   lines(object, related) {
     const spec = recordAt(object, 'spec');
+    const pods = related('pods');
+    const declared = declaredPorts(pods);
+    const hasPods = pods.items.length > 0;
     const health = numberAt(spec, 'healthCheckNodePort');
     return [
       ...headLines(object),
       `Selector:\t${pairsText(recordAt(spec, 'selector'))}`,
       `Type:\t${textAt(spec, 'type')}`,
       ...addressLines(object),
-      ...recordsAt(spec, 'ports').flatMap((port) => portLines(port, related('slices'), spec)),
+      ...recordsAt(spec, 'ports').flatMap((port) =>
+        portLines(port, related('slices'), spec, declared, hasPods),
+      ),
       `Session Affinity:\t${textAt(spec, 'sessionAffinity')}`,
       ...optionalLine('External Traffic Policy', textAt(spec, 'externalTrafficPolicy')),
       ...optionalLine('Internal Traffic Policy', textAt(spec, 'internalTrafficPolicy')),
@@ -63,13 +72,56 @@ function addressLines(object: JsonObject): string[] {
   ];
 }
 
-function portLines(port: JsonObject, slices: Found, spec: JsonObject): string[] {
+interface DeclaredPort {
+  readonly name: string;
+  readonly number: number;
+  readonly protocol: string;
+}
+
+/** Returns the ports that the containers of the pods declare, each once. */
+function declaredPorts({ items }: Found): DeclaredPort[] {
+  const ports = items
+    .flatMap((pod) => recordsAt(pod, 'spec', 'containers').flatMap((one) => recordsAt(one, 'ports')))
+    .map((port) => ({
+      name: textAt(port, 'name'),
+      number: numberAt(port, 'containerPort'),
+      protocol: textAt(port, 'protocol') || 'TCP',
+    }));
+  const texts = ports.map(portText);
+  return ports.filter((_, index) => texts.indexOf(texts[index] ?? '') === index);
+}
+
+const portText = ({ name, number, protocol }: DeclaredPort) => `${name && `${name} `}${number}/${protocol}`;
+
+/**
+ * Returns a remark on a target port that no container of the pods declares; kubectl has none. Containers need
+ * not declare ports, so pods that declare none get no remark unless the target port is a name.
+ */
+function undeclared(port: JsonObject, declared: readonly DeclaredPort[], hasPods: boolean): string {
+  const target = shownAt(port, 'targetPort');
+  const protocol = textAt(port, 'protocol') || 'TCP';
+  const isNamed = !/^\d+$/.test(target);
+  const isDeclared = declared.some(
+    (one) => one.protocol === protocol && (isNamed ? one.name === target : String(one.number) === target),
+  );
+  if (isDeclared || !hasPods || (declared.length === 0 && !isNamed)) return '';
+  const ports = declared.map(portText).join(', ') || 'none';
+  return ` (no container of its pods declares this port; declared: ${ports})`;
+}
+
+function portLines(
+  port: JsonObject,
+  slices: Found,
+  spec: JsonObject,
+  declared: readonly DeclaredPort[],
+  hasPods: boolean,
+): string[] {
   const name = textAt(port, 'name');
   const protocol = textAt(port, 'protocol');
   const nodePort = numberAt(port, 'nodePort');
   return [
     `Port:\t${name || unset}\t${numberAt(port, 'port')}/${protocol}`,
-    `TargetPort:\t${shownAt(port, 'targetPort')}/${protocol}`,
+    `TargetPort:\t${shownAt(port, 'targetPort')}/${protocol}${undeclared(port, declared, hasPods)}`,
     ...(nodePort ? [`NodePort:\t${name || unset}\t${nodePort}/${protocol}`] : []),
     `Endpoints:\t${endpointsText(slices, name, pairsText(recordAt(spec, 'selector')))}`,
   ];

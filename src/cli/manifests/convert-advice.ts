@@ -16,7 +16,7 @@ export async function adviseToConvert(
   const input = file === 'STDIN' ? '-' : shellWord(file);
   io.err(
     `Note: ${file}:${line} looks like a manifest of another Mini-K8s system; convert it: ` +
-      `ctl convert -f ${input} | ctl apply -f -\n`,
+      `minik8s ctl convert -f ${input} | minik8s ctl apply -f -\n`,
   );
 }
 

@@ -28,7 +28,7 @@ export function hintsFor({ status, message }: StatusError, object: JsonObject): 
   if (reason === 'NotFound' && textAt(details, 'kind') === 'namespaces')
     hints.push({
       path: ['metadata', 'namespace'],
-      text: `create the namespace first: ctl create namespace ${textAt(details, 'name')}`,
+      text: `create the namespace first: minik8s ctl create namespace ${textAt(details, 'name')}`,
     });
   return hints.filter((hint, index) => hints.findIndex(({ text }) => text === hint.text) === index);
 }
@@ -82,7 +82,7 @@ const precious = new Set(['PersistentVolumeClaim', 'PersistentVolume', 'Namespac
 const replaced: HintOf = ({ message }, { kind }) => {
   const isFixed = /field is immutable|is immutable after creation|updates may not change fields other than/;
   if (!isFixed.test(message) || precious.has(String(kind))) return undefined;
-  return 'this cannot be changed in place; ctl replace --force deletes the object and creates it again';
+  return 'this cannot be changed in place; minik8s ctl replace --force deletes the object and creates it again';
 };
 
 const endingPods: HintOf = ({ field, message }) =>

@@ -18,6 +18,7 @@ import type { Io } from '../io.ts';
 import { buildKustomization } from '../kustomize/program.ts';
 import { jsonParts, type TextPart } from './json-stream.ts';
 import { fetchManifest, withoutPassword } from './remote-manifest.ts';
+import { yamlAdvice } from './yaml-advice.ts';
 
 export interface Manifest {
   /** The file as it was named; `STDIN` for standard input. */
@@ -163,7 +164,7 @@ export function parseManifests(
       entries.push(...entriesOf(part, file, warn, kindless));
     } catch (error) {
       if (!(error instanceof TextError)) throw error;
-      entries.push(failure(parsingFailure(error.message, file, part.line)));
+      entries.push(failure(parsingFailure(error.message, file, part)));
       break;
     }
   }
@@ -179,13 +180,11 @@ function* partsOf(text: string): Generator<TextPart & { readonly fault?: string 
   }
 }
 
-/**
- * Returns the message for a document that starts on `line` of the file; `message` may have a line of the
- * document.
- */
-function parsingFailure(message: string, file: string, line: number): string {
+/** Returns the message for a document, or a part of one; `message` may have a line of it. */
+function parsingFailure(message: string, file: string, { text, line }: TextPart): string {
   const [, inPart = 1, why = message] = /^invalid YAML at line (\d+): (.*)$/s.exec(message) ?? [];
-  return `error parsing ${file}:${Number(inPart) + line - 1}: ${why}`;
+  const advice = yamlAdvice(why, text, Number(inPart), line);
+  return `error parsing ${file}:${Number(inPart) + line - 1}: ${why}${advice}`;
 }
 
 /**

@@ -124,7 +124,7 @@ export function findResource(all: ApiResources, word: string): ApiResource {
       all.flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames]),
     );
     const message = `the server doesn't have a resource type ${JSON.stringify(word)}`;
-    throw new UnknownResourceError(hint ? `${message}.${hint}` : `${message}; see ctl api-resources`);
+    throw new UnknownResourceError(hint ? `${message}.${hint}` : `${message}; see minik8s ctl api-resources`);
   }
   return found[0];
 }

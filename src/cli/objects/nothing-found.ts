@@ -14,7 +14,9 @@ export async function noNamespaceNote({
   const names = await namesIn({ get }, '/api/v1/namespaces').catch(() => []);
   const meant = nearest(namespace, names);
   const advice =
-    meant.length > 0 ? `did you mean ${meant.join(' or ')}?` : 'ctl get namespaces lists those that do';
+    meant.length > 0
+      ? `did you mean ${meant.join(' or ')}?`
+      : 'minik8s ctl get namespaces lists those that do';
   return `namespace "${namespace}" does not exist; ${advice}`;
 }
 

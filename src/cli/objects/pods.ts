@@ -58,6 +58,15 @@ function podOf({ resource, namespace }: CollectionTarget, object: JsonObject): P
   return { target: { resource, namespace, name: metadataOf(object).name }, object };
 }
 
+/** Returns the message of a container that waits; empty if it does not wait or has no message. */
+export function waitingMessage(pod: JsonObject, container: string): string {
+  const statuses = ['initContainerStatuses', 'containerStatuses'].flatMap((field) =>
+    recordsAt(pod, 'status', field),
+  );
+  const status = statuses.find((one) => textAt(one, 'name') === container);
+  return textAt(status, 'state', 'waiting', 'message').replaceAll(/\s+/g, ' ').trim();
+}
+
 function byReadiness(a: Pod, b: Pod): number {
   const rank = ({ object }: Pod) => {
     const conditions = recordsAt(object, 'status', 'conditions');

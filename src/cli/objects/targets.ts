@@ -223,7 +223,7 @@ function unknownKind(all: ApiResources, apiVersion: string, kind: string): strin
   }
   if (here.length > 0)
     return `the server has no kind ${kind} in ${apiVersion}; ${kind} is served as ${here.join(', ')}`;
-  return `the server has no kind ${kind} in ${apiVersion}${hint ?? '; see ctl api-resources for what it serves'}`;
+  return `the server has no kind ${kind} in ${apiVersion}${hint ?? '; see minik8s ctl api-resources for what it serves'}`;
 }
 
 function textField(value: unknown, where: string): string {

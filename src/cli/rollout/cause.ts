@@ -7,14 +7,25 @@ import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
  * scheduled, else a container that waits or ended with an error, else one that is not ready. Undefined if
  * nothing is known. `pods` are those of the workload; the newest, which the rollout waits for, come first.
  */
-export function rolloutCause(object: JsonObject, pods: readonly JsonObject[]): string | undefined {
+export const rolloutCause = (object: JsonObject, pods: readonly JsonObject[]): string | undefined =>
+  firstCause(object, pods, [unscheduled, waiting, unready]);
+
+/** Returns the first cause as rolloutCause does, without that of pods which only are not ready yet. */
+export const standstillCause = (object: JsonObject, pods: readonly JsonObject[]): string | undefined =>
+  firstCause(object, pods, [unscheduled, waiting]);
+
+function firstCause(
+  object: JsonObject,
+  pods: readonly JsonObject[],
+  finders: readonly ((pod: JsonObject) => string | undefined)[],
+): string | undefined {
   const failed = failure(object);
   if (failed !== undefined) return failed;
   const created = (pod: JsonObject) => metadataOf(pod).creationTimestamp ?? '';
   const newestFirst = [...pods].sort((a, b) =>
     created(a) < created(b) ? 1 : created(a) > created(b) ? -1 : 0,
   );
-  for (const find of [unscheduled, waiting, unready])
+  for (const find of finders)
     for (const pod of newestFirst) {
       const cause = find(pod);
       if (cause !== undefined) return `pod/${metadataOf(pod).name}: ${cause}`;

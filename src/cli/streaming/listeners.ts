@@ -28,7 +28,7 @@ export async function listenAll({ ports, addresses, ...on }: ListenOptions): Pro
       const opened = await openGroup(group, { ...port, local }, on);
       open.push(...opened.servers);
       local = opened.local;
-      if (opened.errors.length === group.length)
+      if (opened.errors.length === group.length || opened.isTaken)
         failures.push(`Unable to listen on port ${local}: ${opened.errors.join(', ')}`);
     }
   }
@@ -39,6 +39,8 @@ interface OpenedGroup {
   readonly servers: readonly Server[];
   /** One text for each address that could not be opened. */
   readonly errors: readonly string[];
+  /** Another process has the port at one of the addresses. A client of the name would reach that process. */
+  readonly isTaken: boolean;
   /** Local port; for port 0 the chosen port, which is used for every later address. */
   readonly local: number;
 }
@@ -52,6 +54,7 @@ async function openGroup(
   const servers: Server[] = [];
   const errors: string[] = [];
   let { local } = port;
+  let isTaken = false;
   for (const address of group) {
     const server = createServer({ allowHalfOpen: true });
     try {
@@ -59,6 +62,7 @@ async function openGroup(
       await once(server, 'listening');
     } catch (error) {
       errors.push(`${hostPort(address, local)}: ${reasonOf(error)}`);
+      isTaken ||= codeOf(error) === 'EADDRINUSE';
       continue;
     }
     local = (server.address() as AddressInfo).port;
@@ -67,7 +71,7 @@ async function openGroup(
     servers.push(server);
     on.onOpen(address, opened);
   }
-  return { servers, errors, local };
+  return { servers, errors, isTaken, local };
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -76,7 +80,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
 };
 
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return reasons[code] ?? errorMessage(error);
-}
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+const reasonOf = (error: unknown): string => reasons[codeOf(error)] ?? errorMessage(error);

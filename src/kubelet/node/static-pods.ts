@@ -98,8 +98,8 @@ export class StaticPods {
       this.#logOnce(
         directory,
         isMissing
-          ? 'the directory of static pods does not exist: make it, and put their manifests into it'
-          : `the directory of static pods cannot be read: ${errorMessage(error)}`,
+          ? `the directory of static pods ${directory} does not exist: make it, and put their manifests into it`
+          : `the directory of static pods ${directory} cannot be read: ${errorMessage(error)}`,
       );
       return isMissing ? [] : undefined;
     }

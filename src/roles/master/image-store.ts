@@ -60,7 +60,7 @@ export class DiskImageStore implements ImageStore {
     if (available - bytes >= kept) return undefined;
     return (
       `master ${this.master} has no room for ${bytes} more bytes: ${available} bytes are free on the disk of ` +
-      `${this.#directory}, of which ${kept} stay free; remove images (ctl image rm) or make room there`
+      `${this.#directory}, of which ${kept} stay free; remove images (minik8s ctl image rm) or make room there`
     );
   }
 

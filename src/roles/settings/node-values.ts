@@ -62,7 +62,7 @@ function label(word: string): [string, string] {
     throw new Error(`${word} is not a label; expected labels such as disk=ssd,zone=b`);
   }
   if (!mayLabelItself(name)) {
-    throw new Error(`a node may not give itself ${name}; run ctl label node NAME ${word} instead`);
+    throw new Error(`a node may not give itself ${name}; run minik8s ctl label node NAME ${word} instead`);
   }
   return [name, content];
 }

@@ -1,6 +1,7 @@
 /**
- * A host as a machine with only Docker. Programs on it have their own /etc, /var and /run under the usual
- * names, and their own host name. It is used for instructions to users, which name these places.
+ * A host as a machine with only Docker, without kubectl. Programs on it have their own /etc, /var and /run
+ * under the usual names, and their own host name. It is used for instructions to users, which name these
+ * places.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -21,6 +22,9 @@ const mounts = (directory: string, name: string) => `
   for place in etc var; do
     mount -t overlay overlay -o lowerdir=/$place,upperdir=${directory}/$place,workdir=${directory}/$place.work /$place
   done
+  # A whiteout hides kubectl, which this machine has for other tests.
+  mknod -m 0 ${directory}/usr-bin/kubectl c 0 0
+  mount -t overlay overlay -o lowerdir=/usr/bin,upperdir=${directory}/usr-bin,workdir=${directory}/usr-bin.work /usr/bin
   mount -t tmpfs tmpfs /run
   # An engine cannot keep its images on an overlay.
   for place in docker containerd minik8s; do
@@ -61,7 +65,8 @@ export class BareMachine {
     const machine = new BareMachine(name, host);
     host.after(() => machine.#end());
     const directory = join(host.directory, 'places');
-    for (const place of ['etc', 'etc.work', 'var', 'var.work', 'docker', 'containerd', 'minik8s', 'bin'])
+    const overlays = ['etc', 'var', 'usr-bin'].flatMap((place) => [place, `${place}.work`]);
+    for (const place of [...overlays, 'docker', 'containerd', 'minik8s', 'bin'])
       mkdirSync(join(directory, place), { recursive: true });
     await machine.#hold(mounts(directory, name));
     await machine.run('setsid dockerd >/var/log/dockerd.log 2>&1 </dev/null &');

@@ -32,7 +32,7 @@ describe('ctl', { timeout: 300_000 }, () => {
   for (const command of ['get pods', 'get pods,svc', 'describe pods', 'logs -l a=b'])
     it(`${command} in a missing namespace reports it, after kubectl's message`, async () => {
       const { status, out, err } = await ctl([...command.split(' '), '-n', 'nowhere']);
-      const note = 'Note: namespace "nowhere" does not exist; ctl get namespaces lists those that do';
+      const note = 'Note: namespace "nowhere" does not exist; minik8s ctl get namespaces lists those that do';
       assert.deepEqual([status, out, err], [0, '', `No resources found in nowhere namespace.\n${note}\n`]);
     });
 
@@ -141,7 +141,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     [['get', 'servicecidrs'], /^error: servicecidrs are known to Kubernetes, not served by minik8s\n$/],
     [['get', 'servicecidr,pods'], /^error: servicecidrs are known to Kubernetes, not served by minik8s\n$/],
     [['top', 'things'], /ctl top: unknown command things; known: /],
-    [['workflow', 'list'], /ctl workflow: unknown command list; known: create, .*, runs, .*, delete$/m],
+    [['workflow', 'list'], /ctl workflow: unknown command list: did you mean minik8s ctl workflow get\?$/m],
     [['alpha', 'events'], /unknown command alpha: kubectl's alpha commands change/],
     [['autoscale', 'deploy/x'], /--max=MAXPODS is required and must be at least 1, max: -1/],
     [['autoscale', 'deploy/x', '--max=2', '--min=3'], /larger or equal to --min=MINPODS, max: 2, min: 3/],

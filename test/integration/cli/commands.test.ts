@@ -99,7 +99,7 @@ describe('ctl', { timeout: 300_000 }, () => {
       .split('\n')
       .map((line) => line.replaceAll(file, 'F'));
     assert.deepEqual(lines, [
-      'error: F:6: the server has no kind Foo in foo/v1; see ctl api-resources for what it serves',
+      'error: F:6: the server has no kind Foo in foo/v1; see minik8s ctl api-resources for what it serves',
       'error: F:10: the server has no kind Deployment in apps/v1beta1; Deployment is served as apps/v1',
       'error: F:17: unknown field "misspelt"',
       'error: F:19: metadata.name is missing: the ConfigMap needs a name',

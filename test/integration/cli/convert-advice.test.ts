@@ -31,7 +31,8 @@ async function linesOf(verb: string, text: string, name = 'web.yaml'): Promise<s
 }
 
 const pod = (spec: string) => `apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: ${spec}\n`;
-const note = 'Note: web.yaml:1 looks like a manifest of another Mini-K8s system; convert it: ctl convert -f';
+const note =
+  'Note: web.yaml:1 looks like a manifest of another Mini-K8s system; convert it: minik8s ctl convert -f';
 
 /** Part of the error itself, and the manifest. */
 const forms: readonly (readonly [form: string, error: RegExp, text: string])[] = [
@@ -70,20 +71,20 @@ describe('a manifest of another system', () => {
       it(`is refused by ctl ${verb} with the command that converts it: ${form}`, async () => {
         const lines = await linesOf(verb, text);
         assert.match(lines[0] ?? '', error);
-        assert.equal(lines.at(-1), `${note} web.yaml | ctl apply -f -`);
+        assert.equal(lines.at(-1), `${note} web.yaml | minik8s ctl apply -f -`);
       });
 
   it('is refused by ctl replace with the command that converts it', async () => {
     const lines = await linesOf('replace', 'apiVersion: v1\nkind: Hpa\nmetadata: {name: h}\n');
-    assert.equal(lines.at(-1), `${note} web.yaml | ctl apply -f -`);
+    assert.equal(lines.at(-1), `${note} web.yaml | minik8s ctl apply -f -`);
   });
 
   it('is named as standard input, and a file as a word for the shell', async () => {
     const hpa = 'apiVersion: v1\nkind: Hpa\nmetadata: {name: h}\n';
     const { err } = await ctl(['apply', '-f', '-'], { stdin: hpa });
-    assert.match(err, /convert it: ctl convert -f - \| ctl apply -f -$/m);
+    assert.match(err, /convert it: minik8s ctl convert -f - \| minik8s ctl apply -f -$/m);
     const lines = await linesOf('apply', hpa, "it's one.yaml");
-    assert.match(lines.at(-1) ?? '', /ctl convert -f '.*it'\\''s one\.yaml' \| ctl apply -f -$/);
+    assert.match(lines.at(-1) ?? '', /ctl convert -f '.*it'\\''s one\.yaml' \| minik8s ctl apply -f -$/);
   });
 });
 

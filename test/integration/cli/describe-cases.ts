@@ -23,7 +23,10 @@ const container = {
   image: 'nginx:1.27',
   command: ['sh', '-c', 'echo a\necho b'],
   args: ['x'],
-  ports: [{ containerPort: 80 }, { containerPort: 53, protocol: 'UDP' }],
+  ports: [
+    { name: 'web', containerPort: 80 },
+    { containerPort: 5353, protocol: 'UDP' },
+  ],
   resources: { limits: { cpu: '1', memory: '64Mi' }, requests: { cpu: '100m', memory: '32Mi' } },
   livenessProbe: { httpGet: { path: '/live?', port: 80, host: 'h' }, ...probe },
   readinessProbe: { exec: { command: ['true', 'x'] }, ...probe },

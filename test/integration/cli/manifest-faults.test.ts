@@ -235,7 +235,7 @@ describe("a hint follows an error in Kubernetes' words", () => {
     [
       'a namespace that does not exist',
       'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: hinted\n  namespace: nowhere\n',
-      'web.yaml:5: create the namespace first: ctl create namespace nowhere',
+      'web.yaml:5: create the namespace first: minik8s ctl create namespace nowhere',
     ],
   ] as const) {
     for (const verb of ['apply', 'create'])
@@ -259,7 +259,7 @@ describe("a hint follows an error in Kubernetes' words", () => {
       .replace('matchLabels: {app: web}', 'matchLabels: {app: changed}');
     const lines = await errorsOf(changed, 'apply');
     assert.deepEqual(lines.slice(1), [
-      'Note: web.yaml:8: this cannot be changed in place; ctl replace --force deletes the object and creates it again',
+      'Note: web.yaml:8: this cannot be changed in place; minik8s ctl replace --force deletes the object and creates it again',
     ]);
     const claim = (size: string, mode: string) =>
       `apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: hinted}\nspec:\n  storageClassName: ""\n  accessModes: [${mode}]\n  resources: {requests: {storage: ${size}}}\n`;

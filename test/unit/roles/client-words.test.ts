@@ -59,7 +59,7 @@ test('a mistyped command and a command of a group are still recognized', async (
   assert.match(await errorOf('ctl delet pod a'), /unknown command delet: did you mean delete\?$/);
   assert.match(
     await errorOf('ctl status'),
-    /unknown command status: did you mean minik8s ctl rollout status\?$/,
+    /unknown command status: did you mean minik8s status, without ctl\?$/,
   );
   assert.match(await errorOf('ctl tokenreviews'), /unknown command tokenreviews; see minik8s ctl --help$/);
   assert.match(await errorOf('ctl alpha events'), /kubectl's alpha commands change/);

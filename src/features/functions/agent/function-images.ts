@@ -221,7 +221,7 @@ export class FunctionImages implements ImageProvider {
       return await this.#options.images.ensure(pod, { image, imagePullPolicy: 'IfNotPresent' }, signal);
     } catch (error) {
       if (!(error instanceof ImageError)) throw error;
-      const advice = `load the image into Docker on this node, or start minik8s up with another --${runtime}-image`;
+      const advice = `load one with minik8s ctl image load IMAGE --name ${image}, or start minik8s up with another --${runtime}-image`;
       throw new ImageError(error.reason, `base image ${image}: ${error.message}; ${advice}`, {
         cause: error,
       });

@@ -155,7 +155,8 @@ function readyCondition(
   }
   const serves = active === undefined ? 'no version can be called' : `${active} is called meanwhile`;
   if (problem) {
-    return { status: 'False', reason: problem.reason, message: `${problem.message}\n(${serves})` } as const;
+    const message = active === undefined ? problem.message : `${problem.message}\n(${serves})`;
+    return { status: 'False', reason: problem.reason, message } as const;
   }
   const message = `the first instance of this version is being built or started; ${serves}`;
   return { status: 'False', reason: 'Starting', message } as const;

@@ -15,6 +15,7 @@ import {
 import { metadataOf, numberAt, recordAt, recordsAt, textAt } from '../../../cli/objects/objects.ts';
 import { functionLabel } from '../api/function-instance.ts';
 import { countLines } from './call-counts.ts';
+import { causeLine } from './failure.ts';
 
 export const functionDescriber: Describer = {
   needs(object) {
@@ -71,7 +72,7 @@ function buildText({ items: [version], refused }: Found, name: string): string {
   if (built === undefined) return `not begun${where}`;
   if (textAt(built, 'status') === 'True') return `succeeded${where}`;
   const reason = textAt(built, 'reason') || 'not done';
-  return `${reason}${where}; ctl function logs ${name} --build prints its log`;
+  return `${reason}${where}; minik8s ctl function logs ${name} --build prints its log`;
 }
 
 const environmentLines = (spec: JsonObject): string[] => {
@@ -142,7 +143,5 @@ function lastErrorLines(object: JsonObject, related: Related): string[] {
       return code === 0 ? [] : [`${metadataOf(pod).name} ended with exit status ${code}`];
     }),
   );
-  // A build log may have many lines; those after the first are in `ctl function logs --build`.
-  const text = message || ended[0] || none;
-  return [`Last Error:\t${text.split('\n').filter(Boolean).at(-1) ?? none}`];
+  return [`Last Error:\t${message ? causeLine(message) : (ended[0] ?? none)}`];
 }

@@ -25,6 +25,7 @@ import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
 import { collectionPath } from '../../../client/resource-path.ts';
 import { beginWork } from '../../../terminal/live-lines.ts';
 import { functionTarget, printCall } from './call.ts';
+import { locatedCause } from './failure.ts';
 import { changed, functionFlags, specOf } from './function-object.ts';
 
 /** Label of an instance: the name of its Function. */
@@ -111,20 +112,24 @@ async function waitUntilReady(
   const generation = numberAt(written, 'metadata', 'generation');
   const timeoutMs = flags.duration('wait-timeout') ?? 600_000;
   using work = beginWork(io.progress, `function/${target.name}`);
+  let last = '';
   for await (const object of follow(context.cluster(), target, { clock: io.clock, timeoutMs })) {
     if (!object) throw new Error(`function/${target.name} was deleted`);
     if (numberAt(object, 'status', 'observedGeneration') < generation) continue;
     const ready = recordsAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === 'Ready');
     if (isCallable(ready)) return io.out(`function/${target.name} can be called\n`);
-    work.say(textAt(ready, 'message'));
+    last = textAt(ready, 'message');
+    work.say(last);
   }
-  throw new Error(`function/${target.name} cannot be called yet: timed out waiting for it`);
+  const state = last && `: ${last}; minik8s ctl describe function ${target.name} shows its instances`;
+  throw new Error(`timed out waiting for function/${target.name}${state}`);
 }
 
 /** Returns true if the condition Ready is True. Throws its message if the function cannot become ready. */
 function isCallable(ready: JsonObject | undefined): boolean {
   if (textAt(ready, 'status') === 'True') return true;
-  if (!['', 'Starting'].includes(textAt(ready, 'reason'))) throw new Error(textAt(ready, 'message'));
+  if (!['', 'Starting'].includes(textAt(ready, 'reason')))
+    throw new Error(locatedCause(textAt(ready, 'message')) ?? textAt(ready, 'message'));
   return false;
 }
 

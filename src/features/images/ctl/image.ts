@@ -63,7 +63,7 @@ const rm: Verb = {
 
 async function remove({ io, cluster }: VerbContext, word: string): Promise<void> {
   const full = fullImageName(word);
-  const missing = `the cluster holds no image ${word}; ctl image ls lists those that it holds`;
+  const missing = `the cluster holds no image ${word}; minik8s ctl image ls lists those that it holds`;
   if (full === undefined) throw new Error(missing);
   try {
     await cluster().send('DELETE', `${imagesPath}/${objectNameOf(full)}`, undefined);

@@ -75,5 +75,5 @@ export const replaced = (name: string) =>
   newConflict(
     imageResource,
     name,
-    'another load of this name began meanwhile; run ctl image load again if your image is the one to keep',
+    'another load of this name began meanwhile; run minik8s ctl image load again if your image is the one to keep',
   );

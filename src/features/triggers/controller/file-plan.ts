@@ -153,7 +153,7 @@ function summaryOf(
   const [first] = others;
   if (watching.length === 0 && first)
     return {
-      problem: { reason: first.reason, message: `it is not watched: ${listed(others)}` },
+      problem: { reason: first.reason, message: `no node watches the folder: ${listed(others)}` },
       detail: undefined,
       waits,
     };

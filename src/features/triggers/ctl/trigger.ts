@@ -43,7 +43,7 @@ function oneWord({ flags }: VerbContext, verb: string): string {
  */
 function watchedWhere(flags: Flags, name: string): string {
   const [folder, claim] = [flags.text('file-folder'), flags.text('file-claim')];
-  const see = `ctl describe trigger ${name} shows whether it is\n`;
+  const see = `minik8s ctl describe trigger ${name} shows whether it is\n`;
   if (folder !== undefined) return `${folder} is watched on each node whose --watch-folder allows it; ${see}`;
   return claim === undefined ? '' : `${claim} is watched once the claim is bound to a volume; ${see}`;
 }

@@ -32,7 +32,7 @@ export const runDescriber: Describer = {
     `Output:\t${jsonText(object, 'status', 'output')}`,
     ...optionalLine('Error', textAt(object, 'status', 'error')),
     ...optionalLine('Cause', textAt(object, 'status', 'cause').split('\n', 1)[0] ?? ''),
-    `History:\t${shownAt(object, 'status', 'historyCount') || '0'} entries; ctl workflow history prints them`,
+    `History:\t${shownAt(object, 'status', 'historyCount') || '0'} entries; minik8s ctl workflow history prints them`,
     ...reasonLines(object),
   ],
 };

@@ -74,7 +74,11 @@ export function findPod(pods: readonly Pod[], { namespace, pod: name }: PodPath)
  * Returns the id of the running container of that name. Throws RequestError: 404 if the pod has no such
  * container, 400 with the reason if it does not run.
  */
-export function runningContainer(observed: ObservedPod, name: string, { spec }: Pick<Pod, 'spec'>): string {
+export function runningContainer(
+  observed: ObservedPod,
+  name: string,
+  { spec, status }: Pick<Pod, 'spec' | 'status'>,
+): string {
   const named = observed.containers.filter((container) => container.name === name);
   const running = named.find(({ state }) => state === 'running');
   if (running) return running.id;
@@ -85,7 +89,8 @@ export function runningContainer(observed: ObservedPod, name: string, { spec }: 
   }
   const [last] = named.toSorted((one, other) => other.attempt - one.attempt);
   if (last?.state !== 'exited') {
-    throw new RequestError(400, `container "${name}" is not running: it has not started yet`);
+    const why = waitingText(status, name);
+    throw new RequestError(400, `container "${name}" is not running: it has not started yet${why}`);
   }
   const restarts =
     main && (spec.restartPolicy === 'Always' || (spec.restartPolicy === 'OnFailure' && last.exitCode !== 0));
@@ -94,6 +99,14 @@ export function runningContainer(observed: ObservedPod, name: string, { spec }: 
     400,
     `container "${name}" is not running: it has ended with exit code ${last.exitCode}${then}`,
   );
+}
+
+/** Returns the reason and the message of a container that waits, in brackets; empty if it has none. */
+function waitingText(status: Pod['status'], name: string): string {
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const waiting = all.find((one) => one.name === name)?.state?.waiting;
+  const words = [waiting?.reason, waiting?.message].filter(Boolean).join(': ');
+  return words && ` (${words})`;
 }
 
 /** Returns the pod's sandbox; throws RequestError (404) when none runs. */

@@ -99,7 +99,7 @@ for (const [word, found] of words) {
 }
 
 test('a resource that is not served is rejected with its name', () => {
-  const message = `the server doesn't have a resource type "blub.apps"; see ctl api-resources`;
+  const message = `the server doesn't have a resource type "blub.apps"; see minik8s ctl api-resources`;
   assert.throws(() => findResource(all, 'blub.apps'), { message });
   for (const word of ['pdos', 'pods.apps', 'POD.nosuch'])
     assert.throws(() => findResource(all, word), {

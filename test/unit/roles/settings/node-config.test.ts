@@ -148,7 +148,7 @@ describe('node.yaml', () => {
     [
       "a label of Kubernetes' own",
       { flags: { labels: 'node-role.kubernetes.io/master=' } },
-      /a node may not give itself node-role\.kubernetes\.io\/master; run ctl label node NAME/,
+      /a node may not give itself node-role\.kubernetes\.io\/master; run minik8s ctl label node NAME/,
     ],
     ['a taint without effect', { flags: { taints: 'a=b' } }, /--taints: .* expected taints such as/],
     ['an unknown effect', { file: 'taints: [a:Never]' }, /taints: .* a:Never is not a taint/],

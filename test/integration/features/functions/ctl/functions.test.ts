@@ -314,7 +314,7 @@ describe('a call', () => {
   it('is not made with what is no JSON', async () => {
     const { status, err } = await ctl(['execute', 'answering', '{n:1}']);
     assert.equal(status, 1);
-    assert.match(err, /the argument of a call is JSON/);
+    assert.match(err, /the argument of a call must be JSON/);
   });
 });
 

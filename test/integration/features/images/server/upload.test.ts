@@ -183,7 +183,7 @@ test('a full disk is answered with 507 and what is free, before anything is writ
     assert.equal(answer.status, 507);
     assert.match(
       answer.text,
-      /has no room for \d+ more bytes: 1000 bytes are free .* remove images \(ctl image rm\)/,
+      /has no room for \d+ more bytes: 1000 bytes are free .* remove images \(minik8s ctl image rm\)/,
     );
     assert.equal((await put('full', digestOf(layer), 0, layer)).status, 507);
   } finally {

@@ -113,7 +113,7 @@ describe('ctl trigger create', () => {
       const create = ['trigger', 'create', name, '--function', 'f', flag, value];
       const { status, out, err } = await ctl(create);
       assert.deepEqual([status, out], [0, `trigger/${name} created\n`]);
-      assert.equal(err, `${where}; ctl describe trigger ${name} shows whether it is\n`);
+      assert.equal(err, `${where}; minik8s ctl describe trigger ${name} shows whether it is\n`);
       assert.match((await ctl(['describe', 'trigger', name])).out, new RegExp(`^Name: +${name}$`, 'm'));
       for (const quiet of [['--dry-run=client'], ['--dry-run=server'], ['-o', 'name']])
         assert.equal((await ctl([...create.with(2, `${name}-2`), ...quiet])).err, '');

@@ -174,7 +174,7 @@ describe('ctl workflow run', () => {
       [1, true],
     );
     const wrong = await ctl(['workflow', 'run', 'printed', '--input', '{']);
-    assert.deepEqual([wrong.status, /is JSON, and this is none/.test(wrong.err)], [1, true]);
+    assert.deepEqual([wrong.status, /must be JSON, such as/.test(wrong.err)], [1, true]);
     const { items } = (await server.call('GET', `${api}/workflowruns`)).json<{ items: WorkflowRun[] }>();
     assert.ok(!items.some(({ spec }) => spec.workflow === 'nothing'));
   });

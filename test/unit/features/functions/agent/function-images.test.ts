@@ -137,7 +137,7 @@ describe('a build', () => {
 });
 
 const noBase =
-  'base image python:3: no such host; load the image into Docker on this node, or start minik8s up with another --python-image';
+  'base image python:3: no such host; load one with minik8s ctl image load IMAGE --name python:3, or start minik8s up with another --python-image';
 
 describe('a base image that cannot be had', () => {
   it('is named in the error, since its readers know only the function', async () => {

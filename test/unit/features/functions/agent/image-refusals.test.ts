@@ -238,7 +238,10 @@ describe('a build', () => {
   it('without its base image has the reason of the pull, and any other failure of that is passed on', async (context) => {
     const { ensure, world } = machine(context, async () => assert.fail('nothing is built'));
     world.baseFault = new ImageError('ErrImagePull', 'no such host');
-    assert.match(await ensure('f'), /^ErrImagePull: base image python:3: no such host; load the image/);
+    assert.match(
+      await ensure('f'),
+      /^ErrImagePull: base image python:3: no such host; load one with minik8s ctl/,
+    );
     world.baseFault = new Error('the engine is away');
     assert.equal(await ensure('f'), 'FunctionBuildFailed: the engine is away');
   });

@@ -48,7 +48,10 @@ test('a Function shows its image, its build, its instances and its last error', 
   assert.match(text, /^Image: +minik8s\.function\/shop\/hello:abc$/m);
   assert.match(text, /^Version Called: +hello-1$/m);
   assert.match(text, /^Version Of The Spec: +hello-2$/m);
-  assert.match(text, /^Build: +BuildFailed on node n1; ctl function logs hello --build prints its log$/m);
+  assert.match(
+    text,
+    /^Build: +BuildFailed on node n1; minik8s ctl function logs hello --build prints its log$/m,
+  );
   assert.match(text, /^ {2}Instances: +2 \(1 can be called\)$/m);
   assert.match(text, /^ {2}URL: +POST \/apis\/minik8s\.io\/v1\/namespaces\/shop\/functions\/hello\/invoke$/m);
   assert.match(text, /^ {2}hello-x +n1 +CrashLoopBackOff +3$/m);

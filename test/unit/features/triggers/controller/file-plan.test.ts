@@ -160,7 +160,7 @@ describe('a folder of nodes', () => {
     const { problem } = plan(file, { nodes }, watches);
     assert.deepEqual(problem, {
       reason: 'FolderNotAllowed',
-      message: 'it is not watched: n1 (no), n3 (the node is not ready)',
+      message: 'no node watches the folder: n1 (no), n3 (the node is not ready)',
     });
   });
 
@@ -254,9 +254,9 @@ describe('a folder of nodes', () => {
       plan({ folder: '/x' }, { nodes: names.slice(0, count).map((name) => node(name)) }).problem?.message;
     const not = (name: string) => `${name} (the node has not reported yet that it watches)`;
     const five = names.slice(0, 5).map(not).join(', ');
-    assert.equal(message(5), `it is not watched: ${five}`);
-    assert.equal(message(6), `it is not watched: ${five}, and 1 more`);
-    assert.equal(message(7), `it is not watched: ${five}, and 2 more`);
+    assert.equal(message(5), `no node watches the folder: ${five}`);
+    assert.equal(message(6), `no node watches the folder: ${five}, and 1 more`);
+    assert.equal(message(7), `no node watches the folder: ${five}, and 2 more`);
   });
 
   it('on all nodes is reported as watched, and one on none has the reason', () => {
@@ -269,13 +269,16 @@ describe('a folder of nodes', () => {
       plan(file, { nodes: one }, made({ n1: { reason: 'FolderMissing' } }).slice(0, 1)).problem,
       {
         reason: 'FolderMissing',
-        message: 'it is not watched: n1',
+        message: 'no node watches the folder: n1',
       },
     );
     const { problem, detail } = plan(file, { nodes: [node('n1', { disk: 'big' }, 'False')] }, watches);
     assert.deepEqual(
       [problem, detail],
-      [{ reason: 'NodeNotReady', message: 'it is not watched: n1 (the node is not ready)' }, undefined],
+      [
+        { reason: 'NodeNotReady', message: 'no node watches the folder: n1 (the node is not ready)' },
+        undefined,
+      ],
     );
   });
 

@@ -62,5 +62,5 @@ test('a WorkflowRun shows how it ended, with its input and output cut', () => {
   assert.match(text, /^Input: +"x{199}\.\.\.$/m);
   assert.match(text, /^Output: +<none>$/m);
   assert.match(text, /^Cause: +too slow$/m);
-  assert.match(text, /^History: +9 entries; ctl workflow history prints them$/m);
+  assert.match(text, /^History: +9 entries; minik8s ctl workflow history prints them$/m);
 });

@@ -1,0 +1,253 @@
+/** Mistakes of beginners that ctl and the API server answer, and what the answer must contain. */
+
+export interface Mistake {
+  readonly what: string;
+  readonly command: string;
+  /** Standard input. */
+  readonly input?: string;
+  /** Texts that the output must contain. */
+  readonly says: readonly RegExp[];
+  /** Exit status; 1 by default. */
+  readonly status?: number;
+}
+
+const deployment = (spec: string, container = '') =>
+  `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+${spec}
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: web
+        image: nginx
+${container}`;
+
+const configMap = (data: string) =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata:\n${data}`;
+const service = (spec: string) => `apiVersion: v1\nkind: Service\nmetadata: {name: other}\nspec: ${spec}\n`;
+const apply = 'apply -f -';
+
+export const manifests: readonly Mistake[] = [
+  {
+    what: 'a mistyped kind',
+    command: apply,
+    input: 'apiVersion: apps/v1\nkind: Deploymnet\nmetadata: {name: web}\n',
+    says: [/STDIN:1: .*did you mean Deployment \(apps\/v1\)\?/],
+  },
+  {
+    what: 'a mistyped field',
+    command: apply,
+    input: deployment('  replics: 2'),
+    says: [/STDIN:5: unknown field "spec\.replics"; did you mean replicas\?/],
+  },
+  {
+    what: 'a tab',
+    command: apply,
+    input: deployment('\treplicas: 2'),
+    says: [/STDIN:5: .*[Tt]abs are not allowed.*; indent with spaces/],
+  },
+  {
+    what: 'a line that is indented too far',
+    command: apply,
+    input: deployment('  replicas: 2\n   paused: true'),
+    says: [/STDIN:[56]: .*; line 6 is indented further than line 5, which has a value already/],
+  },
+  {
+    what: 'a key that is given twice',
+    command: apply,
+    input: configMap('  level: a\n  level: b\n'),
+    says: [/the key data\.level is given twice; keep one/],
+  },
+  {
+    what: 'words that YAML reads as booleans',
+    command: apply,
+    input: configMap('  a: no\n  b: on\n'),
+    says: [/STDIN:5: data\.a: YAML reads no as false; write "no"/, /STDIN:6: data\.b: YAML reads on as true/],
+  },
+  {
+    what: 'a word for a number, a line for a list',
+    command: apply,
+    input: deployment('  replicas: "two"', '        command: ls -l\n'),
+    says: [
+      /STDIN:5: spec\.replicas: expected a whole number, got "two"/,
+      /STDIN:13: \S+command: expected a list, got a string; write command: \["ls", "-l"\]/,
+    ],
+  },
+  {
+    what: 'a number where a string belongs',
+    command: apply,
+    input: configMap('  level: 7\n'),
+    says: [/STDIN:5: data\.level: expected a string, got the number 7; put it in quotes/],
+  },
+  {
+    what: 'several faults of one object',
+    command: apply,
+    input:
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: A_b}\nspec: {restartPolicy: Often, containers: [{name: c, image: i, ports: [{containerPort: 70000}]}]}\n',
+    says: [/\* metadata\.name: .*"A_b"/, /\* spec\.restartPolicy: .*"Often"/, /\* \S+containerPort: .*70000/],
+  },
+  {
+    what: 'a unit of memory that does not exist',
+    command: apply,
+    input: deployment('  replicas: 1', '        resources: {limits: {memory: 64mb}}\n'),
+    says: [/STDIN:13: \S+limits\.memory: .*did you mean 64Mi or 64M\?/],
+  },
+  {
+    what: 'CPUs with a word',
+    command: apply,
+    input: deployment('  replicas: 1', '        resources: {limits: {cpu: 2 cores}}\n'),
+    says: [/STDIN:13: \S+limits\.cpu: .*did you mean 2\?/],
+  },
+  {
+    what: 'a port of nodes that is taken',
+    command: apply,
+    input: service('{type: NodePort, ports: [{port: 80, nodePort: 30080}]}'),
+    says: [/spec\.ports\[0\]\.nodePort: Invalid value: 30080: provided port is already allocated/],
+  },
+  {
+    what: 'a port of nodes out of range',
+    command: apply,
+    input: service('{type: NodePort, ports: [{port: 80, nodePort: 80}]}'),
+    says: [/nodePort: Invalid value: 80: .* The range of valid ports is 30000-32767/],
+  },
+  {
+    what: 'an address of a Service out of range',
+    command: apply,
+    input: service('{clusterIP: 10.0.0.1, ports: [{port: 80}]}'),
+    says: [/failed to allocate IP 10\.0\.0\.1: .* range of valid IPs is 10\./],
+  },
+  {
+    what: 'a schedule in words, and pods of a job that always restart',
+    command: apply,
+    input:
+      'apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\nspec: {schedule: every day, jobTemplate: {spec: {template: {spec: {restartPolicy: Always, containers: [{name: c, image: i}]}}}}}\n',
+    says: [
+      /spec\.schedule: Invalid value: "every day": expected exactly 5 fields, found 2/,
+      /restartPolicy: .*valid values: "OnFailure", "Never"/,
+    ],
+  },
+  {
+    what: 'a workflow with several faults',
+    command: apply,
+    input:
+      'apiVersion: minik8s.io/v1\nkind: Workflow\nmetadata: {name: w}\nspec: {definition: {StartAt: A, States: {A: {Type: Task, Resource: "function:f", Next: C}, B: {Type: Tsk}}}}\n',
+    says: [
+      /\n\* spec\.definition\.States\.A\.Next: .*"C"/,
+      /\n\* spec\.definition\.States\.B\.Type: .*"Tsk"/,
+    ],
+  },
+];
+
+export const commands: readonly Mistake[] = [
+  {
+    what: 'a list of a namespace that does not exist',
+    command: 'get pods -n nosuchns',
+    says: [/namespace "nosuchns" does not exist; minik8s ctl get namespaces lists those that do/],
+    status: 0,
+  },
+  {
+    what: 'an apply into a namespace that does not exist',
+    command: 'apply -n nosuchns -f -',
+    input: configMap('  a: b\n'),
+    says: [/namespaces "nosuchns" not found/, /Note: .*: minik8s ctl create namespace nosuchns$/m],
+  },
+  {
+    what: 'an object of another namespace',
+    command: 'get deployment elsewhere',
+    says: [/deployments\.apps "elsewhere" exists in namespace shop; use -n shop/],
+  },
+  {
+    what: 'a pod that is scaled',
+    command: 'scale pod single --replicas=3',
+    says: [/cannot scale pods: they have no replicas/],
+  },
+  {
+    what: 'an image of a container that does not exist',
+    command: 'set image deployment/here wbe=nginx',
+    says: [/unable to find container named "wbe"/],
+  },
+  {
+    what: 'an undo to a revision that does not exist',
+    command: 'rollout undo deployment/here --to-revision=9',
+    says: [/unable to find specified revision 9 in history/],
+  },
+  {
+    what: 'a port above 65535',
+    command: 'port-forward single 99999:80',
+    says: [/'99999': expected a number up to 65535/],
+  },
+  {
+    what: 'the namespace default that is deleted',
+    command: 'delete namespace default',
+    says: [/this namespace may not be deleted/],
+  },
+  {
+    what: 'a kubeconfig that does not exist',
+    command: 'get pods --kubeconfig /nonexistent',
+    says: [/kubeconfig \/nonexistent does not exist/],
+  },
+  {
+    what: 'an identity without rights',
+    command: 'get pods --as eve',
+    says: [/User "eve" cannot list resource "pods" in API group "" in the namespace "default"/],
+  },
+  {
+    what: 'a token without rights',
+    command: 'create token default --as eve',
+    says: [/serviceaccounts\/token "default" is forbidden: User "eve" cannot create/],
+  },
+  {
+    what: 'a token that is not one',
+    command: 'get pods --token nonsense',
+    says: [/the server does not accept the token of context \S+: it is not this cluster's/],
+  },
+  {
+    what: 'an invalid argument of a call',
+    command: 'function invoke hello {x',
+    says: [/the argument of a call must be JSON, such as '\{"name": "you"\}': /],
+  },
+  {
+    what: 'a function from an empty folder',
+    command: 'function create hello --from EMPTY',
+    says: [/there is no program in \S+: no main\.py \(Python\) and no main\.js \(Node\.js\)/],
+  },
+  ...['function', 'workflow', 'trigger'].map((group) => ({
+    what: `the word list of other clients after ${group}`,
+    command: `${group} list`,
+    says: [new RegExp(`unknown command list: did you mean minik8s ctl ${group} get\\?`)],
+  })),
+  {
+    what: 'the word list of other clients for images',
+    command: 'image list',
+    says: [/unknown command list: did you mean minik8s ctl image ls\?/],
+  },
+];
+
+/** Contents of kubeconfigs, made from a valid one, and the answers to `get pods`. */
+export const kubeconfigs: readonly {
+  readonly what: string;
+  readonly change: (text: string) => string;
+  readonly says: RegExp;
+}[] = [
+  { what: 'is not YAML', change: () => 'a: [\n', says: /kubeconfig FILE is not YAML: / },
+  { what: 'is empty', change: () => '', says: /kubeconfig FILE: no contexts are defined; name another file/ },
+  {
+    what: 'has no current context',
+    change: (text) => text.replace(/"current-context":\s*"[^"]*",?|,\s*"current-context":\s*"[^"]*"/, ''),
+    says: /kubeconfig FILE: no context is current; choose one of \S+ with --context/,
+  },
+  {
+    what: 'names http',
+    change: (text) => text.replaceAll('https://', 'http://'),
+    says: /if the server speaks TLS, as minik8s does, write https:\/\/127\.0\.0\.1:\d+/,
+  },
+  {
+    what: 'names a port at which nothing listens',
+    change: (text) => text.replaceAll(/https:\/\/127\.0\.0\.1:\d+/g, 'https://127.0.0.1:1'),
+    says: /cannot reach the API server at https:\/\/127\.0\.0\.1:1: connection refused; is it running\?/,
+  },
+];
