@@ -58,7 +58,7 @@ test('no other user can reach it: no network port, and a directory of its owner 
   }
 });
 
-test('it is started again when killed, keeps its data, and is gone after stop', limit, async () => {
+test('it is started again when killed, keeps its data, and does not run after stop', limit, async () => {
   const { etcd, connect, stop } = await startTestEtcd();
   const store = await connect();
   let last: number | undefined;

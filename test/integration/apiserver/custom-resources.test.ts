@@ -103,7 +103,7 @@ describe('a definition', () => {
     assert.match((await server.call('GET', '/openapi/v3')).text, /apis\/example.com\/v1beta1/);
   });
 
-  it('serves objects in each version, whichever they were written in', async () => {
+  it('serves objects in each version, whichever version they were written in', async () => {
     const made = await server.call('POST', beta, { metadata: { name: 'b' }, spec: { size: 5 } });
     assert.equal(made.status, 201, made.text);
     assert.match(made.headers.get('warning') ?? '', /example.com\/v1beta1 Widget is deprecated/);
@@ -139,7 +139,7 @@ describe('a definition', () => {
     assert.equal(sizeOf((await server.call('GET', `${collection}/a`)).json()), 7);
   });
 
-  it('has columns, and fields by which objects are selected', async () => {
+  it('has columns, and fields that field selectors may use', async () => {
     await server.call('PATCH', `${collection}/b`, { spec: { colour: 'red' } }, merge);
     const table = await server.call('GET', collection, undefined, {
       headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
@@ -183,7 +183,7 @@ describe('a definition', () => {
 });
 
 describe('the status of a definition', () => {
-  it('may have conditions of clients, whatever they contain', async () => {
+  it('may have conditions of clients, with any content', async () => {
     const path = `${definitions}/widgets.example.com/status`;
     const found = (await server.call('GET', path)).json<CustomResourceDefinition>();
     found.status?.conditions?.push({ type: 'StatusUpdate', status: '', message: 'set by a client' });
@@ -193,7 +193,7 @@ describe('the status of a definition', () => {
 });
 
 describe('a definition that changes', () => {
-  it('serves what was stored before, in another storage version and with new columns', async () => {
+  it('serves earlier objects in another storage version and with new columns', async () => {
     const before = (
       await server.call('GET', `${definitions}/widgets.example.com`)
     ).json<CustomResourceDefinition>();
@@ -249,7 +249,7 @@ describe('the schema of a kind', () => {
     assert.match(wrong.text, /spec.size in body must be of type integer: \\"string\\"/);
   });
 
-  it('gives stored objects new defaults, and hides fields that it has no more', async () => {
+  it('gives stored objects new defaults, and hides fields that it no longer has', async () => {
     await put((properties) => {
       properties.shape = { type: 'string', default: 'round' };
       delete properties.colour;
@@ -281,7 +281,7 @@ describe('the schema of a kind', () => {
     assert.equal(again.metadata.resourceVersion, after.metadata.resourceVersion);
   });
 
-  it('is that of an applied configuration', async () => {
+  it('is used for an applied configuration', async () => {
     const apply = { headers: { 'content-type': 'application/apply-patch+yaml' } };
     const body = (spec: object) => ({
       ...{ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'applied' }, spec },
@@ -374,7 +374,7 @@ describe('a kind that preserves unknown fields', () => {
     assert.deepEqual(entry?.fieldsV1, { 'f:spec': { '.': {}, 'f:any': {} } });
   });
 
-  it('is not applied with a key that stands twice', async () => {
+  it('is not applied with a duplicate key', async () => {
     const body = 'apiVersion: example.com/v1\nkind: Note\nmetadata: {name: a}\nspec:\n  any: 1\n  any: 2\n';
     const headers = { 'content-type': 'application/apply-patch+yaml' };
     const path = '/apis/example.com/v1/notes/a?fieldManager=m&fieldValidation=Strict';

@@ -113,7 +113,7 @@ function assertTooMany({ status, headers, body }: Reply): void {
 }
 
 describe('too many requests', () => {
-  it('of one user are rejected while others, nodes, heartbeats and probes are answered', async (t) => {
+  it('of one user are rejected while other users, nodes, heartbeats and probes are answered', async (t) => {
     const { wrapStore, letGo, waiting } = gatedStore();
     const server = await start(t, { wrapStore, limits: { requests: 4, watches: 2 } });
     const greedy = await as(server, 'greedy', masters);
@@ -149,7 +149,7 @@ describe('too many requests', () => {
     assert.equal((await third.call('GET', maps)).status, 200);
   });
 
-  it('for logs count as requests, and as streams where they are followed', async (t) => {
+  it('for logs count as requests, and as streams if the logs are followed', async (t) => {
     const { wrapStore, letGo, waiting } = gatedStore();
     const server = await start(t, { wrapStore, limits: { requests: 2, watches: 1 } });
     const user = await as(server, 'reader', masters);
@@ -277,7 +277,7 @@ describe('too many connections', () => {
     for (const { hangUp } of watches) hangUp();
   });
 
-  it('from one port to two addresses of the server count as all do', async (t) => {
+  it('from one port to two addresses of the server count like any others', async (t) => {
     const server = await start(t, {
       listenClock: new FakeClock(),
       listen: { ...listen, address: '0.0.0.0' },
@@ -322,7 +322,7 @@ describe('too many connections', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('with a certificate may wait for their first request, others are cut off', async (t) => {
+  it('with a certificate may wait for their first request, those without one are closed', async (t) => {
     const server = await start(t, { listen: { patienceMs: 300, stalledMs: 500 } });
     const { key, certificate } = await server.clientCertificate('user', masters);
     const tls = { host: '127.0.0.1', port: server.port, ca: server.authority.certificate };

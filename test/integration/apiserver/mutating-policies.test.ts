@@ -140,7 +140,7 @@ describe('a MutatingAdmissionPolicy', () => {
     assert.equal((await dry<ConfigMap>(configMap('one'))).metadata.labels, undefined);
   });
 
-  it('merges lists with keys item by item, with the defaults of what it adds', async () => {
+  it('merges lists with keys item by item, with the defaults of added items', async () => {
     const expression = `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{
       initContainers: [Object.spec.template.spec.initContainers{name: "mesh", image: "mesh", restartPolicy: "Always"}],
       containers: object.spec.template.spec.containers.map(c,
@@ -456,8 +456,8 @@ describe('a costly mutation', () => {
     });
 });
 
-describe('policies cannot', () => {
-  it('see policies, bindings and webhook configurations', async () => {
+describe('mutating policies do not apply', () => {
+  it('to policies, bindings and webhook configurations', async () => {
     const every = {
       resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] }],
     };
@@ -479,7 +479,7 @@ describe('policies cannot', () => {
     });
   });
 
-  it('change requests that store no object: one that would is refused, others pass', async () => {
+  it('to requests that store no object: one that a policy would change is refused, and others pass', async () => {
     const accounts = '/api/v1/namespaces/default/serviceaccounts';
     assert.equal(
       (
@@ -571,7 +571,7 @@ describe('a user who may write mutating policies, but not read Secrets', () => {
   };
   const paramRef = { name: 's', namespace: 'kube-system', parameterNotFoundAction: 'Deny' };
 
-  it('cannot use them as parameters, nor choose those of a policy', async () => {
+  it('cannot use them as parameters, and cannot change a policy that does', async () => {
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const resources = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'];
     const rules = [{ apiGroups: ['admissionregistration.k8s.io'], resources, verbs: ['*'] }];

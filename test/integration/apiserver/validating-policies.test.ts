@@ -70,7 +70,7 @@ const post = (object: object, namespace = 'default') =>
   server.call('POST', `/api/v1/namespaces/${namespace}/configmaps`, object);
 
 describe('a ValidatingAdmissionPolicy', () => {
-  it('refuses what its expression does not hold for, in the words of its message', async () => {
+  it('refuses requests that do not satisfy its expression, with its message', async () => {
     const validations = [
       { expression: "object.data.size != 'huge'", message: 'too big', reason: 'Forbidden' },
     ];
@@ -136,7 +136,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     });
   });
 
-  it('warns instead of refusing, and holds only where its binding says', async () => {
+  it('warns instead of refusing, and applies only where its binding selects', async () => {
     const validations = [{ expression: 'false', message: 'never' }];
     await withPolicy('warning', { validations }, { validationActions: ['Warn'] }, async () => {
       const { status, headers } = await post(configMap('seven'));
@@ -216,7 +216,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     });
   });
 
-  it('asks the authorizer about the user of the request', async () => {
+  it('lets expressions ask the authorizer about the user of the request', async () => {
     const expression = "authorizer.group('').resource('secrets').namespace('default').check('get').allowed()";
     await withPolicy('rights', { validations: [{ expression }] }, {}, async () => {
       assert.equal((await post(configMap('ten'))).status, 201);
@@ -284,7 +284,7 @@ describe('a ValidatingAdmissionPolicy', () => {
 });
 
 describe('a policy that is evaluated for many parameters', () => {
-  it('lets other requests go on between two evaluations', async () => {
+  it('lets other requests proceed between two evaluations', async () => {
     const slow = await startTestServer({ clock: systemClock });
     try {
       const send = async (path: string, object: object) => {
@@ -378,7 +378,7 @@ describe('a user who may write policies, but not read all Secrets', () => {
     await create('validatingadmissionpolicies', policy('of-admin', { ...secrets, ...leak }));
   });
 
-  it('cannot use them as parameters, nor choose those of a policy', async () => {
+  it('cannot use them as parameters, and cannot change the parameters of a policy', async () => {
     const made = await as(
       'POST',
       `${group}/validatingadmissionpolicies`,

@@ -106,7 +106,7 @@ describe("a mistake in a manifest of Kubernetes' own", () => {
       assert.doesNotMatch((await linesOf('apply', text)).join('\n'), /convert/);
     });
 
-  it('gets none where the server refuses the user', async () => {
+  it('gets no hint if the server refuses the user', async () => {
     const other = ctlFor(await server.kubeconfigFor('nobody', []));
     const { status, err } = await other(['create', '-f', '-'], {
       stdin: pod(

@@ -136,7 +136,7 @@ describe('ctl describe beside kubectl 1.32', { timeout: 300_000, skip: unlessKub
     assert.deepEqual(comparable(ours.out, 'pod', 'ours'), comparable(theirs.out, 'pod', 'theirs'));
   });
 
-  it('says what a user may not read, and describes the rest', async () => {
+  it('reports what a user may not read, and describes the rest', async () => {
     await created('/apis/rbac.authorization.k8s.io/v1/clusterroles', {
       metadata: { name: 'few' },
       rules: [

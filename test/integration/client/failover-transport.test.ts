@@ -133,7 +133,7 @@ test('the first server is used, and kept after it was left for another', async (
   assert.equal(await send(), 'one');
 });
 
-test('a write to a server that refuses connections goes to the next, once', async () => {
+test('a write to a server that refuses connections is sent to the next server, once', async () => {
   await one.stop();
   assert.equal(await send('POST'), 'two');
   assert.deepEqual([two.requests, three.requests], [['POST /x'], []]);

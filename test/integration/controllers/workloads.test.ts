@@ -103,7 +103,7 @@ describe('workloads', () => {
     });
   });
 
-  it('a pod that is deleted is replaced, and its endpoint is gone at once', async () => {
+  it('a pod that is deleted is replaced, and its endpoint is removed at once', async () => {
     await cluster.client.resource(serviceResource).create(service);
     await cluster.client.resource(deploymentResource).create(deployment(2));
     await rolledOut(2);

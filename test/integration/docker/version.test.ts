@@ -39,7 +39,7 @@ async function stop(): Promise<readonly string[]> {
 
 afterEach(stop);
 
-test('the engine is asked once, and requests name what both know', async () => {
+test('the engine is queried once, and requests use the latest version that both support', async () => {
   await start('1.52', '1.44');
   const docker = dockerClient(socket);
   await Promise.all([docker.info(), docker.df()]);
@@ -47,7 +47,7 @@ test('the engine is asked once, and requests name what both know', async () => {
   assert.deepEqual((await stop()).toSorted(), ['/v1.51/info', '/v1.51/info', '/v1.51/system/df', '/version']);
 });
 
-test('an engine that takes the place of another is asked again', async () => {
+test('an engine that replaces another is queried again', async () => {
   const docker = dockerClient(socket);
   await assert.rejects(docker.info(), { code: 'ENOENT' });
   await start('1.41', '1.12');

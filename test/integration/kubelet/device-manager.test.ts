@@ -109,7 +109,7 @@ test('an absent device is not allocated, stays in the capacity for five minutes,
   assert.deepEqual(await give('one'), ['a']);
 });
 
-test('a device that comes back in time stays', async (context) => {
+test('a device that returns in time stays', async (context) => {
   const { manager, clock, count } = start(context);
   const source = new Source('a');
   manager.set(source);
@@ -123,7 +123,7 @@ test('a device that comes back in time stays', async (context) => {
   assert.deepEqual(count(), { capacity: 1, allocatable: 0 });
 });
 
-test('a device that came back and disappears again has five minutes from then', async (context) => {
+test('a device that returned and disappears again has five minutes from then', async (context) => {
   const { manager, clock, count, log } = start(context);
   const source = new Source('a');
   manager.set(source);
@@ -139,7 +139,7 @@ test('a device that came back and disappears again has five minutes from then', 
   assert.deepEqual(manager.allocatable(), {});
 });
 
-test('the later of two sources counts, whatever becomes of the other', async (context) => {
+test('the later of two sources counts, however the other changes', async (context) => {
   const { manager, give, count } = start(context);
   const [first, second] = [new Source('a'), new Source('x', 'y')];
   manager.set(first);
@@ -161,7 +161,7 @@ test('concurrent requests get different devices, and a failing one delays no oth
   assert.deepEqual(await give('one'), ['a']);
 });
 
-test('a container has what it had last, after a restart and after a device was sick', async (context) => {
+test('a container keeps its devices after a restart and after a device was unhealthy', async (context) => {
   const { manager, give } = start(context);
   const source = new Source('a', 'b', 'c');
   manager.set(source);
@@ -173,7 +173,7 @@ test('a container has what it had last, after a restart and after a device was s
   assert.deepEqual(await give('one'), ['b']);
 });
 
-test('a source is asked for its preference where there is a choice beside what the container had', async (context) => {
+test("the preference of a source is requested if there is a choice beyond the container's earlier devices", async (context) => {
   const { manager, give } = start(context);
   const source = new Source('a', 'b', 'c');
   const asked: unknown[] = [];
@@ -212,7 +212,7 @@ test('the containers of the engine determine the allocations after a restart of 
   assert.deepEqual(await give('four'), ['d']);
 });
 
-test('a pod that is not known as active yet has what its containers have', async (context) => {
+test('a pod that is not yet active keeps the devices of its containers', async (context) => {
   const { manager, has } = start(context);
   manager.set(new Source('a', 'b'));
   has('one', 1, 'b');
@@ -220,7 +220,7 @@ test('a pod that is not known as active yet has what its containers have', async
   assert.deepEqual(ids, { [resource]: ['b'] });
 });
 
-test('the latest devices are on disk, and are absent after a restart; without the file there are none', async (context) => {
+test('the latest devices are on disk, and are missing after a restart without the file', async (context) => {
   const first = start(context);
   const source = new Source('a');
   for (let i = 0; i < 20; i++) {
@@ -265,7 +265,7 @@ test('a source whose devices change all the time has the newest written, and not
 
 const nvidia = 'nvidia.com/gpu';
 
-test("NVIDIA's cards are offered; one that the driver has no more stays as a sick one", async (context) => {
+test("NVIDIA's cards are offered; a card that the driver no longer has stays as unhealthy", async (context) => {
   const { manager, active } = start(context);
   const machine = nvidiaDriver(directoryOf());
   const cards = new NvidiaCards({
@@ -313,7 +313,7 @@ test("NVIDIA's cards have their files in /dev", async (context) => {
   assert.equal((await cards.give([one])).nodes?.[0]?.source, '/dev/nvidia7');
 });
 
-test("the manager knows whether the engine itself can provide NVIDIA's cards", async (context) => {
+test("the manager determines whether the engine itself can provide NVIDIA's cards", async (context) => {
   const { manager, active } = start(context);
   const machine = nvidiaDriver(directoryOf());
   const one = machine.card(1);
@@ -341,7 +341,7 @@ test('an NVIDIA driver folder that describes no card is ignored, and hides no ot
   assert.deepEqual(cards.devices, [{ id: one, healthy: true }]);
 });
 
-test("a card of NVIDIA's that the driver has no more is not given", async (context) => {
+test("a card of NVIDIA's that the driver no longer has is not allocated", async (context) => {
   const { manager } = start(context);
   const machine = nvidiaDriver(directoryOf());
   const one = machine.card(1);

@@ -62,7 +62,7 @@ function node(base: string, settings: DeviceSettings | undefined) {
 const mknod = (path: string, type: 'b' | 'c', major: number, minor: number) =>
   execFileSync('mknod', [path, type, String(major), String(minor)]);
 
-test('a node without settings of devices forgets those of an earlier agent after five minutes', async () => {
+test('a node without settings of devices forgets the devices of an earlier agent after five minutes', async () => {
   const base = directoryOf();
   mkdirSync(join(base, 'data'));
   writeFileSync(join(base, 'data/devices.json'), '{"example.com/gpu":2}');
@@ -108,7 +108,7 @@ test('a node without device settings has none, and stops on request', async () =
   await end();
 });
 
-test('a container gets devices of both of its resources, of blocks of storage too, or none of them', async () => {
+test('a container gets devices of both of its resources, including blocks of storage, or none of them', async () => {
   const base = directoryOf();
   for (const [name, type] of [
     ['gpu0', 'c'],
@@ -153,7 +153,7 @@ test('a directory of devices that comes later is looked for once a minute', asyn
   });
 });
 
-test('reset takes away the socket that a killed agent left, and the directory when nothing else is in it', async () => {
+test('reset removes the socket that a killed agent left, and the directory when it is empty', async () => {
   const base = directoryOf();
   const plugins = join(base, 'plugins');
   await removePluginSocket(plugins);
@@ -275,7 +275,7 @@ test('a directory of devices is read again a moment after it changes, and each m
   await waits(200);
 });
 
-test('the cards of the machine are among the devices of a node with settings, and given by the runtime of that name', async () => {
+test('the cards of the machine are among the devices of a node with settings, and are provided by the runtime of that name', async () => {
   for (const [settings, runtime] of [
     [{ rules: [] }, 'nvidia'],
     [{ rules: [] }, 'runc'],

@@ -39,7 +39,7 @@ describe('the security of a pod on Docker', () => {
   }
   const fileOf = (pod: Pod, name: string, path: string) => inside(pod, name, `cat ${path}`);
 
-  it('gives groups, kernel parameters and a group for what the pod writes', async () => {
+  it('sets groups, kernel parameters and a group for the files that the pod writes', async () => {
     await node.createPod('grouped', {
       securityContext: {
         runAsUser: 1000,
@@ -70,7 +70,7 @@ describe('the security of a pod on Docker', () => {
     assert.match(await fileOf(pod, 'main', '/proc/1/status'), /^Seccomp:\s+2$/m);
   });
 
-  it('gives volumes to the group of the pod, and what is made in them', async () => {
+  it('assigns volumes and their new files to the group of the pod', async () => {
     const volumes = [
       { name: 'disk', emptyDir: {} },
       { name: 'memory', emptyDir: { medium: 'Memory' } },
@@ -97,7 +97,7 @@ describe('the security of a pod on Docker', () => {
     );
   });
 
-  it('lets the containers of a pod see each other’s processes where they are shared', async () => {
+  it('shows the containers of a pod each other’s processes if they share a process namespace', async () => {
     await node.createPod('open', {
       shareProcessNamespace: true,
       terminationGracePeriodSeconds: 1,
@@ -352,7 +352,7 @@ describe('the security of a pod on Docker', () => {
     );
   });
 
-  it('gives the groups of the image besides, or not', async () => {
+  it('adds the groups of the image with the policy Merge, and not with Strict', async () => {
     const image = await imageWithAccounts(node);
     const groupsOf = async (name: string, policy: string, ids: object) => {
       await node.createPod(name, {

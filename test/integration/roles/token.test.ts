@@ -249,7 +249,7 @@ describe('a bootstrap token', () => {
     assert.equal((await ask(whole, 'GET', '/api')).status, 401);
   });
 
-  it('may ask for a certificate and read what became of it, and nothing else', async () => {
+  it('may request a certificate and read the result, and nothing else', async () => {
     const whole = await created();
     const other = await created();
     assert.equal((await ask(whole, 'POST', requests, await certificateRequest('mine'))).status, 201);
@@ -292,7 +292,7 @@ describe('a bootstrap token', () => {
     }
   });
 
-  it('may not request certificates of other signers, nor approve its own', async () => {
+  it('may not request certificates of other signers, and may not approve its own', async () => {
     const whole = await created();
     const serving = await certificateRequest('s', { signerName: 'kubernetes.io/kubelet-serving' });
     const refused = await ask(whole, 'POST', requests, serving);

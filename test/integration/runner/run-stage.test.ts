@@ -140,7 +140,7 @@ describe('a stage of tests', () => {
     assert.deepEqual(order, ['a', 'a']);
   });
 
-  it('fails with four files that fail, and runs none of them again', async (context) => {
+  it('fails with four files that fail, and repeats none of them', async (context) => {
     const texts = Object.fromEntries(
       ['a', 'b', 'c', 'd'].map((name) => [name, once(name, 'assert.fail();')]),
     );
@@ -209,7 +209,7 @@ describe('a stage of tests', () => {
     assert.ok(passed, printed);
   });
 
-  it('begins with the files that took longest in the last run, and keeps what they took', async (context) => {
+  it('begins with the files that took longest in the last run, and stores their times', async (context) => {
     const texts = { a: passes, b: passes, c: passes };
     const { order, times } = await run(context, texts, {
       stage: { concurrency: 1 },
@@ -232,7 +232,7 @@ describe('a stage of tests', () => {
 describe('files that share a process', () => {
   const shared = { stage: { filesInProcess: 4 } };
 
-  it('run again by themselves, those that failed', async (context) => {
+  it('are repeated alone if they failed', async (context) => {
     const texts = { a: passes, b: once('b', 'assert.fail();'), c: passes };
     const { passed, order, result } = await run(context, texts, shared);
     assert.ok(passed);
@@ -241,7 +241,7 @@ describe('files that share a process', () => {
     assert.deepEqual([result.passed, result.failed], [3, 0]);
   });
 
-  it('run again, those that had not reported when their process ended', async (context) => {
+  it('are repeated if they had not reported when their process ended', async (context) => {
     const texts = { a: passes, b: once('b', 'process.exit(0);'), c: passes };
     const { passed, order, result } = await run(context, texts, shared);
     assert.ok(passed);

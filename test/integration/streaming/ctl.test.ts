@@ -268,7 +268,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
     assert.equal(errors[1], 'error: lost connection to pod\n');
   });
 
-  it('port-forward goes on with the ports that it can have', async () => {
+  it('port-forward continues with the ports that it can open', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const taken = (other.address() as { port: number }).port;

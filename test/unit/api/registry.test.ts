@@ -44,7 +44,7 @@ test('every rule is of a type and of fields that Kubernetes or a kind of our own
   assert.deepEqual(wrong, []);
 });
 
-test('a type has its rules from one place', () => {
+test('a type has its rules in one place', () => {
   const named = [sharedRules, ...registry.map((kind) => kind.rules ?? {})].flatMap(Object.keys);
   assert.deepEqual(
     named.filter((name, index) => named.indexOf(name) !== index),

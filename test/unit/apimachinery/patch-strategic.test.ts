@@ -72,7 +72,7 @@ test('lists of 100,000 items are merged, ordered and emptied', () => {
   assert.deepEqual(applyStrategicPatch(target, patch, type), { finalizers: [], ownerReferences: [] });
 });
 
-test('without an order of its own a patch puts what is new first, as upstream does', () => {
+test('without an order of its own a patch puts new items first, as upstream does', () => {
   const pod = kubernetesFields.typeOf('core.v1.Pod');
   assert.ok(pod);
   const containers = (...names: string[]) => ({ spec: { containers: names.map((name) => ({ name })) } });

@@ -234,7 +234,7 @@ const multiplying: readonly [title: string, held: readonly PolicyRule[], wanted:
 ];
 
 for (const [title, held, wanted] of multiplying)
-  test(`${title} are not compared with as many others in one step, nor beyond a bound`, () => {
+  test(`${title} are not compared with as many others in one step, and at most up to a limit`, () => {
     const steps = coverageOf(held, wanted);
     let taken = 0;
     let step = steps.next();

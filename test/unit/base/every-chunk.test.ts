@@ -33,7 +33,7 @@ describe('a stream read chunk by chunk', () => {
     assert.deepEqual(await read(everyChunk(source)), { text: 'one', error: 'broken' });
   });
 
-  test('that is closed before its end is no whole one', async () => {
+  test('that is closed before its end is reported as incomplete', async () => {
     const source = new PassThrough();
     const reading = read(everyChunk(source));
     source.write('one');

@@ -34,7 +34,7 @@ const ofMaster: readonly ControllerFactory[] = [
 ];
 const define = (factory: ControllerFactory) => new ScriptedWorld(factory).controller;
 
-test('each has a name of its own, by which it is logged and measured', () => {
+test('each has a separate name, by which it is logged and measured', () => {
   const names = [...ofLeader, ...ofMaster].map((factory) => define(factory).name);
   assert.equal(new Set(names).size, names.length);
   for (const name of names) assert.match(name, /^[a-z-]+$/);

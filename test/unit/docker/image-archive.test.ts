@@ -124,7 +124,7 @@ for (const [what, files, message] of [
     /is for windows, not for linux/,
   ],
 ] as const satisfies readonly (readonly [string, readonly File[], RegExp])[])
-  test(`an archive with ${what} is refused with what is wrong`, async () => {
+  test(`an archive with ${what} is refused with the fault`, async () => {
     await assert.rejects(readImageArchive(tar(files)), message);
   });
 

@@ -35,7 +35,7 @@ describe('findings', () => {
     ]);
   });
 
-  it('of known facts bear the name of their check', () => {
+  it('of known facts have the name of their check', () => {
     const checks = [{ name: 'a', find: (facts: number) => [ok(`has ${facts}`), ok('more')] }];
     assert.deepEqual(findingsOf('subject', checks, { value: 7 }, undefined), [
       { check: 'a', severity: 'ok', found: 'has 7' },

@@ -45,7 +45,7 @@ describe('a gRPC call', () => {
     assert.equal(headers['grpc-timeout'], '1501m');
   });
 
-  it('leaves no timer of its own after its answer', async () => {
+  it('leaves no timer after its answer', async () => {
     await using rig = await Rig.withServer();
     const client = rig.client();
     for (let count = 0; count < 2; count++) {
@@ -226,7 +226,7 @@ describe('a gRPC stream', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('that is not read holds its server back, but no call on the same connection', async () => {
+  it('that is not read slows its server down, but no call on the same connection', async () => {
     await using rig = await Rig.withServer();
     const client = rig.client();
     const { stream, call } = await opened(rig, client);

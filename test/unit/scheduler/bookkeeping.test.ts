@@ -21,7 +21,7 @@ const [a, b] = [podInfo(wanting('a', {})), podInfo(wanting('b', {}))];
 
 describe('pods that wait for room on a node', () => {
   const on = (nominations: Nominations, name: string) => [...nominations.on(name)].map(nameOf);
-  it('wait there alone, until they wait elsewhere or no more', () => {
+  it('wait there alone, until they wait elsewhere or no longer', () => {
     const nominations = new Nominations();
     nominations.set(a, 'n');
     nominations.set(b, 'n');
@@ -112,8 +112,8 @@ describe('pods that have a node', () => {
   });
 });
 
-describe('a node in thought', () => {
-  it('is as full as the node, and leaves that as it was', () => {
+describe('a copy of a node for a simulation', () => {
+  it('has the load of the node, and changes of it do not change the node', () => {
     const ports = [{ containerPort: 1, hostPort: 80, protocol: 'TCP' as const }];
     const resources = { requests: { cpu: '1' } };
     const there = pod('x', { spec: { nodeName: 'n', containers: [container({ ports, resources })] } });
@@ -136,7 +136,7 @@ describe('a node in thought', () => {
   });
 });
 
-it('of an image is known on how many nodes it is', () => {
+it('the number of nodes with an image is counted', () => {
   const having = (name: string, ...images: string[]) => {
     const made = node(name);
     return {
@@ -209,13 +209,13 @@ describe('a permit', () => {
   for (const [what, plugins, times, expected] of table)
     it(what, () => assert.deepEqual(answers(plugins, ...times), expected));
 
-  it('is had of a node that is gone: the pod cannot be bound there', () => {
+  it('is granted for a deleted node: the pod cannot be bound there', () => {
     const permits = new Permits([permitting('Slow', { waitMs: 500 })]);
     permits.ask(key, wanting('p', {}), 'n', 0);
     assert.deepEqual(permits.answer(key, snapshotOf([]), 0).answer, allowed);
   });
 
-  it('is asked for first', () => {
+  it('is requested first', () => {
     const permits = new Permits([]);
     assert.throws(() => permits.answer(key, snapshotOf([]), 0), /no permit was asked for default\/p/);
     permits.ask(key, wanting('p', {}), 'n', 0);

@@ -129,7 +129,7 @@ describe('a change among them is reported', () => {
     ['a volume', persistentVolumeResource],
     ['a class', storageClassResource],
   ] as const)
-    it(`${what} that comes, changes and goes`, () => {
+    it(`${what} that is added, changed and removed`, () => {
       const { told, put, informers } = followed();
       assert.equal(
         told(() => put(resource, 'x', { spec: {} })),

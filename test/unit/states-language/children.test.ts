@@ -74,7 +74,7 @@ test('when a branch fails, the others are cancelled and the Parallel has its err
   );
 });
 
-test('a Parallel that fails is tried again whole, with ids of its own', async () => {
+test('a Parallel that fails is retried as a whole, with new ids', async () => {
   const run = await WorkflowRun.start(
     alone(parallel({ Retry: [{ ErrorEquals: ['States.BranchFailed'], MaxAttempts: 1 }] })),
     'in',
@@ -151,7 +151,7 @@ test('branches have waits and times of their own; the earliest is the timer', as
   assert.deepEqual(run.output, [{}, {}]);
 });
 
-test('variables of a branch: those around are seen, its own are gone with it', async () => {
+test('variables of a branch: outer ones are visible, and its own end with it', async () => {
   const run = await WorkflowRun.start({
     StartAt: 'P',
     States: {

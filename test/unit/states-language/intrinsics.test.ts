@@ -184,7 +184,7 @@ test('MathRandom draws from the first number on and below the second, the same f
   assert.notEqual(seeded(), call('States.MathRandom(1, 999999, 8)'));
 });
 
-test('UUID is drawn from the randomness that is passed in', () => {
+test('UUID is generated from the given randomness', () => {
   const uuid = call('States.UUID()', new SeededRandom(3));
   assert.match(String(uuid), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.equal(uuid, call('States.UUID()', new SeededRandom(3)));

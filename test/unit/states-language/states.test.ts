@@ -153,7 +153,7 @@ test('a Wait that is over at once does not wait', async () => {
     assert.equal((await WorkflowRun.start(wait(state))).state.status, 'Succeeded');
 });
 
-test('a Wait gives on what its paths say', async () => {
+test('a Wait passes on the value of its paths', async () => {
   const whole = await WorkflowRun.start(
     alone(
       {
@@ -208,7 +208,7 @@ for (const [name, state, output] of tasks)
   test(`Task: ${name}`, async () =>
     assert.deepEqual(await outputOf({ ...task, ...state }, input, answer), output));
 
-test('a Task is started with what its fields say, and has all of it in the state', async () => {
+test('a Task is started with its evaluated fields, and has all of them in the state', async () => {
   const run = await WorkflowRun.start(
     alone({
       ...task,
@@ -237,7 +237,7 @@ test('a Task is started with what its fields say, and has all of it in the state
   ]);
 });
 
-test('a Task whose input is that of the state does not keep it twice', async () => {
+test('a Task whose input is that of the state does not store it twice', async () => {
   const run = await WorkflowRun.start(alone({ ...task, End: true }), input);
   assert.equal(
     JSON.stringify(run.state).split('"text"').length - 1,
@@ -411,7 +411,7 @@ test('Choice: its paths, and what is assigned by the rule or by the state', asyn
   assert.deepEqual((await WorkflowRun.start(definition, { b: { a: 2 } })).output, { in: 2, v: 'default' });
 });
 
-test('variables: assigned together, from what was before, and seen by later states', async () => {
+test('variables: assigned together, from the earlier values, and visible in later states', async () => {
   const show = {
     Type: 'Pass',
     Parameters: { 'x.$': '$x', 'y.$': '$y', 'r.$': '$r.deep.x[0]', 'f.$': "States.Format('{}', $x)" },

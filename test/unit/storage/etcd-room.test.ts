@@ -52,7 +52,7 @@ function world(memberCount = 1) {
   };
 }
 
-test('members are asked every ten seconds, and every two where room is scarce', async () => {
+test('members are queried every ten seconds, and every two when room is scarce', async () => {
   const { clock, first, keep, stop, taken, room } = world();
   const kept = keep();
   await clock.advance(9_999);

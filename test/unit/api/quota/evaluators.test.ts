@@ -96,7 +96,7 @@ describe('a pod uses', () => {
     it(`itself as an object alone when it has ${phase}`, () =>
       assert.deepEqual(usage('pods', { spec: asking, status: { phase } }), { 'count/pods': '1' }));
 
-  it('all of it until its deadline has passed twice without an end', () => {
+  it('is charged for its full use until its deadline has passed twice without an end', () => {
     const at = (deletionTimestamp: string) => ({
       metadata: { deletionTimestamp, deletionGracePeriodSeconds: 30 },
       spec: asking,
@@ -270,7 +270,7 @@ describe('the resources that every container has to set', () => {
   const full = container({ cpu: '1', memory: '1' }, { cpu: '1', memory: '1' });
   const all = ['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'];
 
-  it('is cpu and memory, where a quota limits them', () => {
+  it('is cpu and memory, if a quota limits them', () => {
     assert.equal(missing(all, { containers: [full] }), undefined);
     assert.equal(
       missing(['pods', 'ephemeral-storage', 'requests.nvidia.com/gpu'], { containers: [{ name: 'a' }] }),
@@ -354,7 +354,7 @@ describe('the scopes of pods', () => {
       );
     });
 
-  it('have nothing of other kinds', () => {
+  it('select no objects of other kinds', () => {
     for (const plural of ['services', 'persistentvolumeclaims', 'configmaps'])
       assert.equal(evaluator(plural).isInScope(scope('NotTerminating'), {} as KubeObject), false);
   });

@@ -124,7 +124,7 @@ describe('is sent in pieces', () => {
     assert.deepEqual(sizes, [start.length + 100 * KiB, 1 + 100 * KiB, 1 + 100 * KiB + ']}\n'.length]);
   });
 
-  test('on a connection that is not used again when there will be more than 256 KiB', async () => {
+  test('on a connection that is not reused if there will be more than 256 KiB', async () => {
     for (const [bytes, count, connection] of [
       [64 * KiB, 3, null],
       [64 * KiB, 4, null],

@@ -94,7 +94,7 @@ describe('fields of DeleteOptions', () => {
         (error) => error instanceof StatusError && error.status.code === code && message.test(error.message),
       ));
 
-  test('are refused as those of DeleteOptions', () =>
+  test('are refused if they are invalid as DeleteOptions', () =>
     assert.throws(
       () => parseDeleteFields({ gracePeriodSeconds: 'soon' }, []),
       (error) => {
@@ -104,7 +104,7 @@ describe('fields of DeleteOptions', () => {
       },
     ));
 
-  test('a dry run in the query counts beside the body', () => {
+  test('apply beside a dry run in the query', () => {
     assert.equal(parseDeleteFields({}, ['All']).dryRun, true);
     assert.throws(() => parseDeleteFields({ dryRun: ['All'] }, ['Some']), /dryRun/);
   });
@@ -147,7 +147,7 @@ describe('DeleteOptions of a request', () => {
   ])
     test(`are refused with ?${query}`, () => assert.rejects(read(query), StatusError));
 
-  test('are those of the body when it has any', async () => {
+  test("are the body's if there is one", async () => {
     assert.deepEqual(await read('gracePeriodSeconds=1&propagationPolicy=Orphan', { gracePeriodSeconds: 9 }), {
       ...nothing,
       gracePeriodSeconds: 9,

@@ -22,7 +22,7 @@ function machine(context: TestContext) {
   return { file, io };
 }
 
-test('a KUBECONFIG of which no file exists is an error, though the default places have a configuration', (context) => {
+test('a KUBECONFIG without existing files is an error, even if the default places have a configuration', (context) => {
   const { file, io } = machine(context);
   assert.throws(() => findKubeconfig(io(file('a')), undefined), {
     name: 'UsageError',

@@ -43,7 +43,7 @@ describe('propertySet', () => {
     assert.equal(changed(propertySet(documents, 'current-context', 'new', false))[0]?.[0], 'one');
   });
 
-  it('refuses what is no field, and a value that does not fit', () => {
+  it('refuses an unknown field, and a value that does not fit', () => {
     for (const [path, value] of [
       ['clusters', 'x'],
       ['clusters.a', 'x'],

@@ -144,7 +144,7 @@ describe('the cluster answers', () => {
 
 describe('the zone follows', () => {
   const db = 'db.shop.svc.cluster.local';
-  it('endpoints that change, go and come', () => {
+  it('endpoints that are added, changed and removed', () => {
     const informers = makeShop();
     const zone = zoneOf(informers);
     const before = zone.serial;
@@ -157,7 +157,7 @@ describe('the zone follows', () => {
     assert.ok(zone.serial > before);
   });
 
-  it('services and namespaces that come and go', () => {
+  it('services and namespaces that are added and removed', () => {
     const informers = makeShop();
     const zone = zoneOf(informers);
     assert.equal(ask(zone, 'new.shop.svc.cluster.local'), 'NXDOMAIN');

@@ -252,7 +252,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.deepEqual([shown?.status?.phase, owners(shown)], [undefined, []]);
   });
 
-  it('is gone once it is denied, and no other of its name', async () => {
+  it('is deleted once it is denied, and no other of its name', async () => {
     await pending();
     sync();
     decided('Denied');
@@ -280,7 +280,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.equal(world.stored(nodeResource, 'a')?.status?.phase, 'Pending');
   });
 
-  it('is shown beside the owners that its request has, and only to itself', async () => {
+  it('is shown in addition to other owners of its request, and only to itself', async () => {
     const request = asking(joining());
     const note = { apiVersion: 'v1', kind: 'ConfigMap', name: 'note', uid: 'uid-note' };
     start('manual', { ...request, metadata: { ...request.metadata, ownerReferences: [note] } });
@@ -298,7 +298,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.deepEqual([shown?.apiVersion, shown?.kind], ['v1', 'Node']);
   });
 
-  it('is not shown again when its Node was deleted, and its request goes with it', async () => {
+  it('is not shown again if its Node was deleted, and its request is deleted with it', async () => {
     start('manual', asking(joining()));
     const request = asking(joining());
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'former' }];
@@ -313,7 +313,7 @@ describe('a machine that an administrator has to approve', () => {
     await assert.rejects(world.reconcile('r'), /no/);
   });
 
-  it('is not shown for a request that is gone, or a Node that was just made by another', async () => {
+  it('is not shown for a deleted request, or a Node that was just created by another client', async () => {
     start('manual', asking(joining()));
     world.take(kind, 'r');
     await world.reconcile('r');

@@ -80,7 +80,7 @@ describe('a claim that is deleted', () => {
     assert.deepEqual(world.keysOf(podResource, pod('p', { spec: { volumes: ephemeral } })), ['default/p-v']);
     assert.deepEqual(world.keysOf(podResource, pod('p')), []);
   });
-  it('is kept also where several pods may use it, of which one does', async () => {
+  it('is also kept if several pods may use it and one does', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     world.put(persistentVolumeClaimResource, going);
     world.store(podResource, pod('a', { spec: { volumes, nodeName: undefined } }));
@@ -118,7 +118,7 @@ describe('a claim that is deleted', () => {
     assert.deepEqual(finalizers, ofClaim.finalizers);
     assert.deepEqual(world.asked, ['update PersistentVolumeClaim c']);
   });
-  it('is tried again when the server does not answer, and others are not held up', async () => {
+  it('is retried if the server does not answer, and other claims are not delayed', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     world.put(persistentVolumeClaimResource, going);
     world.refuse = (verb) => (verb === 'update' ? newInternalError('no') : undefined);
@@ -259,7 +259,7 @@ describe('an ephemeral volume', () => {
     world.put(persistentVolumeClaimResource, claim('p-v'));
     await assert.rejects(world.reconcile('default/p'), /pod is not owner/);
   });
-  it('gets none when the pod goes', async () => {
+  it('gets none when the pod is being deleted', async () => {
     const world = new ScriptedWorld(ephemeralVolumeController);
     world.put(podResource, pod('p', { spec: { volumes: ephemeral }, metadata: { deletionTimestamp } }));
     await world.reconcile('default/p');

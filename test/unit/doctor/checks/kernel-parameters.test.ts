@@ -37,7 +37,7 @@ describe('checks of kernel parameters', () => {
     assert.deepEqual(forward?.fix, { kind: 'sysctl', name: 'net.ipv4.ip_forward', value: '1' });
   });
 
-  it('note what the kernel does not have', () => {
+  it('note parameters that the kernel does not have', () => {
     assert.deepEqual(
       at('sysctls', { values: new Map() }).map((line) => line.split(':')[0]),
       ['note', 'note'],

@@ -26,7 +26,7 @@ describe('checks of ports', () => {
       `ok: ${vxlan} is free`,
     ]));
 
-  it('find those that minik8s itself holds', () =>
+  it('accept ports that minik8s itself holds', () =>
     assert.deepEqual(
       at(
         [
@@ -55,7 +55,7 @@ describe('checks of ports', () => {
     assert.match(at([tcp(10250, 7, { address: '[::]' })])[1] ?? '', /^fault/);
   });
 
-  it('do not know a holder without its process', () =>
+  it('report a holder without its process as unknown', () =>
     assert.equal(
       at([{ protocol: 'tcp', address: '*', port: 6443 }])[0],
       `note: ${api} is held by a process that is not known # ss -lnp`,

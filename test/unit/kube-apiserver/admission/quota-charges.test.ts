@@ -153,7 +153,7 @@ describe('the charge of a write', () => {
     assert.equal(updates.length, 64);
   });
 
-  it('is taken from no quota that was deleted meanwhile', async () => {
+  it('leaves a quota that was deleted in the meantime unchanged', async () => {
     await make(quota('a', 0, 9));
     const found = await store.get(keyOf('a'));
     await store.delete(keyOf('a'), found?.revision ?? 0);

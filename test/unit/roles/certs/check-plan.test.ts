@@ -27,7 +27,7 @@ const check = (holder: Holder, content: CertificateContent | undefined, withinDa
   return checked;
 };
 
-test('a certificate in order has its end, its days and what renews it, and no remedy', () => {
+test('a valid certificate has its end, its days and its renewal, and no remedy', () => {
   const checked = check('master', { ...good, names: ['localhost'] });
   assert.deepEqual(checked, {
     path: '/data/file',

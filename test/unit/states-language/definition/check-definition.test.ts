@@ -121,7 +121,7 @@ const whole: [name: string, definition: unknown, expected: string[]][] = [
 for (const [name, definition, expected] of whole)
   test(`refused: ${name}`, () => assert.deepEqual(faults(definition), expected));
 
-test('a state of another machine cannot be gone to', () => {
+test('a Next that names a state outside its own state machine is rejected', () => {
   const states = { A: { Type: 'Map', ItemProcessor: inner, Next: 'I' }, B: end };
   assert.ok(
     faults({ StartAt: 'A', States: states }).includes(
@@ -597,10 +597,10 @@ const known =
 const others =
   'ItemReaderFailed NoChoiceMatched ParameterPathFailure Permissions QueryEvaluationError ResultPathMatchFailure';
 for (const name of `${known} ${others} ResultWriterFailed Runtime TaskFailed Timeout`.split(' '))
-  test(`the error States.${name} is known`, () =>
+  test(`the error States.${name} is accepted`, () =>
     assert.deepEqual(of({ ...task, Retry: [{ ErrorEquals: [`States.${name}`] }] }), []));
 
-test('an error of the language that there is not', () => {
+test('an undefined error of the language is rejected', () => {
   const [fault = '', ...more] = of({ ...task, Retry: [{ ErrorEquals: ['States.Nope'] }] });
   assert.match(
     fault,

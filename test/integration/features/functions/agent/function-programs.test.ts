@@ -164,7 +164,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
     }
 
     for (const what of ['no json', 'circle'])
-      it(`answers ${what} with an error of its own`, async () => {
+      it(`answers ${what} with a separate error`, async () => {
         const { status, headers, json } = await program.call({ body: { do: what } });
         assert.equal(status, 500);
         assert.equal(headers['function-error'], 'InvalidResult');
@@ -223,7 +223,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       assert.deepEqual([head.status, head.text], [200, '']);
     });
 
-    it('refuses what is no JSON without calling the handler', async () => {
+    it('refuses a body that is not JSON without calling the handler', async () => {
       const number = async () => (await program.call({ body: { do: 'count' } })).json() as number;
       const first = await number();
       const { status, json } = await program.call({
@@ -320,7 +320,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       );
     });
 
-    it('remembers nothing of a call that may be made several times', async () => {
+    it('stores nothing of a call that may be repeated', async () => {
       const count = async (id: string, more: object = {}) =>
         (await program.call({ body: { do: 'count' }, headers: { ...ofCall(id), ...more } })).json() as number;
       const first = await count('r-1');
@@ -366,7 +366,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       }
     });
 
-    it('forgets the oldest answers where there is no more room', async () => {
+    it('drops the oldest answers when the room is used up', async () => {
       const size = 4_000_000;
       const again = async (id: string, seconds: string, body: object = { do: 'count' }) =>
         (await program.call({ body, headers: { ...ofCall(id), 'Function-Once': seconds } })).status;
@@ -526,7 +526,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       });
 
     const stuckEnv = { ...env, FUNCTION_TIMEOUT_SECONDS: '1', FUNCTION_STUCK_SECONDS: '1' };
-    it('a call that hangs: the others are answered, then the instance ends', async () => {
+    it('that never return: the other calls are answered, then the instance ends', async () => {
       const program = await startFunction(runtime, sources[runtime], {
         ...stuckEnv,
         FUNCTION_TIMEOUT_SECONDS: '2',
@@ -548,7 +548,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       await program.close();
     });
 
-    it('SIGTERM: goes on for two seconds, answers what it has, and ends', async () => {
+    it('SIGTERM: work for two more seconds, answer their calls, and end', async () => {
       const program = await startFunction(runtime, sources[runtime], env);
       const slow = program.call({ body: { do: 'sleep', seconds: 3 } });
       await eventually(async () => assert.equal((await program.call({ body: { do: 'none' } })).status, 200));
@@ -561,7 +561,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
   });
 }
 
-it('a handler of python that forks and comes back twice answers once', async () => {
+it('a handler of python that forks and returns twice answers once', async () => {
   const program = await startFunction('python', {
     'main.py':
       'import os\ndef handler(event):\n    return "child" if event.get("fork") and os.fork() == 0 else "own"\n',

@@ -294,7 +294,7 @@ describe('a call', () => {
     assert.deepEqual([status, out], [1, '']);
     assert.equal(err, 'error: function answering failed: ValueError: wrong\n');
   });
-  it('is not made with what is no JSON', async () => {
+  it('is not made with a body that is not JSON', async () => {
     const { status, err } = await ctl(['execute', 'answering', '{n:1}']);
     assert.equal(status, 1);
     assert.match(err, /the argument of a call is JSON/);

@@ -187,7 +187,7 @@ describe('instances', () => {
     await instance(one, (_, outgoing) => outgoing.end('at last'));
     assert.equal((await waiting).text, 'at last');
   });
-  it('that do not listen yet are tried until they do', async () => {
+  it('that do not listen yet are retried until they do', async () => {
     const one = await fn();
     const { ip } = await instance(one);
     const waiting = call(`/function/${one.metadata.name}`, { body: '{"n":1}' });
@@ -262,7 +262,7 @@ describe('instances', () => {
     assert.deepEqual([status, headers['retry-after']], [503, '1']);
     assert.match(text, /cannot be called: no such package/);
   });
-  it('are not waited for when the function is deleted', async () => {
+  it('are not awaited when the function is deleted', async () => {
     const one = await fn();
     const waiting = call(`/function/${one.metadata.name}`);
     await until('an instance is asked for', () => world.demands.includes(`default/${one.metadata.name} 1`));
@@ -294,7 +294,7 @@ describe('the right to call', () => {
     assert.deepEqual(await statuses(jane), [403, 200]);
     assert.deepEqual(await statuses(stranger()), [403, 200]);
   });
-  it('comes from the verb create on functions/invoke, whatever the method', async () => {
+  it('requires the verb create on functions/invoke, whatever the method', async () => {
     const one = await fn();
     await instance(one, echo);
     const { name } = one.metadata;
@@ -364,7 +364,7 @@ describe('a call that is placed before it is made', () => {
   const uidOf = async (name: string) =>
     (await server.call('GET', `${pods}/${name}`)).json<{ metadata: { uid: string } }>().metadata.uid;
 
-  it('goes to the instance of its place, with its id and as the first one', async () => {
+  it('is sent to the instance of its place, with its id and as a first attempt', async () => {
     const one = await fn(program);
     const { name } = await instance(one, echo);
     assert.equal(calls().hasRoom(given(one)), true);
@@ -405,7 +405,7 @@ describe('a call that is placed before it is made', () => {
     const place = await calls().place(given(one), forever);
     assert.equal((await sent(one, place.instance, { place })).type, 'answered');
   });
-  it('is surely not made by an instance that is gone before, or refuses it', async () => {
+  it('counts as not made if its instance ended before the call, or refuses it', async () => {
     const one = await fn(program);
     const { name } = await instance(one, (_, outgoing) => {
       outgoing.writeHead(503, { 'Function-Not-Called': 'stopping' }).end('{}');
@@ -464,7 +464,7 @@ describe('a call that is placed before it is made', () => {
 
 describe('a public workflow', () => {
   const workflows = '/apis/minik8s.io/v1/namespaces/default/workflows';
-  it('is called without a name, and another one is not', async () => {
+  it('is called without credentials, and any other workflow is not', async () => {
     const definition = { StartAt: 'A', States: { A: { Type: 'Succeed' } } };
     for (const open of [true, false]) {
       const metadata = { name: `w-${open}` };

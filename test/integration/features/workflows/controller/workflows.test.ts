@@ -87,7 +87,7 @@ const handle = (handlers: Readonly<Record<string, (call: Handled) => Handling>>)
 };
 
 describe('a run', () => {
-  it('goes from its input to its output', async () => {
+  it('runs from its input to its output', async () => {
     handle({ double: ({ input }) => ({ output: Number(input) * 2 }) });
     const {
       phase,
@@ -111,7 +111,7 @@ describe('a run', () => {
     assert.equal(functions.ran.length, 1);
   });
 
-  it('has its turn where many of its namespace begin at once', async () => {
+  it('gets its turn when its namespace starts many at once', async () => {
     const of = await workflow(single({ Type: 'Pass', End: true }));
     const names = await Promise.all(Array.from({ length: 60 }, () => begin(of)));
     for (const name of names) assert.equal((await ended(name)).phase, 'Succeeded');
@@ -151,13 +151,13 @@ describe('a run', () => {
     assert.deepEqual([phase, error, cause], ['Failed', 'NoMoney', 'the card is empty']);
   });
 
-  it('fails where there is no such function', async () => {
+  it('fails if the function does not exist', async () => {
     handle({});
     const { phase, error } = await run(single(task('function:none')));
     assert.deepEqual([phase, error], ['Failed', 'Function.NotFound']);
   });
 
-  it('tries again and catches, waits and goes parallel', async () => {
+  it('retries, catches, waits and runs parallel branches', async () => {
     handle({
       flaky: ({ before }) => (before < 2 ? { error: 'Busy' } : { output: 'done' }),
       bad: () => ({ error: 'Bad' }),
@@ -315,7 +315,7 @@ describe('ended runs', () => {
 });
 
 describe('a task that is another workflow', () => {
-  it('has a run of its own, and gives what that gives', async () => {
+  it('has a run of its own, and returns the output of that run', async () => {
     handle({ double: ({ input }) => ({ output: Number(input) * 2 }) });
     const inner = await workflow(single(task('function:double')));
     const name = await begin(await workflow(single(task(`workflow:${inner}`))), 4);
@@ -361,7 +361,7 @@ describe('a task that is another workflow', () => {
     assert.equal((await ended(child.metadata.name)).phase, 'Aborted');
   });
 
-  it('ends where a workflow calls itself forever', async () => {
+  it('ends if a workflow calls itself forever', async () => {
     const name = `self${made++}`;
     await cluster.client.resource(workflowResource).create({
       apiVersion: 'minik8s.io/v1',
@@ -431,7 +431,7 @@ describe('a task that is a Job', () => {
     await cluster.addNode('one');
   });
 
-  it('is made of a CronJob, and gives what it writes at its end', async () => {
+  it('is created from a CronJob, and returns the output of the Job', async () => {
     await cronJob('report');
     cluster.agent.outcome = () => undefined;
     const name = await begin(await workflow(single(task('job:report'))), { month: 5 });
@@ -455,7 +455,7 @@ describe('a task that is a Job', () => {
     assert.equal((await jobsOf(uid)).length, 1);
   });
 
-  it('fails as the Job fails, and where there is no CronJob', async () => {
+  it('fails with the Job, and if there is no CronJob', async () => {
     await cronJob('broken');
     cluster.agent.outcome = () => 'Failed';
     const { error, cause } = await run(single(task('job:broken')));
@@ -528,7 +528,7 @@ describe('a call of a workflow', () => {
     assert.equal((await call(name, { ...init, body: '{"a":2}' })).status, 409);
   });
 
-  it('is refused where the input is no JSON, or there is no workflow', async () => {
+  it('is refused if the input is not JSON, or the workflow does not exist', async () => {
     const name = await workflow(single({ Type: 'Succeed' }));
     assert.equal((await call(name, { body: '{' })).status, 400);
     assert.equal((await call('none')).status, 404);
@@ -538,7 +538,7 @@ describe('a call of a workflow', () => {
 });
 
 describe('runs of a namespace whose expressions take long', () => {
-  it('leave workers to those of another namespace', async () => {
+  it('leave workers to runs of another namespace', async () => {
     const client = cluster.client.resource(workflowResource);
     const spec = { public: false, serviceAccountName: 'default', runsHistoryLimit: 100 };
     await cluster.client.resource(namespaceResource).create({

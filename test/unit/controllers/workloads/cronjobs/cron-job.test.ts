@@ -249,7 +249,7 @@ describe('a CronJob whose last Job still runs', () => {
     assert.ok(world.told.includes('Normal SuccessfulDelete tick: Deleted job old'));
   });
 
-  it('Replace: makes none where the old one cannot be removed', async () => {
+  it('Replace: creates none if the old one cannot be removed', async () => {
     const world = new CronWorld(
       cronJob({ concurrencyPolicy: 'Replace' }, listed('old')),
       ofIt('old', minute),
@@ -259,7 +259,7 @@ describe('a CronJob whose last Job still runs', () => {
     assert.deepEqual([world.names(jobResource), world.active], [['old'], ['old']]);
   });
 
-  it('Replace: removes no other that has its name by now, and tries again', async () => {
+  it('Replace: removes no newer Job of that name, and retries', async () => {
     const world = new CronWorld(
       cronJob({ concurrencyPolicy: 'Replace' }, listed('old')),
       ofIt('old', minute),
@@ -274,7 +274,7 @@ describe('a CronJob whose last Job still runs', () => {
     assert.deepEqual(world.names(jobResource), ['old']);
   });
 
-  it('Allow: makes another beside it', async () => {
+  it('Allow: creates another in parallel', async () => {
     const world = new CronWorld(cronJob({}, listed('old')), ofIt('old', minute));
     await world.after(2 * minute);
     assert.deepEqual(world.active, ['old', nameAt(2 * minute)]);
@@ -298,7 +298,7 @@ describe('the Jobs of a CronJob', () => {
     ]);
   });
 
-  it('are kept as far as the history goes, the oldest go first', async () => {
+  it('are kept up to the history limits, and the oldest are deleted first', async () => {
     const spec = { schedule: '0 0 1 1 *', successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 0 };
     const world = new CronWorld(
       cronJob(spec),
@@ -353,7 +353,7 @@ describe('the Jobs of a CronJob', () => {
     assert.deepEqual(world.told, ['Normal MissingJob tick: Active job went missing: gone']);
   });
 
-  it('are its own: what is written into its list neither goes for the next one nor keeps it', async () => {
+  it('are its own: entries of its status are neither deleted for the next one nor kept for it', async () => {
     for (const concurrencyPolicy of ['Replace', 'Forbid'] as const) {
       const status = listed('orphan', 'foreign');
       const [, foreign] = status?.active ?? [];

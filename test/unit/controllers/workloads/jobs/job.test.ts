@@ -9,7 +9,7 @@ import { at, pod } from '../../objects.ts';
 import { JobWorld, job, jobPod, key, owners } from './job-world.ts';
 
 describe('a Job of one pod', () => {
-  it('is one thing, of very many another: others get their turn while they are removed and released', async () => {
+  it('is cheap in a namespace with very many others: other work runs while they are removed and released', async () => {
     const pods = Array.from({ length: 1_000 }, (_, index) => jobPod(`pod-${index}`, { readyAt: 0 }));
     const world = new JobWorld(
       job({ parallelism: 1_000, completions: 1_000, activeDeadlineSeconds: 10 }, { startTime: at(0) }),
@@ -98,7 +98,7 @@ describe('a Job of one pod', () => {
     ]);
   });
 
-  it('does not wait for what another of its name did', async () => {
+  it('does not wait for writes of an earlier Job of its name', async () => {
     const world = new JobWorld(job());
     await world.settle();
     for (const one of world.pods) world.end(one, 'Failed');
@@ -127,7 +127,7 @@ describe('a Job of one pod', () => {
     assert.equal(better.running.length, 1);
   });
 
-  it('does not wait longer than the back-off where the clock of a node is ahead', async () => {
+  it('waits at most for the back-off if the clock of a node is ahead', async () => {
     const world = new JobWorld(
       job({}, { startTime: at(0), failed: 1 }),
       jobPod('a', { tracked: false, phase: 'Failed', endedAt: 1e6 }),
@@ -157,7 +157,7 @@ describe('a Job of several pods', () => {
     assert.equal(world.conditions.at(-1), 'Complete=True CompletionsReached');
   });
 
-  it('without completions begins nothing after the first success, and is complete when the others have ended', async () => {
+  it('without completions starts no pods after the first success, and is complete when the others have ended', async () => {
     const world = new JobWorld(job({ parallelism: 3, completions: undefined }));
     await world.settle();
     const [a, b, c] = world.pods;
@@ -199,7 +199,7 @@ describe('a Job of several pods', () => {
     assert.deepEqual([world.job.status?.failed, world.job.status?.active], [undefined, 1]);
   });
 
-  it('makes and counts at most 500 at one go', async () => {
+  it('creates and counts at most 500 at once', async () => {
     const world = new JobWorld(job({ parallelism: 1200, completions: 1200 }));
     await world.reconcile(key);
     assert.equal(world.pods.length, 500);
@@ -229,7 +229,7 @@ describe('a Job of several pods', () => {
 });
 
 describe('a Job that ends while pods run', () => {
-  it('removes them, counts them, and is Failed when they are gone', async () => {
+  it('removes them, counts them, and is Failed when they are deleted', async () => {
     const world = new JobWorld(job({ parallelism: 2, completions: 2, activeDeadlineSeconds: 30 }));
     assert.equal(await world.settle(), 30_000);
     await world.clock.advance(30_000);
@@ -249,7 +249,7 @@ describe('a Job that ends while pods run', () => {
     assert.deepEqual([world.job.status?.failed, world.job.status?.terminating], [2, 0]);
   });
 
-  it('keeps to what it said first, whatever its pods do then', async () => {
+  it('keeps its first reason, whatever its pods do then', async () => {
     const world = new JobWorld(job({ backoffLimit: 0, parallelism: 2, completions: 2 }));
     await world.settle();
     const [a, b] = world.pods;
@@ -373,7 +373,7 @@ describe('ownership of pods', () => {
     assert.equal(world.running.length, 2, 'the adopted one is enough');
   });
 
-  it('leaves everything to another controller where one looks after it', async () => {
+  it('is left to another controller that has the pod', async () => {
     const world = new JobWorld(
       job({ managedBy: 'example.com/queue' }),
       pod('loose', { metadata: job().metadata }),
@@ -385,7 +385,7 @@ describe('ownership of pods', () => {
     assert.equal(own.pods.length, 1);
   });
 
-  it('while the Job is deleted makes nothing, and lets its pods go', async () => {
+  it('while the Job is deleted creates nothing, and releases its pods', async () => {
     const one = job({ parallelism: 2, completions: 2 });
     const metadata = { ...one.metadata, deletionTimestamp: at(0), finalizers: ['foregroundDeletion'] };
     const world = new JobWorld({ ...one, metadata }, jobPod('a'));

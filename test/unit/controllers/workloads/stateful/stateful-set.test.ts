@@ -82,7 +82,7 @@ describe('a StatefulSet', () => {
   });
 
   for (const hidden of ['Pod', 'ControllerRevision', 'PersistentVolumeClaim', 'StatefulSet'])
-    it(`decides nothing before its cache shows what it wrote last of kind ${hidden}`, async () => {
+    it(`decides nothing before its cache shows its last write of kind ${hidden}`, async () => {
       put(statefulSet(2, { ...withData(), ...parallel }));
       await world.reconcile(key);
       const asked = world.asked.length;
@@ -94,7 +94,7 @@ describe('a StatefulSet', () => {
       assert.equal(world.asked.length, asked);
     });
 
-  it('waits for a revision of its own that the cache does not show, and for a claim that it made before', async () => {
+  it('waits for a revision of its own that the cache does not show, and for a claim that it created earlier', async () => {
     put(statefulSet(1, withData()));
     await settle();
     const [revision] = world.all(controllerRevisionResource);
@@ -151,7 +151,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(numbers.sort(), [2, 3]);
   });
 
-  it('takes no template from another namespace, whatever that says', async () => {
+  it('uses no template from another namespace, whatever owner that names', async () => {
     const plain = withImage(statefulSet(1), 'app:1');
     const updateStrategy = { type: 'RollingUpdate' as const, rollingUpdate: { partition: 1 } };
     const mine = { ...plain, spec: { ...plain.spec, updateStrategy } };
@@ -169,7 +169,7 @@ describe('a StatefulSet', () => {
     assert.ok(world.stored(controllerRevisionResource, 'other/web-evil'));
   });
 
-  it('forgets the oldest revisions beyond its limit, not those in use', async () => {
+  it('deletes the oldest revisions beyond its limit, and none in use', async () => {
     put(
       withImage(statefulSet(1, { revisionHistoryLimit: 1, updateStrategy: { type: 'OnDelete' } }), 'app:0'),
     );
@@ -185,7 +185,7 @@ describe('a StatefulSet', () => {
     assert.ok(world.names(controllerRevisionResource).includes(String(first)));
   });
 
-  it('forgets no revision of which a pod is, be it neither the newest nor the one before', async () => {
+  it('deletes no revision of an existing pod, even if it is neither the newest nor the previous one', async () => {
     const all = { revisionHistoryLimit: 0, updateStrategy: { type: 'OnDelete' as const } };
     put(withImage(statefulSet(2, all), 'app:0'));
     await settle();
@@ -202,7 +202,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(numbers.sort(), [1, 2, 4]);
   });
 
-  it('decides nothing before its cache shows that a revision is gone', async () => {
+  it('decides nothing before its cache shows that a revision is deleted', async () => {
     put(withImage(statefulSet(1, { revisionHistoryLimit: 0 }), 'app:0'));
     await settle();
     const [first] = world.all(controllerRevisionResource);
@@ -214,7 +214,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
   });
 
-  it('forgets no other revision of the name of one', async () => {
+  it('deletes no other revision that has taken the name', async () => {
     put(withImage(statefulSet(1, { revisionHistoryLimit: 0 }), 'app:0'));
     await settle();
     const [first] = world.names(controllerRevisionResource);
@@ -248,7 +248,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(imagesOf(), { 'web-0': 'app:1' });
   });
 
-  it('goes on after a restart: with the claim of a pod that it did not make any more', async () => {
+  it('continues after a restart: with the claim of a pod that it had not created yet', async () => {
     put(statefulSet(1, withData()));
     world.refuse = (verb, name) =>
       verb === 'create' && name === 'web-0' ? newInternalError('no') : undefined;
@@ -305,7 +305,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(world.keysOf(podResource, pod('loose', { metadata: bare })), []);
   });
 
-  it('lets its own pods of other names go, as those of other labels', async () => {
+  it('releases its own pods of other names, and those of other labels', async () => {
     const own = { labels: { app: 'web' }, ownerReferences: [ownedBy('StatefulSet', 'web')] };
     const names = ['web', 'web-00', 'web-x', 'web-1-a', 'web-99999999999', 'other-0'];
     put(statefulSet(1), member(0), ...names.map((name) => pod(name, { metadata: own })));
@@ -317,7 +317,7 @@ describe('a StatefulSet', () => {
     assert.equal(status()?.replicas, 1);
   });
 
-  it('leaves them where they are while it is deleted', async () => {
+  it('keeps them while it is deleted', async () => {
     const own = { labels: { app: 'web' }, ownerReferences: [ownedBy('StatefulSet', 'web')] };
     const set = statefulSet(1);
     const deleted = { ...set.metadata, deletionTimestamp: at(0), finalizers: ['foregroundDeletion'] };
@@ -336,7 +336,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual([status()?.replicas, status()?.readyReplicas], [1, 1]);
   });
 
-  it('gives its revision another name where that is taken, even by what says the same', async () => {
+  it('gives its revision another name if that is taken, even by an equal one', async () => {
     put(statefulSet(1));
     await settle();
     const [own] = world.all(controllerRevisionResource);
@@ -423,14 +423,14 @@ describe('a StatefulSet', () => {
     assert.deepEqual(world.keysOf(persistentVolumeClaimResource, elsewhere), []);
   });
 
-  it('is reconciled when one of its revisions changes or goes', async () => {
+  it('is reconciled when one of its revisions changes or is deleted', async () => {
     put(statefulSet(1));
     await settle();
     const [own] = world.all(controllerRevisionResource);
     assert.deepEqual(own && world.keysOf(controllerRevisionResource, own), [key]);
   });
 
-  it('writes the owners of a claim once, though its cache does not show them', async () => {
+  it('writes the owners of a claim once, even if its cache does not show them', async () => {
     put(statefulSet(1, withData({ whenDeleted: 'Delete' })), member(0));
     world.put(persistentVolumeClaimResource, claim('data-web-0'));
     await world.reconcile(key);

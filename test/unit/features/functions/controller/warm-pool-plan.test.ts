@@ -59,7 +59,7 @@ describe('a pool', () => {
     assert.equal(plan([]).create, 2);
     assert.equal(plan([pod(), pod({ phase: 'Pending', running: false })]).create, 0);
   });
-  it('loses the youngest where there are too many', () => {
+  it('loses the youngest if there are too many', () => {
     const [old, young] = [pod({ age: 100 }), pod({ age: 1 })];
     assert.deepEqual(plan([young, old], 1).remove, [young]);
   });

@@ -71,7 +71,7 @@ describe('calls of runs', () => {
     assert.equal(tasks.marksOf('c').length, 250);
   });
 
-  it('are as old as they are, however the clock was set meanwhile', async () => {
+  it('keep their age, however the clock is set in the meantime', async () => {
     let asked = 0;
     const { clock, tasks, sent } = world(() => (asked++ === 0 ? { type: 'unclear', why: 'cut' } : undefined));
     tasks.ensure('a', 'one', task('t'), undefined);
