@@ -64,7 +64,7 @@ function readable(path: string): KubeconfigDocument | undefined {
 function readDocument(path: string): KubeconfigDocument {
   const text = readOptional(path);
   if (text === undefined) return { path, document: {}, exists: false };
-  // kubectl takes an empty file for one without entries.
+  // kubectl treats an empty file as one without entries.
   if (text.trim() === '') return { path, document: {}, exists: true };
   parseKubeconfig(text, path);
   return { path, document: documentIn(text, path), exists: true };
@@ -80,7 +80,7 @@ function documentIn(text: string, path: string): JsonObject {
 }
 
 /**
- * Changes files as `plan` says. The files are locked as kubectl locks them, and read again once they are
+ * Changes files by `plan`. The files are locked as kubectl locks them, and read again once they are
  * locked; each is replaced atomically and is readable by its owner only. A symbolic link is kept. Rejects
  * before anything is written if another command holds a lock or a file must not be written.
  */
@@ -107,7 +107,7 @@ export async function changeFiles(
   }
 }
 
-/** A file that its owner made read-only stays as it is, although its folder would allow to replace it. */
+/** A file that its owner made read-only stays unchanged, although it could be replaced in its folder. */
 async function requireWritable(path: string): Promise<void> {
   try {
     await access(path, constants.W_OK);

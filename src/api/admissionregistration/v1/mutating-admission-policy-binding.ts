@@ -37,13 +37,13 @@ export const mutatingAdmissionPolicyBindingResource: ResourceDefinition<Mutating
     {
       name: 'PolicyName',
       type: 'string',
-      description: 'The policy that holds.',
+      description: 'The policy that is bound.',
       cell: ({ spec }) => spec.policyName,
     },
     {
       name: 'ParamRef',
       type: 'string',
-      description: 'The parameters with which it holds.',
+      description: 'The parameters of the policy.',
       cell: ({ spec }) => paramText(spec.paramRef),
     },
     ageColumn,
