@@ -15,42 +15,16 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
-import { RuntimeError } from '../../../src/docker/runtime-error.ts';
 import { createKubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
-import type { RuntimeVersion } from '../../../src/kubelet/runtime/runtime.ts';
 import { localVolumesDirectory } from '../../../src/kubelet/volumes/local-volumes.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { plenty } from '../../fixtures/plenty.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
-import { SimulatedRuntime } from '../../fixtures/simulated-runtime.ts';
+import { MoodyRuntime } from './moody-runtime.ts';
 import { eventually, isReady } from './node-harness.ts';
 import { facts, paperNetwork } from './simulated-node.ts';
-
-/** An engine that can be switched off. */
-class MoodyRuntime extends SimulatedRuntime {
-  up = true;
-  apiVersion = '1.41';
-  canMountImages = false;
-  #lost = new AbortController();
-
-  override async version(): Promise<RuntimeVersion> {
-    if (!this.up) throw new RuntimeError('Unavailable', 'Docker cannot be reached');
-    const { apiVersion, canMountImages } = this;
-    return { name: 'docker', version: '20.10.24', apiVersion, canMountImages };
-  }
-
-  override events(signal: AbortSignal, onReady: () => void) {
-    this.#lost = new AbortController();
-    return super.events(AbortSignal.any([signal, this.#lost.signal]), onReady);
-  }
-
-  goAway(): void {
-    this.up = false;
-    this.#lost.abort();
-  }
-}
 
 describe('node agent', () => {
   let server: TestServer;
